@@ -1,0 +1,50 @@
+// Errors: one class for each of Python's exception classes that NumPy would raise, and two checks.
+//
+// A message reads `function: what is wrong, with the values. What is required.`
+// `user_check` is for what a user can get wrong; `internal_check` is for what only we can.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "composit/base/text.h"
+
+namespace composit {
+
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class ValueError : public Error { using Error::Error; };
+class TypeError : public Error { using Error::Error; };
+class IndexError : public Error { using Error::Error; };
+class KeyError : public Error { using Error::Error; };
+class AxisError : public ValueError { using ValueError::ValueError; };        // numpy.exceptions.AxisError
+class OverflowError : public Error { using Error::Error; };
+class ZeroDivisionError : public Error { using Error::Error; };
+class NotSupported : public Error { using Error::Error; };                    // NotImplementedError
+class OutOfMemory : public Error { using Error::Error; };                     // MemoryError
+class InputOutputError : public Error { using Error::Error; };                // OSError
+class LinAlgError : public ValueError { using ValueError::ValueError; };
+class InternalError : public Error { using Error::Error; };                   // our fault, says so
+
+template <class E = ValueError, class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+    throw E(text(parts...));
+}
+
+// user_check<TypeError>(condition, parts of the message...): the text is built only on failure.
+template <class E = ValueError, class... Parts>
+void user_check(bool condition, const Parts&... parts) {
+    if (!condition) [[unlikely]] fail<E>(parts...);
+}
+
+template <class... Parts>
+void internal_check(bool condition, const Parts&... parts) {
+    if (!condition) [[unlikely]]
+        fail<InternalError>("composit internal error: ", parts...,
+                            ". This is a bug in composit, not in your program; please report it.");
+}
+
+}  // namespace composit

@@ -1,0 +1,58 @@
+#include "composit/ir/array.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
+namespace composit::ir {
+
+int64_t element_count(const Shape& shape) {
+    int64_t count = 1;
+    for (int64_t length : shape) count *= length;
+    return count;
+}
+
+std::vector<int64_t> row_major_strides(const Shape& shape) {
+    std::vector<int64_t> strides(shape.size());
+    int64_t stride = 1;
+    for (size_t i = shape.size(); i-- > 0;) {
+        strides[i] = stride;
+        stride *= shape[i];
+    }
+    return strides;
+}
+
+std::shared_ptr<void> allocate_aligned(int64_t bytes) {
+    const size_t rounded = (static_cast<size_t>(bytes > 0 ? bytes : 1) + 63) / 64 * 64;
+    void* data = std::aligned_alloc(64, rounded);
+    if (!data) fail<OutOfMemory>("allocate: ", bytes, " bytes are not available. Free memory or use smaller arrays.");
+    return {data, std::free};
+}
+
+Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+    owner_ = allocate_aligned(bytes());
+    data_ = owner_.get();
+}
+
+Array::Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data)
+    : dtype_(dtype), shape_(std::move(shape)), owner_(std::move(owner)), data_(data) {}
+
+Array Array::zeros(DType dtype, Shape shape) {
+    Array result(dtype, std::move(shape));
+    std::memset(result.mutable_data(), 0, static_cast<size_t>(result.bytes()));
+    return result;
+}
+
+Array Array::scalar(DType dtype, double value) {
+    Array result(dtype, {});
+    const scalar::Bits bits = scalar::bits_of(dtype, value);
+    std::memcpy(result.mutable_data(), bits.data(), static_cast<size_t>(size_of(dtype)));
+    return result;
+}
+
+int64_t Array::size() const { return element_count(shape_); }
+int64_t Array::bytes() const { return size() * size_of(dtype_); }
+
+}  // namespace composit::ir

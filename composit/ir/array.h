@@ -1,0 +1,59 @@
+// An immutable n-dimensional block of elements: row-major, contiguous, shared.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "composit/ir/dtype.h"
+
+namespace composit::ir {
+
+using Shape = std::vector<int64_t>;
+
+int64_t element_count(const Shape& shape);
+std::vector<int64_t> row_major_strides(const Shape& shape);  // in elements
+
+// Memory aligned to 64 bytes, freed with the last owner. Throws OutOfMemory naming the bytes.
+std::shared_ptr<void> allocate_aligned(int64_t bytes);
+
+class Array {
+public:
+    Array() = default;
+    // Uninitialised memory, to be filled through mutable_data() before the array is shared.
+    Array(DType dtype, Shape shape);
+    // Memory owned by somebody else; `owner` keeps it alive. Must be aligned to its dtype.
+    Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data);
+
+    static Array zeros(DType dtype, Shape shape);
+    template <class T>
+    static Array of(DType dtype, Shape shape, const std::vector<T>& values);
+    static Array scalar(DType dtype, double value);
+
+    DType dtype() const { return dtype_; }
+    const Shape& shape() const { return shape_; }
+    int64_t size() const;            // elements
+    int64_t bytes() const;
+    const void* data() const { return data_; }
+    template <class T>
+    const T* data_as() const { return static_cast<const T*>(data_); }
+    void* mutable_data() const { return data_; }  // only while the maker is the sole owner
+    const std::shared_ptr<void>& owner() const { return owner_; }
+    explicit operator bool() const { return data_ != nullptr; }
+
+private:
+    DType dtype_ = DType::float32;
+    Shape shape_;
+    std::shared_ptr<void> owner_;
+    void* data_ = nullptr;
+};
+
+template <class T>
+Array Array::of(DType dtype, Shape shape, const std::vector<T>& values) {
+    Array result(dtype, std::move(shape));
+    std::copy(values.begin(), values.end(), static_cast<T*>(result.mutable_data()));
+    return result;
+}
+
+}  // namespace composit::ir

@@ -1,0 +1,90 @@
+// One row of the table: everything there is to say about one elementwise function.
+//
+// From a row follow the NumPy function, its C++ twin, bindings, gradient, vmap, every back end, the docs entry and
+// the tests. Rows come from the tables (table_*.cpp) or are registered at run time, from C++ or Python.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "composit/ir/dtype.h"
+#include "composit/ir/scalar/expr.h"
+
+namespace composit::ir::scalar {
+
+// The dtypes in which a call is computed, and that of its result.
+struct Signature {
+    std::vector<DType> operands;
+    DType result;
+};
+
+// Operand dtypes (Python scalars already made strong by NEP 50) -> signature. Throws TypeError, NumPy's words.
+using TypeRule = std::function<Signature(std::string_view name, const std::vector<DType>& operands)>;
+
+// A sampling interval for tests, one per operand (the last is repeated); finite, in the interior of the domain.
+struct Interval {
+    double low = -3;
+    double high = 3;
+};
+
+struct Row {
+    std::string name;                       // NumPy's, or the field's where NumPy has none
+    std::vector<std::string> aliases = {};
+    int arity = 1;
+    TypeRule types;
+    std::vector<Interval> domain = {};      // where derivatives are tested
+    std::string doc;                        // one line: what it computes, and the source where there is one
+    // Operands of the signature's dtypes -> result of the signature's dtype.
+    std::function<Expr(const std::vector<Expr>& x)> value;
+    // d result / d operand i, for inexact dtypes; `y` is the result. An empty Expr means zero. Where `slopes` is
+    // missing, the derivative is derived from `value`.
+    std::function<std::vector<Expr>(const std::vector<Expr>& x, const Expr& y)> slopes = {};
+    // No derivative exists by nature (comparisons, floor, …): gradients through it are zero.
+    bool is_piecewise_constant = false;
+};
+
+using RowRef = std::shared_ptr<const Row>;
+
+// ----- the table. Append-only, thread-safe; references stay valid for the life of the process.
+RowRef find_row(std::string_view name);      // by name or alias; null when there is none
+RowRef row(std::string_view name);           // the same; an unknown name is a KeyError listing near ones
+std::vector<RowRef> all_rows();              // in table order, user rows last
+RowRef register_row(Row row);                // ValueError when name or alias is taken, unless the row is the user's own
+bool is_user_row(const Row& row);
+
+// The body of `row` for these operand dtypes over arguments 0..arity-1 (already of the signature's dtypes); cached.
+struct Specialisation {
+    RowRef row;
+    Signature signature;
+    Expr body;
+    bool is_one_operation;    // the body is a single operation on its arguments: printed and run in place
+    std::string symbol;       // unique: "exp_float32", "where_bool_float32_float32"
+};
+const Specialisation& specialise(const RowRef& row, const std::vector<DType>& operands);
+
+// d result / d argument i of an expression, by the chain rule over its operations and calls; an empty Expr is zero.
+// The derivative of a call is its row's slopes. TypeError when an operation on the way has no derivative.
+std::vector<Expr> derive(const Expr& result, int argument_count);
+// Slopes of a row at x (typed as the signature's operands) with result y: row.slopes, or derived from row.value.
+std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const Expr& y);
+
+// Common type rules (types.cpp). Each finds the first dtype of a list, in NumPy's order, to which all operands cast
+// safely, computes in it, and returns it or bool.
+namespace types {
+extern const TypeRule numeric;             // all dtypes but bool: negative, subtract, … (bool refused, NumPy's words)
+extern const TypeRule any;                 // all dtypes: add, multiply (on bool: or, and), maximum, …
+extern const TypeRule inexact;             // float16 … complex128; integers are promoted: exp, sin, …
+extern const TypeRule floating;            // float16 … float64: floor, cbrt, arctan2, …
+extern const TypeRule true_division;       // integers in float64
+extern const TypeRule integral;            // integers only
+extern const TypeRule integral_or_bool;    // bitwise
+extern const TypeRule comparison;          // any -> bool
+extern const TypeRule logical;             // any -> bool, operands cast to bool
+extern const TypeRule predicate;           // floating -> bool: isnan, signbit, …
+extern const TypeRule choice;              // where: bool, T, T -> T
+}  // namespace types
+
+}  // namespace composit::ir::scalar
