@@ -50,11 +50,26 @@ inline constexpr int op_count = 34;
 std::string_view name(Op op);
 int arity_of(Op op);  // 0 for leaves, -1 for call
 
-struct Row;       // row.h
-struct ExprNode;
+struct Row;  // row.h
+class Expr;
 
 // The bits of one element: low bytes of the first word (complex128 uses both).
 using Bits = std::array<uint64_t, 2>;
+
+// What an Expr points to. Made by Expr only; immutable.
+struct ExprNode : Counted<ExprNode> {
+    Op op = Op::constant;
+    DType dtype = DType::float32;
+    std::vector<Expr> operands;
+    Bits bits{};                                     // constant: its value; argument: its index
+    std::string name;
+    std::shared_ptr<const Row> row;                  // call
+    std::shared_ptr<const std::vector<Bits>> table;  // lookup
+
+    ExprNode();
+    ~ExprNode();
+    static void release(const ExprNode* node);       // iterative: long chains free without recursion
+};
 
 class Expr {
 public:
