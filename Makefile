@@ -1,0 +1,112 @@
+# The developer's commands; each sets up what it needs. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+JOBS ?= 2
+BUILD := build/dev
+VENV := .venv
+PYTHON ?= python3
+BIN := $(CURDIR)/$(VENV)/bin
+RUN := PATH="$(BIN):$$PATH" $(BIN)/python
+CMAKE := PATH="$(BIN):$$PATH" $(BIN)/cmake
+CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
+EXTRAS := build test examples check
+MINUTES ?= 5
+FILTER ?=
+
+.PHONY: help setup apt configure build demo test bench check fmt asan fuzz docs golden wheel clean
+
+help:  ## list these commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
+
+# --- Setting up -----------------------------------------------------------------------------
+
+setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
+
+apt:
+	@tools/apt.sh g++ libgtest-dev libbenchmark-dev graphviz ccache
+
+# The environment imports composit from the build folder, so a rebuild is all that an edit needs.
+$(VENV)/ready: constraints.txt pyproject.toml tools/requirements.py
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python tools/requirements.py $(EXTRAS) > $(VENV)/requirements.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt -r $(VENV)/requirements.txt
+	@echo "$(CURDIR)/$(BUILD)/python" \
+	    > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/composit.pth"
+	@touch $@
+
+$(VENV)/ready-bench: $(VENV)/ready
+	$(BIN)/python tools/requirements.py bench > $(VENV)/requirements-bench.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt -r $(VENV)/requirements-bench.txt
+	@touch $@
+
+# --- Building -------------------------------------------------------------------------------
+
+configure: setup
+	@test -f $(BUILD)/build.ninja || $(CMAKE) --preset dev -DPython_EXECUTABLE=$(BIN)/python
+
+build: configure  ## libcomposit.so, the Python package and the C++ tests, in build/dev
+	@$(CMAKE) --build $(BUILD) -j $(JOBS)
+
+wheel: setup  ## dist/composit-*.whl
+	$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
+	@ls -l dist
+
+# --- Running --------------------------------------------------------------------------------
+
+demo: build  ## train a network on handwritten digits
+	@$(RUN) -m composit.examples.digits
+
+test: build  ## C++ and Python tests; FILTER=word runs those that match
+	@failed=0; \
+	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=ignore -R '$(FILTER)' \
+	    || failed=1; \
+	$(RUN) -m pytest -q -n $(JOBS) --dist loadfile $(if $(FILTER),-k '$(FILTER)') || failed=1; \
+	exit $$failed
+
+bench: build $(VENV)/ready-bench  ## measure against NumPy, PyTorch and JAX (slow)
+	@$(CMAKE) --preset release -DPython_EXECUTABLE=$(BIN)/python
+	@$(CMAKE) --build build/release -j $(JOBS)
+	@for program in build/release/benchmarks/bench_*; do if test -x $$program; then $$program; fi; done
+	@for program in benchmarks/python/bench_*.py; do \
+	    if test -f $$program; then PYTHONPATH=build/release/python $(RUN) $$program; fi; done
+
+fuzz: build  ## random programs for MINUTES=5
+	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(RUN) -m pytest -q tests/fuzz
+
+golden: build  ## compare printed graphs and generated code; UPDATE=1 rewrites them
+	@$(RUN) -m pytest -q tests/golden $(if $(UPDATE),--update-golden)
+	@if test -n "$(UPDATE)"; then git diff --stat -- tests/golden; fi
+
+docs: build  ## run every code block of docs/ and examples/
+	@$(RUN) -m pytest -q tests/docs
+
+asan: setup  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(CMAKE) --preset asan
+	@$(CMAKE) --build build/asan -j $(JOBS)
+	@$(CTEST) --test-dir build/asan -j $(JOBS) --output-on-failure -E headers_alone
+
+# --- Checking -------------------------------------------------------------------------------
+
+CXX_FILES = $$(git ls-files --cached --others --exclude-standard '*.h' '*.cpp' ':!tests/golden')
+
+check: build  ## format, lint, types, layers, sizes, headers alone
+	@failed=0; \
+	step() { echo "--- $$1"; shift; "$$@" || failed=1; }; \
+	step format $(BIN)/clang-format --dry-run --Werror $(CXX_FILES); \
+	step ruff $(BIN)/ruff check; \
+	step mypy $(BIN)/mypy; \
+	step layers $(BIN)/python tools/check_layers.py; \
+	step sizes $(BIN)/python tools/check_sizes.py; \
+	step headers_alone $(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone; \
+	exit $$failed
+
+fmt: setup  ## format C++ and Python
+	@$(BIN)/clang-format -i $(CXX_FILES)
+	@$(BIN)/ruff check --fix-only --quiet
+	@$(BIN)/ruff format --quiet
+
+clean:  ## remove the build folders
+	rm -rf build dist
