@@ -1,0 +1,54 @@
+// Attributes: the parameters of an operation that are part of the program's structure (axes, shapes, names, bodies).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "composit/ir/array.h"
+#include "composit/ir/dtype.h"
+#include "composit/ir/scalar/row.h"
+
+namespace composit::ir {
+
+struct Body;  // body.h: a named graph with parameters, held by `call` nodes
+
+using Attribute = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, Array,
+                               scalar::RowRef, std::shared_ptr<const Body>>;
+
+// Name -> value, sorted by name; a handful at most.
+class Attributes {
+public:
+    Attributes() = default;
+    Attributes(std::initializer_list<std::pair<std::string, Attribute>> items);
+
+    bool has(std::string_view name) const { return find(name) != nullptr; }
+    const Attribute* find(std::string_view name) const;
+    // The value of a name that must be there, with the type that it must have: anything else is an internal error.
+    template <class T>
+    const T& get(std::string_view name) const;
+    const std::vector<std::pair<std::string, Attribute>>& items() const { return items_; }
+    bool empty() const { return items_.empty(); }
+
+private:
+    std::vector<std::pair<std::string, Attribute>> items_;
+    [[noreturn]] static void missing(std::string_view name);
+};
+
+template <class T>
+const T& Attributes::get(std::string_view name) const {
+    const Attribute* attribute = find(name);
+    const T* value = attribute ? std::get_if<T>(attribute) : nullptr;
+    if (!value) missing(name);
+    return *value;
+}
+
+// Structure only: arrays count by dtype and shape, not by value (a plan serves every value of its leaves).
+uint64_t structural_hash(const Attribute& attribute);
+bool structurally_equal(const Attribute& a, const Attribute& b);
+
+}  // namespace composit::ir

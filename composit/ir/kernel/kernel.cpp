@@ -1,0 +1,194 @@
+// Questions about one kernel: names, buffers, bodies, work, structure.
+#include "composit/ir/kernel/kernel.h"
+
+#include <algorithm>
+
+#include "composit/base/error.h"
+#include "composit/base/hash.h"
+
+namespace composit::ir::kernel {
+namespace {
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+    using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+std::vector<int> numbers_of(const std::vector<Access>& accesses) {
+    std::vector<int> result;
+    for (const Access& access : accesses) {
+        bool is_new = std::find(result.begin(), result.end(), access.buffer) == result.end();
+        if (access.buffer != Access::position && is_new) result.push_back(access.buffer);
+    }
+    return result;
+}
+
+void append(std::vector<Access>& list, const std::vector<Access>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+}
+
+double operations_in(const std::vector<scalar::Expr>& results) {
+    double count = 0;
+    for (const scalar::Expr& expr : scalar::topological_order(results))
+        if (scalar::arity_of(expr.op()) != 0) ++count;
+    return count;
+}
+
+double size(const Extents& extents) { return static_cast<double>(element_count(extents)); }
+
+// Elements of memory that an access touches, each once.
+double distinct_elements(const Access& access, const Extents& extents) {
+    if (access.buffer == Access::position) return 0;
+    double count = 1;
+    for (size_t d = 0; d < extents.size(); ++d)
+        if (access.strides[d] != 0 || extents[d] == 0) count *= static_cast<double>(extents[d]);
+    return count;
+}
+
+void feed(uint64_t& hash, uint64_t value) { hash = hash_combine(hash, value); }
+
+void feed(uint64_t& hash, const std::vector<int64_t>& values) {
+    feed(hash, values.size());
+    for (int64_t value : values) feed(hash, static_cast<uint64_t>(value));
+}
+
+}  // namespace
+
+std::string_view name(Combiner combiner) {
+    switch (combiner) {
+        case Combiner::sum: return "sum";
+        case Combiner::product: return "product";
+        case Combiner::maximum: return "maximum";
+        case Combiner::minimum: return "minimum";
+        case Combiner::any: return "any";
+        case Combiner::all: return "all";
+        case Combiner::argmax: return "argmax";
+        case Combiner::argmin: return "argmin";
+    }
+    return "?";
+}
+
+std::string_view kind_name(const Kernel& kernel) {
+    static constexpr std::string_view names[] = {"Map",    "Reduce",  "Scan", "Contract",
+                                                 "Gather", "Scatter", "Fold"};
+    return names[kernel.body.index()];
+}
+
+Extents concatenate(const std::vector<Extents>& parts) {
+    Extents result;
+    for (const Extents& part : parts) result.insert(result.end(), part.begin(), part.end());
+    return result;
+}
+
+std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
+    std::vector<AccessInLoops> result;
+    auto put = [&](const std::vector<Access>& accesses, const Extents& extents) {
+        for (const Access& access : accesses) result.push_back({access, extents});
+    };
+    std::visit(Overloaded{
+                   [&](const Map& map) { put(map.inputs, map.extents); },
+                   [&](const Reduce& reduce) {
+                       put(reduce.inputs, concatenate({reduce.kept, reduce.reduced}));
+                   },
+                   [&](const Scan& scan) { put(scan.inputs, scan.extents); },
+                   [&](const Contract& c) {
+                       put({c.left}, concatenate({c.batch, c.rows, c.depth}));
+                       put({c.right}, concatenate({c.batch, c.depth, c.columns}));
+                   },
+                   [&](const Gather& gather) {
+                       put({gather.data}, gather.inner);
+                       put(gather.indices, gather.outer);
+                   },
+                   [&](const Scatter& scatter) {
+                       put({scatter.update}, concatenate({scatter.outer, scatter.inner}));
+                       put(scatter.indices, scatter.outer);
+                       put({scatter.data}, scatter.inner);
+                   },
+                   [&](const Fold& fold) {
+                       put({fold.input}, concatenate({fold.outer, fold.counts, fold.window}));
+                   },
+               },
+               kernel.body);
+    return result;
+}
+
+std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
+    std::vector<AccessInLoops> result;
+    std::visit(Overloaded{
+                   [&](const Map& map) {
+                       for (const Access& output : map.outputs)
+                           result.push_back({output, map.extents});
+                   },
+                   [&](const Reduce& reduce) { result.push_back({reduce.output, reduce.kept}); },
+                   [&](const Scan& scan) { result.push_back({scan.output, scan.extents}); },
+                   [&](const Contract& c) {
+                       result.push_back({c.output, concatenate({c.batch, c.rows, c.columns})});
+                   },
+                   [&](const Gather& g) {
+                       result.push_back({g.output, concatenate({g.outer, g.inner})});
+                   },
+                   [&](const Scatter& s) { result.push_back({s.data, s.inner}); },
+                   [&](const Fold& f) {
+                       result.push_back({f.output, concatenate({f.outer, f.positions})});
+                   },
+               },
+               kernel.body);
+    return result;
+}
+
+std::vector<int> buffers_read(const Kernel& kernel) {
+    std::vector<Access> accesses;
+    for (const AccessInLoops& read : accesses_read(kernel)) accesses.push_back(read.access);
+    return numbers_of(accesses);
+}
+
+std::vector<int> buffers_written(const Kernel& kernel) {
+    std::vector<Access> accesses;
+    for (const AccessInLoops& written : accesses_written(kernel))
+        accesses.push_back(written.access);
+    return numbers_of(accesses);
+}
+
+std::vector<scalar::Expr> bodies(const Kernel& kernel) {
+    if (const auto* map = std::get_if<Map>(&kernel.body)) return map->values;
+    if (const auto* reduce = std::get_if<Reduce>(&kernel.body)) return {reduce->value};
+    if (const auto* scan = std::get_if<Scan>(&kernel.body)) return {scan->value};
+    return {};
+}
+
+double flops(const Kernel& kernel) {
+    auto loops = Overloaded{
+        [](const Map& map) { return size(map.extents) * operations_in(map.values); },
+        [](const Reduce& reduce) {
+            return size(reduce.kept) * size(reduce.reduced) * (operations_in({reduce.value}) + 1);
+        },
+        [](const Scan& scan) { return size(scan.extents) * (operations_in({scan.value}) + 1); },
+        [](const Contract& c) {
+            return 2 * size(c.batch) * size(c.rows) * size(c.columns) * size(c.depth);
+        },
+        [](const Gather&) { return 0.0; },
+        [](const Scatter& s) { return s.add ? size(s.outer) * size(s.inner) : 0.0; },
+        [](const Fold& f) { return size(f.outer) * size(f.counts) * size(f.window); },
+    };
+    return std::visit(loops, kernel.body);
+}
+
+double bytes_moved(const Kernel& kernel, const Program& program) {
+    (void)program;
+    double bytes = 0;
+    auto count = [&](const AccessInLoops& moved) {
+        bytes += distinct_elements(moved.access, moved.extents) * size_of(moved.access.dtype);
+    };
+    for (const AccessInLoops& read : accesses_read(kernel)) {
+        AccessInLoops moved = read;
+        // One inner block is fetched or added to for each outer index.
+        if (const auto* g = std::get_if<Gather>(&kernel.body); g && &read.extents != nullptr)
+            if (moved.extents == g->inner && moved.access.buffer == g->data.buffer)
+                bytes += size(g->inner) * (size(g->outer) - 1) * size_of(moved.access.dtype);
+        count(moved);
+    }
+    for (const AccessInLoops& written : accesses_written(kernel)) count(written);
+    return bytes;
+}

@@ -1,0 +1,202 @@
+// Prints programs and kernels for people: buffers, then loops with loads, body and stores.
+#include "composit/base/text.h"
+#include "composit/ir/kernel/kernel.h"
+#include "composit/ir/scalar/function.h"
+
+namespace composit::ir::kernel {
+namespace {
+
+// Loop names: i, j, k, … for a few loops, i0, i1, … for many.
+std::vector<std::string> loop_names(size_t count, char first = 'i') {
+    std::vector<std::string> names;
+    for (size_t d = 0; d < count; ++d)
+        names.push_back(count <= 5 ? std::string(1, static_cast<char>(first + d))
+                                   : text(first, d));
+    return names;
+}
+
+std::vector<std::string> names_in(const std::vector<std::pair<char, size_t>>& groups) {
+    std::vector<std::string> names;
+    for (auto [letter, count] : groups)
+        for (size_t d = 0; d < count; ++d)
+            names.push_back(count == 1 ? std::string(1, letter) : text(letter, d));
+    return names;
+}
+
+std::string loops_text(const Extents& extents, const std::vector<std::string>& names) {
+    std::vector<std::string> parts;
+    for (size_t d = 0; d < extents.size(); ++d) parts.push_back(text(names[d], " < ", extents[d]));
+    return parts.empty() ? "once" : "for " + join(parts);
+}
+
+// "16 i + j + 3"
+std::string address_text(const Access& access, const std::vector<std::string>& names) {
+    std::string result;
+    auto put = [&](int64_t factor, const std::string& name) {
+        std::string magnitude = text(factor < 0 ? -static_cast<double>(factor) : factor);
+        if (factor < 0) magnitude = text(factor).substr(1);
+        bool unit = magnitude == "1" && !name.empty();
+        std::string term = unit ? name : name.empty() ? magnitude : magnitude + " " + name;
+        if (result.empty()) result = (factor < 0 ? "-" : "") + term;
+        else result += (factor < 0 ? " - " : " + ") + term;
+    };
+    for (size_t d = 0; d < access.strides.size(); ++d)
+        if (access.strides[d] != 0) put(access.strides[d], names[d]);
+    if (access.offset != 0 || result.empty()) put(access.offset, "");
+    return result;
+}
+
+class Writer {
+public:
+    explicit Writer(const Program& program) : program_(program) {}
+
+    std::string buffer_name(int number) const {
+        if (number < 0 || static_cast<size_t>(number) >= program_.buffers.size())
+            return text("buffer_", number);
+        const std::string& name = program_.buffers[static_cast<size_t>(number)].name;
+        return name.empty() ? text("t", number) : name;
+    }
+
+    std::string element(const Access& access, const std::vector<std::string>& names) const {
+        std::string address = address_text(access, names);
+        if (access.buffer == Access::position) return "(" + address + ")";
+        return buffer_name(access.buffer) + "[" + address + "]";
+    }
+
+    // "a[i]" for each input: the arguments of a body.
+    std::vector<std::string> elements(const std::vector<Access>& accesses,
+                                      const std::vector<std::string>& names) const {
+        std::vector<std::string> result;
+        for (const Access& access : accesses) result.push_back(element(access, names));
+        return result;
+    }
+
+    std::string body(const Map& map) const {
+        std::vector<std::string> names = loop_names(map.extents.size());
+        std::string result = "  " + loops_text(map.extents, names) + ":\n";
+        std::vector<std::string> arguments = elements(map.inputs, names);
+        for (size_t j = 0; j < map.outputs.size(); ++j)
+            result += "    " + element(map.outputs[j], names) + " = " +
+                      scalar::print(map.values[j], arguments) + "\n";
+        return result;
+    }
+
+    std::string body(const Reduce& reduce) const {
+        std::vector<std::string> kept = names_in({{'i', reduce.kept.size()}});
+        std::vector<std::string> reduced = names_in({{'r', reduce.reduced.size()}});
+        std::vector<std::string> names = kept;
+        names.insert(names.end(), reduced.begin(), reduced.end());
+        return text("  ", loops_text(reduce.kept, kept), ":\n    ", element(reduce.output, kept),
+                    " = ", name(reduce.combiner), " ", loops_text(reduce.reduced, reduced), " of ",
+                    scalar::print(reduce.value, elements(reduce.inputs, names)), "\n");
+    }
+
+    std::string body(const Scan& scan) const {
+        std::vector<std::string> names = loop_names(scan.extents.size());
+        return text("  ", loops_text(scan.extents, names), ":\n    ", element(scan.output, names),
+                    " = running ", name(scan.combiner), " of ",
+                    scalar::print(scan.value, elements(scan.inputs, names)), "\n");
+    }
+
+    std::string body(const Contract& c) const {
+        size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
+        std::vector<std::string> out = names_in({{'b', b}, {'m', m}, {'n', n}});
+        std::vector<std::string> left = names_in({{'b', b}, {'m', m}, {'k', k}});
+        std::vector<std::string> right = names_in({{'b', b}, {'k', k}, {'n', n}});
+        return text("  ", loops_text(concatenate({c.batch, c.rows, c.columns}), out), ":\n    ",
+                    element(c.output, out), " = sum ", loops_text(c.depth, names_in({{'k', k}})),
+                    " of ", element(c.left, left), " * ", element(c.right, right), "\n");
+    }
+
+    // "data[3 index[i] + j]"
+    std::string indexed(const Access& data, const std::vector<Access>& indices,
+                        const std::vector<int64_t>& strides,
+                        const std::vector<std::string>& outer,
+                        const std::vector<std::string>& inner) const {
+        std::vector<std::string> terms;
+        for (size_t j = 0; j < indices.size(); ++j)
+            terms.push_back(text(strides[j], " ", element(indices[j], outer)));
+        std::string rest = address_text(data, inner);
+        if (rest != "0" || terms.empty()) terms.push_back(rest);
+        return buffer_name(data.buffer) + "[" + join(terms, " + ") + "]";
+    }
+
+    std::string body(const Gather& g) const {
+        std::vector<std::string> outer = names_in({{'i', g.outer.size()}});
+        std::vector<std::string> inner = names_in({{'j', g.inner.size()}});
+        std::vector<std::string> all = names_in({{'i', g.outer.size()}, {'j', g.inner.size()}});
+        return text("  ", loops_text(concatenate({g.outer, g.inner}), all), ":\n    ",
+                    element(g.output, all), " = ",
+                    indexed(g.data, g.indices, g.axis_strides, outer, inner), "\n");
+    }
+
+    std::string body(const Scatter& s) const {
+        std::vector<std::string> outer = names_in({{'i', s.outer.size()}});
+        std::vector<std::string> inner = names_in({{'j', s.inner.size()}});
+        std::vector<std::string> all = names_in({{'i', s.outer.size()}, {'j', s.inner.size()}});
+        return text("  ", loops_text(concatenate({s.outer, s.inner}), all), " in order:\n    ",
+                    indexed(s.data, s.indices, s.axis_strides, outer, inner),
+                    s.add ? " += " : " = ", element(s.update, all), "\n");
+    }
+
+    std::string body(const Fold& f) const {
+        size_t o = f.outer.size(), p = f.positions.size();
+        std::vector<std::string> out = names_in({{'o', o}, {'p', p}});
+        std::vector<std::string> in = names_in({{'o', o}, {'q', p}, {'w', p}});
+        std::vector<std::string> conditions;
+        for (size_t d = 0; d < p; ++d)
+            conditions.push_back(text(out[o + d], " = ", f.steps[d], " ", in[o + d], " + ",
+                                      f.dilations[d], " ", in[o + p + d]));
+        return text("  ", loops_text(concatenate({f.outer, f.positions}), out), ":\n    ",
+                    element(f.output, out), " = sum ",
+                    loops_text(concatenate({f.window, f.counts}),
+                               names_in({{'w', p}, {'q', p}})),
+                    " where ", join(conditions), " of ", element(f.input, in), "\n");
+    }
+
+private:
+    const Program& program_;
+};
+
+std::string_view kind_text(BufferKind kind) {
+    switch (kind) {
+        case BufferKind::input: return "input";
+        case BufferKind::constant: return "constant";
+        case BufferKind::temporary: return "temporary";
+        case BufferKind::output: return "output";
+    }
+    return "?";
+}
+
+}  // namespace
+
+std::string print(const Kernel& kernel, const Program& program) {
+    Writer writer(program);
+    std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));
+    std::vector<std::string> notes;
+    if (!kernel.comment.empty()) notes.push_back(kernel.comment);
+    if (!kernel.lines.empty()) notes.push_back(join(kernel.lines));
+    if (!notes.empty()) result += "  # " + join(notes, "; ");
+    result += "\n";
+    result += std::visit([&](const auto& body) { return writer.body(body); }, kernel.body);
+    return result;
+}
+
+std::string print(const Program& program) {
+    Writer writer(program);
+    std::string result = text("program ", program.name, "\n");
+    for (size_t number = 0; number < program.buffers.size(); ++number) {
+        const Buffer& buffer = program.buffers[number];
+        result += text("  ", kind_text(buffer.kind), " ",
+                       writer.buffer_name(static_cast<int>(number)), ": ", buffer.dtype, "[",
+                       join(buffer.shape), "]");
+        if (buffer.kind == BufferKind::temporary && buffer.arena_offset >= 0)
+            result += text(" at ", buffer.arena_offset);
+        result += "\n";
+    }
+    if (program.arena_bytes > 0) result += text("  arena: ", program.arena_bytes, " bytes\n");
+    for (const Kernel& kernel : program.kernels) result += print(kernel, program);
+    return result;
+}
+
+}  // namespace composit::ir::kernel

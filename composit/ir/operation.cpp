@@ -1,0 +1,56 @@
+#include "composit/ir/operation.h"
+
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include "composit/base/error.h"
+
+namespace composit::ir {
+namespace {
+
+struct Registry {
+    std::mutex mutex;
+    std::deque<Operation> operations;
+    std::unordered_map<std::string_view, const Operation*> by_name;
+};
+
+// Never destroyed: nodes point into it until the very end of the process.
+Registry& registry() {
+    static auto* instance = new Registry;
+    return *instance;
+}
+
+}  // namespace
+
+const Operation& register_operation(Operation operation) {
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    user_check(!r.by_name.contains(operation.name), "register_operation: '", operation.name,
+               "' is registered already. Choose another name.");
+    const Operation& stored = r.operations.emplace_back(std::move(operation));
+    r.by_name.emplace(stored.name, &stored);
+    return stored;
+}
+
+const Operation* find_operation(std::string_view name) {
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    const auto found = r.by_name.find(name);
+    return found == r.by_name.end() ? nullptr : found->second;
+}
+
+std::vector<const Operation*> all_operations() {
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    std::vector<const Operation*> result;
+    for (const Operation& operation : r.operations) result.push_back(&operation);
+    return result;
+}
+
+std::string label(const Node& node) {
+    const Operation& operation = node.operation();
+    return operation.label ? operation.label(node) : operation.name;
+}
+
+}  // namespace composit::ir
