@@ -25,10 +25,6 @@ std::vector<int> numbers_of(const std::vector<Access>& accesses) {
     return result;
 }
 
-void append(std::vector<Access>& list, const std::vector<Access>& more) {
-    list.insert(list.end(), more.begin(), more.end());
-}
-
 double operations_in(const std::vector<scalar::Expr>& results) {
     double count = 0;
     for (const scalar::Expr& expr : scalar::topological_order(results))
@@ -47,12 +43,36 @@ double distinct_elements(const Access& access, const Extents& extents) {
     return count;
 }
 
-void feed(uint64_t& hash, uint64_t value) { hash = hash_combine(hash, value); }
+// Feeds everything that decides what a kernel computes into one hash; buffers are numbered as they
+// appear.
+struct Fingerprint {
+    uint64_t hash = 0;
+    std::vector<int> seen = {};
 
-void feed(uint64_t& hash, const std::vector<int64_t>& values) {
-    feed(hash, values.size());
-    for (int64_t value : values) feed(hash, static_cast<uint64_t>(value));
-}
+    void add(uint64_t value) { hash = hash_combine(hash, value); }
+    void add(const std::vector<int64_t>& values) {
+        add(uint64_t{values.size()});
+        for (int64_t value : values) add(static_cast<uint64_t>(value));
+    }
+    void add(const Access& access) {
+        auto place = std::find(seen.begin(), seen.end(), access.buffer);
+        add(static_cast<uint64_t>(place - seen.begin()));
+        if (place == seen.end()) seen.push_back(access.buffer);
+        add(uint64_t{access.buffer == Access::position});
+        add(static_cast<uint64_t>(access.dtype));
+        add(static_cast<uint64_t>(access.offset));
+        add(access.strides);
+    }
+    void add(const std::vector<Access>& accesses) {
+        add(uint64_t{accesses.size()});
+        for (const Access& access : accesses) add(access);
+    }
+    void add(const std::vector<scalar::Expr>& values) { add(scalar::structural_hash(values)); }
+    template <class... Parts>
+    void all(const Parts&... parts) {
+        (add(parts), ...);
+    }
+};
 
 }  // namespace
 
@@ -98,13 +118,13 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
                        put({c.right}, concatenate({c.batch, c.depth, c.columns}));
                    },
                    [&](const Gather& gather) {
-                       put({gather.data}, gather.inner);
+                       result.push_back({gather.data, gather.inner, size(gather.outer)});
                        put(gather.indices, gather.outer);
                    },
                    [&](const Scatter& scatter) {
                        put({scatter.update}, concatenate({scatter.outer, scatter.inner}));
                        put(scatter.indices, scatter.outer);
-                       put({scatter.data}, scatter.inner);
+                       result.push_back({scatter.data, scatter.inner, size(scatter.outer)});
                    },
                    [&](const Fold& fold) {
                        put({fold.input}, concatenate({fold.outer, fold.counts, fold.window}));
@@ -129,7 +149,7 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
                    [&](const Gather& g) {
                        result.push_back({g.output, concatenate({g.outer, g.inner})});
                    },
-                   [&](const Scatter& s) { result.push_back({s.data, s.inner}); },
+                   [&](const Scatter& s) { result.push_back({s.data, s.inner, size(s.outer)}); },
                    [&](const Fold& f) {
                        result.push_back({f.output, concatenate({f.outer, f.positions})});
                    },
@@ -175,20 +195,48 @@ double flops(const Kernel& kernel) {
     return std::visit(loops, kernel.body);
 }
 
-double bytes_moved(const Kernel& kernel, const Program& program) {
-    (void)program;
+double bytes_moved(const Kernel& kernel, const Program&) {
     double bytes = 0;
     auto count = [&](const AccessInLoops& moved) {
-        bytes += distinct_elements(moved.access, moved.extents) * size_of(moved.access.dtype);
+        double elements = distinct_elements(moved.access, moved.extents) * moved.repeats;
+        bytes += elements * size_of(moved.access.dtype);
     };
-    for (const AccessInLoops& read : accesses_read(kernel)) {
-        AccessInLoops moved = read;
-        // One inner block is fetched or added to for each outer index.
-        if (const auto* g = std::get_if<Gather>(&kernel.body); g && &read.extents != nullptr)
-            if (moved.extents == g->inner && moved.access.buffer == g->data.buffer)
-                bytes += size(g->inner) * (size(g->outer) - 1) * size_of(moved.access.dtype);
-        count(moved);
-    }
+    for (const AccessInLoops& read : accesses_read(kernel)) count(read);
     for (const AccessInLoops& written : accesses_written(kernel)) count(written);
     return bytes;
 }
+
+uint64_t structural_hash(const Kernel& kernel) {
+    Fingerprint print;
+    print.add(uint64_t{kernel.body.index()});
+    auto feed = Overloaded{
+        [&](const Map& m) { print.all(m.extents, m.inputs, m.values, m.outputs); },
+        [&](const Reduce& r) {
+            print.all(r.kept, r.reduced, r.inputs, std::vector{r.value}, r.output);
+            print.add(static_cast<uint64_t>(r.combiner));
+        },
+        [&](const Scan& s) {
+            print.all(s.extents, s.inputs, std::vector{s.value}, s.output);
+            print.add(static_cast<uint64_t>(s.combiner));
+        },
+        [&](const Contract& c) {
+            print.all(c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output);
+        },
+        [&](const Gather& g) {
+            print.all(g.outer, g.inner, g.data, g.indices, g.output);
+            print.all(g.axis_strides, g.axis_lengths, g.axis_numbers);
+        },
+        [&](const Scatter& s) {
+            print.all(s.outer, s.inner, s.update, s.indices, s.data);
+            print.all(s.axis_strides, s.axis_lengths, s.axis_numbers, uint64_t{s.add});
+        },
+        [&](const Fold& f) {
+            print.all(f.outer, f.positions, f.counts, f.window, f.steps, f.dilations);
+            print.all(f.input, f.output);
+        },
+    };
+    std::visit(feed, kernel.body);
+    return print.hash;
+}
+
+}  // namespace composit::ir::kernel

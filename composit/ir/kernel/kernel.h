@@ -1,10 +1,10 @@
-// The kernel language: what is left after fusion. A Program is a list of kernels over numbered buffers.
+// The kernel language: what is left after fusion. A Program lists kernels over numbered buffers.
 //
-// A kernel is a nest of loops over `extents`, loads through Access, a scalar body, and stores. The language is closed;
-// back ends handle it with an exhaustive visit. The order of floating-point work is part of each kernel's meaning:
-// see docs/semantics.md 3 and 4. No two kernels of a program that run one after the other need anything but the
-// buffers they name, and a kernel never reads what it writes, except Scatter (see there) and Map in place on equal
-// accesses.
+// A kernel is a nest of loops over `extents`, loads through Access, a scalar body, and stores. The
+// language is closed; back ends handle it with an exhaustive visit. The order of floating-point
+// work is part of each kernel's meaning: see docs/semantics.md 3 and 4. No two kernels of a program
+// that run one after the other need anything but the buffers they name, and a kernel never reads
+// what it writes, except Scatter (see there) and Map in place on equal accesses.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ namespace composit::ir::kernel {
 
 using Extents = std::vector<int64_t>;
 
-// Element address for loop indices i: offset + sum of strides[d] * i[d], in elements of `dtype`. Stride 0 broadcasts,
-// negative strides are allowed. The buffer `position` is not memory: its element *is* its address, as int64.
+// Element address for loop indices i: offset + sum of strides[d] * i[d], in elements of `dtype`.
+// Stride 0 broadcasts, negative strides are allowed. The buffer `position` is not memory: its
+// element *is* its address, as int64.
 struct Access {
     static constexpr int position = -1;
     int buffer = position;
@@ -44,13 +45,15 @@ enum class Combiner : uint8_t { sum, product, maximum, minimum, any, all, argmax
 std::string_view name(Combiner combiner);
 
 // for each kept index: output[kept] = combine over the reduced indices, flattened row-major, of
-// value(inputs[k][kept, reduced]). Strides of inputs: kept dimensions first, then reduced ones.
-// The element order of semantics.md 4: with element number e of n, block e / 4096, lane (e % 4096) % 32. Each lane combines its
-// elements in order, starting from the first; absent lanes are skipped; lanes combine by halving (lane j with j + 16,
-// then j + 8, …, lower lane on the left); blocks by pairs of neighbours (block 2i with 2i + 1, the odd one carried up), repeatedly.
-// sum and product combine in the dtype of `value`, which is the output's. maximum and minimum propagate NaN as the rows of the same
-// names do. any/all: bool. argmax/argmin: the position (int64) of the first extremum, the first NaN if there is one.
-// Empty reductions: sum 0, product 1, any false, all true; others are refused before.
+// value(inputs[k][kept, reduced]). Strides of inputs: kept dimensions first, then reduced ones. The
+// element order of semantics.md 4: with element number e of n, block e / 4096, lane (e % 4096) %
+// 32. Each lane combines its elements in order, starting from the first; absent lanes are skipped;
+// lanes combine by halving (lane j with j + 16, then j + 8, …, lower lane on the left); blocks by
+// pairs of neighbours (block 2i with 2i + 1, the odd one carried up), repeatedly. sum and product
+// combine in the dtype of `value`, which is the output's. maximum and minimum propagate NaN as the
+// rows of the same names do. any/all: bool. argmax/argmin: the position (int64) of the first
+// extremum, the first NaN if there is one. Empty reductions: sum 0, product 1, any false, all true;
+// others are refused before.
 struct Reduce {
     Extents kept;
     Extents reduced;
@@ -60,7 +63,8 @@ struct Reduce {
     Access output;  // strides over kept
 };
 
-// Running combination along the last extent, from the left, one after the other: output[outer, j] = value[outer, 0] op … op value[outer, j].
+// Running combination along the last extent, from the left, one after the other: output[outer, j] =
+// value[outer, 0] op … op value[outer, j].
 struct Scan {
     Extents extents;
     std::vector<Access> inputs;
@@ -69,18 +73,20 @@ struct Scan {
     Access output;
 };
 
-// out[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]; b, m, n and k are each several loops, flattened row-major.
-// Floats: k is cut into blocks of 256; within a block one chain of fma from +0 in k's order; block results are added
-// in order (the first block's result is not added to anything). Integers wrap; bool is or of ands. No depth: zeros.
-// Strides: left over batch + rows + depth, right over batch + depth + columns, output over batch + rows + columns.
+// out[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]; b, m, n and k are each several
+// loops, flattened row-major. Floats: k is cut into blocks of 256; within a block one chain of fma
+// from +0 in k's order; block results are added in order (the first block's result is not added to
+// anything). Integers wrap; bool is or of ands. No depth: zeros. Strides: left over batch + rows +
+// depth, right over batch + depth + columns, output over batch + rows + columns.
 struct Contract {
     Extents batch, rows, columns, depth;
     Access left, right, output;
 };
 
-// output[outer, inner] = data[sum over j of index_j[outer] * axis_strides[j] + inner part], NumPy's integer indexing:
-// for each outer index, indices[j][outer] selects along an axis of length axis_lengths[j]; negative indices count from the end;
-// one outside is an IndexError at run time: "index 7 is out of bounds for axis 0 with size 5" (axis_numbers gives the number).
+// output[outer, inner] = data[sum over j of index_j[outer] * axis_strides[j] + inner part], NumPy's
+// integer indexing: for each outer index, indices[j][outer] selects along an axis of length
+// axis_lengths[j]; negative indices count from the end; one outside is an IndexError at run time:
+// "index 7 is out of bounds for axis 0 with size 5" (axis_numbers gives the number).
 struct Gather {
     Extents outer, inner;
     Access data;                        // strides over inner; offset
@@ -91,8 +97,9 @@ struct Gather {
     Access output;                      // strides over outer + inner
 };
 
-// The reverse: for outer indices in order (row-major), data[index…, inner] = or += update[outer, inner].
-// Reads and writes `data`, whose buffer was filled before. Addition: one after the other, in that order.
+// The reverse: for outer indices in order (row-major), data[index…, inner] = or += update[outer,
+// inner]. Reads and writes `data`, whose buffer was filled before. Addition: one after the other,
+// in that order.
 struct Scatter {
     Extents outer, inner;
     Access update;                      // strides over outer + inner
@@ -102,9 +109,10 @@ struct Scatter {
     bool add = true;
 };
 
-// The reverse of a sliding-window view: output[base] = sum of value[windows…] over all window elements that fall on it,
-// added from +0 in row-major order of (window position within window). For each outer o (batch-like loops), each spatial position p:
-// output[o, p] = sum over w (row-major) with p = q * step + w * dilation for some 0 <= q < count, of input[o, q, w].
+// The reverse of a sliding-window view: output[base] = sum of value[windows…] over all window
+// elements that fall on it, added from +0 in row-major order of (window position within window).
+// For each outer o (batch-like loops), each spatial position p: output[o, p] = sum over w
+// (row-major) with p = q * step + w * dilation for some 0 <= q < count, of input[o, q, w].
 struct Fold {
     Extents outer;
     Extents positions;                  // spatial lengths of the output
@@ -118,7 +126,7 @@ struct Fold {
 using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold>;
 
 struct Kernel {
-    std::string name;     // unique within the program, from the operations it holds: "exp_multiply_2"
+    std::string name;     // unique within the program, from its operations: "exp_multiply_2"
     std::string comment;  // the operations in the user's words, one line
     std::vector<std::string> lines;  // user's source lines, "train.py:12", may be empty
     Body body;
@@ -132,22 +140,39 @@ struct Buffer {
     DType dtype = DType::float32;
     std::vector<int64_t> shape;  // row-major, contiguous
     int64_t bytes = 0;
-    // temporaries: place in the arena, given by plan_buffers (-1 before). inputs, constants, outputs: own memory
+    // temporaries: place in the arena, given by plan_buffers (-1 before). inputs, constants,
+    // outputs: own memory
     int64_t arena_offset = -1;
     Array value;            // constants: their data
 };
 
-// Inputs, constants and outputs are separate pieces of memory; temporaries lie in one arena of arena_bytes, 64-byte aligned.
-// An output may alias nothing else. Kernels run in order.
+// Inputs, constants and outputs are separate pieces of memory; temporaries lie in one arena of
+// arena_bytes, 64-byte aligned. An output may alias nothing else. Kernels run in order.
 struct Program {
     std::string name;
     std::vector<Buffer> buffers;
     std::vector<int> inputs, outputs;  // buffer numbers in calling order
     std::vector<Kernel> kernels;
     int64_t arena_bytes = 0;
-    std::string graph_text;            // the printed graph it computes, for headers of generated code
+    std::string graph_text;            // the printed graph it computes, for generated headers
 };
 
+// "Map", "Reduce", …
+std::string_view kind_name(const Kernel& kernel);
+Extents concatenate(const std::vector<Extents>& parts);
+
+// An access, the loops that its strides belong to, and how often those loops run.
+struct AccessInLoops {
+    Access access;
+    Extents extents;
+    double repeats = 1;
+};
+// In the order of the body's members. Positions are among what is read. The data of a Scatter is
+// read and written.
+std::vector<AccessInLoops> accesses_read(const Kernel& kernel);
+std::vector<AccessInLoops> accesses_written(const Kernel& kernel);
+
+// Buffer numbers, each once, in order of first appearance.
 std::vector<int> buffers_read(const Kernel& kernel);
 std::vector<int> buffers_written(const Kernel& kernel);
 // Scalar bodies of a kernel (values of Map, value of Reduce and Scan), for printing what they call.
@@ -155,6 +180,10 @@ std::vector<scalar::Expr> bodies(const Kernel& kernel);
 // Floating-point operations and bytes moved, by counting loops (a call counts one).
 double flops(const Kernel& kernel);
 double bytes_moved(const Kernel& kernel, const Program& program);
+
+// Equal for kernels that compute the same from their buffers: names and buffer numbers do not
+// count, dtypes do.
+uint64_t structural_hash(const Kernel& kernel);
 
 // Readable text of the program: buffers, then kernels with loops, loads, bodies and stores.
 std::string print(const Program& program);

@@ -33,8 +33,8 @@ std::string loops_text(const Extents& extents, const std::vector<std::string>& n
 std::string address_text(const Access& access, const std::vector<std::string>& names) {
     std::string result;
     auto put = [&](int64_t factor, const std::string& name) {
-        std::string magnitude = text(factor < 0 ? -static_cast<double>(factor) : factor);
-        if (factor < 0) magnitude = text(factor).substr(1);
+        std::string magnitude = text(factor);
+        if (factor < 0) magnitude.erase(0, 1);
         bool unit = magnitude == "1" && !name.empty();
         std::string term = unit ? name : name.empty() ? magnitude : magnitude + " " + name;
         if (result.empty()) result = (factor < 0 ? "-" : "") + term;
