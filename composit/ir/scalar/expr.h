@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "composit/base/ref.h"
@@ -91,6 +92,8 @@ public:
 
     // The same expression, with a name that generated code uses for it.
     [[nodiscard]] Expr named(std::string name) const;
+    // The same operation (row, table, name, dtype) on other operands of the same dtypes.
+    [[nodiscard]] Expr with_operands(std::vector<Expr> operands) const;
 
     explicit operator bool() const { return static_cast<bool>(node_); }
     Op op() const;
@@ -164,7 +167,9 @@ std::vector<Expr> topological_order(const std::vector<Expr>& results);
 // `results` with argument i replaced by replacements[i] (dtypes must agree). Shares what does not change. Iterative.
 std::vector<Expr> substitute(const std::vector<Expr>& results, const std::vector<Expr>& replacements);
 
-// Structural hash and equality (names ignored), for sharing identical kernels and expressions.
+// Structural hash and equality (names ignored, sharing not seen), for sharing identical kernels and expressions.
 uint64_t structural_hash(const std::vector<Expr>& results);
+bool structurally_equal(const std::vector<Expr>& a, const std::vector<Expr>& b);
+uint64_t hash_of_table(const std::vector<Bits>& table);
 
 }  // namespace composit::ir::scalar

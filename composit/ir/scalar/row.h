@@ -54,6 +54,7 @@ RowRef row(std::string_view name);           // the same; an unknown name is a K
 std::vector<RowRef> all_rows();              // in table order, user rows last
 RowRef register_row(Row row);                // ValueError when name or alias is taken, unless the row is the user's own
 bool is_user_row(const Row& row);
+uint64_t revision_of(const Row& row);        // 0 for the table's rows; counts the user's, so that none are confused
 
 // The body of `row` for these operand dtypes over arguments 0..arity-1 (already of the signature's dtypes); cached.
 struct Specialisation {
