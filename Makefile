@@ -11,6 +11,8 @@ BIN := $(CURDIR)/$(VENV)/bin
 RUN := PATH="$(BIN):$$PATH" $(BIN)/python
 CMAKE := PATH="$(BIN):$$PATH" $(BIN)/cmake
 CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
+PYTEST := $(RUN) -m pytest -q
+NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
 EXTRAS := build test examples check
 MINUTES ?= 5
 FILTER ?=
@@ -50,9 +52,10 @@ configure: setup
 build: configure  ## libcomposit.so, the Python package and the C++ tests, in build/dev
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 
-wheel: setup  ## dist/composit-*.whl
-	$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
-	@ls -l dist
+wheel: setup  ## dist/composit-*.whl, then install and use it in an empty environment
+	@rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --no-deps -c constraints.txt -w dist .
+	@$(RUN) tools/check_wheel.py dist/composit-*.whl
 
 # --- Running --------------------------------------------------------------------------------
 
@@ -63,7 +66,7 @@ test: build  ## C++ and Python tests; FILTER=word runs those that match
 	@failed=0; \
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=ignore -R '$(FILTER)' \
 	    || failed=1; \
-	$(RUN) -m pytest -q -n $(JOBS) --dist loadfile $(if $(FILTER),-k '$(FILTER)') || failed=1; \
+	$(PYTEST) -n $(JOBS) --dist loadfile $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES) || failed=1; \
 	exit $$failed
 
 bench: build $(VENV)/ready-bench  ## measure against NumPy, PyTorch and JAX (slow)
@@ -74,14 +77,14 @@ bench: build $(VENV)/ready-bench  ## measure against NumPy, PyTorch and JAX (slo
 	    if test -f $$program; then PYTHONPATH=build/release/python $(RUN) $$program; fi; done
 
 fuzz: build  ## random programs for MINUTES=5
-	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(RUN) -m pytest -q tests/fuzz
+	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(PYTEST) tests/fuzz
 
 golden: build  ## compare printed graphs and generated code; UPDATE=1 rewrites them
-	@$(RUN) -m pytest -q tests/golden $(if $(UPDATE),--update-golden)
+	@$(PYTEST) tests/golden $(if $(UPDATE),--update-golden)
 	@if test -n "$(UPDATE)"; then git diff --stat -- tests/golden; fi
 
 docs: build  ## run every code block of docs/ and examples/
-	@$(RUN) -m pytest -q tests/docs
+	@$(PYTEST) tests/docs
 
 asan: setup  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(CMAKE) --preset asan

@@ -68,7 +68,7 @@ function(composit_add_objects name)
   set_property(GLOBAL APPEND PROPERTY COMPOSIT_OBJECTS ${name})
 endfunction()
 
-# composit_empty_source(<out>): a source with nothing in it, for targets whose folder is still empty.
+# composit_empty_source(<out>): a source with nothing in it, for targets whose folders are empty.
 function(composit_empty_source out)
   set(file ${PROJECT_BINARY_DIR}/empty.cpp)
   if(NOT EXISTS ${file})

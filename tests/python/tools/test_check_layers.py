@@ -1,7 +1,8 @@
 """tools/check_layers.py reports exactly the includes that no line allows."""
 
-import check_layers
 import pytest
+
+import check_layers
 
 LAYERS = check_layers.read_layers(
     """

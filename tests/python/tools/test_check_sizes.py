@@ -1,7 +1,8 @@
 """tools/check_sizes.py: limits, exceptions, and exceptions that only shrink."""
 
-import check_sizes
 import pytest
+
+import check_sizes
 from check_sizes import check_file, read_exceptions, shrink
 
 EXCEPTIONS = read_exceptions(

@@ -4,6 +4,7 @@ import re
 import tomllib
 
 import pytest
+
 from requirements import ROOT, requirements
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

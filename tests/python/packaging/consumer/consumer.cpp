@@ -1,0 +1,11 @@
+// Uses a header and a function of the installed library.
+#include "composit/ir/dtype.h"
+
+#include <cstdio>
+
+#include "composit/version.h"
+
+int main() {
+    std::printf("composit %s\n", composit::version);
+    return composit::ir::size_of(composit::ir::DType::float32) == 4 ? 0 : 1;
+}
