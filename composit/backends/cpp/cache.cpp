@@ -1,0 +1,245 @@
+// Builds in a folder of its own and renames it into place, so that no reader sees half an entry.
+#include "composit/backends/cpp/cache.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "composit/backends/cpp/files.h"
+#include "composit/backends/cpp/process.h"
+#include "composit/backends/cpp/unavailable.h"
+#include "composit/base/hash.h"
+#include "composit/runtime/warning.h"
+#include "composit/version.h"
+
+namespace composit::cpp {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string hex(uint64_t value) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
+    return digits;
+}
+
+// "kernel.so 5120 0123456789abcdef": how build.txt describes a file, to notice when it has changed.
+std::string fingerprint(const std::string& name, const std::string& content) {
+    return text(name, " ", content.size(), " ", hex(hash_text(content)), "\n");
+}
+
+// The part of build.txt that is known before anything is built: the entry's key, in full.
+std::string key_text(const Source& source) {
+    return text("composit ", version, "\ncompiler ", source.compiler.path, "\nversion ",
+                source.compiler.version, "\ncpu ", cpu_features(), "\ncommand ",
+                command_line(build_command(source.compiler)), "\n",
+                fingerprint("kernel.cpp", source.text));
+}
+
+// The library in `entry` if the entry is whole and belongs to `source`.
+std::shared_ptr<Library> load(const Source& source, const fs::path& entry) {
+    std::optional<std::string> code = read_file(entry / "kernel.so");
+    if (!code || read_file(entry / "kernel.cpp") != source.text) return nullptr;
+    if (read_file(entry / "build.txt") != key_text(source) + fingerprint("kernel.so", *code))
+        return nullptr;
+    try {
+        return std::make_shared<Library>(entry / "kernel.so");
+    } catch (const InputOutputError&) {
+        return nullptr;  // another process is replacing the entry; ours is built afresh
+    }
+}
+
+// Removes what killed processes left behind.
+void sweep(const fs::path& folder) {
+    std::error_code ignored;
+    auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+        bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
+        if (is_temporary && entry.last_write_time(ignored) < limit)
+            fs::remove_all(entry.path(), ignored);
+    }
+}
+
+fs::path temporary_name(const fs::path& entry) {
+    static std::atomic<int> counter{0};
+    auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    return text(entry.string(), ".tmp-", getpid(), "-", counter++, "-", now);
+}
+
+// Puts `built` in the place of `entry`. Losing a race to another process is no loss: its entry is
+// as good.
+void publish(const fs::path& built, const fs::path& entry) {
+    std::error_code error;
+    fs::rename(built, entry, error);
+    if (error) {
+        fs::path old = temporary_name(entry);
+        std::error_code ignored;
+        fs::rename(entry, old, ignored);
+        fs::rename(built, entry, error);
+        fs::remove_all(old, ignored);
+        if (error) fs::remove_all(built, ignored);
+    }
+    if (!error) flush_to_disk(entry.parent_path());
+}
+
+// Leaves the source and the compiler's messages where the user can look at them.
+[[noreturn]] void fail_build(const Source& source, const fs::path& built, const fs::path& entry,
+                             const Finished& finished) {
+    fs::path kept = text(entry.string(), ".failed");
+    std::error_code error;
+    fs::remove_all(kept, error);
+    fs::rename(built, kept, error);
+    std::string file = (error ? built : kept) / "kernel.cpp";
+    std::string how = finished.status > 128 ? text("was killed by signal ", finished.status - 128)
+                                            : text("failed with status ", finished.status);
+    std::string command = command_line(build_command(source.compiler));
+    std::string said = finished.output.substr(0, finished.output.find('\n'));
+    throw CompilationUnavailable(text("composit: the C++ compiler ", how, ": ", command, " (on ",
+                                      file, "): ", said),
+                                 command, file);
+}
+
+// A folder that goes with its owner, unless it was renamed before.
+class TemporaryFolder {
+public:
+    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
+        if (auto reason = refuse_folder(path_))
+            fail<InputOutputError>("the folder ", path_.string(), " ", *reason);
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+// Compiles in a temporary folder beside `entry`, loads from there, then publishes.
+std::shared_ptr<Library> build(const Source& source, const fs::path& entry) {
+    sweep(entry.parent_path());
+    TemporaryFolder temporary(temporary_name(entry));
+    const fs::path& folder = temporary.path();
+    write_file(folder / "kernel.cpp", source.text);
+    write_file(folder / "graph.txt", source.graph_text);
+    std::vector<std::string> command = build_command(source.compiler);
+    Finished finished = run_process(command, folder);
+    std::optional<std::string> code = read_file(folder / "kernel.so");
+    if (!finished.succeeded() || !code) fail_build(source, folder, entry, finished);
+    flush_to_disk(folder / "kernel.so");
+    write_file(folder / "build.txt", key_text(source) + fingerprint("kernel.so", *code));
+    flush_to_disk(folder);
+    std::shared_ptr<Library> library;
+    try {
+        library = std::make_shared<Library>(folder / "kernel.so");
+    } catch (const InputOutputError& error) {
+        fail_build(source, folder, entry, {1, error.what()});
+    }
+    publish(folder, entry);
+    return library;
+}
+
+std::shared_ptr<Library> build_or_load_in(const Source& source, const std::string& folder,
+                                          const std::string& entry_name) {
+    fs::path entry = fs::path(folder) / entry_name;
+    if (std::shared_ptr<Library> library = load(source, entry)) return library;
+    return build(source, entry);
+}
+
+void warn_once(const std::string& folder, const std::string& reason) {
+    static std::mutex mutex;
+    static std::set<std::string>& warned = *new std::set<std::string>;
+    std::lock_guard lock(mutex);
+    if (!warned.insert(folder + reason).second) return;
+    runtime::warn(text("compile: the cache folder ", folder, " ", reason,
+                       ". Compiled code goes to a private temporary folder and is lost when this "
+                       "process ends."));
+}
+
+// The folder of this version's entries in `root`, or why it cannot be used.
+std::optional<std::string> usable(const std::string& root, const std::string& folder) {
+    if (root.empty()) return "is not known: neither COMPOSIT_CACHE nor HOME is set";
+    if (auto reason = refuse_folder(root)) return reason;
+    return refuse_folder(folder);
+}
+
+std::shared_ptr<Library> build_or_load_somewhere(const Source& source, const std::string& root,
+                                                 const std::string& entry) {
+    std::string folder = root + "/" + version;
+    std::optional<std::string> reason = usable(root, folder);
+    if (!reason) {
+        try {
+            return build_or_load_in(source, folder, entry);
+        } catch (const InputOutputError& error) {
+            reason = text("failed (", error.what(), ")");
+        }
+    }
+    warn_once(root, *reason);
+    try {
+        return build_or_load_in(source, private_folder(), entry);
+    } catch (const InputOutputError& error) {
+        throw CompilationUnavailable(
+            text("compile: no folder to compile in: ", error.what()),
+            command_line(build_command(source.compiler)), "");
+    }
+}
+
+}  // namespace
+
+Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) fail<InputOutputError>("cannot load ", path, ": ", dlerror());
+}
+
+Library::~Library() { dlclose(handle_); }
+
+void* Library::symbol(const std::string& name) const {
+    void* address = dlsym(handle_, name.c_str());
+    if (address == nullptr) fail<InputOutputError>("there is no symbol ", name);
+    return address;
+}
+
+std::vector<std::string> build_command(const Compiler& compiler) {
+    std::vector<std::string> command = compiler.command;
+    for (const std::string& flag : compile_flags()) command.push_back(flag);
+    for (const char* word : {"kernel.cpp", "-o", "kernel.so"}) command.push_back(word);
+    return command;
+}
+
+std::string default_cache_folder() {
+    const char* chosen = std::getenv("COMPOSIT_CACHE");
+    if (chosen != nullptr && *chosen != 0) return chosen;
+    const char* home = std::getenv("HOME");
+    return home != nullptr && *home != 0 ? std::string(home) + "/.cache/composit" : "";
+}
+
+std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder) {
+    static std::mutex mutex;
+    static auto& loaded = *new std::map<std::string, std::weak_ptr<Library>>;
+    std::string root = folder.empty() ? default_cache_folder() : folder;
+    std::string key = key_text(source);
+    std::string entry = source.name + "-" + hex(hash_text(key));
+    {
+        std::lock_guard lock(mutex);
+        auto place = loaded.find(key);
+        if (place != loaded.end())
+            if (std::shared_ptr<Library> library = place->second.lock()) return library;
+    }
+    std::shared_ptr<Library> library = build_or_load_somewhere(source, root, entry);
+    std::lock_guard lock(mutex);
+    std::erase_if(loaded, [](const auto& entry) { return entry.second.expired(); });
+    loaded[key] = library;
+    return library;
+}
+
+}  // namespace composit::cpp

@@ -1,0 +1,48 @@
+// The cache of compiled sources: each is built once per machine and user, and survives crashes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "composit/backends/cpp/compiler.h"
+
+namespace composit::cpp {
+
+// A loaded shared library; unloaded with its last owner.
+class Library {
+public:
+    // Throws InputOutputError with the loader's words.
+    explicit Library(const std::string& path);
+    ~Library();
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    // Throws InputOutputError when there is no such symbol.
+    void* symbol(const std::string& name) const;
+
+private:
+    void* handle_ = nullptr;
+};
+
+// What is to be compiled, and by what.
+struct Source {
+    std::string name;        // of the folder, before its hash
+    std::string text;        // kernel.cpp
+    std::string graph_text;  // graph.txt
+    Compiler compiler;
+};
+
+// The command that compiles a source, run in the folder of kernel.cpp; the source's header shows
+// it.
+std::vector<std::string> build_command(const Compiler& compiler);
+
+// $COMPOSIT_CACHE, or ~/.cache/composit; empty when there is no home either.
+std::string default_cache_folder();
+
+// The library of `source`, from <folder>/<version>/<name>-<hash>/{kernel.cpp, kernel.so, graph.txt,
+// build.txt}, built if it is not there or not as it was written. `folder` empty: the default one. A
+// folder that others can write to, or that cannot be written, is not used: one warning, and a
+// private temporary folder instead. Throws CompilationUnavailable.
+std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder = "");
+
+}  // namespace composit::cpp

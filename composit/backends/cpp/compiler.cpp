@@ -1,0 +1,122 @@
+// Finds the system's C++ compiler and chooses its flags.
+#include "composit/backends/cpp/compiler.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "composit/backends/cpp/process.h"
+#include "composit/backends/cpp/unavailable.h"
+
+namespace composit::cpp {
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> split(const std::string& words, char separator) {
+    std::vector<std::string> result;
+    std::istringstream in(words);
+    for (std::string word; std::getline(in, word, separator);)
+        if (!word.empty()) result.push_back(word);
+    return result;
+}
+
+std::string find_in_path(const std::string& program) {
+    if (program.find('/') != std::string::npos) return program;
+    for (const std::string& folder : split(environment("PATH"), ':')) {
+        std::string candidate = folder + "/" + program;
+        if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return "";
+}
+
+// The compiler behind `command`, if it is there and answers.
+std::optional<Compiler> try_compiler(const std::vector<std::string>& command) {
+    Compiler compiler{command, find_in_path(command[0]), ""};
+    if (compiler.path.empty()) return std::nullopt;
+    std::vector<std::string> question = command;
+    question.push_back("--version");
+    Finished answer = run_process(question);
+    if (!answer.succeeded()) return std::nullopt;
+    compiler.version = answer.output.substr(0, answer.output.find('\n'));
+    return compiler;
+}
+
+Compiler look_for_compiler(const std::string& wish) {
+    if (!wish.empty()) {
+        std::vector<std::string> command = split(wish, ' ');
+        if (std::optional<Compiler> found = try_compiler(command)) return *found;
+        throw CompilationUnavailable(
+            text("composit: the C++ compiler named by CXX=", wish, " does not run. Unset CXX, or "
+                 "set it to a C++ compiler."),
+            command_line(command), "");
+    }
+    const std::vector<std::vector<std::string>> candidates = {
+        {"g++"}, {"clang++"}, {"python3", "-m", "ziglang", "c++"}};
+    for (const auto& candidate : candidates)
+        if (std::optional<Compiler> found = try_compiler(candidate)) return *found;
+    throw CompilationUnavailable(
+        "composit: no C++ compiler was found. Install g++ or clang++, or `pip install ziglang`, or "
+        "name one in the environment variable CXX.",
+        "", "");
+}
+
+struct Cpu {
+    bool avx2 = false, avx512 = false, is_amd = false;
+};
+
+Cpu this_cpu() {
+    Cpu cpu;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    cpu.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi2");
+    cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&
+                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                 __builtin_cpu_supports("avx512vl");
+    cpu.is_amd = __builtin_cpu_is("amd");
+#endif
+    return cpu;
+}
+
+}  // namespace
+
+Compiler find_compiler() {
+    static std::mutex mutex;
+    static std::map<std::pair<std::string, std::string>, Compiler>& known =
+        *new std::map<std::pair<std::string, std::string>, Compiler>;
+    std::pair<std::string, std::string> key{environment("CXX"), environment("PATH")};
+    std::lock_guard lock(mutex);
+    auto place = known.find(key);
+    if (place == known.end()) place = known.emplace(key, look_for_compiler(key.first)).first;
+    return place->second;
+}
+
+std::string cpu_features() {
+    Cpu cpu = this_cpu();
+    if (!cpu.avx2) return "";
+    return cpu.avx512 ? "avx2,fma,bmi2,avx512f,avx512bw,avx512dq,avx512vl" : "avx2,fma,bmi2";
+}
+
+std::vector<std::string> compile_flags() {
+    std::vector<std::string> flags = {
+        "-std=c++17",         "-O3", "-ffp-contract=off",
+        "-fno-math-errno",    "-fno-trapping-math", "-fno-strict-aliasing",
+        "-Wno-psabi",         "-fPIC", "-shared"};
+    for (const std::string& feature : split(cpu_features(), ',')) flags.push_back("-m" + feature);
+    Cpu cpu = this_cpu();
+    if (cpu.avx2) {
+        flags.push_back(cpu.avx512 ? "-mprefer-vector-width=512" : "-mprefer-vector-width=256");
+        flags.push_back(cpu.is_amd ? "-mtune=znver2"
+                                   : cpu.avx512 ? "-mtune=icelake-server" : "-mtune=haswell");
+    }
+    return flags;
+}
+
+}  // namespace composit::cpp

@@ -1,0 +1,28 @@
+// The C++ compiler of this machine and the flags that make fast, bit-exact code for its CPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace composit::cpp {
+
+struct Compiler {
+    std::vector<std::string> command;  // {"g++"}, or {"python3", "-m", "ziglang", "c++"}
+    std::string path;                  // where the first word was found
+    std::string version;               // first line of --version
+};
+
+// $CXX where it is set, else g++, else clang++, else the ziglang Python package: the first that
+// answers --version. What was found is remembered for each value of $CXX and $PATH.
+// Throws CompilationUnavailable, saying what to install.
+Compiler find_compiler();
+
+// What this CPU offers, as the compiler's words: "avx2,fma,f16c,bmi2". Empty on CPUs other than
+// x86-64.
+std::string cpu_features();
+// -O3, no contraction, and explicit instruction sets, vector width and tuning for this CPU:
+// -march=native would tune an unknown new CPU as an old one.
+std::vector<std::string> compile_flags();
+
+}  // namespace composit::cpp

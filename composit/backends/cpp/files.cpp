@@ -1,0 +1,112 @@
+// Reads, writes and checks files by the system's calls, which tell why something failed.
+#include "composit/backends/cpp/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+#include "composit/base/error.h"
+
+namespace composit::cpp {
+namespace {
+
+[[noreturn]] void fail_with_reason(const std::string& what, const std::string& path) {
+    fail<InputOutputError>(what, " ", path, ": ", std::strerror(errno));
+}
+
+class Descriptor {
+public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor() {
+        if (number_ >= 0) close(number_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int number() const { return number_; }
+
+private:
+    int number_;
+};
+
+// Makes `folder` and its parents with mode 0700, whatever the umask; existing ones stay as they
+// are.
+bool make_folders(const std::string& folder) {
+    if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return true;
+    if (errno != ENOENT) return false;
+    std::string parent = std::filesystem::path(folder).parent_path();
+    if (parent.empty() || parent == folder || !make_folders(parent)) return false;
+    return mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
+}
+
+struct PrivateFolder {
+    std::string path;
+    pid_t owner = getpid();
+
+    PrivateFolder() {
+        const char* base = std::getenv("TMPDIR");
+        path = std::string(base != nullptr && *base != 0 ? base : "/tmp") + "/composit-XXXXXX";
+        if (mkdtemp(path.data()) == nullptr) fail_with_reason("cannot make", path);
+    }
+    ~PrivateFolder() {
+        if (owner != getpid()) return;  // a forked child must not take it from its parent
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+};
+
+}  // namespace
+
+std::optional<std::string> read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return std::nullopt;
+    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (in.bad()) return std::nullopt;
+    return text;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+    Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (file.number() < 0) fail_with_reason("cannot write", path);
+    for (size_t done = 0; done < text.size();) {
+        ssize_t count = write(file.number(), text.data() + done, text.size() - done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) fail_with_reason("cannot write", path);
+        done += static_cast<size_t>(count);
+    }
+    if (fsync(file.number()) != 0) fail_with_reason("cannot flush", path);
+}
+
+void flush_to_disk(const std::string& path) {
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.number() < 0) fail_with_reason("cannot open", path);
+    // Some file systems refuse to flush folders; their entries are then as safe as they get.
+    if (fsync(file.number()) != 0 && errno != EINVAL) fail_with_reason("cannot flush", path);
+}
+
+std::optional<std::string> refuse_folder(const std::string& folder) {
+    if (!make_folders(folder)) return text("cannot be made: ", std::strerror(errno));
+    struct stat status{};
+    if (stat(folder.c_str(), &status) != 0)
+        return text("cannot be examined: ", std::strerror(errno));
+    if (!S_ISDIR(status.st_mode)) return "is not a folder";
+    if (status.st_uid != geteuid()) return "belongs to another user";
+    if ((status.st_mode & 022) != 0) return "can be written to by other users (chmod 700 it)";
+    if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0)
+        return text("cannot be used: ", std::strerror(errno));
+    return std::nullopt;
+}
+
+const std::string& private_folder() {
+    static PrivateFolder folder;
+    return folder.path;
+}
+
+}  // namespace composit::cpp

@@ -1,0 +1,24 @@
+// Files as a cache needs them: flushed to the disk, in folders nobody else can write to.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace composit::cpp {
+
+// The whole file; nothing when it cannot be read.
+std::optional<std::string> read_file(const std::string& path);
+// Writes and flushes to the disk. Throws InputOutputError with the path and the system's words.
+void write_file(const std::string& path, const std::string& text);
+// Flushes a file written by somebody else, or a folder's entries.
+void flush_to_disk(const std::string& path);
+
+// Why `folder` is no place for code that will be run: not a folder, not ours, writable by others.
+// Creates it (mode 0700, parents too) where it is missing. Nothing when all is well.
+std::optional<std::string> refuse_folder(const std::string& folder);
+
+// A folder that only this user can enter, made once per process and removed at its end. Throws
+// InputOutputError when none can be made.
+const std::string& private_folder();
+
+}  // namespace composit::cpp

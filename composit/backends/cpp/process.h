@@ -1,0 +1,21 @@
+// Running another program and waiting for it, without a shell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace composit::cpp {
+
+struct Finished {
+    int status = 0;      // 128 + signal when it was killed; 127 when it could not start
+    std::string output;  // standard output and standard error together, at most 64 KiB of it
+    bool succeeded() const { return status == 0; }
+};
+
+// Runs command[0], found in PATH, in `folder` (empty: the current one). Its input is empty.
+Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
+
+// The command as one would type it into a shell: words that need it are quoted.
+std::string command_line(const std::vector<std::string>& command);
+
+}  // namespace composit::cpp
