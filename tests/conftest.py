@@ -1,0 +1,34 @@
+"""Options and fixtures that all tests share."""
+
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite the files of tests/golden"
+    )
+
+
+class Golden:
+    """Compares texts with files of tests/golden, or rewrites the files if asked to."""
+
+    def __init__(self, update):
+        self.update = update
+
+    def check(self, name, text):
+        """Fails unless the file `name` holds exactly `text`."""
+        file = GOLDEN / name
+        if self.update:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        expected = file.read_text(encoding="utf-8") if file.exists() else ""
+        assert text == expected, f"{file} differs; `make golden UPDATE=1` rewrites it"
+
+
+@pytest.fixture
+def golden(request):
+    return Golden(request.config.getoption("--update-golden"))
