@@ -61,7 +61,7 @@ struct Specialisation {
     RowRef row;
     Signature signature;
     Expr body;
-    bool is_one_operation;    // the body is a single operation on its arguments: printed and run in place
+    bool is_one_operation;    // the body is one argument, or one operation on arguments: printed and run in place
     std::string symbol;       // unique: "exp_float32", "where_bool_float32_float32"
 };
 const Specialisation& specialise(const RowRef& row, const std::vector<DType>& operands);
@@ -76,15 +76,24 @@ std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const
 // safely, computes in it, and returns it or bool.
 namespace types {
 extern const TypeRule numeric;             // all dtypes but bool: negative, subtract, … (bool refused, NumPy's words)
+extern const TypeRule arithmetic;          // all dtypes, bool computed as int8: square, power, reciprocal
+extern const TypeRule real_arithmetic;     // the same without complex: floor_divide, remainder, fmod
+extern const TypeRule real_or_bool;        // all real dtypes: floor, ceil, trunc
+extern const TypeRule magnitude;           // all dtypes; complex gives its real part's dtype: absolute
 extern const TypeRule any;                 // all dtypes: add, multiply (on bool: or, and), maximum, …
 extern const TypeRule inexact;             // float16 … complex128; integers are promoted: exp, sin, …
 extern const TypeRule floating;            // float16 … float64: floor, cbrt, arctan2, …
 extern const TypeRule true_division;       // integers in float64
-extern const TypeRule integral;            // integers only
+extern const TypeRule float_power;         // float64, complex128
+extern const TypeRule integral;            // integers, bool computed as int8: left_shift
+extern const TypeRule integer_only;        // integers, bool refused: gcd, lcm
 extern const TypeRule integral_or_bool;    // bitwise
-extern const TypeRule comparison;          // any -> bool
+extern const TypeRule bit_count;           // integers (bool as int8) -> uint8
+extern const TypeRule load_exponent;       // ldexp: floating with int32 or int64
+extern const TypeRule comparison;          // any -> bool; signed integers with uint64 stay (int64, uint64)
 extern const TypeRule logical;             // any -> bool, operands cast to bool
-extern const TypeRule predicate;           // floating -> bool: isnan, signbit, …
+extern const TypeRule predicate;           // floating -> bool: signbit
+extern const TypeRule test;                // any -> bool, operands as they are: isnan, isinf, isfinite
 extern const TypeRule choice;              // where: bool, T, T -> T
 }  // namespace types
 

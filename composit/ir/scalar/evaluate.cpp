@@ -1,0 +1,209 @@
+// The meaning of scalar expressions, one element at a time: slow, obvious, and the reference of tests.
+#include <cmath>
+#include <unordered_map>
+
+#include "composit/ir/scalar/row.h"
+#include "composit/ir/scalar/values.h"
+
+namespace composit::ir::scalar {
+namespace {
+
+template <class T>
+T integer_binary(Op op, T a, T b) {
+    using U = std::make_unsigned_t<T>;
+    // Arithmetic in at least 32 unsigned bits: narrower types would promote to int and could overflow there.
+    using Wide = std::conditional_t<sizeof(T) < 4, uint32_t, U>;
+    const Wide x = static_cast<Wide>(a);
+    const Wide y = static_cast<Wide>(b);
+    switch (op) {
+        case Op::add: return static_cast<T>(x + y);
+        case Op::subtract: return static_cast<T>(x - y);
+        case Op::multiply: return static_cast<T>(x * y);
+        case Op::divide: case Op::remainder: {
+            const bool overflows = std::is_signed_v<T> && b == static_cast<T>(-1);
+            internal_check(b != 0, "scalar ", name(op), " by zero");
+            if (op == Op::divide) return overflows ? static_cast<T>(Wide{0} - x) : static_cast<T>(a / b);
+            return overflows ? T{0} : static_cast<T>(a % b);
+        }
+        case Op::bit_and: return static_cast<T>(a & b);
+        case Op::bit_or: return static_cast<T>(a | b);
+        case Op::bit_xor: return static_cast<T>(a ^ b);
+        case Op::shift_left: case Op::shift_right: {
+            internal_check(static_cast<U>(b) < 8 * sizeof(T), "scalar shift by ", +b, " of ", 8 * sizeof(T), " bits");
+            return op == Op::shift_left ? static_cast<T>(x << b) : static_cast<T>(a >> b);
+        }
+        default: break;
+    }
+    fail<InternalError>("scalar ", name(op), " evaluated on integers");
+}
+
+template <class T>
+T next_after_half(T from, T towards) {
+    if (std::isnan(from.value) || std::isnan(towards.value)) return T{std::nan("")};
+    if (from.value == towards.value) return towards;
+    auto bits = static_cast<uint16_t>(store(from)[0]);
+    if (from.value == 0) return load<T>({(std::signbit(towards.value) ? 0x8001u : 0x0001u), 0});
+    const bool grows = (towards.value > from.value) == (from.value > 0);
+    bits = static_cast<uint16_t>(grows ? bits + 1 : bits - 1);
+    return load<T>({bits, 0});
+}
+
+template <class T>
+T float_binary(Op op, T a, T b) {
+    switch (op) {
+        case Op::add: return a + b;
+        case Op::subtract: return a - b;
+        case Op::multiply: return a * b;
+        case Op::divide: return a / b;
+        case Op::remainder: return std::fmod(a, b);
+        case Op::copysign: return std::copysign(a, b);
+        case Op::nextafter: return std::nextafter(a, b);
+        default: break;
+    }
+    fail<InternalError>("scalar ", name(op), " evaluated on floats");
+}
+
+template <class T>
+T binary(Op op, T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) {
+        switch (op) {
+            case Op::bit_and: return a && b;
+            case Op::bit_or: return a || b;
+            case Op::bit_xor: return a != b;
+            default: break;
+        }
+        fail<InternalError>("scalar ", name(op), " evaluated on bool");
+    } else if constexpr (is_half<T>) {
+        return op == Op::nextafter ? next_after_half(a, b) : T{float_binary(op, a.value, b.value)};
+    } else if constexpr (std::is_integral_v<T>) {
+        return integer_binary(op, a, b);
+    } else {
+        return float_binary(op, a, b);
+    }
+}
+
+template <class T>
+T float_unary(Op op, T x) {
+    switch (op) {
+        case Op::negate: return -x;
+        case Op::absolute: return std::fabs(x);
+        case Op::square_root: return std::sqrt(x);
+        case Op::floor: return std::floor(x);
+        case Op::ceil: return std::ceil(x);
+        case Op::rint: return std::nearbyint(x);
+        case Op::trunc: return std::trunc(x);
+        default: break;
+    }
+    fail<InternalError>("scalar ", name(op), " evaluated on floats");
+}
+
+template <class T>
+T unary(Op op, T x) {
+    if constexpr (std::is_same_v<T, bool>) {
+        internal_check(op == Op::bit_not, "scalar ", name(op), " evaluated on bool");
+        return !x;
+    } else if constexpr (is_half<T>) {
+        return T{float_unary(op, x.value)};
+    } else if constexpr (std::is_integral_v<T>) {
+        if (op == Op::bit_not) return static_cast<T>(~x);
+        internal_check(op == Op::negate || op == Op::absolute, "scalar ", name(op), " evaluated on integers");
+        return op == Op::absolute && x >= 0 ? x : integer_binary(Op::subtract, T{0}, x);
+    } else {
+        return float_unary(op, x);
+    }
+}
+
+// a * b is exact in double for 16-bit floats; the sum is rounded to odd, so that rounding it again is harmless.
+double fused_for_half(double a, double b, double c) {
+    const double product = a * b;
+    const double sum = product + c;
+    if (!std::isfinite(sum)) return sum;
+    const double back = sum - product;
+    const double error = (product - (sum - back)) + (c - back);
+    const auto bits = std::bit_cast<uint64_t>(sum);
+    if (error == 0 || (bits & 1)) return sum;
+    return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+template <class T>
+T fused(T a, T b, T c) {
+    if constexpr (is_half<T>) return T{fused_for_half(a.value, b.value, c.value)};
+    else if constexpr (std::is_floating_point_v<T>) return std::fma(a, b, c);
+    else fail<InternalError>("scalar fma evaluated on integers");
+}
+
+template <class T>
+bool compare_values(Op op, T a, T b) {
+    switch (op) {
+        case Op::equal: return a == b;
+        case Op::not_equal: return a != b;
+        case Op::less: return a < b;
+        case Op::less_equal: return a <= b;
+        case Op::greater: return a > b;
+        case Op::greater_equal: return a >= b;
+        default: break;
+    }
+    fail<InternalError>("scalar ", name(op), " evaluated as a comparison");
+}
+
+template <class T>
+bool compare(Op op, T a, T b) {
+    if constexpr (is_half<T>) return compare_values(op, a.value, b.value);
+    else return compare_values(op, a, b);
+}
+
+bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
+
+Bits arithmetic(const Expr& expr, const std::vector<Bits>& x) {
+    const Op op = expr.op();
+    return with_type(expr.operand(0).dtype(), name(op), [&](auto tag) -> Bits {
+        using T = decltype(tag);
+        const T a = load<T>(x[0]);
+        if (x.size() == 1) return store(unary(op, a));
+        const T b = load<T>(x[1]);
+        if (x.size() == 3) return store(fused(a, b, load<T>(x[2])));
+        return is_comparison(op) ? store(compare(op, a, b)) : store(binary(op, a, b));
+    });
+}
+
+Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x, const std::vector<Bits>& arguments) {
+    switch (expr.op()) {
+        case Op::constant: return expr.bits();
+        case Op::argument: {
+            const auto index = static_cast<size_t>(expr.index());
+            internal_check(index < arguments.size(), "evaluate: argument ", index, " of ", arguments.size());
+            return arguments[index];
+        }
+        case Op::select: return x[0][0] ? x[1] : x[2];
+        case Op::cast: return cast_bits(expr.operand(0).dtype(), expr.dtype(), x[0]);
+        case Op::bitcast: return x[0];
+        case Op::lookup: {
+            const Bits index = cast_bits(expr.operand(0).dtype(), DType::uint64, x[0]);
+            internal_check(index[0] < expr.table()->size(), "lookup at ", index[0], " of ", expr.table()->size());
+            return (*expr.table())[index[0]];
+        }
+        case Op::call: {
+            std::vector<DType> dtypes;
+            for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+            return evaluate({specialise(expr.row(), dtypes).body}, x)[0];
+        }
+        default: return arithmetic(expr, x);
+    }
+}
+
+}  // namespace
+
+std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments) {
+    std::unordered_map<const ExprNode*, Bits> values;
+    std::vector<Bits> operands;
+    for (const Expr& expr : topological_order(results)) {
+        operands.clear();
+        for (const Expr& operand : expr.operands()) operands.push_back(values.at(operand.id()));
+        values.emplace(expr.id(), evaluate_node(expr, operands, arguments));
+    }
+    std::vector<Bits> out;
+    for (const Expr& result : results) out.push_back(values.at(result.id()));
+    return out;
+}
+
+}  // namespace composit::ir::scalar

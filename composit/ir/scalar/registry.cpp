@@ -1,0 +1,206 @@
+// The table's index: rows by name and alias, rows of users, and specialisations, all behind mutexes.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/row.h"
+#include "composit/ir/scalar/table.h"
+
+namespace composit::ir::scalar {
+namespace {
+
+struct Registry {
+    std::shared_mutex mutex;
+    std::vector<RowRef> rows;                              // in table order, user rows last
+    std::unordered_map<std::string, RowRef> by_name;       // names and aliases
+    std::unordered_map<const Row*, uint64_t> revisions;    // user rows, replaced ones too
+    std::vector<RowRef> replaced;                          // kept alive: expressions and caches name them by address
+    std::map<std::pair<const Row*, std::vector<DType>>, std::unique_ptr<Specialisation>> specialisations;
+    std::unordered_set<std::string> symbols;
+
+    Registry() {
+        for (Row& row : table_rows()) {
+            auto ref = std::make_shared<const Row>(std::move(row));
+            rows.push_back(ref);
+            index(ref);
+        }
+    }
+
+    void index(const RowRef& ref) {
+        const bool fresh = by_name.emplace(ref->name, ref).second;
+        internal_check(fresh, "the scalar table names ", ref->name, " twice");
+        for (const std::string& alias : ref->aliases)
+            internal_check(by_name.emplace(alias, ref).second, "the scalar table names ", alias, " twice");
+    }
+};
+
+// Lives for the process: rows are named by address from everywhere, even while statics are destroyed.
+Registry& registry() {
+    static Registry& instance = *new Registry;
+    return instance;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            const size_t above = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+std::vector<std::string> near_names(std::string_view name) {
+    std::vector<std::pair<size_t, std::string>> candidates;
+    for (const RowRef& row : all_rows()) {
+        std::vector<std::string> names = row->aliases;
+        names.push_back(row->name);
+        for (const std::string& other : names) {
+            const size_t distance = edit_distance(name, other);
+            if (distance <= std::max<size_t>(1, name.size() / 3)) candidates.emplace_back(distance, other);
+        }
+    }
+    std::sort(candidates.begin(), candidates.end());
+    std::vector<std::string> names;
+    for (const auto& [distance, other] : candidates)
+        if (names.size() < 5) names.push_back(other);
+    return names;
+}
+
+void check_row(const Row& row) {
+    user_check<ValueError>(!row.name.empty(), "register_row: the row has no name. A name is required.");
+    user_check<ValueError>(row.arity >= 1, "register_row: ", row.name, " has arity ", row.arity,
+                           ". At least 1 is required.");
+    user_check<ValueError>(static_cast<bool>(row.types), "register_row: ", row.name,
+                           " has no type rule. `types` is required.");
+    user_check<ValueError>(static_cast<bool>(row.value), "register_row: ", row.name,
+                           " has no definition. `value` is required.");
+}
+
+// The words of C and C++ end no symbol: every symbol carries a dtype's name at its end.
+std::string symbol_of(const Row& row, const Signature& signature, uint64_t revision) {
+    std::string symbol;
+    for (char c : row.name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    if (std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol.insert(0, "f");
+    if (revision > 1) symbol += text("_", revision);
+    for (DType dtype : signature.operands) symbol += text("_", dtype);
+    return symbol;
+}
+
+bool is_one_operation(const Expr& body) {
+    if (arity_of(body.op()) == 0) return true;
+    if (body.op() == Op::call || body.op() == Op::lookup) return false;
+    return std::all_of(body.operands().begin(), body.operands().end(),
+                       [](const Expr& operand) { return operand.op() == Op::argument; });
+}
+
+Expr body_of(const Row& row, const Signature& signature) {
+    std::vector<Expr> arguments;
+    for (size_t i = 0; i < signature.operands.size(); ++i) {
+        const char* letter = signature.operands.size() == 1 ? "x" : i == 0 ? "a" : i == 1 ? "b" : i == 2 ? "c" : "";
+        const std::string name = *letter ? std::string(letter) : text("x", i);
+        arguments.push_back(Expr::argument(static_cast<int>(i), signature.operands[i], name));
+    }
+    Expr body = row.value(arguments);
+    user_check<TypeError>(body && body.dtype() == signature.result, row.name, ": its definition returns ",
+                          body ? ir::name(body.dtype()) : "nothing", " for operands of ", join(signature.operands),
+                          ". Its type rule requires ", signature.result, ".");
+    return body;
+}
+
+}  // namespace
+
+RowRef find_row(std::string_view name) {
+    Registry& r = registry();
+    std::shared_lock lock(r.mutex);
+    const auto found = r.by_name.find(std::string(name));
+    return found == r.by_name.end() ? nullptr : found->second;
+}
+
+RowRef row(std::string_view name) {
+    if (RowRef found = find_row(name)) return found;
+    const std::vector<std::string> near = near_names(name);
+    fail<KeyError>("row: there is no elementwise function '", name, "'.",
+                   near.empty() ? std::string(" See all_rows() for the names.")
+                                : " Did you mean " + join(near, " or ") + "?");
+}
+
+std::vector<RowRef> all_rows() {
+    Registry& r = registry();
+    std::shared_lock lock(r.mutex);
+    return r.rows;
+}
+
+RowRef register_row(Row row) {
+    check_row(row);
+    Registry& r = registry();
+    std::unique_lock lock(r.mutex);
+    const auto held = r.by_name.find(row.name);
+    const RowRef old = held == r.by_name.end() ? nullptr : held->second;
+    const bool replaces = old && old->name == row.name && r.revisions.count(old.get());
+    std::vector<std::string> names = row.aliases;
+    names.push_back(row.name);
+    for (const std::string& name : names) {
+        const auto taken = r.by_name.find(name);
+        user_check<ValueError>(taken == r.by_name.end() || (replaces && taken->second == old), "register_row: '", name,
+                               "' is taken. A name that no other row has is required.");
+    }
+    uint64_t revision = 1;
+    if (replaces) {
+        revision = r.revisions.at(old.get()) + 1;
+        std::erase_if(r.by_name, [&](const auto& entry) { return entry.second == old; });
+        std::erase(r.rows, old);
+        r.replaced.push_back(old);
+    }
+    auto ref = std::make_shared<const Row>(std::move(row));
+    r.revisions.emplace(ref.get(), revision);
+    r.rows.push_back(ref);
+    r.index(ref);
+    return ref;
+}
+
+uint64_t revision_of(const Row& row) {
+    Registry& r = registry();
+    std::shared_lock lock(r.mutex);
+    const auto found = r.revisions.find(&row);
+    return found == r.revisions.end() ? 0 : found->second;
+}
+
+bool is_user_row(const Row& row) { return revision_of(row) != 0; }
+
+const Specialisation& specialise(const RowRef& row, const std::vector<DType>& operands) {
+    internal_check(static_cast<bool>(row), "specialise of an empty row");
+    user_check<TypeError>(static_cast<int>(operands.size()) == row->arity, row->name, ": got ", operands.size(),
+                          " operands. ", row->arity, " are required.");
+    const Signature signature = row->types(row->name, operands);
+    Registry& r = registry();
+    const std::pair key(row.get(), signature.operands);
+    {
+        std::shared_lock lock(r.mutex);
+        const auto found = r.specialisations.find(key);
+        if (found != r.specialisations.end()) return *found->second;
+    }
+    // The definition runs without the lock: it may look up other rows.
+    const Expr body = body_of(*row, signature);
+    const uint64_t revision = revision_of(*row);
+    std::unique_lock lock(r.mutex);
+    auto& slot = r.specialisations[key];
+    if (!slot) {
+        std::string symbol = symbol_of(*row, signature, revision);
+        while (!r.symbols.insert(symbol).second) symbol += "_";
+        slot.reset(new Specialisation{row, signature, body, is_one_operation(body), symbol});
+    }
+    return *slot;
+}
+
+}  // namespace composit::ir::scalar

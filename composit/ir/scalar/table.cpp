@@ -1,0 +1,17 @@
+// Collects the table's parts in the order in which documentation lists them.
+#include "composit/ir/scalar/table.h"
+
+#include <iterator>
+
+namespace composit::ir::scalar {
+
+std::vector<Row> table_rows() {
+    std::vector<Row> rows;
+    for (const auto& part : {arithmetic_rows}) {
+        std::vector<Row> more = part();
+        rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    }
+    return rows;
+}
+
+}  // namespace composit::ir::scalar

@@ -1,0 +1,85 @@
+// C++ values out of Bits and back, by dtype: what evaluate and simplify compute with.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+#include "composit/ir/scalar/half.h"
+
+namespace composit::ir::scalar {
+
+// A 16-bit float; computed with as double, which rounds innocuously for + - * / and square roots (53 >= 2 * 11 + 2).
+template <DType dtype>
+struct Half {
+    double value = 0;
+};
+using Float16 = Half<DType::float16>;
+using BFloat16 = Half<DType::bfloat16>;
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+template <class T>
+T load(Bits bits) {
+    if constexpr (std::is_same_v<T, Float16>) {
+        return {double_from_float16(static_cast<uint16_t>(bits[0]))};
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+        return {double_from_bfloat16(static_cast<uint16_t>(bits[0]))};
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return bits[0] != 0;
+    } else {
+        T value;
+        std::memcpy(&value, bits.data(), sizeof value);  // little-endian, as every target of ours
+        return value;
+    }
+}
+
+template <class T>
+Bits store(T value) {
+    if constexpr (std::is_same_v<T, Float16>) {
+        return {float16_from_double(value.value), 0};
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+        return {bfloat16_from_double(value.value), 0};
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return {value ? 1u : 0u, 0};
+    } else {
+        Bits bits{};
+        std::memcpy(bits.data(), &value, sizeof value);
+        return bits;
+    }
+}
+
+// visit(T()) for the C++ type of a real dtype; `what` names the caller in the error for complex ones.
+template <class Visit>
+auto with_type(DType dtype, std::string_view what, Visit visit) -> decltype(visit(0.0f)) {
+    switch (dtype) {
+        case DType::boolean: return visit(bool());
+        case DType::int8: return visit(int8_t());
+        case DType::int16: return visit(int16_t());
+        case DType::int32: return visit(int32_t());
+        case DType::int64: return visit(int64_t());
+        case DType::uint8: return visit(uint8_t());
+        case DType::uint16: return visit(uint16_t());
+        case DType::uint32: return visit(uint32_t());
+        case DType::uint64: return visit(uint64_t());
+        case DType::float16: return visit(Float16());
+        case DType::bfloat16: return visit(BFloat16());
+        case DType::float32: return visit(float());
+        case DType::float64: return visit(double());
+        case DType::complex64: case DType::complex128: break;
+    }
+    fail<NotSupported>(what, ": ", dtype, " is not supported yet. A real dtype is required.");
+}
+
+// A float that leaves the range of an integer dtype, or is NaN, converts as x86 does it, which is what NumPy returns:
+// through int32 for the types of 8 and 16 bits, int64 for uint32, with the least integer for what does not fit.
+template <class To>
+To integer_from_float(double value);
+
+// The meaning of Op::cast.
+Bits cast_bits(DType from, DType to, Bits bits);
+
+}  // namespace composit::ir::scalar
