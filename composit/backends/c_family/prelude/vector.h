@@ -1,7 +1,7 @@
 // Vectors of the target's width and the operations on them that every other prelude header needs.
 //
-// Prelude headers open no namespace: whoever includes or embeds them wraps all of them in one of its own, one per
-// instruction set, so that the linker never mixes code for different CPUs:
+// Prelude headers open no namespace: whoever includes or embeds them wraps all of them in one of
+// its own, one per instruction set, so that the linker never mixes code for different CPUs:
 //
 //     #include <cstddef>
 //     #include <cstdint>
@@ -13,8 +13,8 @@
 //     }
 //     #pragma GCC pop_options
 //
-// COMPOSIT_VECTOR_BYTES is 64, 32 or 16; without it the compiler's own target decides. The results are the same bits
-// whatever it is.
+// COMPOSIT_VECTOR_BYTES is 64, 32 or 16; without it the compiler's own target decides. The results
+// are the same bits whatever it is.
 #pragma once
 
 #include <cstddef>
@@ -57,21 +57,37 @@ COMPOSIT_INLINE void store(T* to, const Vector<T>& v) {
 COMPOSIT_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 COMPOSIT_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-// a * b + c in each lane. The loop that fills a local vector is the form that compiles to one instruction.
+// a * b + c in each lane. The loop that fills a local vector is the form that compiles to one
+// instruction.
 template <class T>
-COMPOSIT_INLINE Vector<T> fused_lanes(T a, const Vector<T>& b, const Vector<T>& c) {
+COMPOSIT_INLINE Vector<T> fused_lanes(const Vector<T>& a, const Vector<T>& b, const Vector<T>& c) {
     Vector<T> result;
-    for (int i = 0; i < vector_lanes<T>; ++i) result[i] = fused(a, b[i], c[i]);
+    for (int i = 0; i < vector_lanes<T>; ++i) result[i] = fused(a[i], b[i], c[i]);
     return result;
 }
 
-// The unsigned twin of a signed integer type, any other type itself: sums and products of integers are formed in it,
-// because they wrap.
-template <class T> struct WrappingOf { typedef T type; };
-template <> struct WrappingOf<int8_t> { typedef uint8_t type; };
-template <> struct WrappingOf<int16_t> { typedef uint16_t type; };
-template <> struct WrappingOf<int32_t> { typedef uint32_t type; };
-template <> struct WrappingOf<int64_t> { typedef uint64_t type; };
+// The unsigned twin of a signed integer type, any other type itself: sums and products of integers
+// are formed in it, because they wrap.
+template <class T>
+struct WrappingOf {
+    typedef T type;
+};
+template <>
+struct WrappingOf<int8_t> {
+    typedef uint8_t type;
+};
+template <>
+struct WrappingOf<int16_t> {
+    typedef uint16_t type;
+};
+template <>
+struct WrappingOf<int32_t> {
+    typedef uint32_t type;
+};
+template <>
+struct WrappingOf<int64_t> {
+    typedef uint64_t type;
+};
 template <class T>
 using Wrapping = typename WrappingOf<T>::type;
 

@@ -1,0 +1,166 @@
+// Batched matrix products over strided operands:
+// output[b, m, n] = sum over k of left[b, m, k] * right[b, k, n].
+//
+// Floats: blocks of 256 along k, in each one chain of fma from +0, block results added in order.
+// Integers wrap; bool is or of ands. The order belongs to each element, so any part of the output
+// can be computed by any thread.
+#pragma once
+
+#include "composit/backends/c_family/prelude/contract_pack.h"
+
+template <class T>
+struct Contraction {
+    const T* left;
+    const T* right;
+    T* output;
+    Loops batch, rows, columns, depth;
+    const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
+    const int64_t *right_batch, *right_depth, *right_columns;
+    const int64_t *output_batch, *output_rows, *output_columns;
+};
+
+// The same contraction with rows and columns exchanged: factors commute.
+template <class T>
+inline Contraction<T> transposed(const Contraction<T>& c) {
+    Contraction<T> t = c;
+    t.left = c.right, t.right = c.left;
+    t.rows = c.columns, t.columns = c.rows;
+    t.left_batch = c.right_batch, t.right_batch = c.left_batch;
+    t.left_rows = c.right_columns, t.right_columns = c.left_rows;
+    t.left_depth = c.right_depth, t.right_depth = c.left_depth;
+    t.output_rows = c.output_columns, t.output_columns = c.output_rows;
+    return t;
+}
+
+// A part of the output: half-open ranges of flattened indices.
+struct ContractPart {
+    int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
+};
+
+constexpr int64_t contract_row_block = 144, contract_column_block = 1024;
+
+// Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
+template <class T>
+constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
+
+// One part of the output, block by block.
+template <class T>
+class ContractBlocks {
+  public:
+    ContractBlocks(const Contraction<T>& c, T* scratch)
+        : c_(c),
+          packed_left_(scratch),
+          packed_right_(scratch + contract_row_block * contract_depth) {}
+
+    void run(const ContractPart& part) {
+        const int64_t depth = iterations(c_.depth);
+        for (int64_t b = part.batch_begin; b < part.batch_end; ++b) {
+            left_ = c_.left + offset_of(c_.batch, c_.left_batch, b);
+            right_ = c_.right + offset_of(c_.batch, c_.right_batch, b);
+            output_ = c_.output + offset_of(c_.batch, c_.output_batch, b);
+            for (int64_t j = part.column_begin; j < part.column_end; j += contract_column_block) {
+                const int64_t count = least(part.column_end - j, contract_column_block);
+                right_columns_.move(c_.columns, c_.right_columns, j, count);
+                output_columns_.move(c_.columns, c_.output_columns, j, count);
+                int64_t k = 0;
+                do {  // at least once: without depth the result is zeros
+                    depth_block(part, k, least(depth - k, contract_depth));
+                    k += contract_depth;
+                } while (k < depth);
+            }
+        }
+    }
+
+  private:
+    static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+    void depth_block(const ContractPart& part, int64_t k, int64_t depth) {
+        left_depth_.move(c_.depth, c_.left_depth, k, depth);
+        right_depth_.move(c_.depth, c_.right_depth, k, depth);
+        const int64_t columns = right_columns_.count;
+        const bool reads_right_once = part.row_end - part.row_begin <= tile_rows;
+        const bool reads_left_few_times = columns <= 2 * tile_columns<T>;
+        // The last, incomplete panel is packed in any case; it is the only one filled up with
+        // zeros.
+        direct_columns_ = reads_right_once ? consecutive_panels() * tile_columns<T> : 0;
+        pack_right(right_, right_columns_.offsets + direct_columns_, columns - direct_columns_,
+                   right_depth_.offsets, depth, packed_right_);
+        for (int64_t i = part.row_begin; i < part.row_end; i += contract_row_block) {
+            const int64_t rows = least(part.row_end - i, contract_row_block);
+            left_rows_.move(c_.rows, c_.left_rows, i, rows);
+            output_rows_.move(c_.rows, c_.output_rows, i, rows);
+            if (reads_left_few_times) {
+                row_block<DirectLeft<T>>(k == 0, depth);
+            } else {
+                pack_left(left_, left_rows_.offsets, rows, left_depth_.offsets, depth,
+                          packed_left_);
+                row_block<PackedLeft<T>>(k == 0, depth);
+            }
+        }
+    }
+
+    int64_t consecutive_panels() const {
+        int64_t panels = 0;
+        while ((panels + 1) * tile_columns<T> <= right_columns_.count &&
+               are_consecutive(right_columns_.offsets + panels * tile_columns<T>, tile_columns<T>))
+            ++panels;
+        return panels;
+    }
+
+    template <class Left>
+    void row_block(bool is_first, int64_t depth) {
+        constexpr int64_t width = tile_columns<T>;
+        for (int64_t j = 0; j < right_columns_.count; j += width) {
+            const int64_t count = least(right_columns_.count - j, width);
+            TileOutput<T> out = {output_, nullptr, output_columns_.offsets + j,
+                                 count,   false,   is_first};
+            out.is_consecutive = count == width && are_consecutive(out.columns, width);
+            for (int64_t i = 0; i < left_rows_.count;) {
+                const int rows = next_tile_rows(left_rows_.count - i);
+                out.rows = output_rows_.offsets + i;
+                if (j < direct_columns_) {
+                    const T* at = right_ + right_columns_.offsets[j];
+                    tile(rows, left_at<Left>(i, depth), DirectRight<T>{at, right_depth_.offsets},
+                         depth, out);
+                } else {
+                    const T* at = packed_right_ + (j - direct_columns_) * depth;
+                    tile(rows, left_at<Left>(i, depth), PackedRight<T>{at}, depth, out);
+                }
+                i += rows;
+            }
+        }
+    }
+
+    template <class Left>
+    Left left_at(int64_t i, int64_t depth) const {
+        if constexpr (Left::is_packed)
+            return {packed_left_ + i * depth};
+        else
+            return {left_, left_rows_.offsets + i, left_depth_.offsets};
+    }
+
+    template <class Left, class Right>
+    static void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
+        if (rows == tile_rows) return contract_tile<T, tile_rows>(left, right, depth, out);
+        if (rows == 4) return contract_tile<T, 4>(left, right, depth, out);
+        if (rows == 2) return contract_tile<T, 2>(left, right, depth, out);
+        return contract_tile<T, 1>(left, right, depth, out);
+    }
+
+    const Contraction<T>& c_;
+    T* packed_left_;
+    T* packed_right_;
+    const T* left_ = nullptr;
+    const T* right_ = nullptr;
+    T* output_ = nullptr;
+    int64_t direct_columns_ = 0;
+    OffsetWindow<contract_row_block> left_rows_, output_rows_;
+    OffsetWindow<contract_column_block> right_columns_, output_columns_;
+    OffsetWindow<contract_depth> left_depth_, right_depth_;
+};
+
+// Float contraction of one part of the output. `scratch`: contract_scratch<T> elements.
+template <class T>
+inline void contract(const Contraction<T>& c, const ContractPart& part, T* scratch) {
+    ContractBlocks<T>(c, scratch).run(part);
+}

@@ -1,0 +1,55 @@
+// Copies blocks of a contraction's operands into the order in which the register tile reads them.
+#pragma once
+
+#include "composit/backends/c_family/prelude/contract_tile.h"
+
+// The number of rows of the next tile when `left` remain.
+inline int next_tile_rows(int64_t left) {
+    return left >= tile_rows ? tile_rows : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+// to[k * width + i] = from[across[i] + along[k]] for i < count; zero for count <= i < width.
+template <class T>
+inline void pack_panel(const T* from, const int64_t* across, int64_t count, int64_t width,
+                       const int64_t* along, int64_t depth, T* to) {
+    if (count == width && are_consecutive(across, count)) {
+        for (int64_t k = 0; k < depth; ++k, to += width) {
+            const T* row = from + across[0] + along[k];
+            for (int64_t i = 0; i < width; ++i) to[i] = row[i];
+        }
+        return;
+    }
+    for (int64_t i = count; i < width; ++i)
+        for (int64_t k = 0; k < depth; ++k) to[k * width + i] = T(0);
+    if (are_consecutive(along, depth)) {
+        for (int64_t i = 0; i < count; ++i) {
+            const T* column = from + across[i] + along[0];
+            for (int64_t k = 0; k < depth; ++k) to[k * width + i] = column[k];
+        }
+        return;
+    }
+    for (int64_t k = 0; k < depth; ++k, to += width)
+        for (int64_t i = 0; i < count; ++i) to[i] = from[across[i] + along[k]];
+}
+
+// Panels of tile_rows rows (the last ones smaller, see next_tile_rows), one after the other.
+template <class T>
+inline void pack_left(const T* from, const int64_t* rows, int64_t count, const int64_t* depths,
+                      int64_t depth, T* to) {
+    for (int64_t i = 0; i < count;) {
+        const int width = next_tile_rows(count - i);
+        pack_panel(from, rows + i, width, width, depths, depth, to);
+        to += width * depth;
+        i += width;
+    }
+}
+
+// Panels of tile_columns columns, the last one filled up with zeros.
+template <class T>
+inline void pack_right(const T* from, const int64_t* columns, int64_t count, const int64_t* depths,
+                       int64_t depth, T* to) {
+    constexpr int64_t width = tile_columns<T>;
+    for (int64_t j = 0; j < count; j += width, to += width * depth)
+        pack_panel(from, columns + j, count - j < width ? count - j : width, width, depths, depth,
+                   to);
+}

@@ -1,0 +1,100 @@
+// The register tile of a contraction: a few rows times two vectors of columns, over at most 256
+// depth positions.
+#pragma once
+
+#include "composit/backends/c_family/prelude/offsets.h"
+
+constexpr int64_t contract_depth =
+    256;  // part of the meaning: one fma chain each, results added in order
+
+// 12 rows of two vectors fill 32 registers, 6 rows fill 16.
+constexpr int tile_rows = vector_bytes == 64 ? 12 : vector_bytes == 32 ? 6 : 4;
+template <class T>
+constexpr int tile_columns = 2 * vector_lanes<T>;
+
+// Where the tile's operands lie: element (i, k) of left at left[i * row + k * depth] when packed,
+// else at left[rows[i] + depths[k]]; row k of right at right[k * tile_columns], else at
+// right[depths[k]].
+template <class T>
+struct PackedLeft {
+    static constexpr bool is_packed = true;
+    const T* at;
+    COMPOSIT_INLINE T operator()(int i, int64_t k, int rows) const { return at[k * rows + i]; }
+};
+template <class T>
+struct DirectLeft {
+    static constexpr bool is_packed = false;
+    const T* at;
+    const int64_t* rows;
+    const int64_t* depths;
+    COMPOSIT_INLINE T operator()(int i, int64_t k, int) const { return at[rows[i] + depths[k]]; }
+};
+template <class T>
+struct PackedRight {
+    const T* at;
+    COMPOSIT_INLINE const T* operator()(int64_t k) const { return at + k * tile_columns<T>; }
+};
+template <class T>
+struct DirectRight {
+    const T* at;
+    const int64_t* depths;
+    COMPOSIT_INLINE const T* operator()(int64_t k) const { return at + depths[k]; }
+};
+
+// Where its results go: element (i, j) to at[rows[i] + columns[j]] for j < count.
+template <class T>
+struct TileOutput {
+    T* at;
+    const int64_t* rows;
+    const int64_t* columns;
+    int64_t count;
+    bool is_consecutive;  // a full tile whose columns are neighbours in memory
+    bool is_first;        // the first depth block: its results are stored, later ones are added
+};
+
+template <class T, int R>
+COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>& out) {
+    constexpr int lanes = vector_lanes<T>;
+    if (out.is_consecutive) {
+#pragma GCC unroll 16
+        for (int i = 0; i < R; ++i) {
+            T* row = out.at + out.rows[i] + out.columns[0];
+            store(row, out.is_first ? sums[i][0] : load(row) + sums[i][0]);
+            store(row + lanes, out.is_first ? sums[i][1] : load(row + lanes) + sums[i][1]);
+        }
+        return;
+    }
+    T plain[R][2 * lanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+        store(plain[i], sums[i][0]);
+        store(plain[i] + lanes, sums[i][1]);
+    }
+    for (int i = 0; i < R; ++i) {
+        for (int64_t j = 0; j < out.count; ++j) {
+            T& to = out.at[out.rows[i] + out.columns[j]];
+            to = out.is_first ? plain[i][j] : to + plain[i][j];
+        }
+    }
+}
+
+template <class T, int R, class Left, class Right>
+void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out) {
+    Vector<T> sums[R][2];
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) sums[i][0] = sums[i][1] = Vector<T>{};
+    for (int64_t k = 0; k < depth; ++k) {
+        const T* row = right(k);
+        const Vector<T> low = load(row), high = load(row + vector_lanes<T>);
+#pragma GCC unroll 16
+        for (int i = 0; i < R; ++i) {
+            const Vector<T> factor = left(i, k, R) - Vector<T>{};
+            __asm__("" ::
+                        : "memory");  // keeps g++ from loading neighbours at once and shuffling
+                                      // them apart
+            sums[i][0] = fused_lanes<T>(factor, low, sums[i][0]);
+            sums[i][1] = fused_lanes<T>(factor, high, sums[i][1]);
+        }
+    }
+    put_tile<T, R>(sums, out);
+}

@@ -1,0 +1,54 @@
+// Gathering: slices of data selected by integer indices. Elements are moved as bytes: T only has
+// the right size.
+#pragma once
+
+#include "composit/backends/c_family/prelude/indices.h"
+
+template <class T>
+struct GatherTask {
+    const T* data;
+    T* output;
+    Loops outer, inner;
+    IndexAxes axes;
+    const int64_t* data_inner;  // strides, one per loop
+    const int64_t* output_outer;
+    const int64_t* output_inner;
+};
+
+template <class T>
+inline void copy_elements(const T* from, const int64_t* from_offsets, T* to,
+                          const int64_t* to_offsets, int64_t count, bool is_consecutive) {
+    if (count == 1)
+        to[to_offsets[0]] = from[from_offsets[0]];
+    else if (is_consecutive)
+        __builtin_memcpy(to + to_offsets[0], from + from_offsets[0],
+                         static_cast<size_t>(count) * sizeof(T));
+    else
+        for (int64_t i = 0; i < count; ++i) to[to_offsets[i]] = from[from_offsets[i]];
+}
+
+// Outer indices begin <= o < end. Stops at the first index out of bounds and returns it.
+template <class T>
+inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
+    OffsetWindow<index_window> data_inner, output_inner, output_outer;
+    int64_t selected[index_window];
+    const int64_t inner = iterations(g.inner);
+    for (int64_t i = 0; i < inner; i += index_window) {
+        const int64_t width = inner - i < index_window ? inner - i : index_window;
+        data_inner.move(g.inner, g.data_inner, i, width);
+        output_inner.move(g.inner, g.output_inner, i, width);
+        const bool is_consecutive = are_consecutive(data_inner.offsets, width) &&
+                                    are_consecutive(output_inner.offsets, width);
+        for (int64_t o = begin; o < end; o += index_window) {
+            const int64_t count = end - o < index_window ? end - o : index_window;
+            const IndexFault fault = select_offsets(g.axes, g.outer, o, count, selected);
+            if (fault.outer >= 0) return fault;
+            output_outer.move(g.outer, g.output_outer, o, count);
+            for (int64_t r = 0; r < count; ++r)
+                copy_elements(g.data + selected[r], data_inner.offsets,
+                              g.output + output_outer.offsets[r], output_inner.offsets, width,
+                              is_consecutive);
+        }
+    }
+    return {-1, 0, 0};
+}

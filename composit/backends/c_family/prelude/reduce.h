@@ -1,0 +1,112 @@
+// Reductions in the one order that composit defines: element i of a block of 4096 goes to lane i
+// mod 32, lanes combine by halving, blocks by pairs of neighbours.
+//
+// Both shapes here return the same bits: a row streams the elements of one reduction, columns
+// stream the elements of many neighbouring reductions side by side.
+#pragma once
+
+#include "composit/backends/c_family/prelude/combine.h"
+
+constexpr int64_t reduce_block = 4096;
+constexpr int reduce_lanes = 32;
+constexpr int reduce_levels = 48;  // a tree over 2^48 blocks
+
+// Halving: lane j with lane j + 16, then j + 8, …; lanes from `present` on are absent.
+template <class Op, class T>
+COMPOSIT_INLINE T combine_lanes(T* lanes, int64_t present) {
+    for (int half = reduce_lanes / 2; half >= 1; half /= 2) {
+        if (present <= half) continue;
+        for (int64_t j = 0; j < half && j + half < present; ++j)
+            lanes[j] = Op::of(lanes[j], lanes[j + half]);
+        present = half;
+    }
+    return lanes[0];
+}
+
+// The elements of one reduction, in chunks whose lengths, but for the last, are multiples of 32.
+template <class Op, class T>
+class RowReduction {
+  public:
+    void add(const T* x, int64_t n) {
+        while (n > 0) {
+            const int64_t room = reduce_block - filled_, count = n < room ? n : room;
+            add_to_block(x, count);
+            filled_ += count;
+            if (filled_ == reduce_block) close_block();
+            x += count;
+            n -= count;
+        }
+    }
+
+    T result() {
+        if (filled_ > 0) close_block();
+        if (blocks_ == 0) return Op::template empty<T>;
+        int level = __builtin_ctzll(blocks_);
+        T value = tree_[level];
+        while (blocks_ >> ++level)
+            if (blocks_ >> level & 1) value = Op::of(tree_[level], value);
+        return value;
+    }
+
+  private:
+    void add_to_block(const T* x, int64_t n) {
+        if (filled_ == 0) {
+            const int64_t first = n < reduce_lanes ? n : reduce_lanes;
+            for (int64_t j = 0; j < first; ++j) lanes_[j] = x[j];
+            x += first;
+            n -= first;
+        }
+        const int64_t whole = n / reduce_lanes * reduce_lanes;
+        if (whole > 0) add_groups(x, whole);
+        for (int64_t j = 0; j < n - whole; ++j) lanes_[j] = Op::of(lanes_[j], x[whole + j]);
+    }
+
+    // A multiple of 32 elements, all lanes kept in registers.
+    void add_groups(const T* x, int64_t n) {
+        constexpr int bytes = reduce_lanes * static_cast<int>(sizeof(T));
+        typedef T Lanes __attribute__((vector_size(bytes < vector_bytes ? bytes : vector_bytes)));
+        constexpr int width = static_cast<int>(sizeof(Lanes) / sizeof(T));
+        constexpr int count = reduce_lanes / width;
+        Lanes sums[count], values;
+#pragma GCC unroll 16
+        for (int v = 0; v < count; ++v)
+            __builtin_memcpy(&sums[v], lanes_ + v * width, sizeof(Lanes));
+        for (int64_t i = 0; i < n; i += reduce_lanes) {
+#pragma GCC unroll 16
+            for (int v = 0; v < count; ++v) {
+                __builtin_memcpy(&values, x + i + v * width, sizeof(Lanes));
+                sums[v] = Op::of(sums[v], values);
+            }
+        }
+#pragma GCC unroll 16
+        for (int v = 0; v < count; ++v)
+            __builtin_memcpy(lanes_ + v * width, &sums[v], sizeof(Lanes));
+    }
+
+    void close_block() {
+        T value = combine_lanes<Op>(lanes_, filled_);
+        filled_ = 0;
+        int level = 0;
+        for (uint64_t carry = blocks_++; carry & 1; carry >>= 1)
+            value = Op::of(tree_[level++], value);
+        tree_[level] = value;
+    }
+
+    int64_t filled_ = 0;   // elements in the open block
+    uint64_t blocks_ = 0;  // closed blocks; its set bits say which levels of the tree hold a value
+    T lanes_[reduce_lanes];
+    T tree_[reduce_levels];
+};
+
+// One whole reduction of contiguous elements.
+template <class Op, class T>
+inline T reduce_row(const T* x, int64_t n) {
+    if (n > 0 && n <= reduce_lanes) {
+        T lanes[reduce_lanes];
+        for (int64_t j = 0; j < n; ++j) lanes[j] = x[j];
+        return combine_lanes<Op>(lanes, n);
+    }
+    RowReduction<Op, T> row;
+    row.add(x, n);
+    return row.result();
+}

@@ -1,0 +1,70 @@
+// argmax and argmin: the position of the first extremum, or of the first NaN if there is one.
+#pragma once
+
+#include "composit/backends/c_family/prelude/reduce_columns.h"
+
+struct First {  // which of two elements an argmax or argmin prefers, strictly
+    struct Larger {
+        typedef Maximum Extremum;
+        template <class T>
+        static COMPOSIT_INLINE bool beats(const T& a, const T& b) {
+            return a > b;
+        }
+    };
+    struct Smaller {
+        typedef Minimum Extremum;
+        template <class T>
+        static COMPOSIT_INLINE bool beats(const T& a, const T& b) {
+            return a < b;
+        }
+    };
+};
+
+// The elements of one reduction, in chunks of any length.
+template <class Order, class T>
+class RowPosition {
+  public:
+    void add(const T* x, int64_t n) {
+        if (n > 0 && (best_ == best_ || seen_ == 0)) {
+            const T extremum = reduce_row<typename Order::Extremum>(x, n);
+            if (seen_ == 0 || extremum != extremum || Order::beats(extremum, best_)) {
+                int64_t i = 0;
+                while (x[i] != extremum && x[i] == x[i]) ++i;
+                best_ = x[i];
+                position_ = seen_ + i;
+            }
+        }
+        seen_ += n;
+    }
+    int64_t result() const { return position_; }
+
+  private:
+    T best_ = T(0);
+    int64_t position_ = 0, seen_ = 0;
+};
+
+// Up to column_strip<T> reductions side by side.
+template <class Order, class T>
+class ColumnPosition {
+  public:
+    explicit ColumnPosition(int64_t width) : width_(width) {}
+
+    void add(const T* x, int64_t rows, int64_t stride) {
+        for (int64_t r = 0; r < rows; ++r, x += stride, ++seen_) {
+            for (int64_t c = 0; c < width_; ++c) {
+                const bool is_first_nan = (x[c] != x[c]) & (best_[c] == best_[c]);
+                const bool wins = (seen_ == 0) | Order::beats(x[c], best_[c]) | is_first_nan;
+                best_[c] = wins ? x[c] : best_[c];
+                position_[c] = wins ? seen_ : position_[c];
+            }
+        }
+    }
+    void result(int64_t* out) const {
+        for (int64_t c = 0; c < width_; ++c) out[c] = position_[c];
+    }
+
+  private:
+    int64_t width_, seen_ = 0;
+    T best_[column_strip<T>] = {};
+    int64_t position_[column_strip<T>] = {};
+};

@@ -1,0 +1,26 @@
+// Running combinations from the left, one after the other.
+#pragma once
+
+#include "composit/backends/c_family/prelude/combine.h"
+
+// out[i * stride] = carry op x[0] op … op x[i]; without a carry yet (is_first) the chain starts at
+// x[0]. The carry is left at the last result, for the next chunk of the same row.
+template <class Op, class T>
+inline void scan_row(const T* x, int64_t n, T& carry, bool is_first, T* out, int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+        carry = is_first ? x[i] : Op::of(carry, x[i]);
+        is_first = false;
+        out[i * stride] = carry;
+    }
+}
+
+// The same for `width` neighbouring rows, of which `x` holds the next element each; carry and out
+// hold `width`.
+template <class Op, class T>
+inline void scan_columns(const T* x, int64_t width, T* carry, bool is_first, T* out) {
+    if (is_first)
+        __builtin_memcpy(carry, x, static_cast<size_t>(width) * sizeof(T));
+    else
+        combine<Op>(carry, x, carry, width);
+    __builtin_memcpy(out, carry, static_cast<size_t>(width) * sizeof(T));
+}
