@@ -31,6 +31,15 @@ std::vector<Tensor> jvp(const std::vector<Tensor>& outputs, const std::vector<Te
 std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& batched);
 
+// ----- inline_calls.cpp
+// Every `call` replaced by the body it holds, bodies within bodies too. Iterative.
+std::vector<Tensor> inline_calls(const std::vector<Tensor>& outputs);
+
+// ----- inline_calls.cpp
+// Every `call` (any operation that decomposes instead of lowering) replaced by what its body does, however deep.
+// A function of all tensors at once, so that what they share stays shared.
+std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors);
+
 // ----- simplify.cpp
 // Bit-preserving: common subexpressions, transposes of transposes, reshapes of reshapes, broadcasts to the same shape …
 std::vector<Tensor> simplify(const std::vector<Tensor>& outputs);

@@ -1,0 +1,67 @@
+// call: a named body applied to arguments; and the list of all operations.
+#include "composit/base/error.h"
+#include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
+
+namespace composit::ops {
+
+using ir::Attributes;
+using ir::Body;
+using ir::Node;
+using ir::TensorType;
+using BodyRef = std::shared_ptr<const Body>;
+
+void register_map();
+void register_reduce();
+void register_contract();
+void register_convolve();
+void register_layout();
+void register_windows();
+void register_gather();
+
+namespace {
+
+const ir::Operation& call_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "call",
+        .doc = "A named graph applied to arguments; kept whole in pictures, inlined when lowered.",
+        .infer = [](const std::vector<Tensor>& arguments, const Attributes& attributes) {
+            const Body& body = *attributes.get<BodyRef>("body");
+            user_check<TypeError>(arguments.size() == body.parameters.size(), body.name, ": ", arguments.size(),
+                                  " arguments given. ", body.parameters.size(), " required.");
+            for (size_t i = 0; i < arguments.size(); ++i)
+                user_check(arguments[i].shape() == body.parameters[i].shape() &&
+                           arguments[i].dtype() == body.parameters[i].dtype(), body.name, ": argument ", i, " has type ",
+                           arguments[i].type(), ". ", body.parameters[i].type(), " is required.");
+            std::vector<TensorType> types;
+            for (const Tensor& result : body.results) types.push_back(result.type());
+            return types;
+        },
+        .decompose = [](const Node& node) {
+            return ir::inline_body(*node.attributes().get<BodyRef>("body"), node.operands());
+        },
+        .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
+    });
+    return operation;
+}
+
+}  // namespace
+
+std::vector<Tensor> call(BodyRef body, const std::vector<Tensor>& arguments) {
+    return ir::outputs_of(ir::make_node(call_operation(), arguments, {{"body", std::move(body)}}));
+}
+
+void register_operations() {
+    register_map();
+    register_reduce();
+    register_contract();
+    register_convolve();
+    register_layout();
+    register_windows();
+    register_gather();
+    call_operation();
+    ir::constant(Array::scalar(DType::float32, 0));  // leaves register themselves when first made
+    ir::input("x", DType::float32, {});
+}
+
+}  // namespace composit::ops

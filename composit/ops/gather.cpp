@@ -1,0 +1,163 @@
+// gather and scatter: NumPy's integer indexing and its reverse.
+#include <algorithm>
+
+#include "composit/base/error.h"
+#include "composit/ops/lift.h"
+#include "composit/ops/nest.h"
+#include "composit/ops/ops.h"
+
+namespace composit::ops {
+
+using ir::Attributes;
+using ir::Lowering;
+using ir::Node;
+using ir::TensorType;
+using Tensors = std::vector<Tensor>;
+using Wanted = std::vector<bool>;
+
+namespace {
+
+bool is_indexed(const Axes& axes, size_t d) {
+    return std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end();
+}
+
+Shape index_shape(const Tensors& operands, size_t first, size_t count) {
+    std::vector<Shape> shapes;
+    for (size_t i = first; i < first + count; ++i) {
+        user_check<IndexError>(ir::is_integer(operands[i].dtype()),
+                               "arrays used as indices must be of integer (or boolean) type, not ", operands[i].dtype(), ".");
+        shapes.push_back(operands[i].shape());
+    }
+    return broadcast_shapes("indexing", shapes);
+}
+
+Shape selected_shape(const Tensor& data, const Shape& index, const Axes& axes) {
+    Shape shape = index;
+    for (size_t d = 0; d < data.shape().size(); ++d)
+        if (!is_indexed(axes, d)) shape.push_back(data.shape()[d]);
+    return shape;
+}
+
+// What gather and scatter kernels have in common, read off the node's operands 1 … n.
+template <class Kernel>
+void describe(Kernel& kernel, const Node& node, Lowering& lowering, const Shape& index, Access data) {
+    const Axes& axes = node.attributes().get<Axes>("axes");
+    const Shape& shape = node.operand(0).shape();
+    kernel.outer = index;
+    std::vector<int64_t> inner_strides;
+    for (size_t d = 0; d < shape.size(); ++d) {
+        if (is_indexed(axes, d)) continue;
+        kernel.inner.push_back(shape[d]);
+        inner_strides.push_back(data.strides[d]);
+    }
+    for (size_t i = 0; i < axes.size(); ++i) {
+        const auto axis = static_cast<size_t>(axes[i]);
+        kernel.axis_strides.push_back(data.strides[axis]);
+        kernel.axis_lengths.push_back(shape[axis]);
+        kernel.axis_numbers.push_back(axes[i]);
+        const Nest position = broadcast(combine({lowering.operand(static_cast<int>(i) + 1)}, [](const auto& x) {
+            return ir::scalar::Expr::cast(x[0], DType::int64);
+        }), index, lowering);
+        kernel.indices.push_back(lowering.materialise(position));
+    }
+    data.strides = std::move(inner_strides);
+    kernel.data = data;
+}
+
+Tensors index_operands(const Node& node, size_t count) {
+    return {node.operands().begin() + 1, node.operands().begin() + 1 + static_cast<long>(count)};
+}
+
+const ir::Operation& gather_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "gather",
+        .doc = "Elements selected by integer tensors (NumPy's advanced indexing).",
+        .infer = [](const Tensors& x, const Attributes& attributes) -> std::vector<TensorType> {
+            const Axes& axes = attributes.get<Axes>("axes");
+            return {{selected_shape(x[0], index_shape(x, 1, axes.size()), axes), x[0].dtype()}};
+        },
+        .vjp = [](const Node& node, const Tensors& g, const Wanted& wanted) {
+            Tensors result(node.operands().size());
+            const Axes& axes = node.attributes().get<Axes>("axes");
+            if (wanted[0] && ir::is_inexact(node.operand(0).dtype()))
+                result[0] = scatter(zeros_like(node.operand(0)), index_operands(node, axes.size()), axes, g[0], true);
+            return result;
+        },
+        .lower = [](const Node& node, Lowering& lowering) {
+            const Axes& axes = node.attributes().get<Axes>("axes");
+            ir::kernel::Gather kernel;
+            describe(kernel, node, lowering, index_shape(node.operands(), 1, axes.size()), lowering.memory(0));
+            kernel.output = lowering.new_output(0);
+            lowering.emit(std::move(kernel));
+        },
+    });
+    return operation;
+}
+
+const ir::Operation& scatter_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "scatter",
+        .doc = "A copy of a tensor with values added to, or written over, the elements that integer tensors select.",
+        .infer = [](const Tensors& x, const Attributes& attributes) -> std::vector<TensorType> {
+            const Axes& axes = attributes.get<Axes>("axes");
+            const Shape shape = selected_shape(x[0], index_shape(x, 1, axes.size()), axes);
+            user_check(x.back().shape() == shape && x.back().dtype() == x[0].dtype(), "scatter: the update has type ",
+                       x.back().type(), ". ", ir::TensorType{shape, x[0].dtype()}, " is required.");
+            return {{x[0].shape(), x[0].dtype()}};
+        },
+        .vjp = [](const Node& node, const Tensors& g, const Wanted& wanted) {
+            Tensors result(node.operands().size());
+            if (!ir::is_inexact(node.operand(0).dtype())) return result;
+            const Axes& axes = node.attributes().get<Axes>("axes");
+            const Tensors indices = index_operands(node, axes.size());
+            const bool add = node.attributes().get<bool>("add");
+            const Tensor& update = node.operands().back();
+            if (wanted[0]) result[0] = add ? g[0] : scatter(g[0], indices, axes, zeros_like(update), false);
+            if (!wanted.back()) return result;
+            Tensor back = gather(g[0], indices, axes);
+            if (!add) {
+                // Of several updates of one element only the last one stays: number them and see whose number is left.
+                const Tensor number = reshape(iota({update.size()}, 0), update.shape());
+                const Tensor none = full(node.operand(0).shape(), ir::constant(Array::scalar(DType::int64, -1), "scalar_-1"));
+                const Tensor winner = gather(scatter(none, indices, axes, number, false), indices, axes);
+                back = map("where", {map("equal", {winner, number}), back, zeros_like(back)});
+            }
+            result.back() = back;
+            return result;
+        },
+        .lower = [](const Node& node, Lowering& lowering) {
+            const Axes& axes = node.attributes().get<Axes>("axes");
+            const Nest x = lowering.operand(0);
+            const Access target = lowering.new_output(0);
+            lowering.emit(ir::kernel::Map{x.extents, x.inputs, {x.value}, {target}});
+            ir::kernel::Scatter kernel;
+            describe(kernel, node, lowering, index_shape(node.operands(), 1, axes.size()), target);
+            kernel.update = lowering.memory(static_cast<int>(node.operands().size()) - 1);
+            kernel.add = node.attributes().get<bool>("add");
+            lowering.emit(std::move(kernel));
+        },
+    });
+    return operation;
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& data, const std::vector<Tensor>& indices, Axes axes) {
+    Tensors operands{data};
+    operands.insert(operands.end(), indices.begin(), indices.end());
+    return ir::make(gather_operation(), operands, {{"axes", axes}});
+}
+
+Tensor scatter(const Tensor& data, const std::vector<Tensor>& indices, Axes axes, const Tensor& update, bool add) {
+    Tensors operands{data};
+    operands.insert(operands.end(), indices.begin(), indices.end());
+    operands.push_back(update);
+    return ir::make(scatter_operation(), operands, {{"axes", axes}, {"add", add}});
+}
+
+void register_gather() {
+    gather_operation();
+    scatter_operation();
+}
+
+}  // namespace composit::ops

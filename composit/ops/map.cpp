@@ -1,0 +1,188 @@
+// map: a row of the scalar table applied elementwise under broadcasting and promotion; and astype.
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "composit/base/error.h"
+#include "composit/ir/operation.h"
+#include "composit/ir/scalar/convert.h"
+#include "composit/ops/lift.h"
+#include "composit/ops/nest.h"
+#include "composit/ops/ops.h"
+
+namespace composit::ops {
+
+using ir::Attributes;
+using ir::Node;
+using ir::TensorType;
+using ir::scalar::Expr;
+using ir::scalar::RowRef;
+using ir::scalar::Specialisation;
+
+Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shapes) {
+    Shape result;
+    for (const Shape& shape : shapes) {
+        if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
+        const size_t extra = result.size() - shape.size();
+        for (size_t d = 0; d < shape.size(); ++d) {
+            int64_t& length = result[extra + d];
+            if (length == shape[d] || shape[d] == 1) continue;
+            if (length == 1) {
+                length = shape[d];
+                continue;
+            }
+            std::vector<std::string> texts;
+            for (const Shape& s : shapes) texts.push_back(tuple_text(s));
+            fail<ValueError>(function, ": operands could not be broadcast together with shapes ", join(texts, " "),
+                             ". Lengths must be equal, or 1, from the last axis backwards.");
+        }
+    }
+    return result;
+}
+
+namespace {
+
+bool fits(const Tensor& scalar, DType dtype) {
+    if (!ir::is_integer(dtype) || !ir::is_constant(scalar.node())) return true;
+    const int64_t value = *ir::constant_value(scalar.node()).data_as<int64_t>();
+    const int bits = 8 * ir::size_of(dtype);
+    if (ir::is_unsigned_integer(dtype)) return value >= 0 && (bits >= 63 || value < (int64_t{1} << bits));
+    return bits == 64 || (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1)));
+}
+
+// The dtype that a weak scalar takes beside `strong` (NEP 50).
+DType strengthen(DType weak, DType strong) {
+    if (ir::is_complex(weak)) return ir::promote(strong, DType::complex64);
+    if (ir::is_floating(weak)) return ir::is_inexact(strong) ? strong : DType::float64;
+    if (ir::is_integer(weak)) return strong == DType::boolean ? DType::int64 : strong;
+    return DType::boolean;
+}
+
+std::vector<DType> strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands) {
+    bool any_strong = false;
+    DType strong = DType::boolean;
+    for (const Tensor& x : operands) {
+        if (x.type().weak) continue;
+        strong = any_strong ? ir::promote(strong, x.dtype()) : x.dtype();
+        any_strong = true;
+    }
+    std::vector<DType> dtypes;
+    for (const Tensor& x : operands)
+        dtypes.push_back(!x.type().weak || !any_strong ? x.dtype() : strengthen(x.dtype(), strong));
+    for (size_t i = 0; i < operands.size(); ++i) {
+        if (!operands[i].type().weak || operands[i].dtype() != DType::int64 || fits(operands[i], dtypes[i])) continue;
+        // Comparisons with a Python integer of any size are exact in NumPy; everything else refuses it.
+        if (row->types(row->name, dtypes).result != DType::boolean)
+            fail<OverflowError>("Python integer ", *ir::constant_value(operands[i].node()).data_as<int64_t>(),
+                                " out of bounds for ", dtypes[i], ". (", row->name, ", operand ", i, ")");
+        dtypes[i] = DType::int64;
+    }
+    return dtypes;
+}
+
+const Specialisation& specialisation_of(const RowRef& row, const std::vector<Tensor>& operands) {
+    return ir::scalar::specialise(row, strong_dtypes(row, operands));
+}
+
+std::vector<TensorType> infer_map(const std::vector<Tensor>& operands, const Attributes& attributes) {
+    const RowRef& row = attributes.get<RowRef>("row");
+    if (static_cast<int>(operands.size()) != row->arity)
+        fail<TypeError>(row->name, ": ", operands.size(), " operands given. ", row->arity, " required.");
+    std::vector<Shape> shapes;
+    for (const Tensor& x : operands) shapes.push_back(x.shape());
+    return {{broadcast_shapes(row->name, shapes), specialisation_of(row, operands).signature.result}};
+}
+
+std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradients, const std::vector<bool>& wanted) {
+    const RowRef& row = node.attributes().get<RowRef>("row");
+    const auto& signature = specialisation_of(row, node.operands()).signature;
+    std::vector<Tensor> result(node.operands().size());
+    if (!ir::is_inexact(signature.result) || !gradients[0]) return result;
+
+    std::vector<Expr> x;
+    std::vector<Tensor> values;
+    for (size_t i = 0; i < node.operands().size(); ++i) {
+        x.push_back(Expr::argument(static_cast<int>(i), signature.operands[i]));
+        values.push_back(astype(node.operands()[i], signature.operands[i]));
+    }
+    const int n = static_cast<int>(x.size());
+    const Expr y = Expr::argument(n, signature.result), g = Expr::argument(n + 1, signature.result);
+    values.emplace_back(Ref<Node>(&node), 0);
+    values.push_back(gradients[0]);
+    for (int i = 0; i < n; ++i) {
+        const Tensor& operand = node.operand(i);
+        if (!wanted[static_cast<size_t>(i)] || !ir::is_inexact(operand.dtype())) continue;
+        const Expr slope = ir::scalar::pull_back(row, x, y, g, i);
+        if (!slope) continue;
+        const Tensor full = broadcast_to(lift(slope, values), node.types()[0].shape);
+        result[static_cast<size_t>(i)] = astype(sum_to_shape(full, operand.shape()), operand.dtype());
+    }
+    return result;
+}
+
+void lower_map(const Node& node, ir::Lowering& lowering) {
+    const RowRef& row = node.attributes().get<RowRef>("row");
+    const auto& signature = specialisation_of(row, node.operands()).signature;
+    std::vector<Nest> nests;
+    for (size_t i = 0; i < node.operands().size(); ++i)
+        nests.push_back(broadcast(lowering.operand(static_cast<int>(i)), node.types()[0].shape, lowering));
+    lowering.result(0, combine(nests, [&](std::vector<Expr> values) {
+        for (size_t i = 0; i < values.size(); ++i) values[i] = Expr::cast(values[i], signature.operands[i]);
+        return Expr::call(row, values);
+    }));
+}
+
+const ir::Operation& map_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "map",
+        .doc = "A row of the scalar table applied to every element, under broadcasting.",
+        .infer = infer_map,
+        .vjp = vjp_map,
+        .lower = lower_map,
+        .label = [](const Node& node) { return node.attributes().get<RowRef>("row")->name; },
+    });
+    return operation;
+}
+
+const ir::Operation& astype_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "astype",
+        .doc = "Elements converted to another dtype.",
+        .infer = [](const std::vector<Tensor>& x, const Attributes& attributes) -> std::vector<TensorType> {
+            return {{x[0].shape(), attributes.get<DType>("dtype")}};
+        },
+        .vjp = [](const Node& node, const std::vector<Tensor>& g, const std::vector<bool>&) -> std::vector<Tensor> {
+            const DType from = node.operand(0).dtype();
+            if (!ir::is_inexact(from) || !ir::is_inexact(node.types()[0].dtype)) return {Tensor()};
+            return {astype(g[0], from)};
+        },
+        .lower = [](const Node& node, ir::Lowering& lowering) {
+            lowering.result(0, combine({lowering.operand(0)}, [&](const std::vector<Expr>& x) {
+                return ir::scalar::convert(x[0], node.types()[0].dtype);
+            }));
+        },
+    });
+    return operation;
+}
+
+}  // namespace
+
+Tensor map(const RowRef& row, const std::vector<Tensor>& operands) {
+    return ir::make(map_operation(), operands, {{"row", row}});
+}
+
+Tensor map(std::string_view row_name, const std::vector<Tensor>& operands) {
+    return map(ir::scalar::row(row_name), operands);
+}
+
+Tensor astype(const Tensor& x, DType dtype) {
+    if (x.dtype() == dtype && !x.type().weak) return x;
+    return ir::make(astype_operation(), {x}, {{"dtype", dtype}});
+}
+
+void register_map() {
+    map_operation();
+    astype_operation();
+}
+
+}  // namespace composit::ops

@@ -1,0 +1,153 @@
+#include "composit/ops/nest.h"
+
+#include <algorithm>
+
+#include "composit/base/error.h"
+
+namespace composit::ops {
+
+using ir::Shape;
+using ir::scalar::Expr;
+using ir::scalar::Op;
+
+namespace {
+
+bool same(const Access& a, const Access& b) {
+    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset && a.strides == b.strides;
+}
+
+// Strides of `shape` over the memory that `strides` of `from` describe, or nothing. Both describe the same elements.
+std::optional<std::vector<int64_t>> reshaped_strides(const Shape& from, const std::vector<int64_t>& strides,
+                                                     const Shape& shape) {
+    std::vector<int64_t> lengths, steps;  // `from` without lengths of 1, neighbours merged
+    for (size_t d = 0; d < from.size(); ++d) {
+        if (from[d] == 1) continue;
+        if (!lengths.empty() && steps.back() == strides[d] * from[d]) {
+            lengths.back() *= from[d];
+            steps.back() = strides[d];
+        } else {
+            lengths.push_back(from[d]);
+            steps.push_back(strides[d]);
+        }
+    }
+    std::vector<int64_t> result(shape.size(), 0);
+    size_t part = lengths.size();
+    int64_t left = 1, step = 0;  // what is left of the current merged dimension, and its next stride
+    for (size_t d = shape.size(); d-- > 0;) {
+        if (shape[d] == 1) continue;
+        if (left == 1) {
+            if (part == 0) return std::nullopt;
+            --part;
+            left = lengths[part];
+            step = steps[part];
+        }
+        if (left % shape[d] != 0) return std::nullopt;
+        result[d] = step;
+        step *= shape[d];
+        left /= shape[d];
+    }
+    return result;
+}
+
+}  // namespace
+
+Access row_major(int buffer, ir::DType dtype, const Shape& shape, int64_t offset) {
+    return {buffer, dtype, offset, ir::row_major_strides(shape)};
+}
+
+Nest nest_of(const Shape& shape, const Access& access) {
+    return {shape, {access}, Expr::argument(0, access.dtype)};
+}
+
+bool is_view(const Nest& nest) { return nest.inputs.size() == 1 && nest.value.op() == Op::argument; }
+
+int operation_count(const Nest& nest) {
+    int count = 0;
+    for (const Expr& e : ir::scalar::topological_order({nest.value}))
+        if (e.op() != Op::argument && e.op() != Op::constant) ++count;
+    return count;
+}
+
+Nest combine(const std::vector<Nest>& nests, const std::function<Expr(const std::vector<Expr>&)>& body) {
+    Nest result;
+    if (!nests.empty()) result.extents = nests.front().extents;
+    std::vector<Expr> values;
+    for (const Nest& nest : nests) {
+        internal_check(nest.extents == result.extents, "combine: extents ", nest.extents, " and ", result.extents);
+        std::vector<Expr> renamed;
+        for (const Access& access : nest.inputs) {
+            size_t k = 0;
+            while (k < result.inputs.size() && !same(result.inputs[k], access)) ++k;
+            if (k == result.inputs.size()) result.inputs.push_back(access);
+            renamed.push_back(Expr::argument(static_cast<int>(k), access.dtype));
+        }
+        values.push_back(ir::scalar::substitute({nest.value}, renamed).front());
+    }
+    result.value = body(values);
+    return result;
+}
+
+Nest reindex(const Nest& nest, const Shape& shape, const std::function<void(Access&)>& change) {
+    Nest result = nest;
+    result.extents = shape;
+    for (Access& access : result.inputs) {
+        change(access);
+        internal_check(access.strides.size() == shape.size(), "reindex: rank of strides");
+    }
+    return result;
+}
+
+Nest broadcast(const Nest& nest, const Shape& shape, ir::Lowering& lowering) {
+    if (nest.extents == shape) return nest;
+    const bool repeats = ir::element_count(shape) > ir::element_count(nest.extents);
+    Nest source = nest;
+    if (repeats && operation_count(nest) > 0 && ir::element_count(nest.extents) > 0 && !nest.inputs.empty())
+        source = nest_of(nest.extents, lowering.materialise(nest));
+    const size_t extra = shape.size() - nest.extents.size();
+    return reindex(source, shape, [&](Access& access) {
+        std::vector<int64_t> strides(shape.size(), 0);
+        for (size_t d = 0; d < nest.extents.size(); ++d)
+            if (nest.extents[d] != 1) strides[extra + d] = access.strides[d];
+        access.strides = std::move(strides);
+    });
+}
+
+std::optional<Nest> try_reshape(const Nest& nest, const Shape& shape) {
+    Nest result = nest;
+    result.extents = shape;
+    if (ir::element_count(shape) == 0) {
+        for (Access& access : result.inputs) access.strides.assign(shape.size(), 0);
+        return result;
+    }
+    for (Access& access : result.inputs) {
+        auto strides = reshaped_strides(nest.extents, access.strides, shape);
+        if (!strides) return std::nullopt;
+        access.strides = std::move(*strides);
+    }
+    return result;
+}
+
+void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill, const std::vector<int64_t>& low,
+              const std::vector<int64_t>& interior, const Shape& shape, const Access& target) {
+    const Nest around = broadcast(fill, shape, lowering);
+    lowering.emit(ir::kernel::Map{shape, around.inputs, {around.value}, {target}});
+    Shape inner(shape.size());
+    std::vector<int64_t> first(shape.size());
+    Access place = target;
+    for (size_t d = 0; d < shape.size(); ++d) {
+        const int64_t step = interior[d] + 1;
+        first[d] = low[d] < 0 ? (-low[d] + step - 1) / step : 0;
+        const int64_t room = shape[d] - 1 - low[d];  // the last source position times step must not pass it
+        const int64_t last = room < 0 ? -1 : std::min(x.extents[d] - 1, room / step);
+        inner[d] = std::max<int64_t>(0, last - first[d] + 1);
+        place.offset += target.strides[d] * (low[d] + first[d] * step);
+        place.strides[d] = target.strides[d] * step;
+    }
+    if (ir::element_count(inner) == 0) return;
+    const Nest kept = reindex(x, inner, [&](Access& access) {
+        for (size_t d = 0; d < shape.size(); ++d) access.offset += access.strides[d] * first[d];
+    });
+    lowering.emit(ir::kernel::Map{inner, kept.inputs, {kept.value}, {place}});
+}
+
+}  // namespace composit::ops

@@ -1,0 +1,150 @@
+// Sliding windows over the last axes, their transpose `fold`, and positions (`iota`).
+#include "composit/base/error.h"
+#include "composit/ops/nest.h"
+#include "composit/ops/ops.h"
+
+namespace composit::ops {
+
+using ir::Attributes;
+using ir::Lowering;
+using ir::Node;
+using ir::TensorType;
+using Tensors = std::vector<Tensor>;
+using Wanted = std::vector<bool>;
+
+namespace {
+
+const Axes& axes_of(const Node& node, std::string_view name) { return node.attributes().get<Axes>(name); }
+
+std::vector<TensorType> infer_windows(const Tensors& x, const Attributes& attributes) {
+    const Axes &window = attributes.get<Axes>("window"), &steps = attributes.get<Axes>("steps");
+    const Axes& dilations = attributes.get<Axes>("dilations");
+    Shape shape = x[0].shape();
+    const size_t outer = shape.size() - window.size();
+    for (size_t d = 0; d < window.size(); ++d) {
+        const int64_t reach = (window[d] - 1) * dilations[d] + 1;
+        user_check(window[d] > 0 && steps[d] > 0 && dilations[d] > 0 && reach <= shape[outer + d],
+                   "windows: a window of ", window, " (steps ", steps, ", dilations ", dilations,
+                   ") does not fit into shape ", x[0].shape(), ".");
+        shape[outer + d] = (shape[outer + d] - reach) / steps[d] + 1;
+    }
+    shape.insert(shape.end(), window.begin(), window.end());
+    return {{shape, x[0].dtype()}};
+}
+
+void lower_windows(const Node& node, Lowering& lowering) {
+    const Axes &steps = axes_of(node, "steps"), &dilations = axes_of(node, "dilations");
+    // Elements repeat, so they are computed once: in memory.
+    const Nest x = nest_of(node.operand(0).shape(), lowering.memory(0));
+    const size_t outer = x.extents.size() - steps.size();
+    lowering.result(0, reindex(x, node.types()[0].shape, [&](Access& access) {
+        const std::vector<int64_t> strides = access.strides;
+        for (size_t d = 0; d < steps.size(); ++d) access.strides[outer + d] = strides[outer + d] * steps[d];
+        for (size_t d = 0; d < steps.size(); ++d) access.strides.push_back(strides[outer + d] * dilations[d]);
+    }));
+}
+
+const ir::Operation& windows_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "windows",
+        .doc = "Sliding windows over the last axes, as a view.",
+        .infer = infer_windows,
+        .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
+            const Shape& shape = node.operand(0).shape();
+            const Axes& steps = axes_of(node, "steps");
+            const Axes lengths(shape.end() - static_cast<long>(steps.size()), shape.end());
+            return {fold(g[0], lengths, steps, axes_of(node, "dilations"))};
+        },
+        .lower = lower_windows,
+    });
+    return operation;
+}
+
+void lower_fold(const Node& node, Lowering& lowering) {
+    const Axes& lengths = axes_of(node, "lengths");
+    const Shape& shape = node.operand(0).shape();
+    const auto n = static_cast<long>(lengths.size());
+    ir::kernel::Fold kernel;
+    kernel.outer = {shape.begin(), shape.end() - 2 * n};
+    kernel.positions = lengths;
+    kernel.counts = {shape.end() - 2 * n, shape.end() - n};
+    kernel.window = {shape.end() - n, shape.end()};
+    kernel.steps = axes_of(node, "steps");
+    kernel.dilations = axes_of(node, "dilations");
+    kernel.input = lowering.memory(0);
+    kernel.output = lowering.new_output(0);
+    lowering.emit(std::move(kernel));
+}
+
+const ir::Operation& fold_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "fold",
+        .doc = "Overlapping windows added up: the transpose of windows.",
+        .infer = [](const Tensors& x, const Attributes& attributes) -> std::vector<TensorType> {
+            const Axes& lengths = attributes.get<Axes>("lengths");
+            const Axes &steps = attributes.get<Axes>("steps"), &dilations = attributes.get<Axes>("dilations");
+            const Shape& from = x[0].shape();
+            internal_check(from.size() >= 2 * lengths.size(), "fold: rank");
+            const size_t outer = from.size() - 2 * lengths.size();
+            for (size_t d = 0; d < lengths.size(); ++d) {
+                const int64_t count = from[outer + d], window = from[outer + lengths.size() + d];
+                user_check((count - 1) * steps[d] + (window - 1) * dilations[d] < lengths[d], "fold: ", count,
+                           " windows of ", window, " do not fit into length ", lengths[d], ".");
+            }
+            Shape shape(from.begin(), from.begin() + static_cast<long>(outer));
+            shape.insert(shape.end(), lengths.begin(), lengths.end());
+            return {{shape, x[0].dtype()}};
+        },
+        .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
+            const Shape& shape = node.operand(0).shape();
+            const Axes& steps = axes_of(node, "steps");
+            const auto n = static_cast<long>(steps.size());
+            const Axes window(shape.end() - n, shape.end());
+            Tensor all = windows(g[0], window, steps, axes_of(node, "dilations"));
+            if (all.shape() != shape)  // positions beyond the last window of the forward pass
+                all = slice(all, Axes(shape.size(), 0), shape, Axes(shape.size(), 1));
+            return {all};
+        },
+        .lower = lower_fold,
+    });
+    return operation;
+}
+
+const ir::Operation& iota_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "iota",
+        .doc = "The position along one axis, as int64.",
+        .infer = [](const Tensors&, const Attributes& attributes) -> std::vector<TensorType> {
+            return {{attributes.get<Axes>("shape"), DType::int64}};
+        },
+        .vjp = [](const Node&, const Tensors&, const Wanted&) -> Tensors { return {}; },
+        .lower = [](const Node& node, Lowering& lowering) {
+            const Shape& shape = node.types()[0].shape;
+            Access access;
+            access.strides.assign(shape.size(), 0);
+            access.strides[static_cast<size_t>(node.attributes().get<int64_t>("axis"))] = 1;
+            lowering.result(0, nest_of(shape, access));
+        },
+    });
+    return operation;
+}
+
+}  // namespace
+
+Tensor windows(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> steps, std::vector<int64_t> dilations) {
+    return ir::make(windows_operation(), {x}, {{"window", window}, {"steps", steps}, {"dilations", dilations}});
+}
+
+Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> steps, std::vector<int64_t> dilations) {
+    return ir::make(fold_operation(), {x}, {{"lengths", lengths}, {"steps", steps}, {"dilations", dilations}});
+}
+
+Tensor iota(Shape shape, int64_t axis) { return ir::make(iota_operation(), {}, {{"shape", shape}, {"axis", axis}}); }
+
+void register_windows() {
+    windows_operation();
+    fold_operation();
+    iota_operation();
+}
+
+}  // namespace composit::ops

@@ -1,0 +1,54 @@
+// Calls replaced by what their bodies do, until none is left.
+#include <map>
+#include <unordered_map>
+
+#include "composit/base/error.h"
+#include "composit/ir/operation.h"
+#include "composit/transforms/transforms.h"
+
+namespace composit::transforms {
+
+using ir::Node;
+
+namespace {
+
+bool is_composite(const Node& node) { return !node.operation().lower && node.operation().decompose; }
+
+// One round: calls of calls need another.
+std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, bool& changed) {
+    std::unordered_map<const Node*, std::vector<Tensor>> rebuilt;
+    const auto current = [&](const Tensor& x) {
+        const auto found = rebuilt.find(&x.node());
+        return found == rebuilt.end() ? x : found->second[static_cast<size_t>(x.output_index())];
+    };
+    for (const Node* node : ir::topological_order(tensors)) {
+        bool differs = false;
+        std::vector<Tensor> operands;
+        for (const Tensor& operand : node->operands()) {
+            operands.push_back(current(operand));
+            differs = differs || !(operands.back() == operand);
+        }
+        if (!differs && !is_composite(*node)) continue;
+        const ir::LocationScope scope(ir::intern(node->location()));
+        const Ref<Node> moved = differs
+            ? ir::make_node(node->operation(), operands, node->attributes(), node->name()) : Ref<Node>(node);
+        if (is_composite(*node)) changed = true;
+        rebuilt.emplace(node, is_composite(*node) ? node->operation().decompose(*moved) : ir::outputs_of(moved));
+    }
+    std::vector<Tensor> result;
+    for (const Tensor& x : tensors) result.push_back(current(x));
+    return result;
+}
+
+}  // namespace
+
+std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors) {
+    std::vector<Tensor> result = tensors;
+    for (bool changed = true; changed;) {
+        changed = false;
+        result = inline_once(result, changed);
+    }
+    return result;
+}
+
+}  // namespace composit::transforms

@@ -1,0 +1,53 @@
+// The state of one lowering: what each tensor has become, and the program so far.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "composit/ir/operation.h"
+#include "composit/transforms/transforms.h"
+
+namespace composit::transforms {
+
+// Walks a graph once. A tensor is kept as a nest (unevaluated) and fused into its user, unless it has several users, its
+// body is large, or its user needs memory: then it becomes a map kernel of its own.
+class GraphLowering : public ir::Lowering {
+public:
+    explicit GraphLowering(const LowerOptions& options);
+    Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs);
+
+    ir::Nest operand(int i) override;
+    ir::kernel::Access memory(int i) override;
+    ir::kernel::Access materialise(const ir::Nest& nest) override;
+    ir::kernel::Access new_output(int i) override;
+    ir::kernel::Access new_temporary(ir::DType dtype, const ir::Shape& shape) override;
+    void emit(ir::kernel::Body body) override;
+    void result(int i, ir::Nest nest) override;
+
+private:
+    // Limits that keep a kernel's text and registers small (semantics.md 15).
+    static constexpr int largest_body = 64;
+    static constexpr size_t most_inputs = 16;
+
+    std::string unique_name(std::set<std::string>& taken, std::string name);
+    int add_buffer(ir::kernel::BufferKind kind, ir::DType dtype, const ir::Shape& shape, const std::string& name);
+    void bind_input(const Tensor& leaf, const std::string& fallback_name);
+    void bind_constant(const ir::Node& node);
+    void bind_output(const Tensor& output);
+    void count_uses(const std::vector<const ir::Node*>& order, const std::vector<Tensor>& outputs);
+    void lower_node(const ir::Node& node);
+
+    LowerOptions options_;
+    ir::kernel::Program program_;
+    std::vector<Tensor> inputs_;
+    std::unordered_map<const ir::Node*, std::vector<ir::Nest>> values_;
+    std::unordered_map<const ir::Node*, std::vector<int>> uses_;
+    std::set<std::string> buffer_names_, kernel_names_;
+    std::map<std::string, int> last_number_;
+    const ir::Node* node_ = nullptr;  // being lowered
+};
+
+}  // namespace composit::transforms
