@@ -37,6 +37,11 @@ struct PlanStatistics {
 PlanStatistics plan_statistics();
 void clear_plans();
 
+// Where a kernel runs, and why not where it was asked to (empty when it does).
+struct Placement {
+    std::string kernel, backend, why;
+};
+
 // One specialisation of a function, ready to call.
 class Compiled {
 public:
@@ -54,20 +59,24 @@ public:
     struct Pass {
         std::string name, before, after;
     };
-    const std::vector<Pass>& passes() const { return passes_; }
+    const std::vector<Pass>& passes() const;                               // printed on first use
     const ir::kernel::Program& program() const { return program_; }       // kernels, buffers
     std::string plan() const;                                             // buffers as a table, arena, bytes
     std::string source() const;                                           // what the back end generated
     std::string build_command() const;
+    const std::vector<Placement>& placements() const { return placements_; }  // one per kernel
     const Options& options() const { return options_; }
 
 private:
     std::string name_;
     std::vector<Tensor> inputs_, outputs_, simplified_;
     Options options_;
-    std::vector<Pass> passes_;
+    struct Stages;  // what the passes printed are printed from
+    std::shared_ptr<Stages> stages_;
     ir::kernel::Program program_;
     std::shared_ptr<runtime::Executable> executable_;
+    std::vector<int> argument_of_input_;  // of program_.inputs
+    std::vector<Placement> placements_;
 };
 
 }  // namespace composit::execute

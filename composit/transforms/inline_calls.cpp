@@ -4,6 +4,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
 namespace composit::transforms {

@@ -1,0 +1,84 @@
+// Asks a back end which kernels it takes, compiles, and falls back loudly where it cannot.
+#include "composit/execute/build.h"
+
+#include <mutex>
+#include <set>
+
+#include "composit/base/error.h"
+#include "composit/runtime/unavailable.h"
+#include "composit/runtime/warning.h"
+
+namespace composit::execute {
+namespace {
+
+using ir::kernel::Kernel;
+using ir::kernel::Program;
+
+const char* const interpreter = "interpreter";
+
+void warn_once(const std::string& text) {
+    static std::mutex mutex;
+    static auto* said = new std::set<std::string>;
+    {
+        const std::lock_guard lock(mutex);
+        if (!said->insert(text).second) return;
+    }
+    runtime::warn(text);
+}
+
+std::vector<Placement> place(const Program& program, const Options& options) {
+    const auto wanted = runtime::backend(options.backend);
+    std::vector<Placement> placements;
+    for (const Kernel& kernel : program.kernels) {
+        const auto why = wanted->refuses(kernel, program);
+        Placement placement{kernel.name, why ? interpreter : options.backend, why.value_or("")};
+        if (why) {
+            const auto again = options.backend == interpreter
+                                   ? why
+                                   : runtime::backend(interpreter)->refuses(kernel, program);
+            user_check<NotSupported>(!again, options.backend, ": ", kernel.name, " (",
+                                     kernel.comment, ") cannot run: ", again.value_or(""));
+        }
+        placements.push_back(std::move(placement));
+    }
+    return placements;
+}
+
+bool is_split(const std::vector<Placement>& placements) {
+    for (const Placement& placement : placements)
+        if (placement.backend != placements[0].backend) return true;
+    return false;
+}
+
+Built build_as_wished(const Program& program, const Options& options) {
+    Built built{transforms::plan_buffers(program, options.reuse_buffers), nullptr,
+                place(program, options)};
+    if (is_split(built.placements)) {
+        built.executable = compile_split(program, built.placements, options);
+        return built;
+    }
+    const auto backend = runtime::backend(
+        built.placements.empty() ? options.backend : built.placements[0].backend);
+    const int threads = options.threads > 0 ? options.threads : default_threads();
+    built.executable = backend->compile(built.program, {options.cache_folder, threads});
+    return built;
+}
+
+}  // namespace
+
+Built build(const Program& program, const Options& options) {
+    try {
+        return build_as_wished(program, options);
+    } catch (const runtime::Unavailable& missing) {
+        if (options.backend == interpreter) throw;
+        warn_once(text("back end ", options.backend, ": ", missing.what(),
+                       " The interpreter runs the program instead: the same results, slower."));
+        Options instead = options;
+        instead.backend = interpreter;
+        Built built = build_as_wished(program, instead);
+        for (Placement& placement : built.placements) placement.why = missing.what();
+        return built;
+    }
+}
+
+}  // namespace composit::execute

@@ -1,0 +1,218 @@
+// Values of tensors, through plans that are found by the structure of the graph.
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "composit/base/error.h"
+#include "composit/execute/build.h"
+#include "composit/execute/signature.h"
+
+namespace composit::execute {
+namespace {
+
+using ir::Node;
+
+// Where the value of one of the program's inputs comes from.
+struct Binding {
+    static constexpr size_t fixed = SIZE_MAX;
+    size_t leaf = fixed;  // a number in the signature's leaves
+    Array value;          // fixed: a constant that a rule of composit made, not the user
+};
+
+// A result is a leaf itself where all work on it was found to do nothing.
+struct Result {
+    bool is_leaf = false;
+    size_t index = 0;  // of a leaf, or of the program's outputs
+};
+
+struct Plan {
+    // What it is found by.
+    uint64_t hash = 0;
+    std::vector<uint64_t> words;
+    Options options;
+    std::shared_ptr<runtime::Backend> backend;
+
+    std::mutex mutex;  // one thread builds, the others wait for it
+    bool is_built = false;
+    std::shared_ptr<runtime::Executable> executable;
+    std::vector<Binding> inputs;
+    std::vector<ir::TensorType> outputs;
+    std::vector<Result> results;
+};
+using PlanRef = std::shared_ptr<Plan>;
+
+bool same_options(const Options& a, const Options& b) {
+    return a.backend == b.backend && a.threads == b.threads && a.fuse == b.fuse &&
+           a.reuse_buffers == b.reuse_buffers && a.cache_folder == b.cache_folder;
+}
+
+// The most recently used plans, at most `most_plans` of them and `most_words` of signatures.
+class Cache {
+public:
+    // The plan of that signature: a new one, not yet built, when there is none. Takes the words.
+    PlanRef find(Signature& signature, const Options& options,
+                 const std::shared_ptr<runtime::Backend>& backend) {
+        const std::lock_guard lock(mutex_);
+        auto [first, last] = by_hash_.equal_range(signature.hash);
+        for (auto entry = first; entry != last; ++entry) {
+            const PlanRef& plan = *entry->second;
+            if (plan->backend != backend || !same_options(plan->options, options) ||
+                plan->words != signature.words)
+                continue;
+            ++statistics_.hits;
+            plans_.splice(plans_.begin(), plans_, entry->second);
+            return plan;
+        }
+        ++statistics_.misses;
+        const auto plan = std::make_shared<Plan>();
+        plan->hash = signature.hash;
+        plan->words = std::move(signature.words);
+        plan->options = options;
+        plan->backend = backend;
+        plans_.push_front(plan);
+        by_hash_.emplace(plan->hash, plans_.begin());
+        words_ += plan->words.size();
+        while (plans_.size() > 1 && (plans_.size() > most_plans || words_ > most_words))
+            erase(std::prev(plans_.end()));
+        return plan;
+    }
+
+    // A plan that could not be built is not kept.
+    void forget(const PlanRef& plan) {
+        const std::lock_guard lock(mutex_);
+        for (auto place = plans_.begin(); place != plans_.end(); ++place)
+            if (*place == plan) return erase(place);
+    }
+
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        plans_.clear();
+        by_hash_.clear();
+        words_ = 0;
+        statistics_ = {};
+    }
+
+    PlanStatistics statistics() {
+        const std::lock_guard lock(mutex_);
+        PlanStatistics result = statistics_;
+        result.plans = static_cast<int64_t>(plans_.size());
+        return result;
+    }
+
+private:
+    static constexpr size_t most_plans = 256, most_words = size_t{1} << 24;
+
+    void erase(std::list<PlanRef>::iterator place) {
+        auto [first, last] = by_hash_.equal_range((*place)->hash);
+        for (auto entry = first; entry != last; ++entry)
+            if (entry->second == place) {
+                by_hash_.erase(entry);
+                break;
+            }
+        words_ -= (*place)->words.size();
+        plans_.erase(place);
+    }
+
+    std::mutex mutex_;
+    std::list<PlanRef> plans_;  // most recently used first
+    std::unordered_multimap<uint64_t, std::list<PlanRef>::iterator> by_hash_;
+    size_t words_ = 0;
+    PlanStatistics statistics_;
+};
+
+Cache& cache() {
+    static Cache& instance = *new Cache;
+    return instance;
+}
+
+std::string described(const Node& node) {
+    return text("'", node.name(), "', ", node.types()[0],
+                node.location().empty() ? "" : ", of " + node.location());
+}
+
+void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
+                const std::vector<const Node*>& leaves) {
+    std::unordered_map<const Node*, size_t> leaf_number;
+    for (size_t i = 0; i < leaves.size(); ++i) leaf_number.emplace(leaves[i], i);
+    std::vector<Tensor> computed;
+    std::vector<Result> results;
+    for (const Tensor& tensor : transforms::simplify(transforms::inline_calls(outputs))) {
+        const auto leaf = leaf_number.find(&tensor.node());
+        if (leaf != leaf_number.end()) {
+            results.push_back({true, leaf->second});
+            continue;
+        }
+        size_t place = 0;
+        while (place < computed.size() && !(computed[place] == tensor)) ++place;
+        if (place == computed.size()) computed.push_back(tensor);
+        results.push_back({false, place});
+    }
+    std::vector<Binding> inputs;
+    if (!computed.empty()) {
+        const auto lowered = transforms::lower(
+            computed, {}, {.fuse = plan.options.fuse, .constants_are_inputs = true});
+        for (const Tensor& input : lowered.inputs) {
+            const Node& node = input.node();
+            const auto leaf = leaf_number.find(&node);
+            if (leaf != leaf_number.end()) inputs.push_back({leaf->second, {}});
+            else inputs.push_back({Binding::fixed, ir::constant_value(node)});
+        }
+        plan.executable = build(lowered.program, plan.options).executable;
+    }
+    plan.inputs = std::move(inputs);
+    plan.results = std::move(results);
+    for (const Tensor& tensor : computed) plan.outputs.push_back(tensor.type());
+    plan.is_built = true;
+}
+
+const Array& value_of_leaf(const Node& leaf) {
+    user_check(ir::is_constant(leaf), "evaluate: the placeholder ", described(leaf),
+               " has no value. Compile the function and call it, or put a constant in its place.");
+    return ir::constant_value(leaf);
+}
+
+std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves, int threads) {
+    runtime::Run run;
+    run.threads = threads;
+    run.parallel_for = parallel_for(threads);
+    for (const Binding& input : plan.inputs)
+        run.inputs.push_back(input.leaf == Binding::fixed
+                                 ? input.value.data()
+                                 : value_of_leaf(*leaves[input.leaf]).data());
+    std::vector<Array> computed;
+    for (const ir::TensorType& type : plan.outputs) {
+        computed.emplace_back(type.dtype, type.shape);
+        run.outputs.push_back(computed.back().mutable_data());
+    }
+    if (plan.executable) plan.executable->run(run);
+    std::vector<Array> values;
+    for (const Result& result : plan.results)
+        values.push_back(result.is_leaf ? value_of_leaf(*leaves[result.index])
+                                        : computed[result.index]);
+    return values;
+}
+
+}  // namespace
+
+std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
+    Options resolved = options;
+    if (resolved.threads <= 0) resolved.threads = default_threads();
+    if (outputs.empty()) return {};
+    Signature signature = signature_of(outputs);
+    const PlanRef plan = cache().find(signature, resolved, runtime::backend(resolved.backend));
+    {
+        const std::lock_guard lock(plan->mutex);
+        try {
+            if (!plan->is_built) build_plan(*plan, outputs, signature.leaves);
+        } catch (...) {
+            cache().forget(plan);
+            throw;
+        }
+    }
+    return run(*plan, signature.leaves, resolved.threads);
+}
+
+PlanStatistics plan_statistics() { return cache().statistics(); }
+void clear_plans() { cache().clear(); }
+
+}  // namespace composit::execute
