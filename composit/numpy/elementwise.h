@@ -1,0 +1,32 @@
+// Elementwise functions: every row of the scalar table, applied by name.
+//
+// A function of its own for each row (`exp(x)`, `add(x1, x2)`, …) is in composit/numpy/functions.h,
+// which the build writes from the table: a new row is a new function with no further edit.
+#pragma once
+
+#include "composit/numpy/operand.h"
+
+#include <string_view>
+#include <vector>
+
+namespace composit::numpy {
+
+// The row (or alias) over the operands under NumPy's broadcasting and promotion: one node.
+// KeyError: no such row; TypeError: wrong count or dtypes, NumPy's words; ValueError: shapes do not
+// broadcast.
+//
+//   apply("logaddexp", {x, 0.0})
+[[nodiscard]] Tensor apply(std::string_view row, const std::vector<Operand>& operands);
+
+// The same, computed in and returning `dtype`, as a ufunc's dtype=. TypeError where NumPy's
+// casting="same_kind" forbids it.
+[[nodiscard]] Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType dtype);
+
+// clip(x, low, high): both may be Operand(), "not given" (ValueError if both are… NumPy 2 then
+// returns x).
+[[nodiscard]] Tensor clip(const Operand& x, const Operand& low, const Operand& high);
+
+// (floor_divide(x1, x2), remainder(x1, x2))
+[[nodiscard]] std::vector<Tensor> divmod(const Operand& x1, const Operand& x2);
+
+}  // namespace composit::numpy
