@@ -25,7 +25,7 @@ def read_layers(text: str) -> dict[str, list[str]]:
 
 def layer_of(path: str, layers: dict[str, list[str]]) -> str | None:
     """The folder of `path` (relative to composit/) that counts as one layer, None if unlisted."""
-    parts = path.split("/")[:-1]
+    parts = path.split("/")[:-1] or ["."]
     for depth in range(len(parts), 0, -1):
         folder = "/".join(parts[:depth])
         for layer in layers:

@@ -10,6 +10,7 @@ LAYERS = check_layers.read_layers(
     ir:           base
     backends/c_family: base ir
     backends/*:   base ir backends/c_family
+    .:            ir
     """
 )
 
@@ -34,6 +35,7 @@ def core(tmp_path):
         ("ir/node.h", "version.h"),
         ("backends/cpp/emit.cpp", "backends/c_family/print.h"),
         ("backends/cpp/emit.cpp", "backends/cpp/compile.h"),
+        ("all.h", "ir/node.h"),
     ],
 )
 def test_an_allowed_include_passes(core, path, include):
@@ -48,6 +50,8 @@ def test_an_allowed_include_passes(core, path, include):
         ("backends/cpp/emit.cpp", "backends/interpreter/run.h"),
         ("backends/c_family/print.h", "backends/cpp/emit.h"),
         ("ir/node.h", "elsewhere/file.h"),
+        ("ir/node.h", "all.h"),
+        ("all.h", "base/error.h"),
     ],
 )
 def test_a_forbidden_include_is_reported_with_its_line(core, path, include):
