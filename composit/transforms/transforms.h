@@ -32,10 +32,6 @@ std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& batched);
 
 // ----- inline_calls.cpp
-// Every `call` replaced by the body it holds, bodies within bodies too. Iterative.
-std::vector<Tensor> inline_calls(const std::vector<Tensor>& outputs);
-
-// ----- inline_calls.cpp
 // Every `call` (any operation that decomposes instead of lowering) replaced by what its body does, however deep.
 // A function of all tensors at once, so that what they share stays shared.
 std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors);
