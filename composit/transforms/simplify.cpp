@@ -1,0 +1,168 @@
+// Applies the rewrites of simplify_rules.cpp and shares equal subexpressions, operands before users.
+#include <bit>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "composit/base/hash.h"
+#include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/simplify_rules.h"
+#include "composit/transforms/transforms.h"
+
+namespace composit::transforms {
+namespace {
+
+using ir::Array;
+using ir::Attribute;
+using ir::Node;
+
+// Exact: arrays are equal when they are the same memory, bodies when they are the same object.
+bool equal_attributes(const Node& a, const Node& b) {
+    const auto &x = a.attributes().items(), &y = b.attributes().items();
+    if (x.size() != y.size()) return false;
+    for (size_t i = 0; i < x.size(); ++i) {
+        if (x[i].first != y[i].first || x[i].second.index() != y[i].second.index()) return false;
+        if (const Array* array = std::get_if<Array>(&x[i].second)) {
+            if (array->data() != std::get<Array>(y[i].second).data()) return false;
+        } else if (const auto* body = std::get_if<std::shared_ptr<const ir::Body>>(&x[i].second)) {
+            if (*body != std::get<std::shared_ptr<const ir::Body>>(y[i].second)) return false;
+        } else if (!ir::structurally_equal(x[i].second, y[i].second)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool computes_the_same(const Node& a, const Node& b) {
+    return &a.operation() == &b.operation() && a.operands() == b.operands() &&
+           a.types() == b.types() && equal_attributes(a, b);
+}
+
+class Simplification {
+public:
+    explicit Simplification(const std::vector<Tensor>& outputs) : order_(topological_order(outputs)) {
+        for (const SimplifyRule& rule : simplify_rules()) rules_[rule.operation].push_back(&rule);
+        const auto use = [&](const Tensor& tensor) {
+            if (tensor.node().output_count() > 1)
+                used_outputs_[&tensor.node()].insert(tensor.output_index());
+        };
+        for (const Node* node : order_)
+            for (const Tensor& operand : node->operands()) use(operand);
+        for (const Tensor& output : outputs) use(output);
+    }
+
+    void run() {
+        for (const Node* node : order_) {
+            const Ref<Node> current = with_new_operands(*node);
+            const Tensor part = only_part(*node, *current);
+            if (part) {
+                single_[node] = {part.output_index(), settled(part)};
+                continue;
+            }
+            if (node->output_count() > 1) {
+                replaced_[node] = share(current);
+                continue;
+            }
+            const Tensor result = settled(Tensor(current, 0));
+            if (result.output_index() == 0) replaced_[node] = result.node_ref();
+            else single_[node] = {0, result};
+        }
+    }
+
+    Tensor now(const Tensor& tensor) const {
+        const auto single = single_.find(&tensor.node());
+        if (single != single_.end()) return single->second.second;
+        return {replaced_.at(&tensor.node()), tensor.output_index()};
+    }
+
+private:
+    Ref<Node> with_new_operands(const Node& node) const {
+        std::vector<Tensor> operands;
+        bool changed = false;
+        for (const Tensor& operand : node.operands()) {
+            operands.push_back(now(operand));
+            changed = changed || !(operands.back() == operand);
+        }
+        if (!changed) return Ref<Node>(&node);
+        const ir::LocationScope scope(ir::intern(node.location()));
+        return make_node(node.operation(), std::move(operands), node.attributes(), node.name());
+    }
+
+    // A split of which one part is used is a slice.
+    Tensor only_part(const Node& node, const Node& current) const {
+        const auto used = used_outputs_.find(&node);
+        if (node.operation().name != "split" || used == used_outputs_.end()) return {};
+        if (used->second.size() != 1) return {};
+        const int wanted = *used->second.begin();
+        const auto axis = static_cast<size_t>(current.attributes().get<int64_t>("axis"));
+        const auto& lengths = current.attributes().get<std::vector<int64_t>>("lengths");
+        std::vector<int64_t> starts(current.operand(0).shape().size(), 0), steps(starts.size(), 1);
+        for (int i = 0; i < wanted; ++i) starts[axis] += lengths[static_cast<size_t>(i)];
+        const ir::LocationScope scope(ir::intern(node.location()));
+        return ops::slice(current.operand(0), starts,
+                          current.types()[static_cast<size_t>(wanted)].shape, steps);
+    }
+
+    // Rules until none applies, then the first node that computes the same.
+    Tensor settled(Tensor tensor) {
+        for (;;) {
+            if (known_.contains(&tensor.node())) return tensor;
+            const Tensor next = rewritten(tensor.node());
+            if (!next) break;
+            tensor = next;
+        }
+        return {share(tensor.node_ref()), tensor.output_index()};
+    }
+
+    Tensor rewritten(const Node& node) const {
+        const auto rules = rules_.find(node.operation().name);
+        if (rules == rules_.end()) return {};
+        const ir::LocationScope scope(ir::intern(node.location()));
+        for (const SimplifyRule* rule : rules->second)
+            if (Tensor result = rule->apply(node)) return result;
+        return {};
+    }
+
+    Ref<Node> share(const Ref<Node>& node) {
+        known_.insert(node.get());
+        if (ir::is_constant(*node) || ir::is_input(*node)) {
+            leaves_.push_back(node);
+            return node;
+        }
+        uint64_t hash = std::bit_cast<uint64_t>(&node->operation());
+        for (const Tensor& operand : node->operands())
+            hash = hash_combine(hash, std::bit_cast<uint64_t>(&operand.node()) +
+                                          static_cast<uint64_t>(operand.output_index()));
+        for (const auto& [key, value] : node->attributes().items())
+            hash = hash_combine(hash, ir::structural_hash(value));
+        const auto [first, last] = by_work_.equal_range(hash);
+        for (auto entry = first; entry != last; ++entry)
+            if (computes_the_same(*entry->second, *node)) {
+                if (entry->second != node) known_.erase(node.get());
+                return entry->second;
+            }
+        by_work_.emplace(hash, node);
+        return node;
+    }
+
+    std::vector<const Node*> order_;
+    std::unordered_map<std::string, std::vector<const SimplifyRule*>> rules_;
+    std::unordered_map<const Node*, std::unordered_set<int>> used_outputs_;
+    std::unordered_map<const Node*, Ref<Node>> replaced_;
+    std::unordered_map<const Node*, std::pair<int, Tensor>> single_;  // whose one used output is a tensor
+    std::unordered_multimap<uint64_t, Ref<Node>> by_work_;
+    std::vector<Ref<Node>> leaves_;
+    std::unordered_set<const Node*> known_;  // results of earlier steps, all alive
+};
+
+}  // namespace
+
+std::vector<Tensor> simplify(const std::vector<Tensor>& outputs) {
+    Simplification simplification(outputs);
+    simplification.run();
+    std::vector<Tensor> simplified;
+    for (const Tensor& output : outputs) simplified.push_back(simplification.now(output));
+    return simplified;
+}
+
+}  // namespace composit::transforms

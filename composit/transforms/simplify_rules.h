@@ -1,0 +1,21 @@
+// The table of rewrites that simplify applies; each preserves every bit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "composit/ir/node.h"
+
+namespace composit::transforms {
+
+struct SimplifyRule {
+    std::string operation;  // of the nodes that it looks at
+    std::string doc;        // before = after, in words that are printed
+    // What `node` may be replaced by: one of its ancestors, or a new node on them. Empty where the
+    // rule does not apply. Never looks at the values of constants.
+    ir::Tensor (*apply)(const ir::Node& node);
+};
+
+const std::vector<SimplifyRule>& simplify_rules();
+
+}  // namespace composit::transforms
