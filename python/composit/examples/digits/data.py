@@ -1,0 +1,93 @@
+"""Handwritten digits: scikit-learn's bundled scans, or MNIST's IDX files from a folder."""
+
+import gzip
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+class DataError(Exception):
+    """What is wrong with the data that was asked for."""
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Images of shape (count, 1, height, width), float32 from 0 to 1, and labels (count,), int64."""
+
+    source: str
+    train_images: np.ndarray
+    train_labels: np.ndarray
+    test_images: np.ndarray
+    test_labels: np.ndarray
+
+
+def load(folder: Path | None, seed: int) -> Digits:
+    """MNIST from `folder`, else the 1797 scans that come with scikit-learn, a fifth kept for testing."""
+    return load_bundled(seed) if folder is None else load_mnist(folder)
+
+
+def load_bundled(seed: int) -> Digits:
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError as error:
+        raise DataError(
+            "digits: scikit-learn is not installed. Install composit[examples], or pass --data DIR "
+            "with MNIST's IDX files."
+        ) from error
+    bunch = load_digits()
+    images = (bunch.images / 16).astype(np.float32)[:, None]
+    labels = bunch.target.astype(np.int64)
+    order = np.random.RandomState(seed).permutation(len(images))
+    test, train = order[: len(order) // 5], order[len(order) // 5 :]
+    return Digits(
+        f"scikit-learn's load_digits: {len(images)} scans of {images.shape[2]} x {images.shape[3]}",
+        images[train], labels[train], images[test], labels[test],
+    )  # fmt: skip
+
+
+def load_mnist(folder: Path) -> Digits:
+    def images(stem: str) -> np.ndarray:
+        return (read_idx(folder, stem, dimensions=3) / np.float32(255))[:, None]
+
+    def labels(stem: str, expected: int) -> np.ndarray:
+        values = read_idx(folder, stem, dimensions=1).astype(np.int64)
+        if len(values) != expected:
+            raise DataError(f"digits: {stem} in {folder} has {len(values)} labels for {expected} images.")
+        if values.max(initial=0) > 9:
+            raise DataError(f"digits: {stem} in {folder} has the label {values.max()}. 0 to 9 is required.")
+        return values
+
+    train_images, test_images = images("train-images-idx3-ubyte"), images("t10k-images-idx3-ubyte")
+    if train_images.shape[1:] != test_images.shape[1:] or not len(train_images) or not len(test_images):
+        raise DataError(
+            f"digits: the images in {folder} have shapes {train_images.shape} and {test_images.shape}. "
+            "Images of one size, at least one for training and one for testing, are required."
+        )
+    return Digits(
+        f"MNIST's files in {folder}: {len(train_images)} + {len(test_images)} scans",
+        train_images, labels("train-labels-idx1-ubyte", len(train_images)),
+        test_images, labels("t10k-labels-idx1-ubyte", len(test_images)),
+    )  # fmt: skip
+
+
+def read_idx(folder: Path, stem: str, dimensions: int) -> np.ndarray:
+    """The bytes of an IDX file (LeCun's format: two zeros, type 8, rank, lengths, data), gzipped or not."""
+    candidates = [folder / stem, folder / f"{stem}.gz", folder / stem.replace("-idx", ".idx")]
+    path = next((p for p in candidates if p.is_file()), None)
+    if path is None:
+        raise DataError(f"digits: neither {stem} nor {stem}.gz is in {folder}. MNIST's four IDX files are required.")
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        raise DataError(f"digits: {path} cannot be read: {error}.") from error
+    header = 4 + 4 * dimensions
+    if len(data) < header or data[:4] != bytes([0, 0, 8, dimensions]):
+        raise DataError(f"digits: {path} is not an IDX file of {dimensions}-dimensional bytes.")
+    shape = struct.unpack(f">{dimensions}I", data[4:header])
+    if len(data) - header != int(np.prod(shape, dtype=np.uint64)):
+        raise DataError(f"digits: {path} is cut off: shape {shape} does not fit its {len(data) - header} bytes of data.")
+    return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
