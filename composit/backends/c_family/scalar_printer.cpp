@@ -1,0 +1,375 @@
+// Printing scalar expressions as C++17: one `const` per shared, named or long sub-expression.
+#include "composit/backends/c_family/scalar_printer.h"
+
+#include <iomanip>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
+namespace composit::c_family {
+namespace {
+
+using ir::DType;
+using ir::scalar::Bits;
+using ir::scalar::Expr;
+using ir::scalar::ExprNode;
+using ir::scalar::Op;
+using ir::scalar::Specialisation;
+
+constexpr size_t longest_term = 64;
+
+// How tightly a term binds. Where C's precedence surprises or compilers warn, parentheses are written.
+enum class Binding : uint8_t { choice, other, comparison, sum, product, prefix, atom };
+
+struct Term {
+    std::string text;
+    Binding binding = Binding::atom;
+};
+
+const Specialisation& specialisation_of(const Expr& call) {
+    std::vector<DType> dtypes;
+    for (const Expr& operand : call.operands()) dtypes.push_back(operand.dtype());
+    return ir::scalar::specialise(call.row(), dtypes);
+}
+
+// Calls of one-operation rows replaced by their bodies.
+std::vector<Expr> expand(const std::vector<Expr>& results) {
+    std::unordered_map<const ExprNode*, Expr> expanded;
+    for (const Expr& expr : ir::scalar::topological_order(results)) {
+        std::vector<Expr> operands;
+        bool changed = false;
+        for (const Expr& operand : expr.operands()) {
+            operands.push_back(expanded.at(operand.id()));
+            changed |= !(operands.back() == operand);
+        }
+        Expr out = expr;
+        if (expr.op() == Op::call && specialisation_of(expr).is_one_operation) {
+            out = ir::scalar::substitute({specialisation_of(expr).body}, operands)[0];
+            if (!expr.name().empty()) out = out.named(expr.name());
+        } else if (changed) {
+            out = expr.with_operands(std::move(operands));
+        }
+        expanded.emplace(expr.id(), out);
+    }
+    std::vector<Expr> out;
+    for (const Expr& result : results) out.push_back(expanded.at(result.id()));
+    return out;
+}
+
+std::string table_name(const std::vector<Bits>& table, DType dtype) {
+    std::ostringstream out;
+    out << "table_" << std::hex << std::setw(8) << std::setfill('0')
+        << static_cast<uint32_t>(ir::scalar::hash_of_table(table) + static_cast<uint64_t>(dtype));
+    return out.str();
+}
+
+// ----- terms
+
+std::string parenthesised(const Term& term) { return "(" + term.text + ")"; }
+
+std::string at_least(const Term& term, Binding binding) {
+    return term.binding >= binding ? term.text : parenthesised(term);
+}
+
+Term infix(const Term& a, const char* symbol, const Term& b, Binding binding) {
+    // The left operand may bind as loosely as the operator itself, which groups to the left; the right one may not.
+    const bool groups = binding == Binding::sum || binding == Binding::product;
+    const auto tighter = static_cast<Binding>(static_cast<int>(binding) + 1);
+    const Binding right = binding == Binding::other ? Binding::prefix : tighter;
+    const Binding left = binding == Binding::other ? Binding::prefix : groups ? binding : tighter;
+    return {at_least(a, left) + " " + symbol + " " + at_least(b, right), binding};
+}
+
+Term function(const std::string& name, const std::vector<Term>& arguments) {
+    std::vector<std::string> texts;
+    for (const Term& argument : arguments) texts.push_back(argument.text);
+    return {name + "(" + join(texts) + ")", Binding::atom};
+}
+
+Term converted(const std::string& type, const Term& x) { return {type + "(" + x.text + ")", Binding::atom}; }
+
+bool is_narrow(DType dtype) { return ir::size_of(dtype) < 4; }
+
+// The unsigned type in which sums and products of an integer type are formed.
+DType wrapping_type(DType dtype) { return ir::size_of(dtype) == 8 ? DType::uint64 : DType::uint32; }
+
+class TermMaker {
+public:
+    TermMaker(const Expr& expr, std::vector<Term> operands) : expr_(expr), x_(std::move(operands)) {
+        if (!expr.operands().empty()) dtype_ = expr.operands().back().dtype();
+    }
+
+    Term make() const {
+        switch (expr_.op()) {
+            case Op::constant: case Op::argument: break;
+            case Op::add: return arithmetic("+", Binding::sum);
+            case Op::subtract: return arithmetic("-", Binding::sum);
+            case Op::multiply: return arithmetic("*", Binding::product);
+            case Op::divide: return quotient("/");
+            case Op::remainder: return is_floating(dtype_) ? function("float_remainder", x_) : quotient("%");
+            case Op::negate: return negated();
+            case Op::absolute: return magnitude();
+            case Op::fma: return function("multiply_add", x_);
+            case Op::square_root: return function("square_root", x_);
+            case Op::floor: return function("round_down", x_);
+            case Op::ceil: return function("round_up", x_);
+            case Op::rint: return function("round_to_even", x_);
+            case Op::trunc: return function("round_to_zero", x_);
+            case Op::copysign: return function("copy_sign", x_);
+            case Op::nextafter: return function("next_after", x_);
+            case Op::equal: return compared("==");
+            case Op::not_equal: return compared("!=");
+            case Op::less: return compared("<");
+            case Op::less_equal: return compared("<=");
+            case Op::greater: return compared(">");
+            case Op::greater_equal: return compared(">=");
+            case Op::bit_and: return infix(x_[0], "&", x_[1], Binding::other);
+            case Op::bit_or: return infix(x_[0], "|", x_[1], Binding::other);
+            case Op::bit_xor: return infix(x_[0], dtype_ == DType::boolean ? "!=" : "^", x_[1], Binding::other);
+            case Op::bit_not: return inverted();
+            case Op::shift_left: return shifted_left();
+            case Op::shift_right: return infix(x_[0], ">>", x_[1], Binding::other);
+            case Op::select: return chosen();
+            case Op::cast: return cast();
+            case Op::bitcast: return bitcast();
+            case Op::lookup:
+                return {table_name(*expr_.table(), expr_.dtype()) + "[" + x_[0].text + "]", Binding::atom};
+            case Op::call: return function(specialisation_of(expr_).symbol, x_);
+        }
+        fail<InternalError>("printing a scalar ", name(expr_.op()), " as an operation");
+    }
+
+private:
+    std::string type() const { return type_name(dtype_); }
+
+    // An operand as a value of the wrapping type.
+    Term wrapping(size_t i) const {
+        const Expr& operand = expr_.operands()[i];
+        const DType wide = wrapping_type(dtype_);
+        if (operand.op() == Op::constant) return {literal(wide, cast_constant(operand, wide)), Binding::atom};
+        if (operand.dtype() == wide) return x_[i];
+        return converted(type_name(wide), x_[i]);
+    }
+
+    static Bits cast_constant(const Expr& constant, DType dtype) {
+        return ir::scalar::evaluate({Expr::cast(constant, dtype)}, {})[0];
+    }
+
+    Term arithmetic(const char* symbol, Binding binding) const {
+        if (is_floating(dtype_)) return infix(x_[0], symbol, x_[1], binding);
+        const Term sum = infix(wrapping(0), symbol, wrapping(1), binding);
+        return dtype_ == wrapping_type(dtype_) ? sum : converted(type(), sum);
+    }
+
+    Term quotient(const char* symbol) const {
+        const Term result = infix(x_[0], symbol, x_[1], Binding::product);
+        return is_integer(dtype_) && is_narrow(dtype_) ? converted(type(), result) : result;
+    }
+
+    Term negated() const {
+        if (is_floating(dtype_)) return {"-" + at_least(x_[0], Binding::atom), Binding::prefix};
+        const DType wide = wrapping_type(dtype_);
+        const Term difference = infix({literal(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum);
+        return dtype_ == wide ? difference : converted(type(), difference);
+    }
+
+    Term magnitude() const {
+        if (is_unsigned_integer(dtype_)) return x_[0];
+        if (is_floating(dtype_)) return function("absolute", x_);
+        const char* wide = ir::size_of(dtype_) == 8 ? "int64_t" : "int32_t";
+        const Term result = function("absolute", {converted(wide, x_[0])});
+        return is_narrow(dtype_) ? converted(type(), result) : result;
+    }
+
+    Term compared(const char* symbol) const {
+        if (dtype_ != DType::boolean) return infix(x_[0], symbol, x_[1], Binding::comparison);
+        return infix(converted("int", x_[0]), symbol, converted("int", x_[1]), Binding::comparison);
+    }
+
+    Term inverted() const {
+        if (dtype_ == DType::boolean) return {"!" + at_least(x_[0], Binding::atom), Binding::prefix};
+        const Term result{"~" + at_least(x_[0], Binding::atom), Binding::prefix};
+        return is_narrow(dtype_) ? converted(type(), result) : result;
+    }
+
+    Term shifted_left() const {
+        const Term result = infix(wrapping(0), "<<", x_[1], Binding::other);
+        return dtype_ == wrapping_type(dtype_) ? result : converted(type(), result);
+    }
+
+    Term chosen() const {
+        return {at_least(x_[0], Binding::comparison) + " ? " + at_least(x_[1], Binding::other) + " : " +
+                    at_least(x_[2], Binding::other),
+                Binding::choice};
+    }
+
+    Term cast() const {
+        const DType from = dtype_;
+        const DType to = expr_.dtype();
+        if (to == DType::boolean) return infix(x_[0], "!=", {literal(from, {0, 0}), Binding::atom}, Binding::comparison);
+        if (is_floating(from) && is_integer(to)) {
+            // The conversions that x86 has: all others are made of them.
+            if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
+            if (to == DType::uint32) return converted("uint32_t", converted("int64_t", x_[0]));
+        }
+        return converted(type_name(to), x_[0]);
+    }
+
+    Term bitcast() const {
+        const DType to = expr_.dtype();
+        if (is_integer(dtype_) && is_integer(to)) return converted(type_name(to), x_[0]);
+        return converted("bits_as<" + type_name(to) + ">", x_[0]);
+    }
+
+    const Expr& expr_;
+    std::vector<Term> x_;
+    DType dtype_ = DType::float32;  // of the operands (select: of the branches)
+};
+
+// ----- statements
+
+class StatementPrinter {
+public:
+    StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
+                     std::set<std::string>& taken)
+        : results_(expand(results)), order_(ir::scalar::topological_order(results_)), arguments_(arguments),
+          taken_(taken) {
+        for (const Expr& expr : order_)
+            for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
+        for (const Expr& result : results_) ++uses_[result.id()];
+    }
+
+    Statements run() {
+        Statements out;
+        for (const Expr& expr : order_) {
+            Term term = term_of(expr);
+            if (becomes_statement(expr, term)) {
+                const std::string name = unique_name(expr.name().empty() ? "t" : expr.name(), taken_);
+                out.lines.push_back("const " + type_name(expr.dtype()) + " " + name + " = " + term.text + ";");
+                term = {name, Binding::atom};
+            }
+            terms_.emplace(expr.id(), std::move(term));
+        }
+        for (const Expr& result : results_) out.results.push_back(terms_.at(result.id()).text);
+        return out;
+    }
+
+private:
+    bool becomes_statement(const Expr& expr, const Term& term) const {
+        if (ir::scalar::arity_of(expr.op()) == 0) return false;
+        if (results_.size() == 1 && expr == results_[0]) return uses_.at(expr.id()) > 1;
+        return uses_.at(expr.id()) > 1 || !expr.name().empty() || term.text.size() > longest_term ||
+               (term.binding == Binding::choice && term.text.size() > longest_term / 2);
+    }
+
+    Term term_of(const Expr& expr) const {
+        if (expr.op() == Op::constant) {
+            const std::string text = literal(expr.dtype(), expr.bits());
+            return {text, text[0] == '-' ? Binding::prefix : Binding::atom};
+        }
+        if (expr.op() == Op::argument) {
+            const auto index = static_cast<size_t>(expr.index());
+            internal_check(index < arguments_.size(), "print_statements: argument ", index, " of ", arguments_.size());
+            return {arguments_[index], Binding::atom};
+        }
+        std::vector<Term> operands;
+        for (const Expr& operand : expr.operands()) operands.push_back(terms_.at(operand.id()));
+        return TermMaker(expr, std::move(operands)).make();
+    }
+
+    std::vector<Expr> results_;
+    std::vector<Expr> order_;
+    const std::vector<std::string>& arguments_;
+    std::set<std::string>& taken_;
+    std::unordered_map<const ExprNode*, int> uses_;
+    std::unordered_map<const ExprNode*, Term> terms_;
+};
+
+// Names that the parameters of a body carry, for those that it uses.
+std::vector<std::string> parameter_names(const Specialisation& specialisation, std::set<std::string>& taken) {
+    std::vector<std::string> names(specialisation.signature.operands.size());
+    for (const Expr& expr : ir::scalar::topological_order({specialisation.body}))
+        if (expr.op() == Op::argument && names[static_cast<size_t>(expr.index())].empty())
+            names[static_cast<size_t>(expr.index())] = unique_name(expr.name().empty() ? "x" : expr.name(), taken);
+    return names;
+}
+
+}  // namespace
+
+std::vector<const Specialisation*> functions_used(const std::vector<Expr>& results) {
+    struct Visit {
+        const Specialisation* specialisation;
+        std::vector<const Specialisation*> callees;
+        size_t next = 0;
+    };
+    const auto callees_of = [](const std::vector<Expr>& exprs) {
+        std::vector<const Specialisation*> callees;
+        for (const Expr& expr : ir::scalar::topological_order(exprs))
+            if (expr.op() == Op::call) callees.push_back(&specialisation_of(expr));
+        return callees;
+    };
+    std::vector<const Specialisation*> order;
+    std::unordered_set<const Specialisation*> seen;
+    std::vector<Visit> stack{{nullptr, callees_of(results)}};
+    while (!stack.empty()) {
+        Visit& visit = stack.back();
+        if (visit.next < visit.callees.size()) {
+            const Specialisation* callee = visit.callees[visit.next++];
+            if (seen.insert(callee).second) stack.push_back({callee, callees_of({callee->body})});
+        } else {
+            if (visit.specialisation && !visit.specialisation->is_one_operation) order.push_back(visit.specialisation);
+            stack.pop_back();
+        }
+    }
+    return order;
+}
+
+std::string print_function(const Specialisation& specialisation) {
+    std::set<std::string> taken{specialisation.symbol};
+    const std::vector<std::string> names = parameter_names(specialisation, taken);
+    const Statements body = print_statements({specialisation.body}, names, taken);
+    std::vector<std::string> parameters;
+    for (size_t i = 0; i < names.size(); ++i)
+        parameters.push_back(type_name(specialisation.signature.operands[i]) + (names[i].empty() ? "" : " " + names[i]));
+    std::string out;
+    if (!specialisation.row->doc.empty())
+        out += "// " + specialisation.row->name + ": " + specialisation.row->doc + "\n";
+    out += "static inline __attribute__((always_inline, const)) " + type_name(specialisation.signature.result) + " " +
+           specialisation.symbol + "(" + join(parameters) + ") {\n";
+    for (const std::string& line : body.lines) out += "    " + line + "\n";
+    return out + "    return " + body.results[0] + ";\n}\n";
+}
+
+Statements print_statements(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
+                            std::set<std::string>& taken) {
+    return StatementPrinter(results, arguments, taken).run();
+}
+
+std::string print_tables(const std::vector<Expr>& results) {
+    std::vector<Expr> bodies = results;
+    for (const Specialisation* used : functions_used(results)) bodies.push_back(used->body);
+    std::set<std::string> printed;
+    std::string out;
+    for (const Expr& expr : ir::scalar::topological_order(bodies)) {
+        if (expr.op() != Op::lookup) continue;
+        const std::string name = table_name(*expr.table(), expr.dtype());
+        if (!printed.insert(name).second) continue;
+        out += "static const " + type_name(expr.dtype()) + " " + name + text("[", expr.table()->size(), "] = {\n   ");
+        size_t column = 4;
+        for (const Bits& bits : *expr.table()) {
+            const std::string entry = " " + literal(expr.dtype(), bits) + ",";
+            if (column + entry.size() > 96) {
+                out += "\n   ";
+                column = 4;
+            }
+            out += entry;
+            column += entry.size();
+        }
+        out += "\n};\n";
+    }
+    return out;
+}
+
+}  // namespace composit::c_family
