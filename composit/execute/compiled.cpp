@@ -1,0 +1,139 @@
+// One specialisation of a function: its graph taken through the passes, compiled and held.
+#include <iomanip>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "composit/base/error.h"
+#include "composit/execute/build.h"
+#include "composit/ir/operation.h"
+#include "composit/ir/print.h"
+
+namespace composit::execute {
+namespace {
+
+using ir::kernel::Buffer;
+using ir::kernel::BufferKind;
+using ir::kernel::Program;
+
+std::string_view kind_text(BufferKind kind) {
+    switch (kind) {
+        case BufferKind::input: return "input";
+        case BufferKind::constant: return "constant";
+        case BufferKind::temporary: return "temporary";
+        case BufferKind::output: return "output";
+    }
+    return "";
+}
+
+void check_placeholders(const std::string& name, const std::vector<Tensor>& inputs,
+                        const std::vector<Tensor>& outputs) {
+    std::unordered_map<const ir::Node*, int> given;
+    for (const Tensor& input : inputs) {
+        user_check(ir::is_input(input.node()), name, ": input ", given.size(), " is a ",
+                   ir::label(input.node()), ". Placeholders are required.");
+        user_check(given.emplace(&input.node(), 0).second, name, ": the placeholder '",
+                   input.name(), "' is given twice. Distinct placeholders are required.");
+    }
+    for (const ir::Node* node : ir::topological_order(outputs))
+        user_check(!ir::is_input(*node) || given.contains(node), name, ": the result depends on "
+                   "the placeholder '", node->name(), "', ", node->types()[0],
+                   ", which is not among the inputs. Add it to them.");
+}
+
+}  // namespace
+
+struct Compiled::Stages {
+    std::vector<Tensor> inlined;
+    Program lowered;
+    std::once_flag once;
+    std::vector<Pass> printed;
+};
+
+Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
+                   Options options)
+    : name_(std::move(name)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
+      options_(std::move(options)), stages_(std::make_shared<Stages>()) {
+    if (options_.threads <= 0) options_.threads = default_threads();
+    check_placeholders(name_, inputs_, outputs_);
+    stages_->inlined = transforms::inline_calls(outputs_);
+    simplified_ = transforms::simplify(stages_->inlined);
+    auto lowered = transforms::lower(
+        simplified_, inputs_, {.name = name_, .fuse = options_.fuse, .inline_scalars = true});
+    for (const Tensor& input : lowered.inputs) {
+        size_t place = 0;
+        while (place < inputs_.size() && !(inputs_[place] == input)) ++place;
+        internal_check(place < inputs_.size(), "lower made an input of ", ir::label(input.node()));
+        argument_of_input_.push_back(static_cast<int>(place));
+    }
+    stages_->lowered = std::move(lowered.program);
+    Built built = build(stages_->lowered, options_);
+    program_ = std::move(built.program);
+    executable_ = std::move(built.executable);
+    placements_ = std::move(built.placements);
+}
+
+std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) const {
+    user_check<TypeError>(arguments.size() == inputs_.size(), name_, ": ", arguments.size(),
+                          " arguments given. ", inputs_.size(), " are required.");
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const Array& argument = arguments[i];
+        const Tensor& input = inputs_[i];
+        user_check<TypeError>(argument.dtype() == input.dtype(), name_, ": argument '",
+                              input.name(), "' has dtype ", argument.dtype(), ". ", input.dtype(),
+                              " is required.");
+        user_check(argument.shape() == input.shape(), name_, ": argument '", input.name(),
+                   "' has shape ", argument.shape(), ". ", input.shape(), " is required.");
+    }
+    runtime::Run run;
+    run.threads = options_.threads;
+    run.parallel_for = parallel_for(options_.threads);
+    for (int place : argument_of_input_)
+        run.inputs.push_back(arguments[static_cast<size_t>(place)].data());
+    std::vector<Array> results;
+    for (const Tensor& output : outputs_) {
+        results.emplace_back(output.dtype(), output.shape());
+        run.outputs.push_back(results.back().mutable_data());
+    }
+    executable_->run(run);
+    return results;
+}
+
+const std::vector<Compiled::Pass>& Compiled::passes() const {
+    std::call_once(stages_->once, [&] {
+        const std::string user = ir::print(outputs_), inlined = ir::print(stages_->inlined),
+                          simplified = ir::print(simplified_),
+                          lowered = ir::kernel::print(stages_->lowered),
+                          planned = ir::kernel::print(program_);
+        stages_->printed = {{"inline_calls", user, inlined},
+                            {"simplify", inlined, simplified},
+                            {"lower", simplified, lowered},
+                            {"plan_buffers", lowered, planned}};
+    });
+    return stages_->printed;
+}
+
+std::string Compiled::plan() const {
+    std::ostringstream out;
+    out << std::left << std::setw(8) << "buffer" << std::setw(24) << "name" << std::setw(11)
+        << "kind" << std::setw(11) << "dtype" << std::setw(20) << "shape" << std::right
+        << std::setw(14) << "bytes" << std::setw(14) << "at" << '\n';
+    int64_t separate = 0;
+    for (size_t i = 0; i < program_.buffers.size(); ++i) {
+        const Buffer& buffer = program_.buffers[i];
+        const bool in_arena = buffer.kind == BufferKind::temporary;
+        out << std::left << std::setw(8) << i << std::setw(24) << buffer.name << std::setw(11)
+            << kind_text(buffer.kind) << std::setw(11) << ir::name(buffer.dtype) << std::setw(20)
+            << tuple_text(buffer.shape) << std::right << std::setw(14) << buffer.bytes
+            << std::setw(14) << (in_arena ? std::to_string(buffer.arena_offset) : "-") << '\n';
+        if (in_arena) separate += buffer.bytes;
+    }
+    out << "arena: " << program_.arena_bytes << " bytes for " << separate
+        << " bytes of temporaries\n";
+    return out.str();
+}
+
+std::string Compiled::source() const { return executable_->source(); }
+std::string Compiled::build_command() const { return executable_->build_command(); }
+
+}  // namespace composit::execute
