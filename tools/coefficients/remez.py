@@ -5,19 +5,19 @@ import struct
 import mpmath as mp
 
 
-def solve_minimax(function, weight, low, high, powers, rounds=12):
-    """Coefficients c minimising max |weight(x) (function(x) - sum c_i x**powers[i])|, and the error.
+def solve_minimax(function, weight, low, high, count, rounds=40):
+    """Coefficients c minimising max |weight(x) (function(x) - sum c_i x**i)|, and that maximum.
 
-    A Remez exchange on a grid of Chebyshev points; `weight` must be positive inside (low, high).
+    A Remez exchange on a grid of Chebyshev points; `weight` must be positive but at 0.
     """
-    count = len(powers)
     grid_size = 24 * (count + 2)
     middle, half = (mp.mpf(low) + high) / 2, (mp.mpf(high) - low) / 2
     grid = [middle - half * mp.cos(mp.pi * (2 * i + 1) / (2 * grid_size)) for i in range(grid_size)]
     values = [function(x) for x in grid]
     weights = [weight(x) for x in grid]
-    basis = [[x**p for p in powers] for x in grid]
+    basis = [[x**i for i in range(count)] for x in grid]
     nodes = [round((grid_size - 1) * i / count) for i in range(count + 1)]
+    best, least = None, mp.inf
     for _ in range(rounds):
         matrix = mp.matrix(count + 1, count + 1)
         right = mp.matrix(count + 1, 1)
@@ -30,10 +30,12 @@ def solve_minimax(function, weight, low, high, powers, rounds=12):
         coefficients = [solution[i] for i in range(count)]
         errors = [w * (v - mp.fdot(coefficients, b)) for v, w, b in zip(values, weights, basis)]
         worst = max(abs(e) for e in errors)
+        if worst < least:
+            best, least = coefficients, worst
         if worst <= abs(solution[count]) * mp.mpf("1.01"):
             break
         nodes = alternating_extrema(errors, count + 1)
-    return coefficients, worst
+    return best, least
 
 
 def alternating_extrema(errors, count):
@@ -61,30 +63,33 @@ def round_to(x, bits):
         return +mp.mpf(x)
 
 
-def minimax(function, weight, low, high, powers, bits):
-    """As solve_minimax, with coefficients that are `bits`-bit numbers.
+def minimax(function, weight, low, high, count, bits):
+    """As solve_minimax, with coefficients that are `bits`-bit numbers, and the error that they have.
 
-    `bits` is one width or a list of one per coefficient. The lowest coefficient is rounded first
-    and the others are fitted again, so that they make up for its rounding.
+    The lowest coefficient is rounded first and the others are fitted again, so that they make up
+    for its rounding; the best of the candidates on this way is taken.
     """
-    widths = bits if isinstance(bits, list) else [bits] * len(powers)
-    fixed = []
-    for position in range(len(powers)):
-        done = list(zip(fixed, powers))
+    points = [low + (mp.mpf(high) - low) * i / 998 for i in range(1, 998)]
+    samples = [(x, function(x), weight(x)) for x in points if x]
+    fixed, best, least = [], None, mp.inf
+
+    def rest(x):
+        value = function(x)
+        for coefficient in fixed:
+            value = (value - coefficient) / x
+        return value
+
+    for position in range(count):
         free, _ = solve_minimax(
-            lambda x: function(x) - mp.fsum(c * x**p for c, p in done),
-            weight,
-            low,
-            high,
-            powers[position:],
-        )
-        fixed.append(round_to(free[0], widths[position]))
-    points = [low + (mp.mpf(high) - low) * i / 997 for i in range(1, 997)]
-    error = max(
-        abs(weight(x) * (function(x) - mp.fsum(c * x**p for c, p in zip(fixed, powers))))
-        for x in points
-    )
-    return fixed, error
+            rest, lambda x: weight(x) * abs(x) ** len(fixed), low, high, count - position)
+        candidate = fixed + [round_to(c, bits) for c in free]
+        error = max(abs(w * (v - mp.polyval(candidate[::-1], x))) for x, v, w in samples)
+        if error < least:
+            best, least = candidate, error
+        elif error > 16 * least:
+            break
+        fixed.append(candidate[position])
+    return best, least
 
 
 def hexadecimal(x):

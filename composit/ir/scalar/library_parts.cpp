@@ -1,0 +1,49 @@
+// Polynomials, powers of two and special values, for the definitions of the library's functions.
+#include "composit/ir/scalar/library_parts.h"
+
+#include "composit/base/error.h"
+
+namespace composit::ir::scalar::parts {
+
+void require_float(const char* function, const Expr& x) {
+    if (x.dtype() == DType::float32 || x.dtype() == DType::float64) return;
+    fail<NotSupported>(function, ": there is no definition for ", x.dtype(),
+                       ". float32 or float64 is required.");
+}
+
+Expr polynomial(const Expr& x, std::span<const double> c) {
+    Expr sum = constant_like(x, c.back());
+    for (size_t i = c.size() - 1; i-- > 0;) sum = fma(sum, x, c[i]);
+    return sum;
+}
+
+Expr bits_of_float(const Expr& x) {
+    return Expr::bitcast(x, is_float32(x) ? DType::uint32 : DType::uint64);
+}
+
+Expr float_of_bits(const Expr& bits) {
+    return Expr::bitcast(bits, bits.dtype() == DType::uint32 ? DType::float32 : DType::float64);
+}
+
+int mantissa_bits(const Expr& x) { return is_float32(x) ? 23 : 52; }
+int exponent_bias(const Expr& x) { return is_float32(x) ? 127 : 1023; }
+double smallest_normal(const Expr& x) { return std::ldexp(1.0, 1 - exponent_bias(x)); }
+double rounding_shift(const Expr& x) { return std::ldexp(1.5, mantissa_bits(x)); }
+double exponent_shift(const Expr& x) { return rounding_shift(x) + exponent_bias(x); }
+
+Expr power_of_two(const Expr& shifted) {
+    return float_of_bits(bits_of_float(shifted) << mantissa_bits(shifted));
+}
+
+Expr scale(const Expr& x, const Expr& n) {
+    // Each half of n is an exponent of a normal number; only the last product can round.
+    const double shift = exponent_shift(n);
+    const Expr half = fma(n, 0.5, shift);
+    const Expr rest = (n - (half - shift)) + shift;
+    return x * power_of_two(half) * power_of_two(rest);
+}
+
+Expr at_most(const Expr& x, double bound) { return select(x > bound, bound, x); }
+Expr at_least(const Expr& x, double bound) { return select(x < bound, bound, x); }
+
+}  // namespace composit::ir::scalar::parts

@@ -1,0 +1,46 @@
+// What the definitions of the library's functions share: checks, polynomials, powers of two, special values.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "composit/ir/scalar/expr.h"
+
+namespace composit::ir::scalar::parts {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// NotSupported unless the dtype is float32 or float64.
+void require_float(const char* function, const Expr& x);
+inline bool is_float32(const Expr& x) { return x.dtype() == DType::float32; }
+// `value` in the dtype of `x`.
+inline Expr constant_like(const Expr& x, double value) { return Expr::constant(x.dtype(), value); }
+inline Expr to_float64(const Expr& x) { return Expr::cast(x, DType::float64); }
+inline Expr to_float32(const Expr& x) { return Expr::cast(x, DType::float32); }
+
+// c[0] + c[1] x + c[2] x^2 + …, by Horner's rule with fma.
+Expr polynomial(const Expr& x, std::span<const double> c);
+
+// The unsigned integer of the same width, and back.
+Expr bits_of_float(const Expr& x);
+Expr float_of_bits(const Expr& bits);
+int mantissa_bits(const Expr& x);    // 23 or 52
+int exponent_bias(const Expr& x);    // 127 or 1023
+double smallest_normal(const Expr& x);
+
+// Adding 1.5 * 2^mantissa_bits rounds to an integer, half to even, and leaves it in the low bits.
+double rounding_shift(const Expr& x);
+// The same plus the exponent's bias, so that the low bits are those of an exponent.
+double exponent_shift(const Expr& x);
+// 2^n, from n + exponent_shift(n); n must be an exponent of a normal number.
+Expr power_of_two(const Expr& shifted);
+// x * 2^n for an integral float n in ±2 * exponent_bias, rounded once, also where the result is subnormal.
+Expr scale(const Expr& x, const Expr& n);
+
+// x with bounds, NaN kept.
+Expr at_most(const Expr& x, double bound);
+Expr at_least(const Expr& x, double bound);
+
+}  // namespace composit::ir::scalar::parts

@@ -1,0 +1,127 @@
+"""Computes composit/ir/scalar/library_coefficients.h: python tools/coefficients/compute.py > THAT.
+
+Each entry is a weighted minimax polynomial; its weight makes the error relative to the function
+that it serves. Needs mpmath (faster with gmpy2); takes about a minute.
+"""
+
+import mpmath as mp
+from mpmath import mpf
+from remez import hexadecimal, minimax, round_to
+
+mp.mp.prec = 260
+TINY = mpf("1e-9")  # polynomials in z = x * x start here: their functions divide by z
+SINGLE, DOUBLE = 24, 53
+
+
+def root(z):
+    return mp.sqrt(z)
+
+
+def scaled_erfc(x):
+    return mp.erfc(x) * mp.exp(x * x)
+
+
+def tail(kind, shift):
+    """The function of w = 2 x / (x + shift) - 1 that tends to a constant for large x."""
+    def value(w):
+        v = (w + 1) / 2
+        x = shift * v / (1 - v)
+        if kind == "erfc":
+            return (x + shift) * scaled_erfc(x)
+        return (x + shift) * scaled_erfc(x / root(2)) / 2
+    return value
+
+
+def tail_end(x, shift):
+    return 2 * mpf(x) / (x + shift) - 1
+
+
+def exponential_part(r):
+    return (mp.expm1(r) - r) / r**2 if r else mpf(0.5)
+
+
+def logarithm_part(f):
+    return (mp.log1p(f) - f + f * f / 2) / f**3
+
+
+def reciprocal(function):
+    return lambda x: abs(1 / function(x))
+
+
+def entries():
+    """(name, comment, function, weight, low, high, count, bits) of each polynomial."""
+    half_ln2 = mp.log(2) / 2 * mpf("1.0001")
+    low_log, high_log = root(mpf(0.5)) - 1, root(mpf(2)) - 1
+    quarter = (mp.pi / 4 * mpf("1.0001"))**2
+    erf_high = mpf("0.81")
+    yield ("exp_float32", "(exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2", exponential_part,
+           lambda r: r * r / mp.exp(r), -half_ln2, half_ln2, 5, SINGLE)
+    yield ("exp_float64", "the same", exponential_part,
+           lambda r: r * r / mp.exp(r), -half_ln2, half_ln2, 10, DOUBLE)
+    yield ("expm1_float32", "the same, relative to exp(r) - 1", exponential_part,
+           lambda r: abs(r * r / mp.expm1(r)), -half_ln2, half_ln2, 6, SINGLE)
+    yield ("expm1_float64", "the same", exponential_part,
+           lambda r: abs(r * r / mp.expm1(r)), -half_ln2, half_ln2, 11, DOUBLE)
+    yield ("log_float32", "(log(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)",
+           logarithm_part, lambda f: abs(f**3 / mp.log1p(f)), low_log, high_log, 8, SINGLE)
+    yield ("log_float64", "(log((1 + s) / (1 - s)) / s - 2) / z, z = s^2 <= (3 - sqrt(8))^2",
+           lambda z: (2 * mp.atanh(root(z)) / root(z) - 2) / z, lambda z: z / 2,
+           TINY, mpf("0.02945"), 7, DOUBLE)
+    yield ("log_pair", "(atanh(s) - s - s^3 / 3) / s^5 in z = s^2, the same range",
+           lambda z: (mp.atanh(root(z)) / root(z) - 1 - z / 3) / z**2, lambda z: z * z,
+           mpf("1e-7"), mpf("0.02945"), 8, DOUBLE)
+    yield ("sin_float32", "(sin(r) / r - 1) / z, z = r^2, |r| <= pi / 4",
+           lambda z: (mp.sin(root(z)) / root(z) - 1) / z,
+           lambda z: z * root(z) / mp.sin(root(z)), TINY, quarter, 3, SINGLE)
+    yield ("sin_float64", "the same", lambda z: (mp.sin(root(z)) / root(z) - 1) / z,
+           lambda z: z * root(z) / mp.sin(root(z)), TINY, quarter, 6, DOUBLE)
+    yield ("cos_float32", "(cos(r) - 1 + z / 2) / z^2",
+           lambda z: (mp.cos(root(z)) - 1 + z / 2) / z**2,
+           lambda z: z * z / mp.cos(root(z)), TINY, quarter, 3, SINGLE)
+    yield ("cos_float64", "the same", lambda z: (mp.cos(root(z)) - 1 + z / 2) / z**2,
+           lambda z: z * z / mp.cos(root(z)), TINY, quarter, 6, DOUBLE)
+    yield ("arctan_float64", "(arctan(t) / t - 1) / z, z = t^2, |t| <= sqrt(2) - 1",
+           lambda z: (mp.atan(root(z)) / root(z) - 1) / z, lambda z: z,
+           TINY, mpf("0.1717"), 11, DOUBLE)
+    yield ("arcsin_float64", "(arcsin(x) / x - 1) / z, z = x^2, |x| <= 1/2",
+           lambda z: (mp.asin(root(z)) / root(z) - 1) / z, lambda z: z,
+           TINY, mpf("0.2501"), 13, DOUBLE)
+    yield ("erf_float32", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
+           lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
+           TINY, erf_high, 6, SINGLE)
+    yield ("erf_tail_float32", "-log(1 - erf(x)), 0.9 <= x <= 3.95, relative to erf",
+           lambda x: -mp.log(mp.erfc(x)), lambda x: mp.erfc(x) / mp.erf(x),
+           mpf("0.9"), mpf("3.95"), 7, SINGLE)
+    yield ("erf_float64", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
+           lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
+           TINY, erf_high, 12, DOUBLE)
+    yield ("normal_tail_float32",
+           "(x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 1, x <= 14.6, Phi normal",
+           tail("normal", 4), reciprocal(tail("normal", 4)), mpf(-1), tail_end(mpf("14.6"), 4),
+           11, SINGLE)
+    yield ("erfc_float64", "(x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7",
+           tail("erfc", 4), reciprocal(tail("erfc", 4)), mpf(-1), tail_end(mpf("27.7"), 4),
+           23, DOUBLE)
+
+
+def main():
+    print("// Coefficients of the library's polynomials, lowest power first.\n"
+          "//\n"
+          "// Computed by tools/coefficients/compute.py, which states each approximation;\n"
+          "// not to be edited by hand. `error` is that of the polynomial alone, relative to its\n"
+          "// function.\n"
+          "#pragma once\n\n"
+          "namespace composit::ir::scalar::coefficients {\n")
+    for name, comment, function, weight, low, high, count, bits in entries():
+        values, error = minimax(function, weight, low, high, count, bits)
+        print(f"// {comment}; error 2^{mp.nstr(mp.log(error, 2), 4)}")
+        print(f"inline constexpr double {name}[] = {{")
+        texts = [hexadecimal(v) for v in values]
+        for start in range(0, count, 3):
+            print("    " + ", ".join(texts[start:start + 3]) + ",")
+        print("};\n")
+    print("}  // namespace composit::ir::scalar::coefficients")
+
+
+if __name__ == "__main__":
+    main()
