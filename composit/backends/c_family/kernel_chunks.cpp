@@ -1,0 +1,49 @@
+// Decides between rows and columns, and prints the loops that fill chunks.
+#include "composit/backends/c_family/kernel_chunks.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "composit/base/text.h"
+
+namespace composit::c_family {
+
+using ir::kernel::Access;
+
+const Access* ChunkedValue::plain_input() const {
+    if (value.op() != ir::scalar::Op::argument) return nullptr;
+    const Access& input = inputs[static_cast<size_t>(value.index())];
+    return input.buffer == Access::position ? nullptr : &input;
+}
+
+bool ChunkedValue::runs_along_columns() const {
+    constexpr int64_t far = 16;  // elements: a cache line, and as bad as any further
+    if (kept.empty() || ordered.empty() || kept.back() < 8) return false;
+    int64_t along_kept = 0, along_ordered = 0;
+    for (const Access& input : inputs) {
+        if (input.buffer == Access::position) continue;
+        along_kept += std::min(far, std::abs(input.strides[kept.size() - 1]));
+        along_ordered += std::min(far, std::abs(input.strides.back()));
+    }
+    return along_kept < along_ordered;
+}
+
+int64_t ChunkedValue::column_strip() const { return 512 / ir::size_of(dtype()); }
+
+std::string piece_text(int64_t whole, const std::string& at, int64_t piece) {
+    if (whole <= piece) return text(whole);
+    if (whole % piece == 0) return text(piece);
+    return text(whole, " - ", at, " < ", piece, " ? ", whole, " - ", at, " : ", piece);
+}
+
+void print_fill(KernelText& writer, const ChunkedValue& value, const std::string& target,
+                const std::vector<std::string>& headers, const std::vector<std::string>& kept,
+                const std::vector<std::string>& ordered) {
+    std::vector<std::string> indices = kept;
+    indices.insert(indices.end(), ordered.begin(), ordered.end());
+    KernelText::Computed computed = writer.compute({value.value}, value.inputs, indices);
+    computed.lines.push_back(target + " = " + computed.results[0] + ";");
+    writer.code.nest(headers, computed.lines);
+}
+
+}  // namespace composit::c_family

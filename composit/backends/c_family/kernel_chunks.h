@@ -1,0 +1,40 @@
+// Reading the elements of rows and columns in the chunks that the prelude's reductions and scans take.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "composit/backends/c_family/kernel_text.h"
+
+namespace composit::c_family {
+
+// Elements that one fused input map computes at a time: they stay in L1.
+inline constexpr int64_t chunk_length = 1024;
+
+// A value over two groups of loops: those around (kept, any order), and those that run in order.
+struct ChunkedValue {
+    ir::scalar::Expr value;
+    ir::kernel::Extents kept, ordered;               // merged
+    std::vector<ir::kernel::Access> inputs;          // strides over kept, then ordered
+    ir::kernel::Access output;                       // strides over kept, or over kept and ordered
+    std::string type;                                // in which elements are combined
+    ir::DType dtype() const { return value.dtype(); }
+
+    // The only input when the value is that input as it is in memory, else null.
+    const ir::kernel::Access* plain_input() const;
+    // Whether neighbours along the last kept loop lie closer in memory than those in order.
+    bool runs_along_columns() const;
+    int64_t ordered_count() const { return ir::element_count(ordered); }
+    int64_t column_strip() const;  // prelude/reduce_columns.h
+};
+
+// Prints the loops that put elements, in order, into `chunk[…]`.
+// `kept` are texts of the kept loops' indices, `ordered` those of the ordered ones.
+void print_fill(KernelText& writer, const ChunkedValue& value, const std::string& target,
+                const std::vector<std::string>& headers, const std::vector<std::string>& kept,
+                const std::vector<std::string>& ordered);
+
+// "5000 - r < 1024 ? 5000 - r : 1024", or the plain number where it is always the same.
+std::string piece_text(int64_t whole, const std::string& at, int64_t piece);
+
+}  // namespace composit::c_family

@@ -1,0 +1,32 @@
+// Loop nests as they are printed: merged where all accesses allow it, the innermost along memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "composit/ir/kernel/kernel.h"
+
+namespace composit::c_family {
+
+// Loops and what is accessed in them; the strides of each access belong to the loops.
+struct LoopNest {
+    ir::kernel::Extents extents;
+    std::vector<ir::kernel::Access> accesses;
+};
+
+// The same indices in the same order with as few loops as possible: loops of one iteration are
+// dropped, neighbours merged where every access walks through them as through one.
+LoopNest merge_loops(LoopNest nest);
+// Where the order is free: the loops sorted so that accesses[leader] walks through memory, then
+// merged.
+LoopNest sort_and_merge_loops(LoopNest nest, size_t leader);
+
+// The loop to share out among threads: the outermost one that is long, else the longest. -1: no
+// loops.
+int loop_to_split(const ir::kernel::Extents& extents);
+
+// "i * 16 + j + 3"; indices[d] is the text of loop d's index, an expression in parentheses or a
+// name.
+std::string address_text(const ir::kernel::Access& access, const std::vector<std::string>& indices);
+
+}  // namespace composit::c_family

@@ -1,0 +1,182 @@
+// Groups kernels into modules and writes down, once each, what their functions use.
+#include "composit/backends/c_family/kernel_module.h"
+
+#include <algorithm>
+#include <map>
+
+#include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/prelude.h"
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/hash.h"
+#include "composit/base/text.h"
+#include "composit/version.h"
+
+namespace composit::c_family {
+namespace {
+
+using ir::kernel::Kernel;
+using ir::kernel::Program;
+using ir::scalar::Expr;
+
+constexpr size_t graph_lines = 40;
+
+// Loops of which compilers may assume that no iteration needs another, though pointers may be
+// equal.
+constexpr std::string_view any_order_macro = R"macro(#if defined(__clang__)
+#define COMPOSIT_ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define COMPOSIT_ANY_ORDER _Pragma("GCC ivdep")
+#endif
+)macro";
+
+// The names that no kernel's function or parameter may take: those of all preludes.
+const std::set<std::string>& prelude_names() {
+    static const std::set<std::string>& names = *new std::set<std::string>([] {
+        std::set<std::string> all = declared_names(scalar_prelude());
+        for (const std::string& file : prelude_files()) all.merge(declared_names(prelude_text(file)));
+        all.insert("Fault");
+        all.insert("Entry");
+        return all;
+    }());
+    return names;
+}
+
+// Equal for kernels that one function serves: the same work on the same pattern of shared memory.
+uint64_t sharing_key(const Kernel& kernel, const std::vector<Parameter>& parameters) {
+    uint64_t key = ir::kernel::structural_hash(kernel);
+    for (const Parameter& parameter : parameters)
+        key = hash_combine(key, parameter.buffers.size() * 2 + (parameter.may_overlap ? 1 : 0));
+    return key;
+}
+
+// One module while kernels are added to it.
+struct Draft {
+    std::vector<const Kernel*> kernels;
+    std::vector<const Program*> programs;
+};
+
+std::vector<Expr> values_of(const Draft& draft) {
+    std::vector<Expr> values;
+    for (const Kernel* kernel : draft.kernels)
+        for (const Expr& value : ir::kernel::bodies(*kernel)) values.push_back(value);
+    return values;
+}
+
+std::string scalar_text(const std::vector<Expr>& values) {
+    if (values.empty()) return "";
+    std::string text(scalar_prelude());
+    text += print_tables(values);
+    for (const auto* specialisation : functions_used(values))
+        text += "\n" + print_function(*specialisation);
+    return text + "\n";
+}
+
+std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
+    std::vector<std::string> files;
+    bool is_any_order = false;
+    for (const PrintedKernel& function : functions) {
+        files.insert(files.end(), function.prelude.begin(), function.prelude.end());
+        is_any_order |= function.is_any_order;
+    }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    std::string text;
+    for (const std::string& file : prelude_dependencies(files)) {
+        text += prelude_text(file);
+        text += "\n";
+    }
+    if (is_any_order) text += any_order_macro;
+    return text;
+}
+
+Module print_module(const Draft& draft, Names& function_names) {
+    Module module;
+    std::string scalars = scalar_text(values_of(draft));
+    std::set<std::string> declared = declared_names(scalars);
+    function_names.taken().insert(declared.begin(), declared.end());
+    for (size_t f = 0; f < draft.kernels.size(); ++f)
+        module.functions.push_back(
+            print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
+    module.text = scalars + prelude_text_for(module.functions);
+    for (const PrintedKernel& function : module.functions)
+        if (!function.text.empty()) module.text += function.text + "\n";
+    return module;
+}
+
+}  // namespace
+
+Modules print_modules(const std::vector<const Program*>& programs) {
+    Modules result;
+    std::vector<Draft> drafts;
+    std::map<uint64_t, std::pair<size_t, size_t>> known;  // key -> module, function
+    for (const Program* program : programs) {
+        std::vector<Call>& calls = result.calls.emplace_back();
+        for (size_t k = 0; k < program->kernels.size(); ++k) {
+            const Kernel& kernel = program->kernels[k];
+            std::vector<Parameter> parameters = parameters_of(kernel, *program);
+            uint64_t key = sharing_key(kernel, parameters);
+            if (known.count(key) == 0) {
+                if (drafts.empty() || drafts.back().kernels.size() == kernels_per_module)
+                    drafts.emplace_back();
+                known[key] = {drafts.size() - 1, drafts.back().kernels.size()};
+                drafts.back().kernels.push_back(&kernel);
+                drafts.back().programs.push_back(program);
+            }
+            Call call{k, known[key].first, known[key].second, {}};
+            for (const Parameter& parameter : parameters)
+                call.buffers.push_back(parameter.buffers[0]);
+            calls.push_back(std::move(call));
+        }
+    }
+    Names function_names(prelude_names());
+    for (const Draft& draft : drafts)
+        result.modules.push_back(print_module(draft, function_names));
+    for (std::vector<Call>& calls : result.calls)
+        std::erase_if(calls, [&](const Call& call) {
+            return result.modules[call.module].functions[call.function].tasks == 0;
+        });
+    return result;
+}
+
+std::string file_comment(const Program& program, const std::vector<std::string>& notes) {
+    std::string result = text("// Made by composit ", version, " from the graph");
+    result += program.name.empty() ? ":\n//\n" : " of " + program.name + ":\n//\n";
+    size_t at = 0, count = 0;
+    for (; at < program.graph_text.size() && count < graph_lines; ++count) {
+        size_t end = program.graph_text.find('\n', at);
+        if (end == std::string::npos) end = program.graph_text.size();
+        std::string line = program.graph_text.substr(at, end - at);
+        while (!line.empty() && (line.back() == '\\' || line.back() == ' ')) line.pop_back();
+        result += line.empty() ? "//\n" : "//     " + line + "\n";
+        at = end + 1;
+    }
+    if (at < program.graph_text.size()) {
+        auto rest = std::count(program.graph_text.begin() + static_cast<std::ptrdiff_t>(at),
+                               program.graph_text.end(), '\n') + 1;
+        result += text("//     … and ", rest, " more lines\n");
+    }
+    std::set<std::string> lines;
+    for (const Kernel& kernel : program.kernels) lines.insert(kernel.lines.begin(), kernel.lines.end());
+    if (!lines.empty()) {
+        std::vector<std::string> few(lines.begin(), lines.end());
+        if (few.size() > 8) few.resize(8), few.push_back("…");
+        result += "//\n// From " + join(few) + "\n";
+    }
+    result += "//\n";
+    for (const std::string& note : notes) result += note.empty() ? "//\n" : "// " + note + "\n";
+    return result;
+}
+
+std::string exactness_pragmas() {
+    return R"(#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wpsabi"
+#pragma clang diagnostic ignored "-Wunknown-pragmas"
+#elif defined(__GNUC__)
+#pragma GCC optimize("O3,no-math-errno,no-trapping-math,fp-contract=off")
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+)";
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,44 @@
+// A program's kernels as C++ text: functions that are printed once each, in modules of bounded size.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "composit/backends/c_family/kernel_printer.h"
+
+namespace composit::c_family {
+
+// Limits that keep the cost of compiling linear (docs/semantics.md 15).
+inline constexpr size_t kernels_per_module = 64;
+
+// Functions and all that they use. Needs <cstddef> and <cstdint>; may be put into any namespace.
+struct Module {
+    std::string text;
+    std::vector<PrintedKernel> functions;
+};
+
+// One step of running a program.
+struct Call {
+    size_t kernel = 0;             // in program.kernels
+    size_t module = 0, function = 0;
+    std::vector<int> buffers;      // one per parameter of the function
+};
+
+struct Modules {
+    std::vector<Module> modules;
+    std::vector<std::vector<Call>> calls;  // of each program; kernels with nothing to do are left out
+};
+
+// Prints the kernels of several programs; identical ones share a function. Function names are
+// unique over all modules. Throws NotSupported.
+Modules print_modules(const std::vector<const ir::kernel::Program*>& programs);
+
+// What every generated file starts with: "// Made by composit …", the graph (its first 40 lines),
+// the user's source lines, and `notes`, as comments.
+std::string file_comment(const ir::kernel::Program& program, const std::vector<std::string>& notes);
+
+// The pragmas that the text needs for exact results, guarded for each compiler; before everything
+// else.
+std::string exactness_pragmas();
+
+}  // namespace composit::c_family

@@ -1,0 +1,97 @@
+// Makes identifiers and finds those that a piece of code takes.
+#include "composit/backends/c_family/kernel_names.h"
+
+#include <cctype>
+
+#include "composit/base/text.h"
+
+namespace composit::c_family {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool is_keyword(const std::string& word) {
+    static const std::set<std::string> keywords = {
+        "alignas", "alignof", "and", "and_eq", "asm", "auto", "begin", "bitand", "bitor", "bool",
+        "break", "case", "catch", "char", "char16_t", "char32_t", "class", "compl", "const",
+        "const_cast", "constexpr", "continue", "decltype", "default", "delete", "do", "double",
+        "dynamic_cast", "else", "end", "enum", "explicit", "export", "extern", "false", "float",
+        "for", "friend", "goto", "if", "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t",
+        "linux", "long", "main", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+        "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+        "return", "scratch", "short", "signed", "sizeof", "size_t", "static", "static_assert",
+        "static_cast", "std", "struct", "switch", "template", "this", "thread_local", "throw", "true",
+        "try", "typedef", "typeid", "typename", "uint16_t", "uint32_t", "uint64_t", "uint8_t",
+        "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while",
+        "xor", "xor_eq"};
+    return keywords.count(word) != 0;
+}
+
+// The end of the comment, string or character that begins at `at`; `at` itself when none does.
+size_t skip_quiet_text(std::string_view code, size_t at) {
+    auto after = [&](std::string_view mark, size_t from) {
+        size_t place = code.find(mark, from);
+        return place == std::string_view::npos ? code.size() : place + mark.size();
+    };
+    if (code.substr(at, 2) == "//") return after("\n", at);
+    if (code.substr(at, 2) == "/*") return after("*/", at + 2);
+    if (code[at] != '"' && code[at] != '\'') return at;
+    size_t end = at + 1;
+    while (end < code.size() && code[end] != code[at]) end += code[end] == '\\' ? 2 : 1;
+    return end + 1;
+}
+
+}  // namespace
+
+std::string identifier(std::string_view wish) {
+    std::string result;
+    for (char c : wish) {
+        if (is_word(c)) result += c;
+        else if (!result.empty() && result.back() != '_') result += '_';
+    }
+    while (!result.empty() && result.back() == '_') result.pop_back();
+    while (!result.empty() && result.front() == '_') result.erase(0, 1);
+    for (size_t at; (at = result.find("__")) != std::string::npos;) result.erase(at, 1);
+    if (result.size() > 60) result.resize(60);
+    if (result.empty()) return "x";
+    return std::isdigit(static_cast<unsigned char>(result[0])) ? "_" + result : result;
+}
+
+std::string Names::claim(std::string_view wish) {
+    const std::string base = identifier(wish);
+    auto is_free = [&](const std::string& name) {
+        return taken_.count(name) == 0 && !is_keyword(name);
+    };
+    std::string name = base;
+    if (!is_free(name)) name = base + "_";
+    for (int number = 2; !is_free(name); ++number) name = text(base, "_", number);
+    taken_.insert(name);
+    return name;
+}
+
+std::set<std::string> declared_names(std::string_view code) {
+    std::set<std::string> names;
+    int depth = 0;  // of braces and parentheses
+    for (size_t at = 0; at < code.size();) {
+        size_t next = skip_quiet_text(code, at);
+        if (next != at) {
+            at = next;
+            continue;
+        }
+        char c = code[at];
+        if (c == '{' || c == '(') ++depth;
+        if (c == '}' || c == ')') --depth;
+        if (!is_word(c)) {
+            ++at;
+            continue;
+        }
+        while (next < code.size() && is_word(code[next])) ++next;
+        std::string word(code.substr(at, next - at));
+        bool is_number = std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+        if (!is_number && (depth == 0 || word.rfind("COMPOSIT_", 0) == 0)) names.insert(word);
+        at = next;
+    }
+    return names;
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,124 @@
+// Puts a kernel's function together: comment, signature, body.
+#include "composit/backends/c_family/kernel_printer.h"
+
+#include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/error.h"
+#include "composit/base/text.h"
+
+namespace composit::c_family {
+namespace {
+
+using ir::DType;
+using ir::kernel::Buffer;
+using ir::kernel::Kernel;
+using ir::kernel::Program;
+
+constexpr size_t line_length = 100;
+
+bool is_printable(DType dtype) {
+    return !ir::is_complex(dtype) && dtype != DType::float16 && dtype != DType::bfloat16;
+}
+
+// "float32[4, 8]"
+std::string buffer_type(const Buffer& buffer) {
+    return text(buffer.dtype, "[", join(buffer.shape), "]");
+}
+
+// "x: float32[4, 8], w: float32[8] -> y: float32[4, 8]"
+std::string types_text(const PrintedKernel& printed, const Program& program) {
+    std::vector<std::string> from, to;
+    for (const Parameter& parameter : printed.parameters) {
+        const Buffer& buffer = program.buffers[static_cast<size_t>(parameter.buffers[0])];
+        std::string type = parameter.name + ": " + buffer_type(buffer);
+        (parameter.is_written ? to : from).push_back(type);
+    }
+    return join(from) + (from.empty() ? "-> " : " -> ") + join(to);
+}
+
+// `words` in lines of a comment, broken between words.
+std::string comment(const std::string& words) {
+    std::string result, line = "//";
+    for (size_t at = 0; at < words.size();) {
+        size_t end = words.find_first_of(" \n", at);
+        if (end == std::string::npos) end = words.size();
+        if (line.size() + 1 + (end - at) > line_length && line.size() > 2) {
+            result += line + "\n";
+            line = "//  ";
+        }
+        line += " " + words.substr(at, end - at);
+        at = end + 1;
+    }
+    return result + line + "\n";
+}
+
+// "static void f(a, b, c) {", its parameters in as many lines as they need.
+std::string signature(const std::string& start, const std::vector<std::string>& parameters) {
+    std::string result, line = start + "(";
+    const std::string margin(line.size(), ' ');
+    for (size_t k = 0; k < parameters.size(); ++k) {
+        std::string piece = parameters[k] + (k + 1 < parameters.size() ? "," : ") {");
+        bool is_first = k == 0;
+        if (!is_first && line.size() + 1 + piece.size() > line_length) {
+            result += line + "\n";
+            line = margin + piece;
+        } else {
+            line += (is_first ? "" : " ") + piece;
+        }
+    }
+    if (parameters.empty()) line += ") {";
+    return result + line + "\n";
+}
+
+std::vector<std::string> parameter_texts(const PrintedKernel& printed) {
+    std::vector<std::string> texts;
+    if (printed.tasks > 1) texts = {"int64_t begin", "int64_t end"};
+    for (const Parameter& parameter : printed.parameters)
+        texts.push_back(text(parameter.is_written ? "" : "const ", type_name(parameter.dtype), "*",
+                             parameter.may_overlap ? "" : " __restrict", " ", parameter.name));
+    if (!printed.scratch_bytes.empty()) texts.push_back("void* scratch");
+    return texts;
+}
+
+}  // namespace
+
+std::optional<std::string> unprintable(const Kernel& kernel) {
+    auto refuse = [](DType dtype) {
+        return text("C++ kernels for ", dtype, " are not built yet");
+    };
+    for (const auto& accesses :
+         {ir::kernel::accesses_read(kernel), ir::kernel::accesses_written(kernel)})
+        for (const auto& moved : accesses)
+            if (!is_printable(moved.access.dtype)) return refuse(moved.access.dtype);
+    for (const auto& expr : ir::scalar::topological_order(ir::kernel::bodies(kernel))) {
+        if (!is_printable(expr.dtype())) return refuse(expr.dtype());
+        if (expr.op() != ir::scalar::Op::call) continue;
+        std::vector<DType> operands;
+        for (const auto& operand : expr.operands()) operands.push_back(operand.dtype());
+        for (DType dtype : ir::scalar::specialise(expr.row(), operands).signature.operands)
+            if (!is_printable(dtype)) return refuse(dtype);
+    }
+    return std::nullopt;
+}
+
+PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& file_names) {
+    if (auto reason = unprintable(kernel))
+        fail<NotSupported>("compile: the kernel ", kernel.name, " cannot be compiled: ", *reason);
+    std::string function = file_names.claim(kernel.name);
+    KernelText writer(kernel, program, file_names);
+    std::visit([&](const auto& body) { print_body(writer, body); }, kernel.body);
+    PrintedKernel printed = std::move(writer.printed);
+    printed.function = function;
+    if (printed.tasks == 0) return printed;
+    std::string note = kernel.comment.empty() ? kernel.name : kernel.comment;
+    if (!kernel.lines.empty()) note += "  [" + join(kernel.lines) + "]";
+    printed.text = comment(note) + comment(types_text(printed, program));
+    printed.text += signature(
+        (printed.can_fault ? "static IndexFault " : "static void ") + function,
+        parameter_texts(printed));
+    for (const std::string& line : writer.code.lines()) printed.text += line + "\n";
+    printed.text += "}\n";
+    return printed;
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,44 @@
+// Prints a kernel as a C++ function that is written to be read.
+//
+// The text uses the prelude (prelude.h) and the scalar functions of scalar_printer.h; it is the
+// same in the cpp back end and in exported programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "composit/backends/c_family/kernel_names.h"
+#include "composit/ir/kernel/kernel.h"
+
+namespace composit::c_family {
+
+// A pointer parameter of a kernel's function.
+struct Parameter {
+    std::vector<int> buffers;  // one, or two that share memory where a map works in place
+    std::string name;
+    ir::DType dtype = ir::DType::float32;
+    bool is_written = false;
+    bool may_overlap = false;  // with another parameter: not __restrict
+};
+
+struct PrintedKernel {
+    std::string function;               // its name
+    std::string text;                   // comment and definition; empty when there is nothing to do
+    std::vector<Parameter> parameters;  // after begin and end, before scratch
+    int64_t tasks = 0;          // the range of begin and end; 1: the function has no such parameters
+    std::string scratch_bytes;  // a constant expression; empty: the function has no scratch parameter
+    bool can_fault = false;     // returns an IndexFault (prelude/indices.h), else nothing
+    bool is_any_order = false;  // uses COMPOSIT_ANY_ORDER
+    std::vector<std::string> prelude;  // the files it uses
+};
+
+// Why `kernel` cannot be printed: the dtypes that it needs and that C++ code does not exist for
+// yet.
+std::optional<std::string> unprintable(const ir::kernel::Kernel& kernel);
+
+// Claims the function's name in `file_names`. Throws NotSupported when it is unprintable.
+PrintedKernel print_kernel(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program,
+                           Names& file_names);
+
+}  // namespace composit::c_family

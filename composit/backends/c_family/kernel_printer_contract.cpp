@@ -1,0 +1,182 @@
+// Prints a Contract: floats by the prelude's blocked product, integers and bool as plain loops.
+#include <algorithm>
+
+#include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/text.h"
+
+namespace composit::c_family {
+namespace {
+
+using ir::kernel::Access;
+using ir::kernel::Contract;
+using ir::kernel::Extents;
+
+constexpr int64_t rows_per_task = 12, columns_per_task = 64;  // whole register tiles of any CPU
+
+using Strides = std::vector<int64_t>;
+
+// `count` strides of `access` from loop `first` on, as an access of its own.
+Access part(const Access& access, size_t first, size_t count) {
+    Access result = access;
+    auto start = access.strides.begin() + static_cast<std::ptrdiff_t>(first);
+    result.strides.assign(start, start + static_cast<std::ptrdiff_t>(count));
+    return result;
+}
+
+// The four groups of loops, each merged: accesses of batch are left, right, output; of rows left,
+// output; of columns right, output; of depth left, right.
+struct Groups {
+    LoopNest batch, rows, columns, depth;
+
+    explicit Groups(const Contract& c) {
+        size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
+        batch = merge_loops(
+            {c.batch, {part(c.left, 0, b), part(c.right, 0, b), part(c.output, 0, b)}});
+        rows = merge_loops({c.rows, {part(c.left, b, m), part(c.output, b, m)}});
+        columns = merge_loops({c.columns, {part(c.right, b + k, n), part(c.output, b + m, n)}});
+        depth = merge_loops({c.depth, {part(c.left, b + m, k), part(c.right, b, k)}});
+    }
+    int64_t batch_count() const { return ir::element_count(batch.extents); }
+    int64_t row_count() const { return ir::element_count(rows.extents); }
+    int64_t column_count() const { return ir::element_count(columns.extents); }
+};
+
+// Declares the prelude's Contraction; returns its name.
+std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups) {
+    std::string element = type_name(c.output.dtype);
+    std::vector<std::string> loops = {
+        writer.loops("batch", groups.batch.extents), writer.loops("rows", groups.rows.extents),
+        writer.loops("columns", groups.columns.extents), writer.loops("depth", groups.depth.extents)};
+    auto strides = [&](const std::string& name, const LoopNest& nest, size_t access) {
+        return writer.constants(name, nest.accesses[access].strides);
+    };
+    std::vector<std::string> steps = {
+        strides("left_batch", groups.batch, 0),      strides("left_rows", groups.rows, 0),
+        strides("left_depth", groups.depth, 0),      strides("right_batch", groups.batch, 1),
+        strides("right_depth", groups.depth, 1),     strides("right_columns", groups.columns, 0),
+        strides("output_batch", groups.batch, 2),    strides("output_rows", groups.rows, 1),
+        strides("output_columns", groups.columns, 1)};
+    std::string name = writer.names.claim("product");
+    Access left = c.left, right = c.right, output = c.output;
+    left.strides.clear(), right.strides.clear(), output.strides.clear();
+    writer.code.add(text("const Contraction<", element, "> ", name, " = {"));
+    writer.code.add(text("    ", writer.place(left, {}, element, false), ", ",
+                         writer.place(right, {}, element, false), ", ",
+                         writer.place(output, {}, element, true), ","));
+    writer.code.add("    " + join(loops) + ",");
+    for (size_t at = 0; at < steps.size(); at += 3)
+        writer.code.add(text("    ", steps[at], ", ", steps[at + 1], ", ", steps[at + 2],
+                             at + 3 < steps.size() ? "," : "};"));
+    return name;
+}
+
+// "contract(product, {b, b + 1, 0, 64, 0, 10}, memory);"
+std::string call(const std::string& product, const std::vector<std::string>& bounds,
+                 const std::string& memory) {
+    return text("contract(", product, ", {", join(bounds), "}, ", memory, ");");
+}
+
+// A task is a part of one product of the batch; those of [begin, end) that share a product become
+// one.
+void print_tasks(KernelText& writer, const Groups& groups, bool by_rows, const std::string& product,
+                 const std::string& memory) {
+    const int64_t step = by_rows ? rows_per_task : columns_per_task;
+    const int64_t length = by_rows ? groups.row_count() : groups.column_count();
+    const int64_t parts = (length + step - 1) / step;
+    writer.printed.tasks = groups.batch_count() * parts;
+    std::vector<std::string> bounds = {"b",  "b + 1", "0", text(groups.row_count()),
+                                       "0", text(groups.column_count())};
+    std::string last = text("last < ", length, " ? last : ", length);
+    bounds[by_rows ? 2 : 4] = "first";
+    bounds[by_rows ? 3 : 5] = last;
+    writer.code.open("for (int64_t task = begin; task < end;)");
+    writer.code.add(text("const int64_t b = task / ", parts, ", part = task % ", parts, ";"));
+    writer.code.add(text("const int64_t count = end - task < ", parts, " - part ? end - task : ",
+                         parts, " - part;"));
+    writer.code.add(text("const int64_t first = part * ", step, ", last = (part + count) * ", step,
+                         ";"));
+    writer.code.add(call(product, bounds, memory));
+    writer.code.add("task += count;");
+    writer.code.close();
+}
+
+void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
+    std::string element = type_name(c.output.dtype);
+    writer.printed.prelude = {"contract.h"};
+    writer.printed.scratch_bytes = text("contract_scratch<", element, "> * sizeof(", element, ")");
+    for (const char* name : {"task", "b", "part", "count", "first", "last"})
+        writer.names.taken().insert(name);
+    std::string product = declare_contraction(writer, c, groups);
+    std::string memory = text("static_cast<", element, "*>(scratch)");
+    const int64_t batch = groups.batch_count(), rows = groups.row_count();
+    const int64_t columns = groups.column_count();
+    double work = ir::kernel::flops({"", "", {}, c});
+    bool by_rows = rows >= 4 * rows_per_task, by_columns = columns >= 4 * columns_per_task;
+    bool is_large = work >= 65536 * 4;
+    if (is_large && (by_rows || by_columns)) {
+        print_tasks(writer, groups, by_rows, product, memory);
+        return;
+    }
+    writer.printed.tasks = is_large ? batch : 1;
+    bool has_range = writer.printed.tasks > 1;
+    writer.code.add(call(product, {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
+                                   text(rows), "0", text(columns)}, memory));
+}
+
+// Sums wrap: they are formed in an unsigned type of at least 32 bits, of which the low ones are
+// kept.
+void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
+    bool is_bool = c.output.dtype == ir::DType::boolean;
+    std::string sum_type = is_bool ? "bool" : ir::size_of(c.output.dtype) <= 4 ? "uint32_t"
+                                                                               : "uint64_t";
+    auto join_strides = [](Access access, std::vector<const Strides*> parts) {
+        access.strides.clear();
+        for (const Strides* more : parts)
+            access.strides.insert(access.strides.end(), more->begin(), more->end());
+        return access;
+    };
+    const LoopNest &b = groups.batch, &m = groups.rows, &n = groups.columns, &k = groups.depth;
+    Access left = join_strides(c.left, {&b.accesses[0].strides, &m.accesses[0].strides,
+                                        &k.accesses[0].strides});
+    Access right = join_strides(c.right, {&b.accesses[1].strides, &n.accesses[0].strides,
+                                          &k.accesses[1].strides});
+    Access output = join_strides(c.output, {&b.accesses[2].strides, &m.accesses[1].strides,
+                                            &n.accesses[1].strides});
+    std::vector<std::string> batch = writer.claim_indices(b.extents.size(), "bcd");
+    std::vector<std::string> rows = writer.claim_indices(m.extents.size(), "ij");
+    std::vector<std::string> columns = writer.claim_indices(n.extents.size(), "np");
+    std::vector<std::string> depth = writer.claim_indices(k.extents.size(), "kl");
+    auto with = [](std::vector<std::string> a, const std::vector<std::string>& more) {
+        a.insert(a.end(), more.begin(), more.end());
+        return a;
+    };
+    std::string sum = writer.names.claim("sum");
+    Extents outer = ir::kernel::concatenate({b.extents, m.extents, n.extents});
+    std::vector<std::string> outer_names = with(with(batch, rows), columns);
+    int split = choose_split(outer, ir::kernel::flops({"", "", {}, c}));
+    writer.printed.tasks = split < 0 ? 1 : outer[static_cast<size_t>(split)];
+    for (const std::string& header : loop_headers(outer_names, outer, split))
+        writer.code.open(header);
+    writer.code.add(text(sum_type, " ", sum, " = 0;"));
+    std::string a = writer.element(left, with(with(batch, rows), depth));
+    std::string w = writer.element(right, with(with(batch, columns), depth));
+    std::string update = is_bool ? text(sum, " |= ", a, " & ", w, ";")
+                                 : text(sum, " += static_cast<", sum_type, ">(", a,
+                                        ") * static_cast<", sum_type, ">(", w, ");");
+    writer.code.nest(loop_headers(depth, k.extents, -1), {update});
+    std::string result = is_bool ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
+    writer.code.add(writer.element(output, outer_names) + " = " + result + ";");
+    for (size_t d = 0; d < outer.size(); ++d) writer.code.close();
+}
+
+}  // namespace
+
+void print_body(KernelText& writer, const Contract& c) {
+    if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
+    Groups groups(c);
+    if (ir::is_floating(c.output.dtype)) print_float(writer, c, groups);
+    else print_exact(writer, c, groups);
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,34 @@
+// Prints a Map: plain loops around one statement per let.
+#include "composit/backends/c_family/kernel_text.h"
+#include "composit/base/text.h"
+
+namespace composit::c_family {
+
+void print_body(KernelText& writer, const ir::kernel::Map& map) {
+    if (ir::element_count(map.extents) == 0) return;
+    LoopNest nest{map.extents, map.inputs};
+    nest.accesses.insert(nest.accesses.end(), map.outputs.begin(), map.outputs.end());
+    const size_t inputs = map.inputs.size();
+    nest = sort_and_merge_loops(std::move(nest), inputs);
+    const auto middle = nest.accesses.begin() + static_cast<std::ptrdiff_t>(inputs);
+
+    ir::kernel::Kernel as_kernel;
+    as_kernel.body = map;
+    double work = ir::kernel::flops(as_kernel) + static_cast<double>(ir::element_count(map.extents));
+    int split = choose_split(nest.extents, work);
+    writer.printed.tasks = split < 0 ? 1 : nest.extents[static_cast<size_t>(split)];
+
+    std::vector<std::string> indices = writer.claim_indices(nest.extents.size(), "ijklmn");
+    KernelText::Computed computed =
+        writer.compute(map.values, {nest.accesses.begin(), middle}, indices);
+    std::vector<std::string> body = computed.lines;
+    for (size_t j = 0; j < map.outputs.size(); ++j)
+        body.push_back(writer.element(middle[static_cast<std::ptrdiff_t>(j)], indices) + " = " +
+                       computed.results[j] + ";");
+    std::vector<std::string> headers = loop_headers(indices, nest.extents, split);
+    if (writer.printed.is_any_order && !headers.empty())
+        headers.back() = "COMPOSIT_ANY_ORDER " + headers.back();
+    writer.code.nest(headers, body);
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,89 @@
+// What the printers of the kinds of kernels share: lines, parameters, names and scalar bodies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "composit/backends/c_family/kernel_loops.h"
+#include "composit/backends/c_family/kernel_printer.h"
+
+namespace composit::c_family {
+
+// Lines of code with indentation.
+class Lines {
+public:
+    void add(const std::string& line);
+    void open(const std::string& header);  // header + " {"
+    void close();                          // "}"
+    // `headers` one inside the other around `body`: with braces only where they are needed.
+    void nest(const std::vector<std::string>& headers, const std::vector<std::string>& body);
+    const std::vector<std::string>& lines() const { return lines_; }
+
+private:
+    std::vector<std::string> lines_;
+    int depth_ = 1;
+};
+
+// A kernel's function while it is printed.
+class KernelText {
+public:
+    KernelText(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program,
+               const Names& file_names);
+
+    Lines code;
+    Names names;            // of the function's scope
+    PrintedKernel printed;  // the kinds' printers fill in tasks, scratch_bytes, can_fault, prelude
+
+    // The pointer that an access starts from.
+    const std::string& pointer(const ir::kernel::Access& access) const;
+    // "x[i * 8 + j]", or the address itself for positions.
+    std::string element(const ir::kernel::Access& access,
+                        const std::vector<std::string>& indices) const;
+    // "x + i * 8", as a pointer to `type`, which is of the same size as the elements.
+    std::string place(const ir::kernel::Access& access, const std::vector<std::string>& indices,
+                      const std::string& type, bool is_written) const;
+
+    std::vector<std::string> claim_indices(size_t count, const std::string& letters);
+
+    // Statements that compute `values` from the inputs' elements, and the texts of the results.
+    struct Computed {
+        std::vector<std::string> lines, results;
+    };
+    Computed compute(const std::vector<ir::scalar::Expr>& values,
+                     const std::vector<ir::kernel::Access>& inputs,
+                     const std::vector<std::string>& indices);
+
+    // An array of constants; returns its name, or "nullptr" when it is empty.
+    std::string constants(const std::string& name, const std::vector<int64_t>& values);
+    // The same as an initialiser of the prelude's Loops: "{2, rows}".
+    std::string loops(const std::string& name, const ir::kernel::Extents& extents);
+};
+
+// The pointers that the kernel's function takes, yet without names; what is read comes first.
+std::vector<Parameter> parameters_of(const ir::kernel::Kernel& kernel,
+                                     const ir::kernel::Program& program);
+
+// "for (int64_t i = 0; i < 8; ++i)"
+std::string loop_header(const std::string& index, int64_t extent);
+// One header per loop; loop `split` runs from begin to end.
+std::vector<std::string> loop_headers(const std::vector<std::string>& indices,
+                                      const ir::kernel::Extents& extents, int split);
+
+// Which loop to share out among threads; -1 when `work` (element operations) is too little for
+// that.
+int choose_split(const ir::kernel::Extents& extents, double work);
+
+// The type in which elements are combined: integers wrap in their unsigned twins for sums and
+// products, bool is a byte.
+std::string combining_type(ir::kernel::Combiner combiner, ir::DType dtype);
+
+// One function for each kind, in kernel_printer_<kind>.cpp.
+void print_body(KernelText& text, const ir::kernel::Map& map);
+void print_body(KernelText& text, const ir::kernel::Reduce& reduce);
+void print_body(KernelText& text, const ir::kernel::Scan& scan);
+void print_body(KernelText& text, const ir::kernel::Contract& contract);
+void print_body(KernelText& text, const ir::kernel::Gather& gather);
+void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
+void print_body(KernelText& text, const ir::kernel::Fold& fold);
+
+}  // namespace composit::c_family

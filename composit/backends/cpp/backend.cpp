@@ -1,0 +1,72 @@
+// Prints, compiles, loads; and registers the back end when the library is loaded.
+#include "composit/backends/cpp/backend.h"
+
+#include <atomic>
+#include <exception>
+#include <thread>
+
+#include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/cpp/cache.h"
+#include "composit/backends/cpp/executable.h"
+#include "composit/backends/cpp/process.h"
+#include "composit/base/text.h"
+
+namespace composit::cpp {
+namespace {
+
+const bool is_registered = [] {
+    runtime::register_backend(std::make_shared<CppBackend>());
+    return true;
+}();
+
+// Compiles all sources, several at a time: compilers are processes of their own.
+std::vector<std::shared_ptr<Library>> build_all(const std::vector<Source>& sources,
+                                                const std::string& folder, int threads) {
+    std::vector<std::shared_ptr<Library>> libraries(sources.size());
+    std::vector<std::exception_ptr> errors(sources.size());
+    std::atomic<size_t> next{0};
+    auto work = [&] {
+        for (size_t s; (s = next++) < sources.size();) {
+            try {
+                libraries[s] = build_or_load(sources[s], folder);
+            } catch (...) {
+                errors[s] = std::current_exception();
+            }
+        }
+    };
+    std::vector<std::thread> others;
+    size_t wanted = std::min(sources.size(), static_cast<size_t>(std::max(threads, 1)));
+    for (size_t t = 1; t < wanted; ++t) others.emplace_back(work);
+    work();
+    for (std::thread& other : others) other.join();
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+    return libraries;
+}
+
+}  // namespace
+
+std::optional<std::string> CppBackend::refuses(const ir::kernel::Kernel& kernel,
+                                               const ir::kernel::Program&) const {
+    return c_family::unprintable(kernel);
+}
+
+std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Program& program,
+                                                         const runtime::CompileOptions& options) {
+    c_family::Modules modules = c_family::print_modules({&program});
+    Compiler compiler = find_compiler();
+    Compiled compiled;
+    compiled.command = command_line(build_command(compiler));
+    std::vector<Source> sources;
+    for (const c_family::Module& module : modules.modules) {
+        std::string name = program.name.empty() ? "program" : c_family::identifier(program.name);
+        Source source{name, source_of(module, program, compiled.command), program.graph_text,
+                      compiler};
+        compiled.source += (compiled.source.empty() ? "" : "\n") + source.text;
+        sources.push_back(std::move(source));
+    }
+    compiled.libraries = build_all(sources, options.cache_folder, options.threads);
+    return std::make_shared<CompiledProgram>(program, modules, std::move(compiled));
+}
+
+}  // namespace composit::cpp

@@ -1,0 +1,71 @@
+// Writes the source of a module: header, kernels, and one entry for each kernel's function.
+#include "composit/backends/cpp/entries.h"
+
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/text.h"
+
+namespace composit::cpp {
+namespace {
+
+using c_family::Parameter;
+using c_family::PrintedKernel;
+
+// "void run_exp(int64_t begin, int64_t end, void* const* at, void*, Fault*) { exp(begin, end, …);
+// }"
+std::string entry_function(const PrintedKernel& kernel) {
+    std::vector<std::string> arguments;
+    if (kernel.tasks > 1) arguments = {"begin", "end"};
+    for (size_t k = 0; k < kernel.parameters.size(); ++k) {
+        const Parameter& parameter = kernel.parameters[k];
+        arguments.push_back(text("static_cast<", parameter.is_written ? "" : "const ",
+                                 c_family::type_name(parameter.dtype), "*>(at[", k, "])"));
+    }
+    if (!kernel.scratch_bytes.empty()) arguments.push_back("scratch");
+    bool has_range = kernel.tasks > 1;
+    std::string call = text(kernel.function, "(", join(arguments, ",\n        "), ");");
+    std::string head = text("void run_", kernel.function, "(int64_t", has_range ? " begin" : "",
+                            ", int64_t", has_range ? " end" : "", ", void* const* at, void*",
+                            kernel.scratch_bytes.empty() ? "" : " scratch", ",\n    Fault*",
+                            kernel.can_fault ? " fault" : "", ") {\n");
+    if (!kernel.can_fault) return head + "    " + call + "\n}\n";
+    return text(head, "    const IndexFault first = ", call,
+                "\n    *fault = {first.outer, first.axis, first.index};\n}\n");
+}
+
+}  // namespace
+
+std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
+                      const std::string& build_command) {
+    std::string result = c_family::file_comment(program, {"Compiled in this folder by:",
+                                                          "    " + build_command});
+    result += "#include <cstddef>\n#include <cstdint>\n\n" + c_family::exactness_pragmas();
+    result += "\nnamespace {\n\n" + module.text;
+    result += R"(// ----- how the functions are called
+
+struct Fault {
+    int64_t outer, axis, index;
+};
+struct Entry {
+    void (*run)(int64_t begin, int64_t end, void* const* at, void* scratch, Fault* fault);
+    int64_t scratch_bytes;
+};
+
+)";
+    std::string table;
+    for (const PrintedKernel& kernel : module.functions) {
+        if (kernel.tasks == 0) {
+            table += "    {nullptr, 0},\n";
+            continue;
+        }
+        result += entry_function(kernel) + "\n";
+        table += text("    {run_", kernel.function, ", ",
+                      kernel.scratch_bytes.empty() ? "0" : "int64_t(" + kernel.scratch_bytes + ")",
+                      "},\n");
+    }
+    result += "}  // namespace\n\n";
+    result += text("extern \"C\" {\nextern const Entry ", entries_symbol, "[];\nconst Entry ",
+                   entries_symbol, "[] = {\n", table, "};\n}\n");
+    return result;
+}
+
+}  // namespace composit::cpp

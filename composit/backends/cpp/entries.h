@@ -1,0 +1,28 @@
+// How compiled modules are called: the table that each exports, and the text that makes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "composit/backends/c_family/kernel_module.h"
+
+namespace composit::cpp {
+
+// The first index out of bounds that a gather or scatter met; outer is -1 when there was none.
+struct Fault {
+    int64_t outer = -1, axis = 0, index = 0;
+};
+
+// A kernel's function with the pointers in an array. The generated text declares the same struct.
+struct Entry {
+    void (*run)(int64_t begin, int64_t end, void* const* at, void* scratch, Fault* fault);
+    int64_t scratch_bytes;
+};
+
+inline constexpr const char* entries_symbol = "composit_kernels";  // const Entry[…]
+
+// The complete source of one module of a program.
+std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
+                      const std::string& build_command);
+
+}  // namespace composit::cpp
