@@ -13,6 +13,14 @@ Attributes::Attributes(std::initializer_list<std::pair<std::string, Attribute>> 
     std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
+Attributes Attributes::from(std::vector<std::pair<std::string, Attribute>> items) {
+    Attributes attributes;
+    attributes.items_ = std::move(items);
+    std::sort(attributes.items_.begin(), attributes.items_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return attributes;
+}
+
 const Attribute* Attributes::find(std::string_view name) const {
     for (const auto& [key, value] : items_)
         if (key == name) return &value;

@@ -26,6 +26,8 @@ public:
     Attributes() = default;
     Attributes(std::initializer_list<std::pair<std::string, Attribute>> items);
 
+    static Attributes from(std::vector<std::pair<std::string, Attribute>> items);
+
     bool has(std::string_view name) const { return find(name) != nullptr; }
     const Attribute* find(std::string_view name) const;
     // The value of a name that must be there, with the type that it must have: anything else is an internal error.

@@ -2,12 +2,30 @@
 #include <cstring>
 
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/ir/node.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/function.h"
 
 namespace composit::ir {
 namespace {
+
+void check_constant(const std::vector<Tensor>& operands, const Attributes& attributes) {
+    check_operand_count("constant", operands, 0);
+    const Array& value = checked_attribute<Array>("constant", attributes, "value");
+    if (!attributes.has("weak")) return;
+    const DType dtype = value.dtype();
+    const bool is_python = dtype == DType::boolean || dtype == DType::int64 || dtype == DType::float64;
+    user_check(value.shape().empty() && (is_python || dtype == DType::complex128),
+               "constant: a Python scalar has type ", TensorType{value.shape(), dtype},
+               ". A bool, int64, float64 or complex128 of no dimensions is required.");
+}
+
+void check_input(const std::vector<Tensor>& operands, const Attributes& attributes) {
+    check_operand_count("input", operands, 0);
+    checked_attribute<DType>("input", attributes, "dtype");
+    check_shape("input", checked_attribute<std::vector<int64_t>>("input", attributes, "shape"));
+}
 
 const Operation& constant_operation() {
     static const Operation& operation = register_operation({
@@ -18,6 +36,7 @@ const Operation& constant_operation() {
             return {{value.shape(), value.dtype(), attributes.has("weak")}};
         },
         .lower = [](const Node&, Lowering&) { internal_check(false, "leaves are bound, not lowered"); },
+        .check = check_constant,
     });
     return operation;
 }
@@ -30,6 +49,7 @@ const Operation& input_operation() {
             return {{attributes.get<std::vector<int64_t>>("shape"), attributes.get<DType>("dtype")}};
         },
         .lower = [](const Node&, Lowering&) { internal_check(false, "leaves are bound, not lowered"); },
+        .check = check_input,
     });
     return operation;
 }

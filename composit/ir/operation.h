@@ -65,6 +65,11 @@ struct Operation {
     // Floating-point operations of one evaluation; null: counted from its kernels.
     // What a picture or a message calls this node; null: `name`.
     std::function<std::string(const Node& node)> label = {};
+
+    // Throws for operands and attributes that the function which makes this operation never produces (a wrong count,
+    // a missing attribute, an axis out of range): `infer` takes those for granted, so text that comes from outside
+    // (parse.h) and graphs under suspicion (verify.h) are checked first. Null: `infer` is safe for anything.
+    std::function<void(const std::vector<Tensor>& operands, const Attributes& attributes)> check = {};
 };
 
 // The registry, for parsing and for documentation; append-only and thread-safe. Names are unique (ValueError).

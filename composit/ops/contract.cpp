@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -127,6 +128,7 @@ const ir::Operation& contract_operation() {
         .infer = infer_contract,
         .vjp = vjp_contract,
         .lower = lower_contract,
+        .check = check_contract,
     });
     return operation;
 }

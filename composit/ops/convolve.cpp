@@ -1,5 +1,6 @@
 // convolve: N-dimensional cross-correlation with strides, padding, dilations and groups; its gradients are convolutions again.
 #include "composit/base/error.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -186,6 +187,7 @@ const ir::Operation& convolve_operation() {
         .infer = infer_convolve,
         .vjp = vjp_convolve,
         .lower = lower_convolve,
+        .check = check_convolve,
     });
     return operation;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -90,6 +91,7 @@ const ir::Operation& gather_operation() {
             kernel.output = lowering.new_output(0);
             lowering.emit(std::move(kernel));
         },
+        .check = check_gather,
     });
     return operation;
 }
@@ -136,6 +138,7 @@ const ir::Operation& scatter_operation() {
             kernel.add = node.attributes().get<bool>("add");
             lowering.emit(std::move(kernel));
         },
+        .check = check_scatter,
     });
     return operation;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -46,6 +47,7 @@ const ir::Operation& reshape_operation() {
             }
             lowering.result(0, *view);
         },
+        .check = check_reshape,
     });
     return operation;
 }
@@ -73,6 +75,7 @@ const ir::Operation& transpose_operation() {
                 access.strides = std::move(strides);
             }));
         },
+        .check = check_transpose,
     });
     return operation;
 }
@@ -106,6 +109,7 @@ const ir::Operation& broadcast_operation() {
         .lower = [](const Node& node, Lowering& lowering) {
             lowering.result(0, broadcast(lowering.operand(0), node.types()[0].shape, lowering));
         },
+        .check = check_broadcast,
     });
     return operation;
 }
@@ -155,6 +159,7 @@ const ir::Operation& slice_operation() {
                 }
             }));
         },
+        .check = check_slice,
     });
     return operation;
 }
@@ -209,6 +214,7 @@ const ir::Operation& pad_operation() {
             emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
                      axes_of(node, "interior"), node.types()[0].shape, target);
         },
+        .check = check_pad,
     });
     return operation;
 }
@@ -263,6 +269,7 @@ const ir::Operation& concatenate_operation() {
                 target.offset += target.strides[axis] * x.extents[axis];
             }
         },
+        .check = check_concatenate,
     });
     return operation;
 }
@@ -304,6 +311,7 @@ const ir::Operation& split_operation() {
                 start += shape[axis];
             }
         },
+        .check = check_split,
     });
     return operation;
 }

@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -161,6 +162,7 @@ const ir::Operation& astype_operation() {
                 return ir::scalar::convert(x[0], node.types()[0].dtype);
             }));
         },
+        .check = check_astype,
     });
     return operation;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -175,6 +176,7 @@ const ir::Operation& reduce_operation() {
         .vjp = vjp_reduce,
         .lower = lower_reduce,
         .label = [](const Node& node) { return std::string(name(combiner_of(node.attributes()))); },
+        .check = check_reduce,
     });
     return operation;
 }
@@ -265,6 +267,7 @@ const ir::Operation& scan_operation() {
         .label = [](const Node& node) {
             return "running_" + std::string(name(combiner_of(node.attributes())));
         },
+        .check = check_scan,
     });
     return operation;
 }

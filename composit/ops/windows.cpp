@@ -1,5 +1,6 @@
 // Sliding windows over the last axes, their transpose `fold`, and positions (`iota`).
 #include "composit/base/error.h"
+#include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -56,6 +57,7 @@ const ir::Operation& windows_operation() {
             return {fold(g[0], lengths, steps, axes_of(node, "dilations"))};
         },
         .lower = lower_windows,
+        .check = check_windows,
     });
     return operation;
 }
@@ -106,6 +108,7 @@ const ir::Operation& fold_operation() {
             return {all};
         },
         .lower = lower_fold,
+        .check = check_fold,
     });
     return operation;
 }
@@ -125,6 +128,7 @@ const ir::Operation& iota_operation() {
             access.strides[static_cast<size_t>(node.attributes().get<int64_t>("axis"))] = 1;
             lowering.result(0, nest_of(shape, access));
         },
+        .check = check_iota,
     });
     return operation;
 }

@@ -1,0 +1,30 @@
+// Check rules of the tensor primitives (ir/operation.h): what a stranger's graph must satisfy.
+#pragma once
+
+#include <vector>
+
+#include "composit/ir/node.h"
+
+namespace composit::ops {
+
+using CheckedOperands = std::vector<ir::Tensor>;
+
+void check_astype(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_reduce(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_scan(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_contract(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_convolve(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_reshape(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_transpose(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_broadcast(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_slice(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_pad(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_concatenate(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_split(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_windows(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_fold(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_iota(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_gather(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_scatter(const CheckedOperands& operands, const ir::Attributes& attributes);
+
+}  // namespace composit::ops
