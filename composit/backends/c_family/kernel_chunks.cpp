@@ -1,10 +1,10 @@
 // Decides between rows and columns, and prints the loops that fill chunks.
 #include "composit/backends/c_family/kernel_chunks.h"
 
+#include "composit/base/text.h"
+
 #include <algorithm>
 #include <cstdlib>
-
-#include "composit/base/text.h"
 
 namespace composit::c_family {
 

@@ -1,10 +1,11 @@
-// Reading the elements of rows and columns in the chunks that the prelude's reductions and scans take.
+// Reading the elements of rows and columns in the chunks that the prelude's reductions and scans
+// take.
 #pragma once
+
+#include "composit/backends/c_family/kernel_text.h"
 
 #include <string>
 #include <vector>
-
-#include "composit/backends/c_family/kernel_text.h"
 
 namespace composit::c_family {
 
@@ -14,10 +15,10 @@ inline constexpr int64_t chunk_length = 1024;
 // A value over two groups of loops: those around (kept, any order), and those that run in order.
 struct ChunkedValue {
     ir::scalar::Expr value;
-    ir::kernel::Extents kept, ordered;               // merged
-    std::vector<ir::kernel::Access> inputs;          // strides over kept, then ordered
-    ir::kernel::Access output;                       // strides over kept, or over kept and ordered
-    std::string type;                                // in which elements are combined
+    ir::kernel::Extents kept, ordered;       // merged
+    std::vector<ir::kernel::Access> inputs;  // strides over kept, then ordered
+    ir::kernel::Access output;               // strides over kept, or over kept and ordered
+    std::string type;                        // in which elements are combined
     ir::DType dtype() const { return value.dtype(); }
 
     // The only input when the value is that input as it is in memory, else null.

@@ -1,11 +1,11 @@
 // Merges, sorts and splits loops, and writes addresses.
 #include "composit/backends/c_family/kernel_loops.h"
 
+#include "composit/base/text.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
-
-#include "composit/base/text.h"
 
 namespace composit::c_family {
 
@@ -66,8 +66,10 @@ int loop_to_split(const Extents& extents) {
 std::string address_text(const Access& access, const std::vector<std::string>& indices) {
     std::string result;
     auto put = [&](bool is_negative, const std::string& term) {
-        if (result.empty()) result = (is_negative ? "-" : "") + term;
-        else result += (is_negative ? " - " : " + ") + term;
+        if (result.empty())
+            result = (is_negative ? "-" : "") + term;
+        else
+            result += (is_negative ? " - " : " + ") + term;
     };
     auto magnitude = [](int64_t value) {
         std::string digits = text(value);

@@ -1,10 +1,10 @@
 // Loop nests as they are printed: merged where all accesses allow it, the innermost along memory.
 #pragma once
 
+#include "composit/ir/kernel/kernel.h"
+
 #include <string>
 #include <vector>
-
-#include "composit/ir/kernel/kernel.h"
 
 namespace composit::c_family {
 

@@ -1,15 +1,15 @@
 // Groups kernels into modules and writes down, once each, what their functions use.
 #include "composit/backends/c_family/kernel_module.h"
 
-#include <algorithm>
-#include <map>
-
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/prelude.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/hash.h"
 #include "composit/base/text.h"
 #include "composit/version.h"
+
+#include <algorithm>
+#include <map>
 
 namespace composit::c_family {
 namespace {
@@ -33,7 +33,8 @@ constexpr std::string_view any_order_macro = R"macro(#if defined(__clang__)
 const std::set<std::string>& prelude_names() {
     static const std::set<std::string>& names = *new std::set<std::string>([] {
         std::set<std::string> all = declared_names(scalar_prelude());
-        for (const std::string& file : prelude_files()) all.merge(declared_names(prelude_text(file)));
+        for (const std::string& file : prelude_files())
+            all.merge(declared_names(prelude_text(file)));
         all.insert("Fault");
         all.insert("Entry");
         return all;
@@ -129,8 +130,7 @@ Modules print_modules(const std::vector<const Program*>& programs) {
         }
     }
     Names function_names(prelude_names());
-    for (const Draft& draft : drafts)
-        result.modules.push_back(print_module(draft, function_names));
+    for (const Draft& draft : drafts) result.modules.push_back(print_module(draft, function_names));
     for (std::vector<Call>& calls : result.calls)
         std::erase_if(calls, [&](const Call& call) {
             return result.modules[call.module].functions[call.function].tasks == 0;
@@ -152,11 +152,13 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
     }
     if (at < program.graph_text.size()) {
         auto rest = std::count(program.graph_text.begin() + static_cast<std::ptrdiff_t>(at),
-                               program.graph_text.end(), '\n') + 1;
+                               program.graph_text.end(), '\n') +
+                    1;
         result += text("//     … and ", rest, " more lines\n");
     }
     std::set<std::string> lines;
-    for (const Kernel& kernel : program.kernels) lines.insert(kernel.lines.begin(), kernel.lines.end());
+    for (const Kernel& kernel : program.kernels)
+        lines.insert(kernel.lines.begin(), kernel.lines.end());
     if (!lines.empty()) {
         std::vector<std::string> few(lines.begin(), lines.end());
         if (few.size() > 8) few.resize(8), few.push_back("…");

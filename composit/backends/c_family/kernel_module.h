@@ -1,10 +1,11 @@
-// A program's kernels as C++ text: functions that are printed once each, in modules of bounded size.
+// A program's kernels as C++ text: functions that are printed once each, in modules of bounded
+// size.
 #pragma once
+
+#include "composit/backends/c_family/kernel_printer.h"
 
 #include <string>
 #include <vector>
-
-#include "composit/backends/c_family/kernel_printer.h"
 
 namespace composit::c_family {
 
@@ -19,14 +20,15 @@ struct Module {
 
 // One step of running a program.
 struct Call {
-    size_t kernel = 0;             // in program.kernels
+    size_t kernel = 0;  // in program.kernels
     size_t module = 0, function = 0;
-    std::vector<int> buffers;      // one per parameter of the function
+    std::vector<int> buffers;  // one per parameter of the function
 };
 
 struct Modules {
     std::vector<Module> modules;
-    std::vector<std::vector<Call>> calls;  // of each program; kernels with nothing to do are left out
+    std::vector<std::vector<Call>>
+        calls;  // of each program; kernels with nothing to do are left out
 };
 
 // Prints the kernels of several programs; identical ones share a function. Function names are

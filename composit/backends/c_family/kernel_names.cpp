@@ -1,9 +1,9 @@
 // Makes identifiers and finds those that a piece of code takes.
 #include "composit/backends/c_family/kernel_names.h"
 
-#include <cctype>
-
 #include "composit/base/text.h"
+
+#include <cctype>
 
 namespace composit::c_family {
 namespace {
@@ -12,18 +12,31 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 bool is_keyword(const std::string& word) {
     static const std::set<std::string> keywords = {
-        "alignas", "alignof", "and", "and_eq", "asm", "auto", "begin", "bitand", "bitor", "bool",
-        "break", "case", "catch", "char", "char16_t", "char32_t", "class", "compl", "const",
-        "const_cast", "constexpr", "continue", "decltype", "default", "delete", "do", "double",
-        "dynamic_cast", "else", "end", "enum", "explicit", "export", "extern", "false", "float",
-        "for", "friend", "goto", "if", "inline", "int", "int16_t", "int32_t", "int64_t", "int8_t",
-        "linux", "long", "main", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-        "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-        "return", "scratch", "short", "signed", "sizeof", "size_t", "static", "static_assert",
-        "static_cast", "std", "struct", "switch", "template", "this", "thread_local", "throw", "true",
-        "try", "typedef", "typeid", "typename", "uint16_t", "uint32_t", "uint64_t", "uint8_t",
-        "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while",
-        "xor", "xor_eq"};
+        "alignas",     "alignof",  "and",          "and_eq",
+        "asm",         "auto",     "begin",        "bitand",
+        "bitor",       "bool",     "break",        "case",
+        "catch",       "char",     "char16_t",     "char32_t",
+        "class",       "compl",    "const",        "const_cast",
+        "constexpr",   "continue", "decltype",     "default",
+        "delete",      "do",       "double",       "dynamic_cast",
+        "else",        "end",      "enum",         "explicit",
+        "export",      "extern",   "false",        "float",
+        "for",         "friend",   "goto",         "if",
+        "inline",      "int",      "int16_t",      "int32_t",
+        "int64_t",     "int8_t",   "linux",        "long",
+        "main",        "mutable",  "namespace",    "new",
+        "noexcept",    "not",      "not_eq",       "nullptr",
+        "operator",    "or",       "or_eq",        "private",
+        "protected",   "public",   "register",     "reinterpret_cast",
+        "return",      "scratch",  "short",        "signed",
+        "sizeof",      "size_t",   "static",       "static_assert",
+        "static_cast", "std",      "struct",       "switch",
+        "template",    "this",     "thread_local", "throw",
+        "true",        "try",      "typedef",      "typeid",
+        "typename",    "uint16_t", "uint32_t",     "uint64_t",
+        "uint8_t",     "union",    "unix",         "unsigned",
+        "using",       "virtual",  "void",         "volatile",
+        "wchar_t",     "while",    "xor",          "xor_eq"};
     return keywords.count(word) != 0;
 }
 
@@ -46,8 +59,10 @@ size_t skip_quiet_text(std::string_view code, size_t at) {
 std::string identifier(std::string_view wish) {
     std::string result;
     for (char c : wish) {
-        if (is_word(c)) result += c;
-        else if (!result.empty() && result.back() != '_') result += '_';
+        if (is_word(c))
+            result += c;
+        else if (!result.empty() && result.back() != '_')
+            result += '_';
     }
     while (!result.empty() && result.back() == '_') result.pop_back();
     while (!result.empty() && result.front() == '_') result.erase(0, 1);

@@ -13,14 +13,14 @@ std::string identifier(std::string_view wish);
 
 // Names of one scope.
 class Names {
-public:
+  public:
     explicit Names(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
 
     // A valid identifier like `wish` that nobody has claimed and that no keyword is.
     std::string claim(std::string_view wish);
     std::set<std::string>& taken() { return taken_; }
 
-private:
+  private:
     std::set<std::string> taken_;
 };
 

@@ -83,9 +83,7 @@ std::vector<std::string> parameter_texts(const PrintedKernel& printed) {
 }  // namespace
 
 std::optional<std::string> unprintable(const Kernel& kernel) {
-    auto refuse = [](DType dtype) {
-        return text("C++ kernels for ", dtype, " are not built yet");
-    };
+    auto refuse = [](DType dtype) { return text("C++ kernels for ", dtype, " are not built yet"); };
     for (const auto& accesses :
          {ir::kernel::accesses_read(kernel), ir::kernel::accesses_written(kernel)})
         for (const auto& moved : accesses)
@@ -113,9 +111,9 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     std::string note = kernel.comment.empty() ? kernel.name : kernel.comment;
     if (!kernel.lines.empty()) note += "  [" + join(kernel.lines) + "]";
     printed.text = comment(note) + comment(types_text(printed, program));
-    printed.text += signature(
-        (printed.can_fault ? "static IndexFault " : "static void ") + function,
-        parameter_texts(printed));
+    printed.text +=
+        signature((printed.can_fault ? "static IndexFault " : "static void ") + function,
+                  parameter_texts(printed));
     for (const std::string& line : writer.code.lines()) printed.text += line + "\n";
     printed.text += "}\n";
     return printed;

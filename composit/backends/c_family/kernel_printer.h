@@ -4,12 +4,12 @@
 // same in the cpp back end and in exported programs.
 #pragma once
 
+#include "composit/backends/c_family/kernel_names.h"
+#include "composit/ir/kernel/kernel.h"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "composit/backends/c_family/kernel_names.h"
-#include "composit/ir/kernel/kernel.h"
 
 namespace composit::c_family {
 
@@ -26,10 +26,11 @@ struct PrintedKernel {
     std::string function;               // its name
     std::string text;                   // comment and definition; empty when there is nothing to do
     std::vector<Parameter> parameters;  // after begin and end, before scratch
-    int64_t tasks = 0;          // the range of begin and end; 1: the function has no such parameters
-    std::string scratch_bytes;  // a constant expression; empty: the function has no scratch parameter
-    bool can_fault = false;     // returns an IndexFault (prelude/indices.h), else nothing
-    bool is_any_order = false;  // uses COMPOSIT_ANY_ORDER
+    int64_t tasks = 0;  // the range of begin and end; 1: the function has no such parameters
+    std::string
+        scratch_bytes;       // a constant expression; empty: the function has no scratch parameter
+    bool can_fault = false;  // returns an IndexFault (prelude/indices.h), else nothing
+    bool is_any_order = false;         // uses COMPOSIT_ANY_ORDER
     std::vector<std::string> prelude;  // the files it uses
 };
 

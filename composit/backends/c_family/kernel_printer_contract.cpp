@@ -1,9 +1,9 @@
 // Prints a Contract: floats by the prelude's blocked product, integers and bool as plain loops.
-#include <algorithm>
-
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
+
+#include <algorithm>
 
 namespace composit::c_family {
 namespace {
@@ -31,8 +31,8 @@ struct Groups {
 
     explicit Groups(const Contract& c) {
         size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
-        batch = merge_loops(
-            {c.batch, {part(c.left, 0, b), part(c.right, 0, b), part(c.output, 0, b)}});
+        batch =
+            merge_loops({c.batch, {part(c.left, 0, b), part(c.right, 0, b), part(c.output, 0, b)}});
         rows = merge_loops({c.rows, {part(c.left, b, m), part(c.output, b, m)}});
         columns = merge_loops({c.columns, {part(c.right, b + k, n), part(c.output, b + m, n)}});
         depth = merge_loops({c.depth, {part(c.left, b + m, k), part(c.right, b, k)}});
@@ -45,9 +45,10 @@ struct Groups {
 // Declares the prelude's Contraction; returns its name.
 std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups) {
     std::string element = type_name(c.output.dtype);
-    std::vector<std::string> loops = {
-        writer.loops("batch", groups.batch.extents), writer.loops("rows", groups.rows.extents),
-        writer.loops("columns", groups.columns.extents), writer.loops("depth", groups.depth.extents)};
+    std::vector<std::string> loops = {writer.loops("batch", groups.batch.extents),
+                                      writer.loops("rows", groups.rows.extents),
+                                      writer.loops("columns", groups.columns.extents),
+                                      writer.loops("depth", groups.depth.extents)};
     auto strides = [&](const std::string& name, const LoopNest& nest, size_t access) {
         return writer.constants(name, nest.accesses[access].strides);
     };
@@ -85,17 +86,17 @@ void print_tasks(KernelText& writer, const Groups& groups, bool by_rows, const s
     const int64_t length = by_rows ? groups.row_count() : groups.column_count();
     const int64_t parts = (length + step - 1) / step;
     writer.printed.tasks = groups.batch_count() * parts;
-    std::vector<std::string> bounds = {"b",  "b + 1", "0", text(groups.row_count()),
-                                       "0", text(groups.column_count())};
+    std::vector<std::string> bounds = {
+        "b", "b + 1", "0", text(groups.row_count()), "0", text(groups.column_count())};
     std::string last = text("last < ", length, " ? last : ", length);
     bounds[by_rows ? 2 : 4] = "first";
     bounds[by_rows ? 3 : 5] = last;
     writer.code.open("for (int64_t task = begin; task < end;)");
     writer.code.add(text("const int64_t b = task / ", parts, ", part = task % ", parts, ";"));
-    writer.code.add(text("const int64_t count = end - task < ", parts, " - part ? end - task : ",
-                         parts, " - part;"));
-    writer.code.add(text("const int64_t first = part * ", step, ", last = (part + count) * ", step,
-                         ";"));
+    writer.code.add(text("const int64_t count = end - task < ", parts,
+                         " - part ? end - task : ", parts, " - part;"));
+    writer.code.add(
+        text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
     writer.code.add(call(product, bounds, memory));
     writer.code.add("task += count;");
     writer.code.close();
@@ -120,16 +121,19 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
     }
     writer.printed.tasks = is_large ? batch : 1;
     bool has_range = writer.printed.tasks > 1;
-    writer.code.add(call(product, {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
-                                   text(rows), "0", text(columns)}, memory));
+    writer.code.add(call(product,
+                         {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
+                          text(rows), "0", text(columns)},
+                         memory));
 }
 
 // Sums wrap: they are formed in an unsigned type of at least 32 bits, of which the low ones are
 // kept.
 void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
     bool is_bool = c.output.dtype == ir::DType::boolean;
-    std::string sum_type = is_bool ? "bool" : ir::size_of(c.output.dtype) <= 4 ? "uint32_t"
-                                                                               : "uint64_t";
+    std::string sum_type = is_bool                            ? "bool"
+                           : ir::size_of(c.output.dtype) <= 4 ? "uint32_t"
+                                                              : "uint64_t";
     auto join_strides = [](Access access, std::vector<const Strides*> parts) {
         access.strides.clear();
         for (const Strides* more : parts)
@@ -137,12 +141,12 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
         return access;
     };
     const LoopNest &b = groups.batch, &m = groups.rows, &n = groups.columns, &k = groups.depth;
-    Access left = join_strides(c.left, {&b.accesses[0].strides, &m.accesses[0].strides,
-                                        &k.accesses[0].strides});
-    Access right = join_strides(c.right, {&b.accesses[1].strides, &n.accesses[0].strides,
-                                          &k.accesses[1].strides});
-    Access output = join_strides(c.output, {&b.accesses[2].strides, &m.accesses[1].strides,
-                                            &n.accesses[1].strides});
+    Access left = join_strides(
+        c.left, {&b.accesses[0].strides, &m.accesses[0].strides, &k.accesses[0].strides});
+    Access right = join_strides(
+        c.right, {&b.accesses[1].strides, &n.accesses[0].strides, &k.accesses[1].strides});
+    Access output = join_strides(
+        c.output, {&b.accesses[2].strides, &m.accesses[1].strides, &n.accesses[1].strides});
     std::vector<std::string> batch = writer.claim_indices(b.extents.size(), "bcd");
     std::vector<std::string> rows = writer.claim_indices(m.extents.size(), "ij");
     std::vector<std::string> columns = writer.claim_indices(n.extents.size(), "np");
@@ -165,7 +169,8 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
                                  : text(sum, " += static_cast<", sum_type, ">(", a,
                                         ") * static_cast<", sum_type, ">(", w, ");");
     writer.code.nest(loop_headers(depth, k.extents, -1), {update});
-    std::string result = is_bool ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
+    std::string result =
+        is_bool ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
     writer.code.add(writer.element(output, outer_names) + " = " + result + ";");
     for (size_t d = 0; d < outer.size(); ++d) writer.code.close();
 }
@@ -175,8 +180,10 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
 void print_body(KernelText& writer, const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
     Groups groups(c);
-    if (ir::is_floating(c.output.dtype)) print_float(writer, c, groups);
-    else print_exact(writer, c, groups);
+    if (ir::is_floating(c.output.dtype))
+        print_float(writer, c, groups);
+    else
+        print_exact(writer, c, groups);
 }
 
 }  // namespace composit::c_family

@@ -31,7 +31,8 @@ Access start_of(Access access) {
 
 // What gather and scatter share: index operands in the outer loops.
 struct Indexing {
-    LoopNest outer, inner;  // accesses of outer: moved elements, indices…; of inner: data, moved elements
+    LoopNest outer,
+        inner;  // accesses of outer: moved elements, indices…; of inner: data, moved elements
 
     Indexing(const Extents& outer_extents, const Extents& inner_extents, const Access& data,
              const Access& moved, const std::vector<Access>& indices) {
@@ -87,7 +88,8 @@ void print_body(KernelText& writer, const Gather& gather) {
     std::string element = moving_type(gather.output.dtype);
     writer.printed.prelude = {"gather.h"};
     writer.printed.can_fault = true;
-    writer.printed.tasks = choose_split({outer}, static_cast<double>(outer * inner)) < 0 ? 1 : outer;
+    writer.printed.tasks =
+        choose_split({outer}, static_cast<double>(outer * inner)) < 0 ? 1 : outer;
     std::string axes = indexing.declare_axes(writer, gather.axis_strides, gather.axis_lengths);
     std::string outer_loops = writer.loops("outer", indexing.outer.extents);
     std::string inner_loops = writer.loops("inner", indexing.inner.extents);
@@ -115,8 +117,9 @@ void print_body(KernelText& writer, const Scatter& scatter) {
                               ? combining_type(ir::kernel::Combiner::sum, scatter.data.dtype)
                               : moving_type(scatter.data.dtype);
     // Adding bool is or, as NumPy has it.
-    std::string operation = !scatter.add ? "Replace"
-                            : scatter.data.dtype == ir::DType::boolean ? "Any" : "Sum";
+    std::string operation = !scatter.add                               ? "Replace"
+                            : scatter.data.dtype == ir::DType::boolean ? "Any"
+                                                                       : "Sum";
     writer.printed.prelude = {"scatter.h"};
     writer.printed.can_fault = true;
     // Below this length of the inner loop, the threads would read the indices more than they write.
@@ -143,8 +146,7 @@ void print_body(KernelText& writer, const Scatter& scatter) {
 void print_body(KernelText& writer, const Fold& fold) {
     if (ir::element_count(ir::kernel::concatenate({fold.outer, fold.positions})) == 0) return;
     const size_t o = fold.outer.size(), p = fold.positions.size();
-    LoopNest outer =
-        merge_loops({fold.outer, {part(fold.input, 0, o), part(fold.output, 0, o)}});
+    LoopNest outer = merge_loops({fold.outer, {part(fold.input, 0, o), part(fold.output, 0, o)}});
     const int64_t run = take_run(outer);
     const int64_t tasks = ir::element_count(outer.extents);
     std::string element = combining_type(ir::kernel::Combiner::sum, fold.output.dtype);
@@ -152,9 +154,12 @@ void print_body(KernelText& writer, const Fold& fold) {
     writer.printed.prelude = {"fold.h"};
     writer.printed.tasks = choose_split({tasks}, work) < 0 ? 1 : tasks;
     std::vector<std::string> tables = {
-        writer.loops("outer", outer.extents),   writer.loops("positions", fold.positions),
-        writer.loops("counts", fold.counts),    writer.loops("window", fold.window),
-        writer.constants("steps", fold.steps),  writer.constants("dilations", fold.dilations),
+        writer.loops("outer", outer.extents),
+        writer.loops("positions", fold.positions),
+        writer.loops("counts", fold.counts),
+        writer.loops("window", fold.window),
+        writer.constants("steps", fold.steps),
+        writer.constants("dilations", fold.dilations),
         writer.constants("input_outer", outer.accesses[0].strides),
         writer.constants("input_counts", part(fold.input, o, p).strides),
         writer.constants("input_window", part(fold.input, o + p, p).strides),

@@ -14,7 +14,8 @@ void print_body(KernelText& writer, const ir::kernel::Map& map) {
 
     ir::kernel::Kernel as_kernel;
     as_kernel.body = map;
-    double work = ir::kernel::flops(as_kernel) + static_cast<double>(ir::element_count(map.extents));
+    double work =
+        ir::kernel::flops(as_kernel) + static_cast<double>(ir::element_count(map.extents));
     int split = choose_split(nest.extents, work);
     writer.printed.tasks = split < 0 ? 1 : nest.extents[static_cast<size_t>(split)];
 

@@ -45,8 +45,9 @@ ChunkedValue merged(const Reduce& reduce) {
     }
     around = sort_and_merge_loops(std::move(around), 0);
     inside = merge_loops(std::move(inside));
-    ChunkedValue value{reduce.value, around.extents, inside.extents, {}, around.accesses[0],
-                       combining_type(reduce.combiner, reduce.value.dtype())};
+    ChunkedValue value{reduce.value,       around.extents,
+                       inside.extents,     {},
+                       around.accesses[0], combining_type(reduce.combiner, reduce.value.dtype())};
     for (size_t k = 0; k < reduce.inputs.size(); ++k) {
         Access input = around.accesses[k + 1];
         const std::vector<int64_t>& inner = inside.accesses[k].strides;
@@ -57,7 +58,7 @@ ChunkedValue merged(const Reduce& reduce) {
 }
 
 class ReducePrinter {
-public:
+  public:
     ReducePrinter(KernelText& writer, const Reduce& reduce)
         : writer_(writer), combiner_(reduce.combiner), value_(merged(reduce)) {
         by_position_ = finds_position(combiner_);
@@ -72,11 +73,13 @@ public:
         writer_.printed.prelude = {by_position_ ? "reduce_position.h" : file};
         kept_ = writer_.claim_indices(value_.kept.size(), "ijklmn");
         ordered_ = writer_.claim_indices(value_.ordered.size(), "rstuvw");
-        if (along_columns) print_columns();
-        else print_rows();
+        if (along_columns)
+            print_columns();
+        else
+            print_rows();
     }
 
-private:
+  private:
     // ----- rows: one reduction after the other
 
     void print_rows() {
@@ -86,19 +89,24 @@ private:
             writer_.code.open(header);
         std::string result = writer_.element(value_.output, kept_);
         const Access* plain = value_.plain_input();
-        bool is_consecutive = plain != nullptr && (value_.ordered.empty() ||
-            (value_.ordered.size() == 1 && plain->strides.back() == 1));
-        if (value_.ordered_count() == 0) print_empty_row(result);
-        else if (is_consecutive) print_consecutive_row(*plain, result);
-        else if (value_.ordered_count() <= chunk_length) print_short_row(result);
-        else if (value_.ordered.size() == 1) print_long_row(result);
-        else print_long_nested_row(result);
+        bool is_consecutive =
+            plain != nullptr &&
+            (value_.ordered.empty() || (value_.ordered.size() == 1 && plain->strides.back() == 1));
+        if (value_.ordered_count() == 0)
+            print_empty_row(result);
+        else if (is_consecutive)
+            print_consecutive_row(*plain, result);
+        else if (value_.ordered_count() <= chunk_length)
+            print_short_row(result);
+        else if (value_.ordered.size() == 1)
+            print_long_row(result);
+        else
+            print_long_nested_row(result);
         for (size_t d = 0; d < value_.kept.size(); ++d) writer_.code.close();
     }
 
     void print_empty_row(const std::string& result) {
-        writer_.code.add(
-            text(result, " = ", operation(combiner_), "::empty<", value_.type, ">;"));
+        writer_.code.add(text(result, " = ", operation(combiner_), "::empty<", value_.type, ">;"));
     }
 
     // One reduction of `count` elements at `from`.
@@ -134,8 +142,8 @@ private:
     }
 
     static std::string chunk_header(const std::string& index, int64_t count) {
-        return text("for (int64_t ", index, " = 0; ", index, " < ", count, "; ", index, " += ",
-                    chunk_length, ")");
+        return text("for (int64_t ", index, " = 0; ", index, " < ", count, "; ", index,
+                    " += ", chunk_length, ")");
     }
 
     // All elements of the row fit into one chunk.
@@ -230,7 +238,8 @@ private:
             writer_.code.add(text("const int64_t ", column, " = ", index, " * ", strip, ";"));
             at = column;
         }
-        if (is_one_strip) writer_.code.add(text("constexpr int64_t ", width, " = ", length, ";"));
+        if (is_one_strip)
+            writer_.code.add(text("constexpr int64_t ", width, " = ", length, ";"));
         else
             writer_.code.add(
                 text("const int64_t ", width, " = ", piece_text(length, column, strip), ";"));

@@ -34,13 +34,16 @@ ChunkedValue merged(const Scan& scan) {
     }
     around = sort_and_merge_loops(std::move(around), 0);
     for (size_t k = 0; k < steps.size(); ++k) around.accesses[k].strides.push_back(steps[k]);
-    return {scan.value, around.extents, {scan.extents.back()},
-            {around.accesses.begin() + 1, around.accesses.end()}, around.accesses[0],
+    return {scan.value,
+            around.extents,
+            {scan.extents.back()},
+            {around.accesses.begin() + 1, around.accesses.end()},
+            around.accesses[0],
             combining_type(scan.combiner, scan.value.dtype())};
 }
 
 class ScanPrinter {
-public:
+  public:
     ScanPrinter(KernelText& writer, const Scan& scan)
         : writer_(writer), operation_(operation(scan.combiner)), value_(merged(scan)) {
         work_ = 2 * static_cast<double>(ir::element_count(scan.extents));
@@ -55,11 +58,13 @@ public:
         bool along_columns = value_.runs_along_columns() &&
                              output.strides[value_.kept.size() - 1] == 1 &&
                              output.strides.back() != 1;
-        if (along_columns) print_columns();
-        else print_rows();
+        if (along_columns)
+            print_columns();
+        else
+            print_rows();
     }
 
-private:
+  private:
     void print_rows() {
         int split = choose_split(value_.kept, work_);
         writer_.printed.tasks = split < 0 ? 1 : value_.kept[static_cast<size_t>(split)];
@@ -88,8 +93,7 @@ private:
         int64_t length = value_.ordered[0];
         bool is_one = length <= chunk_length;
         std::string chunk = writer_.names.claim("chunk");
-        writer_.code.add(
-            text(value_.type, " ", chunk, "[", is_one ? length : chunk_length, "];"));
+        writer_.code.add(text(value_.type, " ", chunk, "[", is_one ? length : chunk_length, "];"));
         std::string count = text(length), at = c_;
         if (!is_one) {
             count = writer_.names.claim("count");
@@ -129,15 +133,14 @@ private:
         writer_.code.add(text("const int64_t ", column, " = ", names.back(), " * ", strip, ";"));
         writer_.code.add(
             text("const int64_t ", width, " = ", piece_text(length, column, strip), ";"));
-        writer_.code.add(
-            text(value_.type, " ", row, "[", strip, "], ", carry, "[", strip, "];"));
+        writer_.code.add(text(value_.type, " ", row, "[", strip, "], ", carry, "[", strip, "];"));
         writer_.code.open(loop_header(index_, value_.ordered[0]));
         std::vector<std::string> inside = kept_, start = kept_;
         inside.back() = text("(", column, " + ", c_, ")");
         start.push_back(index_);
         print_fill(writer_, value_, text(row, "[", c_, "]"),
-                   {text("for (int64_t ", c_, " = 0; ", c_, " < ", width, "; ++", c_, ")")},
-                   inside, {index_});
+                   {text("for (int64_t ", c_, " = 0; ", c_, " < ", width, "; ++", c_, ")")}, inside,
+                   {index_});
         writer_.code.add(text("scan_columns<", operation_, ">(", row, ", ", width, ", ", carry,
                               ", ", index_, " == 0, ",
                               writer_.place(value_.output, start, value_.type, true), ");"));

@@ -1,12 +1,12 @@
 // Lines, parameters, names and scalar bodies of a kernel's function.
 #include "composit/backends/c_family/kernel_text.h"
 
-#include <algorithm>
-#include <map>
-
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+
+#include <algorithm>
+#include <map>
 
 namespace composit::c_family {
 
@@ -40,8 +40,8 @@ void add_parameter(std::vector<Parameter>& parameters, const ir::kernel::Program
         const Buffer& place = buffer_of(program, other.buffers[0]);
         bool is_same = other.buffers[0] == access.buffer;
         bool shares = is_written && !is_same && overlap(place, buffer);
-        if (is_same || (shares && other.dtype == access.dtype &&
-                        place.arena_offset == buffer.arena_offset)) {
+        if (is_same ||
+            (shares && other.dtype == access.dtype && place.arena_offset == buffer.arena_offset)) {
             if (!is_same) other.buffers.push_back(access.buffer);
             other.is_written |= is_written;
             return;
@@ -67,7 +67,8 @@ std::map<int, int> count_uses(const std::vector<Expr>& values) {
 
 void Lines::add(const std::string& line) {
     bool is_directive = !line.empty() && line[0] == '#';
-    lines_.push_back(is_directive ? line : std::string(static_cast<size_t>(depth_) * 4, ' ') + line);
+    lines_.push_back(is_directive ? line
+                                  : std::string(static_cast<size_t>(depth_) * 4, ' ') + line);
 }
 
 void Lines::open(const std::string& header) {
@@ -144,8 +145,8 @@ std::string KernelText::place(const Access& access, const std::vector<std::strin
 std::vector<std::string> KernelText::claim_indices(size_t count, const std::string& letters) {
     std::vector<std::string> result;
     for (size_t d = 0; d < count; ++d)
-        result.push_back(names.claim(d < letters.size() ? std::string(1, letters[d])
-                                                        : text(letters.back(), d)));
+        result.push_back(
+            names.claim(d < letters.size() ? std::string(1, letters[d]) : text(letters.back(), d)));
     return result;
 }
 
@@ -161,8 +162,8 @@ KernelText::Computed KernelText::compute(const std::vector<Expr>& values,
         int count = uses[static_cast<int>(k)];
         // With several results, one may be stored before the next is computed, in place.
         if (count > 1 || (count > 0 && values.size() > 1)) {
-            std::string wish = inputs[k].buffer == Access::position
-                                   ? "position" : pointer(inputs[k]) + "_value";
+            std::string wish =
+                inputs[k].buffer == Access::position ? "position" : pointer(inputs[k]) + "_value";
             std::string name = inner.claim(wish);
             computed.lines.push_back(
                 text("const ", type_name(inputs[k].dtype), " ", name, " = ", load, ";"));

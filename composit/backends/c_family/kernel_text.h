@@ -1,17 +1,17 @@
 // What the printers of the kinds of kernels share: lines, parameters, names and scalar bodies.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/c_family/kernel_printer.h"
+
+#include <string>
+#include <vector>
 
 namespace composit::c_family {
 
 // Lines of code with indentation.
 class Lines {
-public:
+  public:
     void add(const std::string& line);
     void open(const std::string& header);  // header + " {"
     void close();                          // "}"
@@ -19,14 +19,14 @@ public:
     void nest(const std::vector<std::string>& headers, const std::vector<std::string>& body);
     const std::vector<std::string>& lines() const { return lines_; }
 
-private:
+  private:
     std::vector<std::string> lines_;
     int depth_ = 1;
 };
 
 // A kernel's function while it is printed.
 class KernelText {
-public:
+  public:
     KernelText(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program,
                const Names& file_names);
 

@@ -1,15 +1,15 @@
 // Prints, compiles, loads; and registers the back end when the library is loaded.
 #include "composit/backends/cpp/backend.h"
 
-#include <atomic>
-#include <exception>
-#include <thread>
-
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/executable.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/base/text.h"
+
+#include <atomic>
+#include <exception>
+#include <thread>
 
 namespace composit::cpp {
 namespace {

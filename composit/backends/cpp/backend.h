@@ -6,7 +6,7 @@
 namespace composit::cpp {
 
 class CppBackend : public runtime::Backend {
-public:
+  public:
     std::string name() const override { return "cpp"; }
     // Dtypes for which C++ code does not exist yet.
     std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,

@@ -1,24 +1,23 @@
 // Builds in a folder of its own and renames it into place, so that no reader sees half an entry.
 #include "composit/backends/cpp/cache.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <mutex>
-#include <set>
-
 #include "composit/backends/cpp/files.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/hash.h"
 #include "composit/runtime/warning.h"
 #include "composit/version.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <unistd.h>
 
 namespace composit::cpp {
 namespace {
@@ -102,14 +101,14 @@ void publish(const fs::path& built, const fs::path& entry) {
                                             : text("failed with status ", finished.status);
     std::string command = command_line(build_command(source.compiler));
     std::string said = finished.output.substr(0, finished.output.find('\n'));
-    throw CompilationUnavailable(text("composit: the C++ compiler ", how, ": ", command, " (on ",
-                                      file, "): ", said),
-                                 command, file);
+    throw CompilationUnavailable(
+        text("composit: the C++ compiler ", how, ": ", command, " (on ", file, "): ", said),
+        command, file);
 }
 
 // A folder that goes with its owner, unless it was renamed before.
 class TemporaryFolder {
-public:
+  public:
     explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
         if (auto reason = refuse_folder(path_))
             fail<InputOutputError>("the folder ", path_.string(), " ", *reason);
@@ -122,7 +121,7 @@ public:
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     const fs::path& path() const { return path_; }
 
-private:
+  private:
     fs::path path_;
 };
 
@@ -189,9 +188,8 @@ std::shared_ptr<Library> build_or_load_somewhere(const Source& source, const std
     try {
         return build_or_load_in(source, private_folder(), entry);
     } catch (const InputOutputError& error) {
-        throw CompilationUnavailable(
-            text("compile: no folder to compile in: ", error.what()),
-            command_line(build_command(source.compiler)), "");
+        throw CompilationUnavailable(text("compile: no folder to compile in: ", error.what()),
+                                     command_line(build_command(source.compiler)), "");
     }
 }
 

@@ -1,16 +1,16 @@
 // The cache of compiled sources: each is built once per machine and user, and survives crashes.
 #pragma once
 
+#include "composit/backends/cpp/compiler.h"
+
 #include <memory>
 #include <string>
-
-#include "composit/backends/cpp/compiler.h"
 
 namespace composit::cpp {
 
 // A loaded shared library; unloaded with its last owner.
 class Library {
-public:
+  public:
     // Throws InputOutputError with the loader's words.
     explicit Library(const std::string& path);
     ~Library();
@@ -20,7 +20,7 @@ public:
     // Throws InputOutputError when there is no such symbol.
     void* symbol(const std::string& name) const;
 
-private:
+  private:
     void* handle_ = nullptr;
 };
 

@@ -1,15 +1,14 @@
 // Finds the system's C++ compiler and chooses its flags.
 #include "composit/backends/cpp/compiler.h"
 
-#include <unistd.h>
+#include "composit/backends/cpp/process.h"
+#include "composit/backends/cpp/unavailable.h"
 
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <sstream>
-
-#include "composit/backends/cpp/process.h"
-#include "composit/backends/cpp/unavailable.h"
+#include <unistd.h>
 
 namespace composit::cpp {
 namespace {
@@ -52,10 +51,10 @@ Compiler look_for_compiler(const std::string& wish) {
     if (!wish.empty()) {
         std::vector<std::string> command = split(wish, ' ');
         if (std::optional<Compiler> found = try_compiler(command)) return *found;
-        throw CompilationUnavailable(
-            text("composit: the C++ compiler named by CXX=", wish, " does not run. Unset CXX, or "
-                 "set it to a C++ compiler."),
-            command_line(command), "");
+        throw CompilationUnavailable(text("composit: the C++ compiler named by CXX=", wish,
+                                          " does not run. Unset CXX, or "
+                                          "set it to a C++ compiler."),
+                                     command_line(command), "");
     }
     const std::vector<std::vector<std::string>> candidates = {
         {"g++"}, {"clang++"}, {"python3", "-m", "ziglang", "c++"}};
@@ -105,16 +104,22 @@ std::string cpu_features() {
 }
 
 std::vector<std::string> compile_flags() {
-    std::vector<std::string> flags = {
-        "-std=c++17",         "-O3", "-ffp-contract=off",
-        "-fno-math-errno",    "-fno-trapping-math", "-fno-strict-aliasing",
-        "-Wno-psabi",         "-fPIC", "-shared"};
+    std::vector<std::string> flags = {"-std=c++17",
+                                      "-O3",
+                                      "-ffp-contract=off",
+                                      "-fno-math-errno",
+                                      "-fno-trapping-math",
+                                      "-fno-strict-aliasing",
+                                      "-Wno-psabi",
+                                      "-fPIC",
+                                      "-shared"};
     for (const std::string& feature : split(cpu_features(), ',')) flags.push_back("-m" + feature);
     Cpu cpu = this_cpu();
     if (cpu.avx2) {
         flags.push_back(cpu.avx512 ? "-mprefer-vector-width=512" : "-mprefer-vector-width=256");
-        flags.push_back(cpu.is_amd ? "-mtune=znver2"
-                                   : cpu.avx512 ? "-mtune=icelake-server" : "-mtune=haswell");
+        flags.push_back(cpu.is_amd   ? "-mtune=znver2"
+                        : cpu.avx512 ? "-mtune=icelake-server"
+                                     : "-mtune=haswell");
     }
     return flags;
 }

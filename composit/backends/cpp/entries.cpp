@@ -36,8 +36,8 @@ std::string entry_function(const PrintedKernel& kernel) {
 
 std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
                       const std::string& build_command) {
-    std::string result = c_family::file_comment(program, {"Compiled in this folder by:",
-                                                          "    " + build_command});
+    std::string result =
+        c_family::file_comment(program, {"Compiled in this folder by:", "    " + build_command});
     result += "#include <cstddef>\n#include <cstdint>\n\n" + c_family::exactness_pragmas();
     result += "\nnamespace {\n\n" + module.text;
     result += R"(// ----- how the functions are called

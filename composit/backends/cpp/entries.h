@@ -1,10 +1,10 @@
 // How compiled modules are called: the table that each exports, and the text that makes it.
 #pragma once
 
+#include "composit/backends/c_family/kernel_module.h"
+
 #include <cstdint>
 #include <string>
-
-#include "composit/backends/c_family/kernel_module.h"
 
 namespace composit::cpp {
 

@@ -1,9 +1,9 @@
 // Runs compiled programs: finds the pointers, shares tasks out, reports indices out of bounds.
 #include "composit/backends/cpp/executable.h"
 
-#include <algorithm>
-
 #include "composit/base/error.h"
+
+#include <algorithm>
 
 namespace composit::cpp {
 namespace {
@@ -38,15 +38,19 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     for (const c_family::Call& call : modules.calls.at(0)) {
         const Kernel& kernel = program.kernels[call.kernel];
         const auto& function = modules.modules[call.module].functions[call.function];
-        Step step{entries[call.module][call.function], function.tasks,
-                  ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program), {}, {}};
+        Step step{entries[call.module][call.function],
+                  function.tasks,
+                  ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program),
+                  {},
+                  {}};
         for (int buffer : call.buffers) step.at.push_back(places_[static_cast<size_t>(buffer)]);
         auto add_axes = [&](const auto& body) {
             for (size_t j = 0; j < body.indices.size(); ++j)
                 step.axes.push_back({body.axis_numbers[j], body.axis_lengths[j]});
         };
         if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body)) add_axes(*gather);
-        if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body)) add_axes(*scatter);
+        if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body))
+            add_axes(*scatter);
         steps_.push_back(std::move(step));
     }
 }
@@ -97,8 +101,10 @@ void CompiledProgram::run_step(const Step& step, const runtime::Run& run, char* 
         step.entry.run(step.tasks * chunk / chunks, step.tasks * (chunk + 1) / chunks, at.data(),
                        scratch.data(), &fault);
     };
-    if (chunks == 1) run_chunk(0);
-    else run.parallel_for(chunks, run_chunk);
+    if (chunks == 1)
+        run_chunk(0);
+    else
+        run.parallel_for(chunks, run_chunk);
     report(step, faults);
 }
 

@@ -1,14 +1,15 @@
-// A compiled program: its kernels' functions in the order of calling, and the memory that they need.
+// A compiled program: its kernels' functions in the order of calling, and the memory that they
+// need.
 #pragma once
-
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/entries.h"
 #include "composit/backends/cpp/memory_pool.h"
 #include "composit/runtime/backend.h"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace composit::cpp {
 
@@ -19,7 +20,7 @@ struct Compiled {
 };
 
 class CompiledProgram : public runtime::Executable {
-public:
+  public:
     CompiledProgram(const ir::kernel::Program& program, const c_family::Modules& modules,
                     Compiled compiled);
 
@@ -27,7 +28,7 @@ public:
     std::string source() const override { return compiled_.source; }
     std::string build_command() const override { return compiled_.command; }
 
-private:
+  private:
     // Where a buffer lies at run time.
     struct Place {
         ir::kernel::BufferKind kind;

@@ -1,19 +1,19 @@
 // Reads, writes and checks files by the system's calls, which tell why something failed.
 #include "composit/backends/cpp/files.h"
 
-#include <fcntl.h>
+#include "composit/base/error.h"
+
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
-
-#include "composit/base/error.h"
+#include <unistd.h>
 
 namespace composit::cpp {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 }
 
 class Descriptor {
-public:
+  public:
     explicit Descriptor(int number) : number_(number) {}
     ~Descriptor() {
         if (number_ >= 0) close(number_);
@@ -32,7 +32,7 @@ public:
     Descriptor& operator=(const Descriptor&) = delete;
     int number() const { return number_; }
 
-private:
+  private:
     int number_;
 };
 

@@ -1,20 +1,20 @@
 // Memory that runs of one program borrow: kept between runs, as much as ran at the same time.
 #pragma once
 
+#include "composit/ir/array.h"
+
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "composit/ir/array.h"
-
 namespace composit::cpp {
 
 class MemoryPool {
-public:
+  public:
     // Borrowed until its end; 64-byte aligned, contents undefined. Null for no bytes.
     class Block {
-    public:
+      public:
         Block(MemoryPool& pool, int64_t bytes) : pool_(pool), bytes_(bytes) {
             if (bytes > 0) memory_ = pool.take(bytes);
         }
@@ -25,13 +25,13 @@ public:
         Block& operator=(const Block&) = delete;
         char* data() const { return static_cast<char*>(memory_.get()); }
 
-    private:
+      private:
         MemoryPool& pool_;
         int64_t bytes_;
         std::shared_ptr<void> memory_;
     };
 
-private:
+  private:
     std::shared_ptr<void> take(int64_t bytes) {
         {
             std::lock_guard lock(mutex_);

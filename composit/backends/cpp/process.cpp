@@ -1,16 +1,16 @@
 // Starts processes with posix_spawn, which is safe in programs with threads, unlike fork.
 #include "composit/backends/cpp/process.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
+#include "composit/base/text.h"
+
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-
-#include "composit/base/text.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
 
 extern char** environ;
 
@@ -41,7 +41,7 @@ int wait_for(pid_t process) {
 
 // What the new process starts with: an empty input, both outputs into `pipe`, default signals.
 class Setting {
-public:
+  public:
     Setting(int pipe, const std::string& folder) {
         posix_spawn_file_actions_init(&actions_);
         posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
@@ -64,7 +64,7 @@ public:
     const posix_spawn_file_actions_t* actions() const { return &actions_; }
     const posix_spawnattr_t* attributes() const { return &attributes_; }
 
-private:
+  private:
     posix_spawn_file_actions_t actions_;
     posix_spawnattr_t attributes_;
 };

@@ -1,10 +1,10 @@
 // Questions about one kernel: names, buffers, bodies, work, structure.
 #include "composit/ir/kernel/kernel.h"
 
-#include <algorithm>
-
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
+
+#include <algorithm>
 
 namespace composit::ir::kernel {
 namespace {
@@ -136,25 +136,23 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
 
 std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
     std::vector<AccessInLoops> result;
-    std::visit(Overloaded{
-                   [&](const Map& map) {
-                       for (const Access& output : map.outputs)
-                           result.push_back({output, map.extents});
-                   },
-                   [&](const Reduce& reduce) { result.push_back({reduce.output, reduce.kept}); },
-                   [&](const Scan& scan) { result.push_back({scan.output, scan.extents}); },
-                   [&](const Contract& c) {
-                       result.push_back({c.output, concatenate({c.batch, c.rows, c.columns})});
-                   },
-                   [&](const Gather& g) {
-                       result.push_back({g.output, concatenate({g.outer, g.inner})});
-                   },
-                   [&](const Scatter& s) { result.push_back({s.data, s.inner, size(s.outer)}); },
-                   [&](const Fold& f) {
-                       result.push_back({f.output, concatenate({f.outer, f.positions})});
-                   },
-               },
-               kernel.body);
+    std::visit(
+        Overloaded{
+            [&](const Map& map) {
+                for (const Access& output : map.outputs) result.push_back({output, map.extents});
+            },
+            [&](const Reduce& reduce) { result.push_back({reduce.output, reduce.kept}); },
+            [&](const Scan& scan) { result.push_back({scan.output, scan.extents}); },
+            [&](const Contract& c) {
+                result.push_back({c.output, concatenate({c.batch, c.rows, c.columns})});
+            },
+            [&](const Gather& g) { result.push_back({g.output, concatenate({g.outer, g.inner})}); },
+            [&](const Scatter& s) { result.push_back({s.data, s.inner, size(s.outer)}); },
+            [&](const Fold& f) {
+                result.push_back({f.output, concatenate({f.outer, f.positions})});
+            },
+        },
+        kernel.body);
     return result;
 }
 

@@ -7,15 +7,15 @@
 // what it writes, except Scatter (see there) and Map in place on equal accesses.
 #pragma once
 
+#include "composit/ir/array.h"
+#include "composit/ir/dtype.h"
+#include "composit/ir/scalar/expr.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "composit/ir/array.h"
-#include "composit/ir/dtype.h"
-#include "composit/ir/scalar/expr.h"
 
 namespace composit::ir::kernel {
 
@@ -94,7 +94,7 @@ struct Gather {
     std::vector<int64_t> axis_strides;  // in elements of data
     std::vector<int64_t> axis_lengths;
     std::vector<int64_t> axis_numbers;
-    Access output;                      // strides over outer + inner
+    Access output;  // strides over outer + inner
 };
 
 // The reverse: for outer indices in order (row-major), data[index…, inner] = or += update[outer,
@@ -102,10 +102,10 @@ struct Gather {
 // in that order.
 struct Scatter {
     Extents outer, inner;
-    Access update;                      // strides over outer + inner
+    Access update;  // strides over outer + inner
     std::vector<Access> indices;
     std::vector<int64_t> axis_strides, axis_lengths, axis_numbers;
-    Access data;                        // strides over inner
+    Access data;  // strides over inner
     bool add = true;
 };
 
@@ -115,12 +115,12 @@ struct Scatter {
 // (row-major) with p = q * step + w * dilation for some 0 <= q < count, of input[o, q, w].
 struct Fold {
     Extents outer;
-    Extents positions;                  // spatial lengths of the output
-    Extents counts;                     // number of windows along each
-    Extents window;                     // window lengths
+    Extents positions;  // spatial lengths of the output
+    Extents counts;     // number of windows along each
+    Extents window;     // window lengths
     std::vector<int64_t> steps, dilations;
-    Access input;                       // strides over outer + counts + window
-    Access output;                      // strides over outer + positions
+    Access input;   // strides over outer + counts + window
+    Access output;  // strides over outer + positions
 };
 
 using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold>;
@@ -135,7 +135,7 @@ struct Kernel {
 enum class BufferKind : uint8_t { input, constant, temporary, output };
 
 struct Buffer {
-    std::string name;       // the user's where there is one
+    std::string name;  // the user's where there is one
     BufferKind kind = BufferKind::temporary;
     DType dtype = DType::float32;
     std::vector<int64_t> shape;  // row-major, contiguous
@@ -143,7 +143,7 @@ struct Buffer {
     // temporaries: place in the arena, given by plan_buffers (-1 before). inputs, constants,
     // outputs: own memory
     int64_t arena_offset = -1;
-    Array value;            // constants: their data
+    Array value;  // constants: their data
 };
 
 // Inputs, constants and outputs are separate pieces of memory; temporaries lie in one arena of
@@ -154,7 +154,7 @@ struct Program {
     std::vector<int> inputs, outputs;  // buffer numbers in calling order
     std::vector<Kernel> kernels;
     int64_t arena_bytes = 0;
-    std::string graph_text;            // the printed graph it computes, for generated headers
+    std::string graph_text;  // the printed graph it computes, for generated headers
 };
 
 // "Map", "Reduce", …

@@ -10,8 +10,7 @@ namespace {
 std::vector<std::string> loop_names(size_t count, char first = 'i') {
     std::vector<std::string> names;
     for (size_t d = 0; d < count; ++d)
-        names.push_back(count <= 5 ? std::string(1, static_cast<char>(first + d))
-                                   : text(first, d));
+        names.push_back(count <= 5 ? std::string(1, static_cast<char>(first + d)) : text(first, d));
     return names;
 }
 
@@ -37,8 +36,10 @@ std::string address_text(const Access& access, const std::vector<std::string>& n
         if (factor < 0) magnitude.erase(0, 1);
         bool unit = magnitude == "1" && !name.empty();
         std::string term = unit ? name : name.empty() ? magnitude : magnitude + " " + name;
-        if (result.empty()) result = (factor < 0 ? "-" : "") + term;
-        else result += (factor < 0 ? " - " : " + ") + term;
+        if (result.empty())
+            result = (factor < 0 ? "-" : "") + term;
+        else
+            result += (factor < 0 ? " - " : " + ") + term;
     };
     for (size_t d = 0; d < access.strides.size(); ++d)
         if (access.strides[d] != 0) put(access.strides[d], names[d]);
@@ -47,7 +48,7 @@ std::string address_text(const Access& access, const std::vector<std::string>& n
 }
 
 class Writer {
-public:
+  public:
     explicit Writer(const Program& program) : program_(program) {}
 
     std::string buffer_name(int number) const {
@@ -110,8 +111,7 @@ public:
 
     // "data[3 index[i] + j]"
     std::string indexed(const Access& data, const std::vector<Access>& indices,
-                        const std::vector<int64_t>& strides,
-                        const std::vector<std::string>& outer,
+                        const std::vector<int64_t>& strides, const std::vector<std::string>& outer,
                         const std::vector<std::string>& inner) const {
         std::vector<std::string> terms;
         for (size_t j = 0; j < indices.size(); ++j)
@@ -149,12 +149,11 @@ public:
                                       f.dilations[d], " ", in[o + p + d]));
         return text("  ", loops_text(concatenate({f.outer, f.positions}), out), ":\n    ",
                     element(f.output, out), " = sum ",
-                    loops_text(concatenate({f.window, f.counts}),
-                               names_in({{'w', p}, {'q', p}})),
+                    loops_text(concatenate({f.window, f.counts}), names_in({{'w', p}, {'q', p}})),
                     " where ", join(conditions), " of ", element(f.input, in), "\n");
     }
 
-private:
+  private:
     const Program& program_;
 };
 
@@ -187,9 +186,9 @@ std::string print(const Program& program) {
     std::string result = text("program ", program.name, "\n");
     for (size_t number = 0; number < program.buffers.size(); ++number) {
         const Buffer& buffer = program.buffers[number];
-        result += text("  ", kind_text(buffer.kind), " ",
-                       writer.buffer_name(static_cast<int>(number)), ": ", buffer.dtype, "[",
-                       join(buffer.shape), "]");
+        result +=
+            text("  ", kind_text(buffer.kind), " ", writer.buffer_name(static_cast<int>(number)),
+                 ": ", buffer.dtype, "[", join(buffer.shape), "]");
         if (buffer.kind == BufferKind::temporary && buffer.arena_offset >= 0)
             result += text(" at ", buffer.arena_offset);
         result += "\n";
