@@ -22,8 +22,8 @@ namespace composit::numpy {
 // casting="same_kind" forbids it.
 [[nodiscard]] Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType dtype);
 
-// clip(x, low, high): both may be Operand(), "not given" (ValueError if both are… NumPy 2 then
-// returns x).
+// x between low and high; either may be Operand(), "not given". NaN stays NaN; low > high gives
+// high. The gradient passes where low <= x <= high, as torch.clamp's.
 [[nodiscard]] Tensor clip(const Operand& x, const Operand& low, const Operand& high);
 
 // (floor_divide(x1, x2), remainder(x1, x2))

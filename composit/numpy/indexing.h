@@ -42,6 +42,10 @@ using Index = std::vector<IndexEntry>;
 // in order.
 [[nodiscard]] Tensor add_at(const Tensor& x, const Index& index, const Operand& value);
 
+// IndexError, NumPy's words, when constant integer indices are out of bounds for an axis; others
+// are checked when they are evaluated.
+void check_bounds(const Tensor& indices, int64_t axis, int64_t length);
+
 // Indices of the elements that are not zero, one int64 tensor per axis; where(mask) of NumPy. The
 // shape depends on values: evaluated now, refused (NotSupported) under placeholders.
 [[nodiscard]] std::vector<Tensor> nonzero(const Tensor& x);

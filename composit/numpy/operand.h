@@ -53,6 +53,9 @@ class Operand {
 [[nodiscard]] std::vector<Tensor> promoted(const std::vector<Tensor>& operands,
                                            std::optional<DType> dtype = {});
 
+// OverflowError, NumPy's words, when x is a Python integer that dtype, an integer, cannot hold.
+void check_integer_fits(std::string_view function, const Tensor& x, DType dtype);
+
 // The value of a tensor that decides a shape: a constant's, else evaluated now. NotSupported,
 // naming `function` and `what`, when it depends on a placeholder (inside compile, grad, vmap,
 // wrap_as_operation).

@@ -1,0 +1,37 @@
+// What an index means for a given shape: how x[index] is put together, and taken apart again.
+#pragma once
+
+#include "composit/numpy/indexing.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace composit::numpy {
+
+// x[index] in four steps: `inserted` axes of length 1 are added to x (for 0-d masks); every axis is
+// sliced; the axes `dropped` (integers) go; `indices` gather along `axes` of what is left. Then the
+// result's dimensions are put in order.
+struct IndexPlan {
+    Shape source;  // x's shape with the axes that 0-d masks index
+    std::vector<int64_t> starts, lengths, steps;
+    Shape sliced;                 // lengths without the dropped axes
+    std::vector<Tensor> indices;  // int64, empty for basic indexing
+    std::vector<int64_t> axes;    // of `sliced`, ascending
+    Shape common;                 // what the indices broadcast to
+    int64_t place = 0;            // of `common` among the other axes of the result
+    Shape result;                 // with new axes
+
+    [[nodiscard]] bool slices_nothing() const;
+    [[nodiscard]] bool is_basic() const { return axes.empty(); }
+    // The shape of gather's result: common, then the axes of `sliced` that are not indexed.
+    [[nodiscard]] Shape gathered() const;
+    // Gather's axes in the result's order (without new axes).
+    [[nodiscard]] std::vector<int64_t> order() const;
+};
+
+// IndexError and NotSupported as get_item says.
+[[nodiscard]] IndexPlan plan_index(std::string_view function, const Shape& shape,
+                                   const Index& index);
+
+}  // namespace composit::numpy

@@ -1,0 +1,144 @@
+// get_item, set_item and add_at out of slices, gathers, scatters and selections.
+#include "composit/numpy/indexing.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/index_plan.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace composit::numpy {
+namespace {
+
+using Axes = std::vector<int64_t>;
+
+// The part of x that the basic entries leave, without the axes of integers.
+Tensor basic_part(const Tensor& x, const IndexPlan& plan) {
+    Tensor result = reshape(x, plan.source);
+    if (!plan.slices_nothing()) result = ops::slice(result, plan.starts, plan.lengths, plan.steps);
+    return reshape(result, plan.sliced);
+}
+
+// x with `part` (shaped as plan.lengths) in place of what the basic entries select: every element
+// is taken from one of two tensors of x's shape, by a mask.
+Tensor with_part(const Tensor& x, const IndexPlan& plan, Tensor part) {
+    if (plan.slices_nothing()) return part;
+    Axes low, high, interior, turned_starts, turned_steps;
+    bool is_turned = false;
+    for (size_t d = 0; d < plan.source.size(); ++d) {
+        const int64_t n = plan.lengths[d], step = plan.steps[d];
+        const int64_t first = step < 0 ? plan.starts[d] + (n - 1) * step : plan.starts[d];
+        const int64_t stride = step < 0 ? -step : step;
+        is_turned = is_turned || step < 0;
+        turned_starts.push_back(step < 0 ? n - 1 : 0);
+        turned_steps.push_back(step < 0 ? -1 : 1);
+        low.push_back(first);
+        interior.push_back(stride - 1);
+        high.push_back(plan.source[d] - first - ((n - 1) * stride + 1));
+    }
+    if (is_turned) part = ops::slice(part, turned_starts, plan.lengths, turned_steps);
+    const Tensor inside = ops::full(plan.lengths, scalar(DType::boolean, 1, "True"));
+    const Tensor mask = ops::pad(inside, scalar(DType::boolean, 0, "False"), low, high, interior);
+    return apply("where", {mask, ops::pad(part, scalar(x.dtype(), 0), low, high, interior), x});
+}
+
+// The value as it is stored: x's dtype, the shape of x[index].
+Tensor stored(std::string_view function, const Tensor& x, const IndexPlan& plan,
+              const Operand& value) {
+    check_integer_fits(function, value, x.dtype());
+    Tensor result = ops::astype(value, x.dtype());
+    Shape shape = result.shape();
+    while (shape.size() > plan.result.size() && shape.front() == 1) shape.erase(shape.begin());
+    bool fits = shape.size() <= plan.result.size();
+    for (size_t d = 0; fits && d < shape.size(); ++d)
+        fits = shape[d] == 1 || shape[d] == plan.result[plan.result.size() - shape.size() + d];
+    if (!fits && plan.is_basic())
+        fail<ValueError>("could not broadcast input array from shape ", value.tensor().shape(),
+                         " into shape ", plan.result, ".");
+    user_check(fits, "shape mismatch: value array of shape ", value.tensor().shape(),
+               " could not be broadcast to indexing result of shape ", plan.result, ".");
+    return broadcast_to(reshape(result, shape), plan.result);
+}
+
+// The stored value in the layout of gather's result.
+Tensor as_update(const IndexPlan& plan, const Tensor& value) {
+    const Axes order = plan.order();
+    const Shape gathered = plan.gathered();
+    Shape ordered;
+    for (int64_t d : order) ordered.push_back(gathered[static_cast<size_t>(d)]);
+    Axes inverse(order.size());
+    for (size_t d = 0; d < order.size(); ++d)
+        inverse[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+    return transpose(reshape(value, ordered), inverse);
+}
+
+// x with part = change(part) where the basic entries select.
+template <class Change>
+Tensor changed(const Tensor& x, const IndexPlan& plan, const Change& change) {
+    if (ir::element_count(plan.lengths) == 0) return strong(x);
+    const Tensor source = reshape(strong(x), plan.source);
+    const Tensor part = reshape(change(basic_part(source, plan)), plan.lengths);
+    return reshape(with_part(source, plan, part), x.shape());
+}
+
+}  // namespace
+
+Tensor get_item(const Tensor& x, const Index& index) {
+    const IndexPlan plan = plan_index("get_item", x.shape(), index);
+    const Tensor part = basic_part(x, plan);
+    if (plan.is_basic()) return reshape(part, plan.result);
+    const Tensor gathered = ops::gather(part, plan.indices, plan.axes);
+    return reshape(transpose(gathered, plan.order()), plan.result);
+}
+
+Tensor set_item(const Tensor& x, const Index& index, const Operand& value) {
+    const IndexPlan plan = plan_index("set_item", x.shape(), index);
+    const Tensor update = stored("set_item", x, plan, value);
+    return changed(x, plan, [&](const Tensor& part) {
+        if (plan.is_basic()) return reshape(update, plan.sliced);
+        return ops::scatter(part, plan.indices, plan.axes, as_update(plan, update), false);
+    });
+}
+
+Tensor add_at(const Tensor& x, const Index& index, const Operand& value) {
+    const IndexPlan plan = plan_index("add_at", x.shape(), index);
+    const Tensor update = stored("add_at", x, plan, value);
+    return changed(x, plan, [&](const Tensor& part) {
+        if (plan.is_basic()) return apply("add", {part, reshape(update, plan.sliced)});
+        return ops::scatter(part, plan.indices, plan.axes, as_update(plan, update), true);
+    });
+}
+
+void check_bounds(const Tensor& indices, int64_t axis, int64_t length) {
+    if (!ir::is_constant(indices.node())) return;
+    const Array values = concrete("indexing", "indices", ops::astype(indices, DType::int64));
+    for (int64_t i = 0; i < values.size(); ++i) {
+        const int64_t value = values.data_as<int64_t>()[i];
+        user_check<IndexError>(value >= -length && value < length, "index ", value,
+                               " is out of bounds for axis ", axis, " with size ", length, ".");
+    }
+}
+
+std::vector<Tensor> nonzero(const Tensor& x) {
+    user_check(x.rank() > 0,
+               "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
+               "atleast_1d(x) first.");
+    const Array mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
+    std::vector<std::vector<int64_t>> positions(x.shape().size());
+    const auto strides = ir::row_major_strides(x.shape());
+    for (int64_t i = 0; i < mask.size(); ++i) {
+        if (!mask.data_as<bool>()[i]) continue;
+        for (size_t d = 0; d < positions.size(); ++d)
+            positions[d].push_back(i / strides[d] % x.shape()[d]);
+    }
+    std::vector<Tensor> result;
+    for (const auto& axis : positions) result.push_back(array(axis));
+    return result;
+}
+
+}  // namespace composit::numpy

@@ -1,0 +1,23 @@
+// Wraps a composition into a call node.
+#include "composit/numpy/one_node.h"
+
+#include "composit/base/text.h"
+#include "composit/ops/ops.h"
+
+namespace composit::numpy {
+
+Tensor one_node(std::string_view name, const Tensors& operands,
+                const std::function<Tensor(const Tensors&)>& build) {
+    Tensors arguments, parameters;
+    for (const Tensor& x : operands) {
+        arguments.push_back(strong(x));
+        parameters.push_back(ir::input(text("x", parameters.size()), x.dtype(), x.shape()));
+    }
+    auto body = std::make_shared<ir::Body>();
+    body->name = std::string(name);
+    body->parameters = parameters;
+    body->results = {build(parameters)};
+    return ops::call(std::move(body), arguments)[0];
+}
+
+}  // namespace composit::numpy

@@ -1,0 +1,201 @@
+// Flipping, rolling, repeating, tiling and padding.
+#include "composit/base/error.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
+
+namespace composit::numpy {
+namespace {
+
+using Axes = std::vector<int64_t>;
+
+// Elements start … start + length - 1 of an axis.
+Tensor part(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
+    Axes starts(x.shape().size(), 0), steps(x.shape().size(), 1);
+    Shape lengths = x.shape();
+    starts[static_cast<size_t>(axis)] = length ? start : 0;
+    lengths[static_cast<size_t>(axis)] = length;
+    return ops::slice(x, starts, lengths, steps);
+}
+
+Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
+    const int64_t length = x.shape()[static_cast<size_t>(axis)];
+    const int64_t by = length == 0 ? 0 : ((shift % length) + length) % length;
+    if (by == 0) return x;
+    return ops::concatenate({part(x, axis, length - by, by), part(x, axis, 0, length - by)}, axis);
+}
+
+// x's elements of one axis at known positions.
+Tensor picked(const Tensor& x, int64_t axis, const Axes& positions) {
+    const Tensor taken = ops::gather(x, {array(positions)}, {axis});
+    return moveaxis(taken, 0, axis);
+}
+
+// Which element of an axis of this length stands at position i, which may be outside.
+int64_t source_of(std::string_view mode, int64_t i, int64_t length) {
+    const auto modulo = [](int64_t a, int64_t n) { return ((a % n) + n) % n; };
+    if (mode == "edge") return std::clamp(i, int64_t{0}, length - 1);
+    if (mode == "wrap") return modulo(i, length);
+    if (mode == "symmetric") {
+        const int64_t m = modulo(i, 2 * length);
+        return m < length ? m : 2 * length - 1 - m;
+    }
+    if (length == 1) return 0;  // reflect
+    const int64_t m = modulo(i, 2 * length - 2);
+    return m < length ? m : 2 * length - 2 - m;
+}
+
+}  // namespace
+
+Tensor flip(const Tensor& x, const Axis& axis) {
+    Axes starts(x.shape().size(), 0), steps(x.shape().size(), 1);
+    if (x.size() == 0) return x;
+    for (int64_t d : axis.of("flip", x.rank())) {
+        starts[static_cast<size_t>(d)] = x.shape()[static_cast<size_t>(d)] - 1;
+        steps[static_cast<size_t>(d)] = -1;
+    }
+    return ops::slice(x, starts, x.shape(), steps);
+}
+
+Tensor roll(const Tensor& x, const std::vector<int64_t>& shift, const Axis& axis) {
+    if (axis.is_none()) {
+        int64_t total = 0;
+        for (int64_t by : shift) total += by;
+        return reshape(rolled(ravel(x), total, 0), x.shape());
+    }
+    Axes axes;  // an axis may be given several times here
+    for (int64_t a : axis.axes()) axes.push_back(normalize_axis("roll", a, x.rank()));
+    user_check(shift.size() == axes.size() || shift.size() == 1 || axes.size() == 1,
+               "roll: 'shift' and 'axis' should be scalars or 1D sequences of equal length: ",
+               shift, " and ", axes, ".");
+    Tensor result = x;
+    for (size_t i = 0; i < std::max(shift.size(), axes.size()); ++i)
+        result = rolled(result, shift[shift.size() == 1 ? 0 : i], axes[axes.size() == 1 ? 0 : i]);
+    return result;
+}
+
+Tensor roll(const Tensor& x, int64_t shift, const Axis& axis) { return roll(x, Axes{shift}, axis); }
+
+Tensor rot90(const Tensor& x, int64_t k, std::pair<int64_t, int64_t> axes) {
+    const Axes both = normalize_axes("rot90", {axes.first, axes.second}, x.rank());
+    switch (((k % 4) + 4) % 4) {
+        case 0: return x;
+        case 1: return swapaxes(flip(x, both[1]), both[0], both[1]);
+        case 2: return flip(x, both);
+        default: return flip(swapaxes(x, both[0], both[1]), both[1]);
+    }
+}
+
+Tensor repeat(const Tensor& x, int64_t repeats, std::optional<int64_t> axis) {
+    if (!axis) return repeat(ravel(x), repeats, 0);
+    user_check(repeats >= 0, "repeat: repeats may not contain negative values: ", repeats, ".");
+    const int64_t along = normalize_axis("repeat", *axis, x.rank());
+    Shape wide = x.shape(), result = x.shape();
+    wide.insert(wide.begin() + along + 1, repeats);
+    result[static_cast<size_t>(along)] *= repeats;
+    return reshape(broadcast_to(expand_dims(x, along + 1), wide), result);
+}
+
+Tensor repeat(const Tensor& x, const std::vector<int64_t>& repeats, std::optional<int64_t> axis) {
+    if (!axis) return repeat(ravel(x), repeats, 0);
+    const int64_t along = normalize_axis("repeat", *axis, x.rank());
+    const int64_t length = x.shape()[static_cast<size_t>(along)];
+    if (repeats.size() == 1) return repeat(x, repeats[0], along);
+    user_check(static_cast<int64_t>(repeats.size()) == length,
+               "repeat: operands could not be broadcast together with shape ", Shape{length}, " ",
+               Shape{static_cast<int64_t>(repeats.size())}, ". One count per element is required.");
+    Axes positions;
+    for (int64_t i = 0; i < length; ++i) {
+        const int64_t times = repeats[static_cast<size_t>(i)];
+        user_check(times >= 0, "repeat: repeats may not contain negative values: ", repeats, ".");
+        positions.insert(positions.end(), static_cast<size_t>(times), i);
+    }
+    return picked(x, along, positions);
+}
+
+Tensor tile(const Tensor& x, const std::vector<int64_t>& repetitions) {
+    const size_t rank = std::max(repetitions.size(), x.shape().size());
+    Axes times = repetitions;
+    times.insert(times.begin(), rank - times.size(), 1);
+    Shape shape = x.shape();
+    shape.insert(shape.begin(), rank - shape.size(), 1);
+    Shape narrow, wide, result;
+    for (size_t d = 0; d < rank; ++d) {
+        user_check(times[d] >= 0, "tile: negative dimensions are not allowed: ", repetitions, ".");
+        narrow.insert(narrow.end(), {1, shape[d]});
+        wide.insert(wide.end(), {times[d], shape[d]});
+        result.push_back(times[d] * shape[d]);
+    }
+    return reshape(broadcast_to(reshape(x, narrow), wide), result);
+}
+
+Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
+           std::string_view mode, const Operand& value) {
+    user_check(static_cast<int>(widths.size()) == x.rank() || widths.size() == 1,
+               "pad: operands could not be broadcast together with shapes (", widths.size(),
+               ", 2) and (", x.rank(), ", 2). One (before, after) per axis is required.");
+    Axes low, high;
+    for (int d = 0; d < x.rank(); ++d) {
+        const auto& [before, after] = widths[widths.size() == 1 ? 0 : static_cast<size_t>(d)];
+        user_check(before >= 0 && after >= 0, "pad: index can't contain negative values: (", before,
+                   ", ", after, ") for axis ", d, ".");
+        low.push_back(before);
+        high.push_back(after);
+    }
+    if (mode == "constant" || mode == "empty") {
+        check_integer_fits("pad", value, x.dtype());
+        const Tensor filler =
+            mode == "empty" ? scalar(x.dtype(), 0) : ops::astype(value, x.dtype());
+        return ops::pad(strong(x), filler, low, high, Axes(low.size(), 0));
+    }
+    const bool is_known =
+        mode == "edge" || mode == "wrap" || mode == "symmetric" || mode == "reflect";
+    const bool is_numpys = mode == "linear_ramp" || mode == "maximum" || mode == "mean" ||
+                           mode == "median" || mode == "minimum";
+    user_check<NotSupported>(!is_numpys, "pad: mode '", mode,
+                             "' is not built yet. Available: "
+                             "constant, edge, reflect, symmetric, wrap, empty.");
+    user_check(is_known, "pad: mode '", mode,
+               "' is not supported. Available: constant, edge, "
+               "reflect, symmetric, wrap, empty.");
+    Tensor result = x;
+    for (size_t d = 0; d < low.size(); ++d) {
+        if (low[d] == 0 && high[d] == 0) continue;
+        const int64_t length = x.shape()[d];
+        user_check(length > 0, "pad: can't extend empty axis ", d,
+                   " using modes other than "
+                   "'constant' or 'empty'.");
+        Axes positions;
+        for (int64_t i = -low[d]; i < length + high[d]; ++i)
+            positions.push_back(source_of(mode, i, length));
+        result = picked(result, static_cast<int64_t>(d), positions);
+    }
+    return result;
+}
+
+Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) {
+    user_check(n >= 0, "diff: order must be non-negative but got ", n, ".");
+    user_check(x.rank() > 0, "diff: diff requires input that is at least one dimensional.");
+    if (n == 0) return x;
+    const int64_t along = normalize_axis("diff", axis, x.rank());
+    std::vector<Tensor> parts;
+    for (const Tensor& end : {prepend, x, append}) {
+        if (!end) continue;
+        Shape one = x.shape();
+        one[static_cast<size_t>(along)] = 1;
+        parts.push_back(end.rank() == 0 ? broadcast_to(end, one) : end);
+    }
+    Tensor result = concatenate(parts, along);
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t length = result.shape()[static_cast<size_t>(along)];
+        const int64_t left = std::max<int64_t>(0, length - 1);
+        result = apply(result.dtype() == DType::boolean ? "not_equal" : "subtract",
+                       {part(result, along, length - left, left), part(result, along, 0, left)});
+    }
+    return result;
+}
+
+}  // namespace composit::numpy

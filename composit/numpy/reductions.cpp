@@ -1,0 +1,276 @@
+// Reductions: NumPy's dtypes, axis arguments, initial and where, over the primitive reduce.
+#include "composit/numpy/reductions.h"
+
+#include "composit/base/error.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/one_node.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
+
+namespace composit::numpy {
+namespace {
+
+using ops::Combiner;
+using Axes = std::vector<int64_t>;
+
+// bool and narrow integers are totalled in 64 bits.
+DType total_dtype(DType x) {
+    if (x == DType::boolean || ir::is_signed_integer(x)) return DType::int64;
+    return ir::is_unsigned_integer(x) ? DType::uint64 : x;
+}
+
+int64_t count_of(const Shape& shape, const Axes& axes) {
+    int64_t count = 1;
+    for (int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
+    return count;
+}
+
+void check_mask(std::string_view function, const Tensor& where) {
+    if (where)
+        user_check<TypeError>(where.dtype() == DType::boolean, function, ": where has dtype ",
+                              where.dtype(), ". bool is required.");
+}
+
+// x where the mask is true, `rest` elsewhere; the mask may not have more dimensions than x.
+Tensor masked(std::string_view function, const Tensor& x, const Tensor& where,
+              const Operand& rest) {
+    if (!where) return x;
+    check_mask(function, where);
+    return apply("where", {broadcast_to(where, x.shape()), x, rest});
+}
+
+// sum and product.
+Tensor total(std::string_view function, Combiner combiner, const Tensor& x, const Axis& axis,
+             std::optional<DType> dtype, bool keepdims, const Operand& initial,
+             const Tensor& where) {
+    const bool is_sum = combiner == Combiner::sum;
+    const DType to = dtype ? *dtype : total_dtype(x.dtype());
+    Tensor values = ops::astype(x, to);
+    values = masked(function, values, where, scalar(to, is_sum ? 0 : 1));
+    const Tensor result = ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
+    if (!initial) return result;
+    check_integer_fits(function, initial, to);
+    return apply(is_sum ? "add" : "multiply", {ops::astype(initial, to), result});
+}
+
+// max and min.
+Tensor extremum(std::string_view function, Combiner combiner, const Tensor& x, const Axis& axis,
+                bool keepdims, const Operand& initial, const Tensor& where) {
+    const std::string_view row = combiner == Combiner::maximum ? "maximum" : "minimum";
+    user_check(initial || !where, function, ": reduction operation '", row,
+               "' does not have an identity, so to use a where mask one has to specify 'initial'.");
+    const Axes axes = axis.of(function, x.rank());
+    Tensor values = strong(x);
+    if (!initial) return ops::reduce(combiner, values, axes, keepdims);
+    check_integer_fits(function, initial, x.dtype());
+    const Tensor start = ops::astype(initial, x.dtype());
+    values = masked(function, values, where, start);
+    if (count_of(x.shape(), axes) > 0)
+        return apply(row, {start, ops::reduce(combiner, values, axes, keepdims)});
+    const Tensor none = ops::reduce(Combiner::sum, values, axes, keepdims);  // for its shape
+    return full(none.shape(), start);
+}
+
+// The dtype that a mean is computed in, and that of the result.
+struct MeanDTypes {
+    DType inner, result;
+};
+MeanDTypes mean_dtypes(DType x, std::optional<DType> dtype) {
+    const DType result = dtype ? *dtype : ir::is_inexact(x) ? x : DType::float64;
+    const bool is_half = result == DType::float16 || result == DType::bfloat16;
+    return {is_half ? DType::float32 : result, result};
+}
+
+// How many elements each result counts: a scalar, or a tensor shaped as the result when masked.
+Tensor counted(std::string_view function, const Tensor& x, const Tensor& where, const Axes& axes,
+               bool keepdims) {
+    if (!where) return ir::weak_scalar(count_of(x.shape(), axes));
+    check_mask(function, where);
+    const Tensor ones = ops::astype(broadcast_to(where, x.shape()), DType::int64);
+    return ops::reduce(Combiner::sum, ones, axes, keepdims);
+}
+
+Tensor divided(const Tensor& total, const Tensor& count) {
+    return apply("divide", {total, count.type().weak ? count : ops::astype(count, total.dtype())});
+}
+
+Tensor mean_of(const Tensor& x, const Tensor& where, const Axes& axes, bool keepdims) {
+    const Tensor values = masked("mean", x, where, scalar(x.dtype(), 0));
+    return divided(ops::reduce(Combiner::sum, values, axes, keepdims),
+                   counted("mean", x, where, axes, keepdims));
+}
+
+Tensor squared_size(const Tensor& x) {
+    if (!ir::is_complex(x.dtype())) return apply("multiply", {x, x});
+    return apply("real", {apply("multiply", {x, apply("conjugate", {x})})});
+}
+
+Tensor variance_of(const Tensor& x, const Tensor& where, const Axes& axes, double ddof,
+                   bool keepdims) {
+    const Tensor deviation = apply("subtract", {x, mean_of(x, where, axes, true)});
+    const Tensor squares = squared_size(deviation);
+    const Tensor values = masked("var", squares, where, scalar(squares.dtype(), 0));
+    const Tensor sum = ops::reduce(Combiner::sum, values, axes, keepdims);
+    const Tensor count = counted("var", x, where, axes, keepdims);
+    if (count.type().weak) {
+        const double n = static_cast<double>(count_of(x.shape(), axes));
+        return divided(sum, ir::weak_scalar(std::max(n - ddof, 0.0)));
+    }
+    const Tensor free = apply("subtract", {ops::astype(count, sum.dtype()), ddof});
+    return divided(sum, apply("maximum", {free, 0.0}));
+}
+
+// mean, var and std: one node over x and, where given, the mask.
+template <class Build>
+Tensor statistic(std::string_view function, const Tensor& x, std::optional<DType> dtype,
+                 const Tensor& where, const Build& build) {
+    const MeanDTypes dtypes = mean_dtypes(x.dtype(), dtype);
+    Tensors operands{x};
+    if (where) operands.push_back(where);
+    return one_node(function, operands, [&](const Tensors& x) {
+        const Tensor result =
+            build(ops::astype(x[0], dtypes.inner), x.size() > 1 ? x[1] : Tensor());
+        const bool is_real = ir::is_complex(dtypes.result) && !ir::is_complex(result.dtype());
+        return ops::astype(result, is_real ? ir::real_part_of(dtypes.result) : dtypes.result);
+    });
+}
+
+Tensor position(std::string_view function, Combiner combiner, const Tensor& x,
+                std::optional<int64_t> axis, bool keepdims) {
+    const Axes axes =
+        axis ? Axes{normalize_axis(function, *axis, x.rank())} : Axis().of(function, x.rank());
+    return ops::reduce(combiner, strong(x), axes, keepdims);
+}
+
+Tensor logical(std::string_view function, Combiner combiner, const Tensor& x, const Axis& axis,
+               bool keepdims, const Tensor& where) {
+    Tensor values = ops::astype(x, DType::boolean);
+    values = masked(function, values, where, scalar(DType::boolean, combiner == Combiner::all));
+    return ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
+}
+
+Tensor running(std::string_view function, Combiner combiner, const Tensor& x,
+               std::optional<int64_t> axis, std::optional<DType> dtype) {
+    const Tensor values = ops::astype(x, dtype ? *dtype : total_dtype(x.dtype()));
+    if (!axis) return ops::scan(combiner, ravel(values), 0);
+    return ops::scan(combiner, values, normalize_axis(function, *axis, x.rank()));
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
+           const Operand& initial, const Tensor& where) {
+    return total("sum", Combiner::sum, x, axis, dtype, keepdims, initial, where);
+}
+
+Tensor prod(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
+            const Operand& initial, const Tensor& where) {
+    return total("prod", Combiner::product, x, axis, dtype, keepdims, initial, where);
+}
+
+Tensor max(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+           const Tensor& where) {
+    return extremum("max", Combiner::maximum, x, axis, keepdims, initial, where);
+}
+
+Tensor min(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+           const Tensor& where) {
+    return extremum("min", Combiner::minimum, x, axis, keepdims, initial, where);
+}
+
+Tensor amax(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+            const Tensor& where) {
+    return extremum("amax", Combiner::maximum, x, axis, keepdims, initial, where);
+}
+
+Tensor amin(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+            const Tensor& where) {
+    return extremum("amin", Combiner::minimum, x, axis, keepdims, initial, where);
+}
+
+Tensor ptp(const Tensor& x, const Axis& axis, bool keepdims) {
+    return apply("subtract", {max(x, axis, keepdims), min(x, axis, keepdims)});
+}
+
+Tensor mean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
+            const Tensor& where) {
+    const Axes axes = axis.of("mean", x.rank());
+    return statistic("mean", x, dtype, where, [&](const Tensor& values, const Tensor& mask) {
+        return mean_of(values, mask, axes, keepdims);
+    });
+}
+
+Tensor var(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
+           bool keepdims, const Tensor& where) {
+    const Axes axes = axis.of("var", x.rank());
+    return statistic("var", x, dtype, where, [&](const Tensor& values, const Tensor& mask) {
+        return variance_of(values, mask, axes, ddof, keepdims);
+    });
+}
+
+Tensor std(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
+           bool keepdims, const Tensor& where) {
+    const Axes axes = axis.of("std", x.rank());
+    return statistic("std", x, dtype, where, [&](const Tensor& values, const Tensor& mask) {
+        return apply("sqrt", {variance_of(values, mask, axes, ddof, keepdims)});
+    });
+}
+
+Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool keepdims) {
+    if (!weights) return mean(x, axis, {}, keepdims);
+    const Axes axes = axis.of("average", x.rank());
+    Tensor w = weights;
+    if (weights.shape() != x.shape()) {
+        user_check<TypeError>(!axis.is_none(), "average: Axis must be specified when shapes of a ",
+                              x.shape(), " and weights ", weights.shape(), " differ.");
+        Shape aligned(x.shape().size(), 1);
+        Shape required;
+        for (int64_t a : axes) required.push_back(x.shape()[static_cast<size_t>(a)]);
+        user_check(weights.shape() == required, "average: Shape of weights ", weights.shape(),
+                   " must be consistent with shape of a ", x.shape(), " along specified axis.");
+        user_check<NotSupported>(std::is_sorted(axes.begin(), axes.end()),
+                                 "average: weights over axes ", axes, ". Give them ascending.");
+        for (int64_t a : axes) aligned[static_cast<size_t>(a)] = x.shape()[static_cast<size_t>(a)];
+        w = reshape(weights, aligned);
+    }
+    const DType common = result_type({x, w});
+    const DType dtype = ir::is_inexact(common) ? common : DType::float64;
+    const Tensor wide = broadcast_to(ops::astype(w, dtype), x.shape());
+    const Tensor products = apply("multiply", {ops::astype(x, dtype), wide});
+    return apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims),
+                            ops::reduce(Combiner::sum, wide, axes, keepdims)});
+}
+
+Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+    return position("argmax", Combiner::argmax, x, axis, keepdims);
+}
+
+Tensor argmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+    return position("argmin", Combiner::argmin, x, axis, keepdims);
+}
+
+Tensor any(const Tensor& x, const Axis& axis, bool keepdims, const Tensor& where) {
+    return logical("any", Combiner::any, x, axis, keepdims, where);
+}
+
+Tensor all(const Tensor& x, const Axis& axis, bool keepdims, const Tensor& where) {
+    return logical("all", Combiner::all, x, axis, keepdims, where);
+}
+
+Tensor count_nonzero(const Tensor& x, const Axis& axis, bool keepdims) {
+    const Tensor ones = ops::astype(ops::astype(x, DType::boolean), DType::int64);
+    return ops::reduce(Combiner::sum, ones, axis.of("count_nonzero", x.rank()), keepdims);
+}
+
+Tensor cumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+    return running("cumsum", Combiner::sum, x, axis, dtype);
+}
+
+Tensor cumprod(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+    return running("cumprod", Combiner::product, x, axis, dtype);
+}
+
+}  // namespace composit::numpy
