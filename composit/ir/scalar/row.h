@@ -44,6 +44,10 @@ struct Row {
     std::function<std::vector<Expr>(const std::vector<Expr>& x, const Expr& y)> slopes = {};
     // No derivative exists by nature (comparisons, floor, …): gradients through it are zero.
     bool is_piecewise_constant = false;
+    // What operand `i` receives of `g`, the gradient of the result; by default slopes[i] * g. Given where that product
+    // would be wrong: where, maximum and their like choose, and what is not chosen contributes zero even if g is
+    // infinite or NaN: select(c, g, 0). An empty Expr means zero. `slopes` agree with it: select(c, 1, 0).
+    std::function<Expr(const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand)> pullback = {};
 };
 
 using RowRef = std::shared_ptr<const Row>;
@@ -71,6 +75,9 @@ const Specialisation& specialise(const RowRef& row, const std::vector<DType>& op
 std::vector<Expr> derive(const Expr& result, int argument_count);
 // Slopes of a row at x (typed as the signature's operands) with result y: row.slopes, or derived from row.value.
 std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const Expr& y);
+// The contribution of a result's gradient g to operand `operand`, of its dtype: row.pullback, or slope * g. Empty: zero,
+// which it is for integer and bool operands, too. Second derivatives: it is an expression like any other.
+Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand);
 
 // Common type rules (types.cpp). Each finds the first dtype of a list, in NumPy's order, to which all operands cast
 // safely, computes in it, and returns it or bool.

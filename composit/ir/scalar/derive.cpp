@@ -1,0 +1,145 @@
+// Derivatives of scalar expressions: reverse accumulation over operations and calls, without recursion.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/row.h"
+
+namespace composit::ir::scalar {
+namespace {
+
+bool is_constant(const Expr& x, double value) { return x.op() == Op::constant && x.value() == value; }
+
+// Products and negations that are exact are not written down.
+Expr times(const Expr& a, const Expr& b) {
+    if (is_constant(a, 1)) return b;
+    if (is_constant(b, 1)) return a;
+    if (is_constant(a, -1)) return -b;
+    if (is_constant(b, -1)) return -a;
+    return a * b;
+}
+
+Expr masked(const Expr& mask, const Expr& g) { return select(mask, g, 0.0); }
+
+[[noreturn]] void refuse(Op op) {
+    fail<TypeError>("derive: ", name(op), " of a float has no derivative. A row whose definition contains it needs "
+                    "`slopes`.");
+}
+
+class Derivation {
+public:
+    explicit Derivation(const Expr& result) : order_(topological_order({result})) {
+        for (const Expr& expr : order_)
+            if (depends_smoothly(expr)) active_.insert(expr.id());
+        if (active_.count(result.id())) gradients_[result.id()] = Expr::constant(result.dtype(), 1);
+    }
+
+    std::vector<Expr> run(int argument_count) {
+        std::vector<Expr> out(static_cast<size_t>(argument_count));
+        for (auto expr = order_.rbegin(); expr != order_.rend(); ++expr) {
+            const auto found = gradients_.find(expr->id());
+            if (found == gradients_.end()) continue;
+            const Expr g = found->second;
+            if (expr->op() != Op::argument) {
+                pull_back_operation(*expr, g);
+                continue;
+            }
+            internal_check(expr->index() < argument_count, "derive: argument ", expr->index(), " of ", argument_count);
+            Expr& slope = out[static_cast<size_t>(expr->index())];
+            slope = slope ? slope + g : g;
+        }
+        return out;
+    }
+
+private:
+    // An inexact value that an inexact argument reaches; integers and bools on the way are steps, which are flat.
+    bool depends_smoothly(const Expr& expr) const {
+        if (expr.op() == Op::argument) return is_inexact(expr.dtype());
+        for (const Expr& operand : expr.operands())
+            if (reaches_argument(expr, operand)) return true;
+        return false;
+    }
+
+    // Integers stay marked, so that a float made of a float's bits is recognised and refused.
+    bool reaches_argument(const Expr& user, const Expr& operand) const {
+        if (!active_.count(operand.id())) return false;
+        if (user.op() == Op::cast && is_floating(user.dtype()) && !is_floating(operand.dtype())) return false;
+        return user.op() != Op::lookup;
+    }
+
+    void add(const Expr& operand, const Expr& g) {
+        if (!g || !is_inexact(operand.dtype()) || !active_.count(operand.id())) return;
+        Expr& sum = gradients_[operand.id()];
+        sum = sum ? sum + g : g;
+    }
+
+    void pull_back_operation(const Expr& expr, const Expr& g) {
+        if (expr.op() == Op::call) {
+            for (size_t i = 0; i < expr.operands().size(); ++i)
+                if (active_.count(expr.operands()[i].id()))
+                    add(expr.operands()[i], pull_back(expr.row(), expr.operands(), expr, g, static_cast<int>(i)));
+            return;
+        }
+        const Expr a = expr.operand(0);
+        const Expr b = expr.operands().size() > 1 ? expr.operand(1) : Expr();
+        switch (expr.op()) {
+            case Op::add: add(a, g); return add(b, g);
+            case Op::subtract: add(a, g); return add(b, times(Expr::constant(g.dtype(), -1), g));
+            case Op::multiply: add(a, times(g, b)); return add(b, times(g, a));
+            case Op::divide: add(a, g / b); return add(b, -times(g, expr) / b);
+            case Op::remainder: add(a, g); return add(b, -times(g, trunc(a / b)));
+            case Op::negate: return add(a, times(Expr::constant(g.dtype(), -1), g));
+            case Op::absolute: return add(a, select(a > 0, g, masked(a < 0, -g)));
+            case Op::fma: add(a, times(g, b)); add(b, times(g, a)); return add(expr.operand(2), g);
+            case Op::square_root: return add(a, times(g, 0.5 / expr));
+            case Op::floor: case Op::ceil: case Op::rint: case Op::trunc: return;
+            case Op::copysign: {
+                const Expr one = Expr::constant(a.dtype(), 1);
+                return add(a, masked(not_equal(a, 0), times(g, copysign(one, a) * copysign(one, b))));
+            }
+            case Op::nextafter: return add(a, g);
+            case Op::select: add(b, masked(a, g)); return add(expr.operand(2), select(a, 0.0, g));
+            case Op::cast: return is_floating(a.dtype()) ? add(a, Expr::cast(g, a.dtype())) : void();
+            case Op::lookup: return;
+            default: refuse(expr.op());
+        }
+    }
+
+    std::vector<Expr> order_;
+    std::unordered_set<const ExprNode*> active_;
+    std::unordered_map<const ExprNode*, Expr> gradients_;
+};
+
+}  // namespace
+
+std::vector<Expr> derive(const Expr& result, int argument_count) {
+    if (!is_inexact(result.dtype())) return std::vector<Expr>(static_cast<size_t>(argument_count));
+    return Derivation(result).run(argument_count);
+}
+
+std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const Expr& y) {
+    std::vector<Expr> slopes(x.size());
+    if (row->is_piecewise_constant) return slopes;
+    if (row->slopes) {
+        slopes = row->slopes(x, y);
+        internal_check(slopes.size() == x.size(), "row ", row->name, " gives ", slopes.size(), " slopes for ",
+                       x.size(), " operands");
+        return slopes;
+    }
+    std::vector<DType> dtypes;
+    for (const Expr& operand : x) dtypes.push_back(operand.dtype());
+    const std::vector<Expr> derived = derive(specialise(row, dtypes).body, static_cast<int>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i)
+        if (derived[i]) slopes[i] = substitute({derived[i]}, x)[0];
+    return slopes;
+}
+
+Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand) {
+    const Expr& target = x[static_cast<size_t>(operand)];
+    if (row->is_piecewise_constant || !is_inexact(target.dtype()) || !is_inexact(y.dtype())) return Expr();
+    if (row->pullback) return row->pullback(x, y, g, operand);
+    const Expr slope = slopes_of(row, x, y)[static_cast<size_t>(operand)];
+    return slope ? times(g, slope) : Expr();
+}
+
+}  // namespace composit::ir::scalar
