@@ -1,0 +1,84 @@
+// composit's errors as NumPy's exception classes, with the user's line at the end of the message.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "composit/base/error.h"
+#include "location.h"
+#include "values.h"
+
+namespace composit::python {
+namespace {
+
+namespace nb = nanobind;
+
+// Classes of composit.errors that Python and NumPy have no name for.
+PyObject* not_supported = nullptr;
+PyObject* internal_error = nullptr;
+
+PyObject* make_class(nb::module_& module, const char* name, PyObject* base, const char* doc) {
+    const std::string full_name = std::string("composit.errors.") + name;
+    PyObject* made = PyErr_NewExceptionWithDoc(full_name.c_str(), doc, base, nullptr);
+    if (!made) throw nb::python_error();
+    module.attr(name) = nb::borrow(made);
+    return made;
+}
+
+void raise(nb::handle exception, const std::exception& error) {
+    const std::string message = with_location(error.what());
+    PyErr_SetString(exception.ptr(), message.c_str());
+}
+
+nb::object numpy_class(const char* module, const char* name) {
+    return nb::module_::import_(module).attr(name);
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+    try {
+        std::rethrow_exception(pointer);
+    } catch (const AxisError& error) {
+        raise(numpy_class("numpy.exceptions", "AxisError"), error);
+    } catch (const LinAlgError& error) {
+        raise(numpy_class("numpy.linalg", "LinAlgError"), error);
+    } catch (const ValueError& error) {
+        raise(PyExc_ValueError, error);
+    } catch (const TypeError& error) {
+        raise(PyExc_TypeError, error);
+    } catch (const IndexError& error) {
+        raise(PyExc_IndexError, error);
+    } catch (const KeyError& error) {
+        raise(PyExc_KeyError, error);
+    } catch (const OverflowError& error) {
+        raise(PyExc_OverflowError, error);
+    } catch (const ZeroDivisionError& error) {
+        raise(PyExc_ZeroDivisionError, error);
+    } catch (const NotSupported& error) {
+        raise(not_supported, error);
+    } catch (const OutOfMemory& error) {
+        raise(PyExc_MemoryError, error);
+    } catch (const InputOutputError& error) {
+        raise(PyExc_OSError, error);
+    } catch (const InternalError& error) {
+        raise(internal_error, error);
+    } catch (const Error& error) {
+        raise(PyExc_RuntimeError, error);
+    }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& module) {
+    not_supported = make_class(module, "NotSupported", PyExc_NotImplementedError,
+                               "Something that composit does not do, or not yet; the message names it.");
+    internal_error = make_class(module, "InternalError", PyExc_RuntimeError,
+                                "A bug in composit, not in the program that met it.");
+    nb::register_exception_translator(translate);
+    module.def("user_location", [] {
+        const ir::Interned location = user_location();
+        return location ? *location : std::string();
+    });
+    module.def("add_internal_folder", [](const std::string& folder) { add_internal_folder(folder); });
+    module.def("with_location", [](const std::string& text) { return with_location(text); });
+}
+
+}  // namespace composit::python

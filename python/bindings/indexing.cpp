@@ -1,0 +1,66 @@
+// Reading Python's index objects.
+#include "indexing.h"
+
+#include "cell.h"
+#include "composit/base/error.h"
+#include "values.h"
+
+namespace composit::python {
+namespace {
+
+namespace nb = nanobind;
+
+std::optional<int64_t> bound_from(PyObject* value) {
+    if (value == Py_None) return std::nullopt;
+    // Python's rule for slices: integers too large are the ends.
+    const Py_ssize_t index = PyNumber_AsSsize_t(value, nullptr);
+    if (index == -1 && PyErr_Occurred()) throw nb::python_error();
+    return index;
+}
+
+numpy::IndexEntry tensor_entry(nb::handle value) {
+    if (nb::isinstance<LazyTensor>(value)) return tensor_from(value);
+    nb::object array = numpy_attribute("asarray")(value);
+    if (nb::cast<int64_t>(array.attr("size")) == 0 && PyList_Check(value.ptr()))
+        array = array.attr("astype")("int64");
+    const Tensor tensor = tensor_from(array);
+    user_check<IndexError>(ir::is_integer(tensor.dtype()) || tensor.dtype() == ir::DType::boolean,
+                           "arrays used as indices must be of integer (or boolean) type");
+    return tensor;
+}
+
+numpy::IndexEntry entry_from(nb::handle value) {
+    PyObject* object = value.ptr();
+    if (PySlice_Check(object)) {
+        const auto* slice = reinterpret_cast<PySliceObject*>(object);
+        return numpy::Slice{bound_from(slice->start), bound_from(slice->stop),
+                            bound_from(slice->step)};
+    }
+    if (object == Py_Ellipsis) return numpy::Ellipsis{};
+    if (value.is_none()) return numpy::NewAxis{};
+    if (PyLong_CheckExact(object)) return integer_from(value);
+    if (PyBool_Check(object) || nb::isinstance<LazyTensor>(value) || PyList_Check(object) ||
+        PyTuple_Check(object) || nb::isinstance(value, numpy_attribute("ndarray")))
+        return tensor_entry(value);
+    if (nb::hasattr(value, "lazy_tensor")) return tensor_from(value);
+    if (PyIndex_Check(object)) return integer_from(value);
+    const bool is_array = !PyUnicode_Check(object) && nb::hasattr(value, "__array__");
+    user_check<IndexError>(is_array,
+                           "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) "
+                           "and integer or boolean arrays are valid indices");
+    return tensor_entry(value);
+}
+
+}  // namespace
+
+numpy::Index index_from(nb::handle key) {
+    numpy::Index index;
+    if (PyTuple_Check(key.ptr())) {
+        for (nb::handle item : key) index.push_back(entry_from(item));
+    } else {
+        index.push_back(entry_from(key));
+    }
+    return index;
+}
+
+}  // namespace composit::python

@@ -1,0 +1,13 @@
+// What stands between the brackets of x[…], as composit::numpy::Index.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "composit/numpy/indexing.h"
+
+namespace composit::python {
+
+// IndexError, NumPy's words, for what cannot be an index.
+numpy::Index index_from(nanobind::handle key);
+
+}  // namespace composit::python

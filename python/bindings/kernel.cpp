@@ -1,0 +1,151 @@
+// composit/ir/kernel/kernel.h: programs, for inspection and for back ends written in Python.
+#include "bindings.h"
+#include "casters.h"
+#include "composit/ir/kernel/kernel.h"
+
+namespace composit::python {
+namespace {
+
+namespace kernel = ir::kernel;
+using kernel::Access;
+using kernel::Buffer;
+using kernel::Kernel;
+using kernel::Program;
+
+const char* name_of(kernel::BufferKind kind) {
+    switch (kind) {
+        case kernel::BufferKind::input: return "input";
+        case kernel::BufferKind::constant: return "constant";
+        case kernel::BufferKind::temporary: return "temporary";
+        case kernel::BufferKind::output: return "output";
+    }
+    return "";
+}
+
+// The members of a kernel's body by name, as kernel.h calls them.
+struct Fields {
+    nb::dict operator()(const kernel::Map& body) const {
+        nb::dict fields;
+        fields["extents"] = body.extents;
+        fields["inputs"] = body.inputs;
+        fields["values"] = body.values;
+        fields["outputs"] = body.outputs;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Reduce& body) const {
+        nb::dict fields;
+        fields["kept"] = body.kept;
+        fields["reduced"] = body.reduced;
+        fields["inputs"] = body.inputs;
+        fields["value"] = body.value;
+        fields["combiner"] = std::string(kernel::name(body.combiner));
+        fields["output"] = body.output;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Scan& body) const {
+        nb::dict fields;
+        fields["extents"] = body.extents;
+        fields["inputs"] = body.inputs;
+        fields["value"] = body.value;
+        fields["combiner"] = std::string(kernel::name(body.combiner));
+        fields["output"] = body.output;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Contract& body) const {
+        nb::dict fields;
+        fields["batch"] = body.batch;
+        fields["rows"] = body.rows;
+        fields["columns"] = body.columns;
+        fields["depth"] = body.depth;
+        fields["left"] = body.left;
+        fields["right"] = body.right;
+        fields["output"] = body.output;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Gather& body) const {
+        nb::dict fields = indexed(body);
+        fields["output"] = body.output;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Scatter& body) const {
+        nb::dict fields = indexed(body);
+        fields["update"] = body.update;
+        fields["add"] = nb::bool_(body.add);
+        return fields;
+    }
+    nb::dict operator()(const kernel::Fold& body) const {
+        nb::dict fields;
+        fields["outer"] = body.outer;
+        fields["positions"] = body.positions;
+        fields["counts"] = body.counts;
+        fields["window"] = body.window;
+        fields["steps"] = body.steps;
+        fields["dilations"] = body.dilations;
+        fields["input"] = body.input;
+        fields["output"] = body.output;
+        return fields;
+    }
+
+private:
+    template <class Body>
+    static nb::dict indexed(const Body& body) {
+        nb::dict fields;
+        fields["outer"] = body.outer;
+        fields["inner"] = body.inner;
+        fields["data"] = body.data;
+        fields["indices"] = body.indices;
+        fields["axis_strides"] = body.axis_strides;
+        fields["axis_lengths"] = body.axis_lengths;
+        fields["axis_numbers"] = body.axis_numbers;
+        return fields;
+    }
+};
+
+void bind_parts(nb::module_& module) {
+    nb::class_<Access>(module, "Access", "Where the elements of a loop nest lie in a buffer.")
+        .def_ro("buffer", &Access::buffer)
+        .def_ro("dtype", &Access::dtype)
+        .def_ro("offset", &Access::offset)
+        .def_ro("strides", &Access::strides)
+        .def_prop_ro("is_position", [](const Access& self) { return self.buffer == Access::position; });
+    nb::class_<Buffer>(module, "Buffer")
+        .def_ro("name", &Buffer::name)
+        .def_prop_ro("kind", [](const Buffer& self) { return name_of(self.kind); })
+        .def_ro("dtype", &Buffer::dtype)
+        .def_ro("shape", &Buffer::shape)
+        .def_ro("bytes", &Buffer::bytes)
+        .def_ro("arena_offset", &Buffer::arena_offset)
+        .def_prop_ro("value", [](const Buffer& self) {
+            return self.value ? ndarray_from(self.value) : nb::none();
+        });
+    nb::class_<Kernel>(module, "Kernel", "One loop nest of a program.")
+        .def_ro("name", &Kernel::name)
+        .def_ro("comment", &Kernel::comment)
+        .def_ro("lines", &Kernel::lines)
+        .def_prop_ro("kind", [](const Kernel& self) { return std::string(kernel::kind_name(self)); })
+        .def_prop_ro("fields", [](const Kernel& self) { return std::visit(Fields{}, self.body); })
+        .def_prop_ro("bodies", [](const Kernel& self) { return kernel::bodies(self); })
+        .def_prop_ro("flops", [](const Kernel& self) { return kernel::flops(self); })
+        .def_prop_ro("reads", [](const Kernel& self) { return kernel::buffers_read(self); })
+        .def_prop_ro("writes", [](const Kernel& self) { return kernel::buffers_written(self); })
+        .def("__repr__", [](const Kernel& self) {
+            return "<" + std::string(kernel::kind_name(self)) + " " + self.name + ">";
+        });
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& module) {
+    bind_parts(module);
+    nb::class_<Program>(module, "Program", "Kernels over numbered buffers, run in order.")
+        .def_ro("name", &Program::name)
+        .def_ro("buffers", &Program::buffers)
+        .def_ro("inputs", &Program::inputs)
+        .def_ro("outputs", &Program::outputs)
+        .def_ro("kernels", &Program::kernels)
+        .def_ro("arena_bytes", &Program::arena_bytes)
+        .def_ro("graph_text", &Program::graph_text)
+        .def("__str__", [](const Program& self) { return kernel::print(self); });
+}
+
+}  // namespace composit::python

@@ -1,0 +1,26 @@
+// The user's source line: the nearest Python frame outside the package, as "train.py:41".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "composit/ir/node.h"
+
+namespace composit::python {
+
+// Null when no Python code of the user is running. Costs well under a microsecond: lines are cached
+// by code object and instruction.
+ir::Interned user_location();
+
+// While it lives, nodes made on this thread carry the user's line. A call guard of bound functions.
+struct Located {
+    ir::LocationScope scope{user_location()};
+};
+
+// "message [train.py:41]", once: a message that ends with a line already is left as it is.
+std::string with_location(std::string_view message);
+
+// Code below `folder` is the package's own, except below its folder `examples`.
+void add_internal_folder(std::string folder);
+
+}  // namespace composit::python

@@ -1,0 +1,39 @@
+// The extension composit._core.
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+#include "composit/version.h"
+#include "nn.h"
+#include "numpy.h"
+#include "values.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, module) {
+    using namespace composit::python;
+    module.doc() = "libcomposit, bound one to one; use the package composit.";
+    // Nodes are shared by design, and the interpreter keeps some until after the last check.
+    nb::set_leak_warnings(false);
+    module.attr("__version__") = composit::version;
+    bind_errors(module);
+    bind_memory(module);
+    bind_scalar(module);
+    bind_kernel(module);
+    bind_node(module);
+    bind_tensor(module);
+    bind_operators(module);
+    bind_ops(module);
+    bind_transforms(module);
+    bind_execute(module);
+    bind_backend(module);
+    nb::module_ numpy = module.def_submodule("numpy", "composit/numpy/*.h");
+    bind_numpy_elementwise(numpy);
+    bind_numpy_creation(numpy);
+    bind_numpy_manipulation(numpy);
+    bind_numpy_reductions(numpy);
+    bind_numpy_linear(numpy);
+    bind_numpy_indexing(numpy);
+    bind_numpy_random(numpy);
+    nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");
+    bind_nn(nn);
+}

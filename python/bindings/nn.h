@@ -1,0 +1,10 @@
+// Binding function of composit/nn/*.h.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+void bind_nn(nanobind::module_& module);
+
+}  // namespace composit::python

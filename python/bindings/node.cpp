@@ -1,0 +1,139 @@
+// Nodes, operations and attributes, read only.
+#include "node.h"
+
+#include "bindings.h"
+#include "casters.h"
+#include "composit/base/error.h"
+#include "composit/ir/body.h"
+#include "composit/ir/operation.h"
+#include "composit/ir/scalar/row.h"
+#include "location.h"
+
+namespace composit::python {
+namespace {
+
+struct OperationHandle {
+    const ir::Operation* operation;
+};
+
+nb::object attribute_object(const ir::Attribute& attribute) {
+    return std::visit(
+        [](const auto& value) -> nb::object {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, ir::scalar::RowRef>)
+                return nb::cast(value->name);
+            else if constexpr (std::is_same_v<T, std::shared_ptr<const ir::Body>>)
+                return nb::cast(std::const_pointer_cast<ir::Body>(value));
+            else if constexpr (std::is_same_v<T, bool>)
+                return nb::bool_(value);
+            else
+                return nb::cast(value);
+        },
+        attribute);
+}
+
+nb::dict attributes_of(const NodeHandle& self) {
+    nb::dict attributes;
+    for (const auto& [name, value] : self.node->attributes().items())
+        attributes[name.c_str()] = attribute_object(value);
+    return attributes;
+}
+
+nb::tuple shapes_of(const NodeHandle& self) {
+    nb::list shapes;
+    for (const ir::TensorType& type : self.node->types()) shapes.append(tuple_from(type.shape));
+    return nb::tuple(shapes);
+}
+
+nb::tuple dtypes_of(const NodeHandle& self) {
+    nb::list dtypes;
+    for (const ir::TensorType& type : self.node->types()) dtypes.append(dtype_object(type.dtype));
+    return nb::tuple(dtypes);
+}
+
+std::string node_text(const NodeHandle& self) {
+    const std::string& name = self.node->name();
+    return "<Node(name=" + (name.empty() ? ir::label(*self.node) : name) + ")>";
+}
+
+void bind_operation(nb::module_& module) {
+    nb::class_<OperationHandle>(module, "Operation", "A kind of tensor primitive, with its rules.")
+        .def_prop_ro("name", [](const OperationHandle& self) { return self.operation->name; })
+        .def_prop_ro("doc", [](const OperationHandle& self) { return self.operation->doc; })
+        .def("__repr__", [](const OperationHandle& self) { return self.operation->name; })
+        .def("__eq__", [](const OperationHandle& self, const OperationHandle& other) {
+            return self.operation == other.operation;
+        }, nb::is_operator())
+        .def("__hash__", [](const OperationHandle& self) {
+            return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.operation) >> 4);
+        });
+    nb::class_<ir::Body>(module, "Body", "A named graph with parameters: what a call node holds.")
+        .def_ro("name", &ir::Body::name)
+        .def_prop_ro("parameters", [](const ir::Body& self) { return self.parameters; })
+        .def_prop_ro("results", [](const ir::Body& self) { return self.results; })
+        .def("__repr__", [](const ir::Body& self) { return "<Body(" + self.name + ")>"; });
+}
+
+}  // namespace
+
+void bind_node(nb::module_& module) {
+    bind_operation(module);
+    nb::class_<NodeHandle>(module, "Node", "An operation applied to operands; immutable.")
+        .def_prop_ro("name", [](const NodeHandle& self) {
+            const std::string& name = self.node->name();
+            return name.empty() ? ir::label(*self.node) : name;
+        })
+        .def_prop_ro("label", [](const NodeHandle& self) { return ir::label(*self.node); })
+        .def_prop_ro("operation",
+                     [](const NodeHandle& self) { return OperationHandle{&self.node->operation()}; })
+        .def_prop_ro("operands", [](const NodeHandle& self) { return self.node->operands(); })
+        .def_prop_ro("attributes", attributes_of)
+        .def_prop_ro("shapes", shapes_of)
+        .def_prop_ro("dtypes", dtypes_of)
+        .def_prop_ro("location", [](const NodeHandle& self) { return self.node->location(); })
+        .def_prop_ro("structural_hash",
+                     [](const NodeHandle& self) { return self.node->structural_hash(); })
+        .def_prop_ro("is_constant", [](const NodeHandle& self) { return ir::is_constant(*self.node); })
+        .def_prop_ro("is_input", [](const NodeHandle& self) { return ir::is_input(*self.node); })
+        .def_prop_ro("outputs", [](const NodeHandle& self) { return ir::outputs_of(self.node); })
+        .def_prop_ro("operand_nodes", [](const NodeHandle& self) {
+            nb::list edges;
+            for (const Tensor& operand : self.node->operands())
+                edges.append(nb::make_tuple(NodeHandle{operand.node_ref()}, operand.output_index()));
+            return edges;
+        }, "(node, output index) of each operand; makes no LazyTensor.")
+        .def("__repr__", node_text)
+        .def("__eq__", [](const NodeHandle& self, const NodeHandle& other) {
+            return self.node == other.node;
+        }, nb::is_operator())
+        .def("__hash__", [](const NodeHandle& self) {
+            return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.node.get()) >> 4);
+        });
+    module.def("topological_order", [](const std::vector<Tensor>& outputs) {
+        nb::list nodes;
+        for (const ir::Node* node : ir::topological_order(outputs))
+            nodes.append(NodeHandle{Ref<ir::Node>(node)});
+        return nodes;
+    });
+    module.def("input", [](const std::string& name, ir::DType dtype, const ir::Shape& shape) {
+        return ir::input(name, dtype, shape);
+    }, nb::arg("name"), nb::arg("dtype"), nb::arg("shape"), nb::call_guard<Located>());
+    module.def("constant", [](nb::handle array, const std::string& name, bool copy) {
+        return ir::constant(array_from(array, copy), name);
+    }, nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
+    module.def("named", [](const Tensor& x, const std::string& name) {
+        return Tensor(ir::with_name(x.node(), name), x.output_index());
+    }, "The tensor, of a node like its own with another name.");
+    module.def("constant_value", [](const Tensor& x) {
+        user_check(ir::is_constant(x.node()), "constant_value: this is not a constant.");
+        return ir::constant_value(x.node());
+    });
+    module.def("operation_names", [] {
+        nb::list names;
+        for (const ir::Operation* operation : ir::all_operations()) names.append(operation->name);
+        return names;
+    });
+    module.def("substitute", &ir::substitute, nb::call_guard<Located>());
+}
+
+}  // namespace composit::python

@@ -1,0 +1,16 @@
+// Binding functions of composit/numpy/*.h, into module composit._core.numpy.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+void bind_numpy_elementwise(nanobind::module_& module);
+void bind_numpy_creation(nanobind::module_& module);
+void bind_numpy_manipulation(nanobind::module_& module);
+void bind_numpy_reductions(nanobind::module_& module);
+void bind_numpy_linear(nanobind::module_& module);
+void bind_numpy_indexing(nanobind::module_& module);
+void bind_numpy_random(nanobind::module_& module);
+
+}  // namespace composit::python

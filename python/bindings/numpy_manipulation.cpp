@@ -1,0 +1,120 @@
+// composit/numpy/manipulation.h.
+#include <nanobind/stl/pair.h>
+
+#include "casters.h"
+#include "composit/numpy/manipulation.h"
+#include "location.h"
+#include "numpy.h"
+
+namespace composit::python {
+namespace {
+
+using numpy::Axis;
+using MaybeAxis = std::optional<int64_t>;
+using Integers = std::vector<int64_t>;
+
+// Functions whose results share memory with their first argument in NumPy.
+template <class... Arguments, class Function>
+auto viewing(Function function) {
+    return [function](nb::handle x, Arguments... arguments) {
+        const Tensor result = function(tensor_from(x), std::move(arguments)...);
+        if (!nb::isinstance<LazyTensor>(x)) return wrap(result);
+        return wrap_view(result, *nb::inst_ptr<LazyTensor>(x));
+    };
+}
+
+void bind_views(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("reshape", viewing<Integers>(numpy::reshape), located);
+    module.def("ravel", viewing<>(numpy::ravel), located);
+    module.def("transpose", viewing<std::optional<Integers>>(numpy::transpose), located);
+    module.def("permute_dims", viewing<Integers>(numpy::permute_dims), located);
+    module.def("matrix_transpose", viewing<>(numpy::matrix_transpose), located);
+    module.def("swapaxes", viewing<int64_t, int64_t>(numpy::swapaxes), located);
+    module.def("moveaxis", viewing<Axis, Axis>(numpy::moveaxis), located);
+    module.def("rollaxis", viewing<int64_t, int64_t>(numpy::rollaxis), located);
+    module.def("expand_dims", viewing<Axis>(numpy::expand_dims), located);
+    module.def("squeeze", viewing<Axis>(numpy::squeeze), located);
+    module.def("atleast_1d", viewing<>(numpy::atleast_1d), located);
+    module.def("atleast_2d", viewing<>(numpy::atleast_2d), located);
+    module.def("atleast_3d", viewing<>(numpy::atleast_3d), located);
+    module.def("broadcast_to", viewing<Integers>(numpy::broadcast_to), located);
+    module.def("flip", viewing<Axis>(numpy::flip), located);
+    module.def("rot90", viewing<int64_t, std::pair<int64_t, int64_t>>(numpy::rot90), located);
+}
+
+nb::list viewed(const std::vector<Tensor>& parts, nb::handle x) {
+    nb::list result;
+    for (const Tensor& part : parts)
+        result.append(nb::isinstance<LazyTensor>(x) ? wrap_view(part, *nb::inst_ptr<LazyTensor>(x))
+                                                    : wrap(part));
+    return result;
+}
+
+void bind_parts(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("concatenate", &numpy::concatenate, located);
+    module.def("stack", &numpy::stack, located);
+    module.def("hstack", &numpy::hstack, located);
+    module.def("vstack", &numpy::vstack, located);
+    module.def("dstack", &numpy::dstack, located);
+    module.def("append", [](const Tensor& x, const Tensor& values, MaybeAxis axis) {
+        return numpy::append(x, values, axis);
+    }, located);
+    module.def("split", [](nb::handle x, int64_t sections, int64_t axis) {
+        return viewed(numpy::split(tensor_from(x), sections, axis), x);
+    }, located);
+    module.def("split_at", [](nb::handle x, const Integers& indices, int64_t axis) {
+        return viewed(numpy::split(tensor_from(x), indices, axis), x);
+    }, located);
+    module.def("array_split", [](nb::handle x, int64_t sections, int64_t axis) {
+        return viewed(numpy::array_split(tensor_from(x), sections, axis), x);
+    }, located);
+}
+
+}  // namespace
+
+void bind_numpy_manipulation(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    bind_views(module);
+    bind_parts(module);
+    module.def("flatten", [](const Tensor& x) { return wrap_copy(numpy::flatten(x)); }, located);
+    module.def("broadcast_arrays", &numpy::broadcast_arrays, located);
+    module.def("broadcast_shapes", [](nb::args shapes) {
+        std::vector<ir::Shape> list;
+        for (nb::handle shape : shapes) list.push_back(integers_from(shape));
+        return numpy::broadcast_shapes(list);
+    });
+    module.def("astype", [](const Tensor& x, ir::DType dtype) {
+        return wrap_copy(numpy::astype(x, dtype));
+    }, located);
+    module.def("roll", [](const Tensor& x, const Integers& shift, const Axis& axis) {
+        return numpy::roll(x, shift, axis);
+    }, located);
+    module.def("repeat", [](const Tensor& x, int64_t repeats, MaybeAxis axis) {
+        return numpy::repeat(x, repeats, axis);
+    }, located);
+    module.def("repeat_each", [](const Tensor& x, const Integers& repeats, MaybeAxis axis) {
+        return numpy::repeat(x, repeats, axis);
+    }, located);
+    module.def("tile", &numpy::tile, located);
+    module.def("pad", [](const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
+                         const std::string& mode, const numpy::Operand& value) {
+        return numpy::pad(x, widths, mode, value);
+    }, located);
+    module.def("take", [](const Tensor& x, const Tensor& indices, MaybeAxis axis,
+                          const std::string& mode) { return numpy::take(x, indices, axis, mode); },
+               located);
+    module.def("take_along_axis", [](const Tensor& x, const Tensor& indices, MaybeAxis axis) {
+        return numpy::take_along_axis(x, indices, axis);
+    }, located);
+    module.def("diff", [](const Tensor& x, int64_t n, int64_t axis, const numpy::Operand& prepend,
+                          const numpy::Operand& append) {
+        return numpy::diff(x, n, axis, prepend, append);
+    }, nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("prepend").none(),
+               nb::arg("append").none(), located);
+    module.def("sliding_window_view", &numpy::sliding_window_view, located);
+    module.def("meshgrid", &numpy::meshgrid, located);
+}
+
+}  // namespace composit::python

@@ -1,0 +1,120 @@
+// Class LazyTensor: properties, indexing, evaluation. Its methods named as NumPy's functions are
+// attached by composit/_methods.py, as they are those functions.
+#include "bindings.h"
+#include "casters.h"
+#include "composit/base/error.h"
+#include "composit/execute/execute.h"
+#include "composit/numpy/indexing.h"
+#include "composit/numpy/manipulation.h"
+#include "indexing.h"
+#include "location.h"
+#include "node.h"
+
+namespace composit::python {
+namespace {
+
+nb::object evaluated(const LazyTensor& self) {
+    const Tensor tensor = self.tensor();
+    std::vector<ir::Array> values;
+    {
+        const nb::gil_scoped_release released;
+        values = execute::evaluate({tensor});
+    }
+    ir::Array value = std::move(values[0]);
+    values.clear();
+    return ndarray_from(std::move(value));
+}
+
+// x[i] += 1 reads a view, writes through it and then assigns that view to where it came from.
+bool is_what_is_there(const LazyTensor& self, const numpy::Index& index, nb::handle value) {
+    if (!nb::isinstance<LazyTensor>(value)) return false;
+    const auto* view = nb::inst_ptr<LazyTensor>(value);
+    if (!view->cell->is_view() || view->cell->root() != self.cell->root()) return false;
+    const Tensor here = numpy::get_item(self.tensor(), index);
+    const Tensor* a = &here;
+    const Tensor* b = &view->tensor();
+    const Tensor& base = self.tensor();
+    while (!(*a == base) && !(*b == base)) {
+        if (&a->node().operation() != &b->node().operation() || a->type() != b->type() ||
+            a->output_index() != b->output_index())
+            return false;
+        const auto& x = a->node().attributes().items();
+        const auto& y = b->node().attributes().items();
+        if (x.size() != y.size()) return false;
+        for (size_t i = 0; i < x.size(); ++i)
+            if (!ir::structurally_equal(x[i].second, y[i].second)) return false;
+        if (a->node().operands().empty() || b->node().operands().empty()) return false;
+        a = &a->node().operand(0);
+        b = &b->node().operand(0);
+    }
+    return *a == base && *b == base;
+}
+
+void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
+    const numpy::Index index = index_from(key);
+    if (is_what_is_there(self, index, value)) return;
+    const Tensor source = tensor_from(value);
+    self.cell->replace(numpy::set_item(self.tensor(), index, source));
+}
+
+void bind_properties(nb::class_<LazyTensor>& type) {
+    type.def_prop_ro("shape", [](const LazyTensor& self) { return tuple_from(self.tensor().shape()); });
+    type.def_prop_ro("dtype", [](const LazyTensor& self) { return dtype_object(self.tensor().dtype()); });
+    type.def_prop_ro("rank", [](const LazyTensor& self) { return self.tensor().rank(); });
+    type.def_prop_ro("ndim", [](const LazyTensor& self) { return self.tensor().rank(); });
+    type.def_prop_ro("size", [](const LazyTensor& self) { return self.tensor().size(); });
+    type.def_prop_ro("itemsize",
+                     [](const LazyTensor& self) { return ir::size_of(self.tensor().dtype()); });
+    type.def_prop_ro("nbytes", [](const LazyTensor& self) {
+        return self.tensor().size() * ir::size_of(self.tensor().dtype());
+    });
+    type.def_prop_ro("name", [](const LazyTensor& self) { return self.tensor().name(); });
+    type.def_prop_ro("location",
+                     [](const LazyTensor& self) { return self.tensor().node().location(); });
+    type.def_prop_ro("is_weak", [](const LazyTensor& self) { return self.tensor().type().weak; },
+                     "Whether this is a Python scalar, which promotes by its kind only (NEP 50).");
+    type.def_prop_ro("node",
+                     [](const LazyTensor& self) { return NodeHandle{self.tensor().node_ref()}; });
+    type.def_prop_ro("output_index",
+                     [](const LazyTensor& self) { return self.tensor().output_index(); });
+    type.def_prop_ro(
+        "T",
+        [](const LazyTensor& self) { return wrap_view(numpy::transpose(self.tensor()), self); },
+        nb::call_guard<Located>());
+}
+
+}  // namespace
+
+void bind_tensor(nb::module_& module) {
+    nb::class_<LazyTensor> type(module, "LazyTensor", nb::is_weak_referenceable(),
+                                "An array that is not computed yet: a node of a graph.");
+    bind_properties(type);
+    type.def(
+        "__getitem__",
+        [](const LazyTensor& self, nb::handle key) {
+            return wrap_view(numpy::get_item(self.tensor(), index_from(key)), self);
+        },
+        nb::call_guard<Located>());
+    type.def("__setitem__", set_item, nb::call_guard<Located>());
+    type.def("__len__", [](const LazyTensor& self) {
+        user_check<TypeError>(self.tensor().rank() > 0, "len() of unsized object");
+        return self.tensor().shape()[0];
+    });
+    type.def("__hash__", [](const LazyTensor& self) {
+        return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
+    });
+    type.def("evaluated", evaluated, "The values, as an ndarray.");
+    type.def("copied", [](const LazyTensor& self) { return wrap_copy(self.tensor()); },
+             "Another object for the same node: writing one leaves the other as it is.");
+    type.def("replaced",
+             [](const LazyTensor& self, const Tensor& tensor) { self.cell->replace(tensor); },
+             "Writes a tensor of the same shape and dtype over this one, as out= does.");
+    type.def("is_same", [](const LazyTensor& self, const LazyTensor& other) {
+        return self.tensor() == other.tensor();
+    }, "Whether both are the same node and output.");
+    module.def("view", [](const Tensor& tensor, const LazyTensor& parent) {
+        return wrap_view(tensor, parent);
+    }, "The object for a tensor that shares memory with `parent`.");
+}
+
+}  // namespace composit::python

@@ -1,0 +1,47 @@
+// composit/transforms/transforms.h, and the text form of graphs (ir/print.h, ir/parse.h).
+#include <nanobind/stl/map.h>
+
+#include "bindings.h"
+#include "casters.h"
+#include "composit/ir/parse.h"
+#include "composit/ir/print.h"
+#include "composit/transforms/transforms.h"
+#include "location.h"
+
+namespace composit::python {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+nb::tuple lowered(const Tensors& outputs, const Tensors& inputs, const std::string& name, bool fuse,
+                  bool inline_scalars, bool constants_are_inputs) {
+    auto result = transforms::lower(outputs, inputs,
+                                    {.name = name, .fuse = fuse, .inline_scalars = inline_scalars,
+                                     .constants_are_inputs = constants_are_inputs});
+    return nb::make_tuple(std::move(result.program), result.inputs);
+}
+
+}  // namespace
+
+void bind_transforms(nb::module_& module) {
+    using namespace nb::literals;
+    const nb::call_guard<Located> located;
+    nb::module_ inner = module.def_submodule("transforms", "Graph to graph, graph to program.");
+    inner.def("vjp", &transforms::vjp, "outputs"_a, "cotangents"_a, "inputs"_a, located);
+    inner.def("jvp", &transforms::jvp, "outputs"_a, "inputs"_a, "tangents"_a, located);
+    inner.def("vmap", &transforms::vmap, "outputs"_a, "inputs"_a, "batched"_a, located);
+    inner.def("simplify", &transforms::simplify, "outputs"_a, located);
+    inner.def("lower", lowered, "outputs"_a, "inputs"_a, "name"_a = "program", "fuse"_a = true,
+              "inline_scalars"_a = false, "constants_are_inputs"_a = false);
+    inner.def("plan_buffers", &transforms::plan_buffers, "program"_a, "reuse"_a = true);
+    module.def("print_graph", [](const Tensors& outputs) { return ir::print(outputs); }, "outputs"_a);
+    module.def("large_constants", &ir::large_constants, "outputs"_a);
+    module.def("parse_graph", [](const std::string& text, const nb::dict& data) {
+        std::map<std::string, ir::Array> arrays;
+        for (const auto& [name, value] : data)
+            arrays[nb::cast<std::string>(name)] = array_from(numpy_attribute("asarray")(value));
+        return ir::parse(text, arrays);
+    }, "text"_a, "data"_a = nb::dict());
+}
+
+}  // namespace composit::python
