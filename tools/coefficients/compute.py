@@ -99,6 +99,9 @@ def entries():
            "(x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 1, x <= 14.6, Phi normal",
            tail("normal", 4), reciprocal(tail("normal", 4)), mpf(-1), tail_end(mpf("14.6"), 4),
            11, SINGLE)
+    yield ("normal_tail_float64", "(x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 1, x <= 39",
+           tail("normal", 5.5), reciprocal(tail("normal", 5.5)), mpf(-1), tail_end(39, 5.5),
+           23, DOUBLE)
     yield ("erfc_float64", "(x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7",
            tail("erfc", 4), reciprocal(tail("erfc", 4)), mpf(-1), tail_end(mpf("27.7"), 4),
            23, DOUBLE)

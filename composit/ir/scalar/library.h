@@ -29,4 +29,17 @@ Expr softplus_of(const Expr& x);  // log(1 + exp(x))
 Expr logaddexp_of(const Expr& x, const Expr& y);
 Expr logaddexp2_of(const Expr& x, const Expr& y);
 
+// ----- library_hyperbolic.cpp: exp(x) - 1 and log(1 + x)
+Expr tanh_of(const Expr& x);
+Expr sinh_of(const Expr& x);
+Expr cosh_of(const Expr& x);
+Expr arcsinh_of(const Expr& x);
+Expr arccosh_of(const Expr& x);
+Expr arctanh_of(const Expr& x);
+
+// ----- library_error_function.cpp: polynomials near 0, exp(-x^2) times a polynomial in x / (x + 4) elsewhere
+Expr erf_of(const Expr& x);
+Expr erfc_of(const Expr& x);
+Expr gelu_of(const Expr& x);  // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
+
 }  // namespace composit::ir::scalar

@@ -124,6 +124,18 @@ inline constexpr double normal_tail_float32[] = {
     -0x1.7d3bce0000000p-13, -0x1.663cec0000000p-15,
 };
 
+// (x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 1, x <= 39; error 2^-55.54
+inline constexpr double normal_tail_float64[] = {
+    0x1.8c2b8893b5c8dp-1, -0x1.5ed05c7e41a2ep-1, 0x1.1239b3f8c06ddp-1,
+    -0x1.77dbb5cdda967p-2, 0x1.be33e6ee9934cp-3, -0x1.c15806fa494b7p-4,
+    0x1.71707b57604e3p-5, -0x1.c83edf430eb32p-7, 0x1.4034e557f6eabp-9,
+    0x1.1ab3459f93c77p-12, -0x1.544960d3f223bp-12, 0x1.2b8923d052212p-14,
+    0x1.11cd533c70345p-16, -0x1.96a584a302f6ep-17, 0x1.df8601acef096p-22,
+    0x1.8e67369187369p-20, -0x1.1fd8ae31bb510p-22, -0x1.7e6c926610c7fp-23,
+    0x1.b109bdcc8093fp-25, 0x1.916fad2459fd6p-26, -0x1.81cdc06a5033ep-28,
+    -0x1.78607e68528f6p-29, -0x1.0289ae170c7dfp-34,
+};
+
 // (x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7; error 2^-53.13
 inline constexpr double erfc_float64[] = {
     0x1.18932bf08e154p+0, -0x1.f3fe31ecb49c0p-1, 0x1.8be202d26c702p-1,

@@ -17,6 +17,7 @@ struct ExpArgument {
 ExpArgument reduce_exp(const Expr& x);
 ExpArgument reduce_exp(const Pair& x);           // x.low is below an ulp of x.high
 Expr exp_of_rest(const ExpArgument& argument);   // error below 0.6 ulp
+Pair exp_pair_of_rest(const ExpArgument& argument);
 Expr expm1_of_rest(const ExpArgument& argument);
 
 // a / b, rounded nearly correctly; a is finite, b in [1, 4]. The sign of a zero is lost.

@@ -44,15 +44,17 @@ Expr above_linear(const ExpArgument& argument, std::span<const double> c) {
 
 }  // namespace
 
-Expr exp_of_rest(const ExpArgument& argument) {
+Pair exp_pair_of_rest(const ExpArgument& argument) {
     using namespace coefficients;
     const bool single = is_float32(argument.rest);
     const Expr small = above_linear(argument, single ? std::span<const double>(exp_float32)
                                                      : std::span<const double>(exp_float64));
     const Expr linear = argument.rest + 1.0;
     const Expr lost = (1.0 - linear) + argument.rest;
-    return linear + (lost + small);
+    return fast_two_sum(linear, lost + small);
 }
+
+Expr exp_of_rest(const ExpArgument& argument) { return exp_pair_of_rest(argument).high; }
 
 Expr expm1_of_rest(const ExpArgument& argument) {
     using namespace coefficients;
