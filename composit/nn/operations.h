@@ -28,7 +28,7 @@ using ir::Tensor;
 // Cross-correlation in 1, 2 or 3 dimensions, by the rank of x (3, 4 or 5). Filters: (out, in /
 // groups, window…), or with channels_last (out, window…, in / groups). strides and dilation default
 // to 1, padding (zeros on both sides) to 0, one length per spatial axis, or a single one for all.
-// Operands are promoted to a common floating dtype. ValueError naming both shapes when they do not
+// Operands are promoted to a common dtype. ValueError naming both shapes when they do not
 // fit together.
 struct ConvolutionOptions {
     bool channels_last = false;

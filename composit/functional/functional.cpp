@@ -1,0 +1,155 @@
+// Tracing functions with placeholders, and what the transforms make of them.
+#include "composit/functional/functional.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/body.h"
+#include "composit/numpy/axis.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/operand.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/transforms.h"
+
+#include <memory>
+
+namespace composit {
+namespace {
+
+struct Traced {
+    Tensors inputs, outputs;
+};
+
+Tensors strong(const Tensors& arguments) {
+    Tensors result;
+    for (const Tensor& x : arguments) result.push_back(numpy::strong(x));
+    return result;
+}
+
+// f of placeholders typed as the arguments.
+Traced trace(const Function& f, const Tensors& arguments) {
+    Traced traced;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const Tensor& x = arguments[i];
+        const std::string name = x.name().empty() ? text("x", i) : x.name();
+        traced.inputs.push_back(ir::input(name, x.dtype(), x.shape()));
+    }
+    traced.outputs = strong(f(traced.inputs));
+    return traced;
+}
+
+Tensors ones_like(const Tensors& tensors) {
+    Tensors result;
+    for (const Tensor& x : tensors)
+        result.push_back(ops::full(x.shape(), ir::constant(Array::scalar(x.dtype(), 1))));
+    return result;
+}
+
+Tensors joined(Tensors a, const Tensors& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+// The first `count`, and the rest.
+std::pair<Tensors, Tensors> parted(const Tensors& all, size_t count) {
+    const auto middle = all.begin() + static_cast<long>(count);
+    return {Tensors(all.begin(), middle), Tensors(middle, all.end())};
+}
+
+}  // namespace
+
+std::vector<Array> evaluate(const Tensors& outputs, const execute::Options& options) {
+    return execute::evaluate(outputs, options);
+}
+
+Array evaluate(const Tensor& output, const execute::Options& options) {
+    return execute::evaluate({output}, options)[0];
+}
+
+execute::Compiled compile_function(const Function& f, const Tensors& examples,
+                                   const execute::Options& options, const std::string& name) {
+    Traced traced = trace(f, strong(examples));
+    return execute::Compiled(name, traced.inputs, traced.outputs, options);
+}
+
+Gradients value_and_gradients(const Function& f, const Tensors& arguments,
+                              const std::vector<int64_t>& argnums) {
+    const Tensors given = strong(arguments);
+    const Traced traced = trace(f, given);
+    Tensors wanted;
+    for (int64_t argnum : argnums) {
+        const auto count = static_cast<int64_t>(given.size());
+        user_check<TypeError>(argnum >= -count && argnum < count, "grad: argnum ", argnum,
+                              " of a function of ", count, " arguments does not exist.");
+        const Tensor& x = traced.inputs[static_cast<size_t>(argnum < 0 ? argnum + count : argnum)];
+        user_check<TypeError>(ir::is_inexact(x.dtype()),
+                              "grad requires real- or complex-valued inputs (input dtype that is a "
+                              "sub-dtype of np.inexact), but got ",
+                              x.dtype(), " for argument ", argnum, ".");
+        wanted.push_back(x);
+    }
+    user_check<TypeError>(!traced.outputs.empty(), "grad: the function returned nothing.");
+    const Tensor& value = traced.outputs[0];
+    user_check<TypeError>(value.rank() == 0,
+                          "Gradient only defined for scalar-output functions. "
+                          "Output had shape: ",
+                          value.shape(), ".");
+    user_check<TypeError>(ir::is_floating(value.dtype()),
+                          "grad requires real-valued outputs (output "
+                          "dtype that is a sub-dtype of np.floating), but got ",
+                          value.dtype(), ".");
+    const Tensors gradients = transforms::vjp({value}, ones_like({value}), wanted);
+    const Tensors all = ir::substitute(joined(traced.outputs, gradients), traced.inputs, given);
+    auto [values, results] = parted(all, traced.outputs.size());
+    return {values, results};
+}
+
+std::pair<Tensors, Pullback> vjp_function(const Function& f, const Tensors& primals) {
+    const Tensors given = strong(primals);
+    const auto traced = std::make_shared<const Traced>(trace(f, given));
+    const Tensors values = ir::substitute(traced->outputs, traced->inputs, given);
+    return {values, [traced, given](const Tensors& cotangents) {
+                const Tensors gradients =
+                    transforms::vjp(traced->outputs, strong(cotangents), traced->inputs);
+                return ir::substitute(gradients, traced->inputs, given);
+            }};
+}
+
+std::pair<Tensors, Tensors> jvp_function(const Function& f, const Tensors& primals,
+                                         const Tensors& tangents) {
+    const Tensors given = strong(primals);
+    const Traced traced = trace(f, given);
+    const Tensors results = transforms::jvp(traced.outputs, traced.inputs, strong(tangents));
+    return parted(ir::substitute(joined(traced.outputs, results), traced.inputs, given),
+                  traced.outputs.size());
+}
+
+Tensors vmap_function(const Function& f, const Tensors& arguments, const InAxes& in_axes,
+                      int64_t out_axis) {
+    user_check(in_axes.size() == arguments.size(), "vmap: in_axes has ", in_axes.size(),
+               " entries for ", arguments.size(), " arguments. One for each is required.");
+    Tensors inputs, batched, passed;
+    int64_t size = -1;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const Tensor x = numpy::strong(arguments[i]);
+        if (!in_axes[i]) {
+            passed.push_back(x);
+            continue;
+        }
+        batched.push_back(
+            numpy::moveaxis(x, numpy::normalize_axis("vmap", *in_axes[i], x.rank()), 0));
+        const Shape& shape = batched.back().shape();
+        user_check(size < 0 || size == shape[0],
+                   "vmap got inconsistent sizes for array axes to be "
+                   "mapped: ",
+                   size, " and ", shape[0], " (argument ", i, ").");
+        size = shape[0];
+        inputs.push_back(ir::input(text("x", i), x.dtype(), Shape(shape.begin() + 1, shape.end())));
+        passed.push_back(inputs.back());
+    }
+    user_check(!inputs.empty(), "vmap must have at least one non-None value in in_axes.");
+    Tensors results = transforms::vmap(strong(f(passed)), inputs, batched);
+    for (Tensor& x : results)
+        x = numpy::moveaxis(x, 0, numpy::normalize_axis("vmap", out_axis, x.rank()));
+    return results;
+}
+
+}  // namespace composit

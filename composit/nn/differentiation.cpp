@@ -1,0 +1,35 @@
+// stop_gradient: the identity with a derivative of zero.
+#include "composit/nn/differentiation.h"
+
+#include "composit/ir/operation.h"
+#include "composit/numpy/operand.h"
+
+namespace composit::nn {
+
+using ir::Tensor;
+
+namespace {
+
+const ir::Operation& stop_gradient_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "stop_gradient",
+        .doc = "The operand, through which no gradient flows.",
+        .infer =
+            [](const std::vector<Tensor>& x, const ir::Attributes&) {
+                return std::vector<ir::TensorType>{{x[0].shape(), x[0].dtype()}};
+            },
+        .vjp = [](const ir::Node&, const std::vector<Tensor>&,
+                  const std::vector<bool>&) { return std::vector<Tensor>{Tensor()}; },
+        .decompose =
+            [](const ir::Node& node) {
+                return std::vector<Tensor>{numpy::strong(node.operand(0))};
+            },
+    });
+    return operation;
+}
+
+}  // namespace
+
+Tensor stop_gradient(const Tensor& x) { return ir::make(stop_gradient_operation(), {x}); }
+
+}  // namespace composit::nn

@@ -1,0 +1,139 @@
+// Normalisations, attention and ResNet's module, composed of operations.
+#include "composit/nn/layers.h"
+
+#include "composit/base/error.h"
+#include "composit/nn/differentiation.h"
+#include "composit/nn/operations.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/linear.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/operators.h"
+#include "composit/numpy/reductions.h"
+
+#include <cmath>
+
+namespace composit::nn {
+namespace {
+
+using numpy::apply;
+
+// (x - mean) / sqrt(var + epsilon) over the axes.
+Tensor normalised(const Tensor& x, const Axis& axis, double epsilon) {
+    const Tensor deviation = x - numpy::mean(x, axis, {}, true);
+    const Tensor variance = numpy::mean(deviation * deviation, axis, {}, true);
+    return deviation / apply("sqrt", {variance + epsilon});
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    return numpy::matmul(x, weight) + bias;
+}
+
+// (batch, sequence, heads * size) -> (batch, heads, sequence, size)
+Tensor split_heads(const Tensor& x, int64_t head_size) {
+    user_check(x.rank() == 3, "multi_head_attention: hidden has ", x.rank(),
+               " dimensions. (batch, sequence, features) is required.");
+    user_check(head_size > 0 && x.shape()[2] % head_size == 0,
+               "multi_head_attention: head_size is ", head_size, ", the projection is ",
+               x.shape()[2], " wide. The width must be a multiple of head_size.");
+    const Tensor heads =
+        numpy::reshape(x, {x.shape()[0], x.shape()[1], x.shape()[2] / head_size, head_size});
+    return numpy::transpose(heads, std::vector<int64_t>{0, 2, 1, 3});
+}
+
+Tensor per_channel(const Tensor& parameter, bool channels_last) {
+    if (channels_last || parameter.rank() != 1) return parameter;
+    return numpy::reshape(parameter, {parameter.size(), 1, 1});
+}
+
+Tensor convolution_norm(const Tensor& x, const ConvolutionNorm& layer, bool channels_last,
+                        const std::vector<int64_t>& strides, int64_t padding) {
+    const Tensor y =
+        convolution(x, layer.filters,
+                    {.channels_last = channels_last, .strides = strides, .padding = {padding}});
+    return batch_norm(
+        y, per_channel(layer.mean, channels_last), per_channel(layer.variance, channels_last),
+        per_channel(layer.weight, channels_last), per_channel(layer.bias, channels_last));
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, const Axis& axis) {
+    const Tensor powers = apply("exp", {x - stop_gradient(numpy::max(x, axis, true))});
+    return powers / numpy::sum(powers, axis, {}, true);
+}
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axis& axis,
+                  double epsilon) {
+    return normalised(x, axis, epsilon) * weight + bias;
+}
+
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
+                  const Tensor& bias, double epsilon) {
+    return (x - mean) / apply("sqrt", {variance + epsilon}) * weight + bias;
+}
+
+Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t channel_axis,
+                  int64_t num_groups, double epsilon) {
+    user_check(x.rank() >= 2, "group_norm: x has shape ", x.shape(),
+               ". (batch, …) with a channel axis is required.");
+    const int64_t axis = numpy::normalize_axis("group_norm", channel_axis, x.rank());
+    const int64_t channels = x.shape()[static_cast<size_t>(axis)];
+    user_check(axis > 0, "group_norm: channel_axis is the batch's axis, 0.");
+    user_check(num_groups > 0 && channels % num_groups == 0, "group_norm: num_groups is ",
+               num_groups, ", x has ", channels,
+               " channels. Their number must be a multiple of num_groups.");
+    // The channel axis becomes (groups, channels of a group).
+    ir::Shape grouped = x.shape(), aligned(x.shape().size(), 1);
+    grouped[static_cast<size_t>(axis)] = num_groups;
+    grouped.insert(grouped.begin() + axis + 1, channels / num_groups);
+    aligned[static_cast<size_t>(axis)] = channels;
+    std::vector<int64_t> axes;
+    for (int64_t d = 1; d < static_cast<int64_t>(grouped.size()); ++d)
+        if (d != axis) axes.push_back(d);
+    const Tensor result = normalised(numpy::reshape(x, grouped), axes, epsilon);
+    return numpy::reshape(result, x.shape()) * numpy::reshape(weight, aligned) +
+           numpy::reshape(bias, aligned);
+}
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& mask) {
+    for (const Tensor* x : {&query, &key, &value})
+        user_check(x->rank() >= 2, "scaled_dot_product_attention: an operand has shape ",
+                   x->shape(), ". (…, sequence, features) is required.");
+    const auto head_size = static_cast<double>(query.shape().back());
+    Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) / std::sqrt(head_size);
+    if (mask) scores = scores + mask;
+    return numpy::matmul(softmax(scores, -1), value);
+}
+
+Tensor multi_head_attention(const Tensor& hidden, const Tensor& mask,
+                            const AttentionParameters& parameters, int64_t head_size) {
+    const AttentionParameters& p = parameters;
+    const Tensor query = split_heads(linear(hidden, p.query_weight, p.query_bias), head_size);
+    const Tensor key = split_heads(linear(hidden, p.key_weight, p.key_bias), head_size);
+    const Tensor value = split_heads(linear(hidden, p.value_weight, p.value_bias), head_size);
+    const Tensor heads = scaled_dot_product_attention(query, key, value, mask);
+    const Tensor joined =
+        numpy::reshape(numpy::transpose(heads, std::vector<int64_t>{0, 2, 1, 3}),
+                       {hidden.shape()[0], hidden.shape()[1], value.shape()[1] * value.shape()[3]});
+    return linear(joined, p.output_weight, p.output_bias);
+}
+
+Tensor feedforward(const Tensor& x, const Tensor& weight1, const Tensor& bias1,
+                   const Tensor& weight2, const Tensor& bias2) {
+    return linear(gelu(linear(x, weight1, bias1)), weight2, bias2);
+}
+
+Tensor resnet_module(const Tensor& input, const ConvolutionNorm& first,
+                     const ConvolutionNorm& second, const ConvolutionNorm& third,
+                     const std::optional<ConvolutionNorm>& shortcut, bool channels_last,
+                     const std::vector<int64_t>& module_strides) {
+    Tensor x = relu(convolution_norm(input, first, channels_last, {}, 0));
+    x = relu(convolution_norm(x, second, channels_last, module_strides, 1));
+    x = convolution_norm(x, third, channels_last, {}, 0);
+    const Tensor left =
+        shortcut ? convolution_norm(input, *shortcut, channels_last, module_strides, 0) : input;
+    return relu(x + left);
+}
+
+}  // namespace composit::nn

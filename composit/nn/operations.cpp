@@ -1,0 +1,107 @@
+// Activations, embedding, log_softmax and losses.
+#include "composit/nn/operations.h"
+
+#include "composit/base/error.h"
+#include "composit/nn/differentiation.h"
+#include "composit/numpy/axis.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/indexing.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+
+namespace composit::nn {
+
+using numpy::apply;
+
+Tensor relu(const Tensor& x) { return apply("relu", {x}); }
+Tensor sigmoid(const Tensor& x) { return apply("sigmoid", {x}); }
+Tensor silu(const Tensor& x) { return apply("silu", {x}); }
+Tensor gelu(const Tensor& x) { return apply("gelu", {x}); }
+
+Tensor embedding(const Tensor& ids, const Tensor& weights) {
+    user_check<TypeError>(ir::is_integer(ids.dtype()), "embedding: ids have dtype ", ids.dtype(),
+                          ". Integers are required.");
+    user_check(weights.rank() > 0, "embedding: weights are 0-d. (rows, …) is required.");
+    return numpy::take(weights, ids, 0);
+}
+
+namespace {
+
+// x - max(x), and log(sum(exp(x - max(x)))): what log_softmax and logsumexp are made of.
+struct Shifted {
+    Tensor maximum, rest, log_sum;
+};
+
+Shifted shifted(const Tensor& x, int64_t axis) {
+    const Tensor maximum = stop_gradient(numpy::max(x, axis, true));
+    const Tensor rest = apply("subtract", {x, maximum});
+    const Tensor sum = numpy::sum(apply("exp", {rest}), axis, {}, true);
+    return {maximum, rest, apply("log", {sum})};
+}
+
+Tensor floating(std::string_view function, const Tensor& x) {
+    user_check<TypeError>(!ir::is_complex(x.dtype()), function, ": x is ", x.dtype(),
+                          ". A real dtype is required.");
+    return ops::astype(x, ir::is_inexact(x.dtype()) ? x.dtype() : DType::float64);
+}
+
+Tensor reduced(std::string_view function, const Tensor& losses, std::string_view reduction) {
+    if (reduction == "none") return losses;
+    if (reduction == "sum") return numpy::sum(losses);
+    user_check(reduction == "mean", function, ": reduction is '", reduction,
+               "'. Available: mean, sum, none.");
+    return numpy::mean(losses);
+}
+
+void check_labels(std::string_view function, const Tensor& scores, const Tensor& labels) {
+    user_check<TypeError>(ir::is_integer(labels.dtype()), function, ": labels have dtype ",
+                          labels.dtype(), ". Integers are required.");
+    const bool fits =
+        scores.rank() == labels.rank() + 1 &&
+        std::equal(labels.shape().begin(), labels.shape().end(), scores.shape().begin());
+    user_check(fits, function, ": scores have shape ", scores.shape(), ", labels have shape ",
+               labels.shape(), ". scores.shape must be labels.shape + (classes,).");
+}
+
+}  // namespace
+
+Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
+    const Shifted parts = shifted(floating("logsumexp", x), axis);
+    const Tensor result = apply("add", {parts.log_sum, parts.maximum});
+    return keepdims ? result : numpy::squeeze(result, axis);
+}
+
+Tensor log_softmax(const Tensor& x, int64_t axis) {
+    const Shifted parts = shifted(floating("log_softmax", x), axis);
+    return apply("subtract", {parts.rest, parts.log_sum});
+}
+
+Tensor one_hot(const Tensor& labels, int64_t classes, DType dtype) {
+    user_check<TypeError>(ir::is_integer(labels.dtype()), "one_hot: labels have dtype ",
+                          labels.dtype(), ". Integers are required.");
+    user_check(classes >= 0, "one_hot: classes is ", classes, ". It must not be negative.");
+    Shape shape = labels.shape();
+    shape.push_back(classes);
+    const Tensor positions = ops::iota(shape, labels.rank());
+    return ops::astype(apply("equal", {positions, numpy::expand_dims(labels, -1)}), dtype);
+}
+
+Tensor nll(const Tensor& log_probabilities, const Tensor& labels, std::string_view reduction) {
+    check_labels("nll", log_probabilities, labels);
+    const Tensor column = numpy::expand_dims(labels, -1);
+    const Tensor chosen = numpy::take_along_axis(log_probabilities, column, -1);
+    return reduced("nll", apply("negative", {numpy::squeeze(chosen, -1)}), reduction);
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels, std::string_view reduction) {
+    check_labels("cross_entropy", logits, labels);
+    return nll(log_softmax(logits, -1), labels, reduction);
+}
+
+Tensor mse(const Tensor& prediction, const Tensor& target, std::string_view reduction) {
+    const Tensor error = apply("subtract", {prediction, target});
+    return reduced("mse", apply("multiply", {error, error}), reduction);
+}
+
+}  // namespace composit::nn
