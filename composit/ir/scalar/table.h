@@ -15,6 +15,8 @@ std::vector<Row> comparison_rows();
 std::vector<Row> rounding_rows();
 std::vector<Row> bit_rows();
 std::vector<Row> extremum_rows();
+std::vector<Row> exponential_rows();
+std::vector<Row> power_rows();
 
 // ----- shorthand for rows
 using X = const std::vector<Expr>&;
@@ -26,6 +28,21 @@ inline Expr one_like(const Expr& x) { return Expr::constant(x.dtype(), 1); }
 inline Expr zero_like(const Expr& x) { return Expr::constant(x.dtype(), 0); }
 inline bool is_bool(const Expr& x) { return x.dtype() == DType::boolean; }
 inline bool is_float(const Expr& x) { return is_floating(x.dtype()); }
+
+// f(x) for a function of the library: 16-bit floats are computed in float32 and rounded.
+template <class Function, class... More>
+Expr in_library(Function f, const Expr& x, const More&... more) {
+    if (!is_float(x) || size_of(x.dtype()) > 2) return f(x, more...);
+    return Expr::cast(f(Expr::cast(x, DType::float32), Expr::cast(more, DType::float32)...), x.dtype());
+}
+
+// A row of one operand whose definition is a function of the library.
+inline Row library_row(std::string name, std::vector<std::string> aliases, const TypeRule& types, Interval domain,
+                       std::string doc, Expr (*f)(const Expr&), Expr (*slope)(const Expr& x, const Expr& y)) {
+    return {std::move(name), std::move(aliases), 1, types, {domain}, std::move(doc),
+            [f](X x) { return in_library(f, x[0]); },
+            [slope](X x, Y y) { return Exprs{slope(x[0], y)}; }};
+}
 
 // The signed integer dtype of a float's size.
 inline DType integer_like(const Expr& x) {

@@ -76,24 +76,6 @@ Expr sign_value(const Expr& x) {
 
 Expr magnitude(const Expr& x) { return is_bool(x) ? x : absolute(x); }
 
-// x to the power n for integers, modulo 2^width: one squaring for each bit of n. To a negative power only 1 and -1
-// have an integer to give; the rest give 0. (NumPy refuses negative powers by their value.)
-Expr integer_power(const Expr& x, const Expr& n) {
-    const bool is_signed = is_signed_integer(n.dtype());
-    const int bits = 8 * size_of(n.dtype()) - is_signed;
-    Expr result = one_like(x);
-    Expr square = x;
-    for (int i = 0; i < bits; ++i) {
-        const Expr is_set = not_equal(n & Expr::constant_integer(n.dtype(), int64_t{1} << i), 0);
-        result = select(is_set, result * square, result);
-        if (i + 1 < bits) square = square * square;
-    }
-    if (!is_signed) return result;
-    const Expr is_odd = not_equal(n & one_like(n), 0);
-    const Expr inverse = select(equal(x, 1), x, select(equal(x, -1), select(is_odd, x, 1.0), zero_like(x)));
-    return select(n < 0, inverse, result);
-}
-
 // NumPy divides in the dtype itself, which rounds pi first.
 double degree_factor(DType dtype, bool to_degrees) {
     const double pi = 3.14159265358979323846;

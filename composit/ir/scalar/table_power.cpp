@@ -1,0 +1,57 @@
+// The table's powers.
+#include "composit/base/error.h"
+#include "composit/ir/scalar/library.h"
+#include "composit/ir/scalar/table.h"
+
+namespace composit::ir::scalar {
+namespace {
+
+// x to the power n for integers, modulo 2^width: one squaring for each bit of n. To a negative power only 1 and -1
+// have an integer to give; the rest give 0. (NumPy refuses negative powers by their value.)
+Expr integer_power(const Expr& x, const Expr& n) {
+    const bool is_signed = is_signed_integer(n.dtype());
+    const int bits = 8 * size_of(n.dtype()) - is_signed;
+    Expr result = one_like(x);
+    Expr square = x;
+    for (int i = 0; i < bits; ++i) {
+        const Expr is_set = not_equal(n & Expr::constant_integer(n.dtype(), int64_t{1} << i), 0);
+        result = select(is_set, result * square, result);
+        if (i + 1 < bits) square = square * square;
+    }
+    if (!is_signed) return result;
+    const Expr is_odd = not_equal(n & one_like(n), 0);
+    const Expr inverse = select(equal(x, 1), x, select(equal(x, -1), select(is_odd, x, 1.0), zero_like(x)));
+    return select(n < 0, inverse, result);
+}
+
+Expr power(const Expr& x, const Expr& n) {
+    if (is_integer(x.dtype())) return integer_power(x, n);
+    fail<NotSupported>("power: ", x.dtype(), " is not supported yet. Integers are required.");
+}
+
+// 0 where the power is 0, even of infinity.
+Expr slope_in_base(const Expr& x, const Expr& n) {
+    return select(equal(n, 0), 0.0, n * call("power", {x, n - 1.0}));
+}
+
+// x^n log(x), but 0 where x is 0 and its powers stay 0.
+Expr slope_in_exponent(const Expr& x, const Expr& n, const Expr& y) {
+    return select(equal(x, 0) & (n >= 0), 0.0, y * call("log", {x}));
+}
+
+Exprs slopes_of_power(X x, Y y) { return {slope_in_base(x[0], x[1]), slope_in_exponent(x[0], x[1], y)}; }
+
+}  // namespace
+
+std::vector<Row> power_rows() {
+    using namespace types;
+    return {
+        {"float_power", {}, 2, float_power, {{0.5, 2}, {-2, 2}}, "x1^x2 in float64",
+         [](X x) { return power(x[0], x[1]); }, slopes_of_power},
+        {"power", {"pow"}, 2, arithmetic, {{0.5, 2}, {-2, 2}},
+         "x1^x2; integers wrap, and to negative powers give 0 unless they are 1 or -1",
+         [](X x) { return power(x[0], x[1]); }, slopes_of_power},
+    };
+}
+
+}  // namespace composit::ir::scalar
