@@ -17,6 +17,8 @@ std::vector<Row> bit_rows();
 std::vector<Row> extremum_rows();
 std::vector<Row> exponential_rows();
 std::vector<Row> power_rows();
+std::vector<Row> hyperbolic_rows();
+std::vector<Row> special_rows();
 
 // ----- shorthand for rows
 using X = const std::vector<Expr>&;
