@@ -23,7 +23,7 @@ COMPOSIT_INLINE T combine_lanes(T* lanes, int64_t present) {
     return lanes[0];
 }
 
-// The elements of one reduction, in chunks whose lengths, but for the last, are multiples of 32.
+// The elements of one reduction, in chunks of any length; multiples of 32 are fastest.
 template <class Op, class T>
 class RowReduction {
   public:
@@ -50,15 +50,15 @@ class RowReduction {
 
   private:
     void add_to_block(const T* x, int64_t n) {
-        if (filled_ == 0) {
-            const int64_t first = n < reduce_lanes ? n : reduce_lanes;
-            for (int64_t j = 0; j < first; ++j) lanes_[j] = x[j];
-            x += first;
-            n -= first;
-        }
-        const int64_t whole = n / reduce_lanes * reduce_lanes;
-        if (whole > 0) add_groups(x, whole);
-        for (int64_t j = 0; j < n - whole; ++j) lanes_[j] = Op::of(lanes_[j], x[whole + j]);
+        int64_t i = 0;
+        for (int64_t lane = filled_; lane < reduce_lanes && i < n; ++lane) lanes_[lane] = x[i++];
+        for (int64_t lane = (filled_ + i) % reduce_lanes; lane != 0 && i < n;
+             lane = (lane + 1) % reduce_lanes)
+            lanes_[lane] = Op::of(lanes_[lane], x[i++]);
+        const int64_t whole = (n - i) / reduce_lanes * reduce_lanes;
+        if (whole > 0) add_groups(x + i, whole);
+        for (int64_t lane = 0; i + whole + lane < n; ++lane)
+            lanes_[lane] = Op::of(lanes_[lane], x[i + whole + lane]);
     }
 
     // A multiple of 32 elements, all lanes kept in registers.

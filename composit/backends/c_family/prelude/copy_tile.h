@@ -1,0 +1,36 @@
+// Copying a tile of elements between strided places.
+#pragma once
+
+#include "composit/backends/c_family/prelude/vector.h"
+
+// Where a tile lies: element (r, c) at r * row + c * column.
+struct TileStrides {
+    int64_t row, column;
+};
+
+// Elements are moved as bytes: T only has the right size. The reading strides may be 0 or negative.
+template <class T>
+inline void copy_tile(const T* from, TileStrides read, T* to, TileStrides write, int64_t rows,
+                      int64_t columns) {
+    if (read.column == 1 && write.column == 1) {
+        for (int64_t r = 0; r < rows; ++r) {
+            const T* from_row = from + r * read.row;
+            T* to_row = to + r * write.row;
+            for (int64_t c = 0; c < columns; ++c) to_row[c] = from_row[c];
+        }
+    } else if (read.column == 0 && write.column == 1) {
+        for (int64_t r = 0; r < rows; ++r) {
+            const T value = from[r * read.row];
+            T* to_row = to + r * write.row;
+            for (int64_t c = 0; c < columns; ++c) to_row[c] = value;
+        }
+    } else if (read.row == 1 && rows >= columns / 4) {
+        for (int64_t c = 0; c < columns; ++c)
+            for (int64_t r = 0; r < rows; ++r)
+                to[r * write.row + c * write.column] = from[r + c * read.column];
+    } else {
+        for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = 0; c < columns; ++c)
+                to[r * write.row + c * write.column] = from[r * read.row + c * read.column];
+    }
+}

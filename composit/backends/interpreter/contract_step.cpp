@@ -1,0 +1,134 @@
+// Contract: the prelude's matrix products over parts of the output.
+#include "composit/backends/interpreter/step.h"
+#include "composit/base/error.h"
+
+#include <cmath>
+
+namespace composit::interpreter {
+
+namespace {
+
+// The loops of one role (batch, rows, …) with the strides of the operands that they move.
+struct Group {
+    Nest nest;
+
+    // At most three accesses; from[i] is where this group's strides begin in accesses[i].
+    Group(const ir::kernel::Extents& extents,
+          const std::vector<const ir::kernel::Access*>& accesses, const std::vector<size_t>& from) {
+        nest.extents = extents;
+        for (size_t i = 0; i < accesses.size(); ++i) {
+            Operand operand(*accesses[i]);
+            const auto begin = accesses[i]->strides.begin() + static_cast<std::ptrdiff_t>(from[i]);
+            operand.strides.assign(begin, begin + static_cast<std::ptrdiff_t>(extents.size()));
+            nest.operands.push_back(operand);
+        }
+        collapse(nest);
+    }
+
+    int64_t count() const { return nest.iterations(); }
+    LoopNest loops() const { return {nest.rank(), nest.extents.data()}; }
+    const int64_t* strides(size_t operand) const { return nest.operands[operand].strides.data(); }
+    bool is_consecutive(size_t operand) const {
+        return nest.rank() > 0 && nest.operands[operand].strides.back() == 1;
+    }
+};
+
+class ContractStep : public Step {
+  public:
+    ContractStep(const ir::kernel::Contract& c, const KernelSet& set)
+        : batch_(c.batch, {&c.left, &c.right, &c.output}, {0, 0, 0}),
+          rows_(c.rows, {&c.left, &c.output}, {c.batch.size(), c.batch.size()}),
+          columns_(c.columns, {&c.right, &c.output},
+                   {c.batch.size() + c.depth.size(), c.batch.size() + c.rows.size()}),
+          depth_(c.depth, {&c.left, &c.right}, {c.batch.size() + c.rows.size(), c.batch.size()}),
+          left_(c.left),
+          right_(c.right),
+          output_(c.output),
+          kernel_(set.contract(c.output.dtype)) {
+        user_check<NotSupported>(kernel_ != nullptr,
+                                 "interpreter: there is no kernel for contractions of ",
+                                 c.output.dtype, ". Cast to a supported dtype first.");
+        internal_check(c.left.dtype == c.output.dtype && c.right.dtype == c.output.dtype,
+                       "a contraction of ", c.left.dtype, " and ", c.right.dtype, " gives ",
+                       c.output.dtype);
+        // Columns fill vectors, so they should be many, and side by side in the output.
+        const int64_t width = kernel_->tile_columns;
+        const bool has_few_columns = columns_.count() < width && rows_.count() > columns_.count();
+        const bool is_transposed =
+            !columns_.is_consecutive(1) && rows_.is_consecutive(1) && rows_.count() >= width;
+        is_swapped_ = has_few_columns || is_transposed;
+    }
+
+    void run(const Memory& memory, const runtime::Run& run) const override {
+        const ContractArguments arguments = arguments_for(memory);
+        const int64_t batch = batch_.count(), rows = wide_rows().count(),
+                      columns = wide_columns().count();
+        if (batch == 0 || rows == 0 || columns == 0) return;
+        const double work = 0.03 * static_cast<double>(batch) * static_cast<double>(rows) *
+                            static_cast<double>(columns) * static_cast<double>(depth_.count() + 1);
+        if (batch >= run.threads) {
+            split(run, batch, work, [&](int64_t begin, int64_t end) {
+                run_part(arguments, {begin, end, 0, rows, 0, columns});
+            });
+            return;
+        }
+        // Whole tiles of the longer side for each thread.
+        const bool by_rows = rows / kernel_->tile_rows >= columns / kernel_->tile_columns;
+        const int64_t tile = by_rows ? kernel_->tile_rows : kernel_->tile_columns;
+        const int64_t count = by_rows ? rows : columns;
+        split(run, (count + tile - 1) / tile, work, [&](int64_t begin, int64_t end) {
+            const int64_t first = begin * tile, last = std::min(count, end * tile);
+            run_part(arguments, by_rows ? ContractRange{0, batch, first, last, 0, columns}
+                                        : ContractRange{0, batch, 0, rows, first, last});
+        });
+    }
+
+  private:
+    const Group& wide_rows() const { return is_swapped_ ? columns_ : rows_; }
+    const Group& wide_columns() const { return is_swapped_ ? rows_ : columns_; }
+
+    void run_part(const ContractArguments& arguments, const ContractRange& range) const {
+        ScratchScope scratch;
+        kernel_->run(arguments, range, scratch.take(kernel_->scratch_bytes));
+    }
+
+    static char* at(const Memory& memory, const Operand& operand) {
+        return memory[static_cast<size_t>(operand.buffer)] + operand.offset * operand.size();
+    }
+
+    // With rows and columns exchanged when that suits the tile better; factors commute.
+    ContractArguments arguments_for(const Memory& memory) const {
+        ContractArguments a;
+        const size_t left = is_swapped_ ? 1 : 0, right = is_swapped_ ? 0 : 1;
+        a.left = at(memory, is_swapped_ ? right_ : left_);
+        a.right = at(memory, is_swapped_ ? left_ : right_);
+        a.output = at(memory, output_);
+        a.batch = batch_.loops();
+        a.rows = wide_rows().loops();
+        a.columns = wide_columns().loops();
+        a.depth = depth_.loops();
+        a.left_batch = batch_.strides(left);
+        a.left_rows = wide_rows().strides(0);
+        a.left_depth = depth_.strides(left);
+        a.right_batch = batch_.strides(right);
+        a.right_depth = depth_.strides(right);
+        a.right_columns = wide_columns().strides(0);
+        a.output_batch = batch_.strides(2);
+        a.output_rows = wide_rows().strides(1);
+        a.output_columns = wide_columns().strides(1);
+        return a;
+    }
+
+    Group batch_, rows_, columns_, depth_;
+    Operand left_, right_, output_;
+    const ContractKernel* kernel_;
+    bool is_swapped_ = false;
+};
+
+}  // namespace
+
+StepRef make_step(const ir::kernel::Contract& contract, const Program&, const KernelSet& set) {
+    return std::make_unique<ContractStep>(contract, set);
+}
+
+}  // namespace composit::interpreter

@@ -1,0 +1,124 @@
+// The interpreter as a back end: programs become lists of steps.
+#include "composit/backends/interpreter/interpreter.h"
+
+#include "composit/backends/interpreter/step.h"
+#include "composit/base/error.h"
+
+#include <mutex>
+
+namespace composit::interpreter {
+
+namespace {
+
+using ir::kernel::Buffer;
+using ir::kernel::BufferKind;
+using ir::kernel::Kernel;
+
+StepRef step_of(const Kernel& kernel, const Program& program, const KernelSet& set) {
+    return std::visit([&](const auto& body) { return make_step(body, program, set); }, kernel.body);
+}
+
+// Arenas that no run uses at the moment: a run takes one and brings it back.
+class ArenaPool {
+  public:
+    explicit ArenaPool(int64_t bytes) : bytes_(bytes) {}
+
+    std::shared_ptr<void> take() {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (!free_.empty()) {
+                std::shared_ptr<void> arena = std::move(free_.back());
+                free_.pop_back();
+                return arena;
+            }
+        }
+        return ir::allocate_aligned(bytes_);
+    }
+
+    void give_back(std::shared_ptr<void> arena) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        free_.push_back(std::move(arena));
+    }
+
+  private:
+    int64_t bytes_;
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<void>> free_;
+};
+
+class InterpreterExecutable : public runtime::Executable {
+  public:
+    InterpreterExecutable(const Program& program, const KernelSet& set)
+        : program_(program), arenas_(program.arena_bytes) {
+        for (const Kernel& kernel : program_.kernels)
+            steps_.push_back(step_of(kernel, program_, set));
+        for (const Buffer& buffer : program_.buffers)
+            internal_check(buffer.kind != BufferKind::temporary || buffer.arena_offset >= 0 ||
+                               buffer.bytes == 0,
+                           "buffer ", buffer.name, " has no place in the arena");
+    }
+
+    void run(const runtime::Run& run) const override {
+        internal_check(run.inputs.size() == program_.inputs.size() &&
+                           run.outputs.size() == program_.outputs.size(),
+                       "program ", program_.name, " was given ", run.inputs.size(), " inputs and ",
+                       run.outputs.size(), " outputs instead of ", program_.inputs.size(), " and ",
+                       program_.outputs.size());
+        const std::shared_ptr<void> arena = arenas_.take();
+        const struct GiveBack {
+            ArenaPool& pool;
+            const std::shared_ptr<void>& arena;
+            ~GiveBack() { pool.give_back(arena); }
+        } give_back{arenas_, arena};
+        const Memory memory = bind(run, static_cast<char*>(arena.get()));
+        for (const StepRef& step : steps_) step->run(memory, run);
+    }
+
+  private:
+    Memory bind(const runtime::Run& run, char* arena) const {
+        Memory memory(program_.buffers.size(), nullptr);
+        for (size_t b = 0; b < memory.size(); ++b) {
+            const Buffer& buffer = program_.buffers[b];
+            if (buffer.kind == BufferKind::constant)
+                memory[b] = static_cast<char*>(const_cast<void*>(buffer.value.data()));
+            else if (buffer.kind == BufferKind::temporary)
+                memory[b] = arena + std::max<int64_t>(buffer.arena_offset, 0);
+        }
+        for (size_t i = 0; i < run.inputs.size(); ++i)
+            memory[static_cast<size_t>(program_.inputs[i])] =
+                static_cast<char*>(const_cast<void*>(run.inputs[i]));
+        for (size_t i = 0; i < run.outputs.size(); ++i)
+            memory[static_cast<size_t>(program_.outputs[i])] = static_cast<char*>(run.outputs[i]);
+        return memory;
+    }
+
+    const Program program_;  // steps refer to it
+    std::vector<StepRef> steps_;
+    mutable ArenaPool arenas_;
+};
+
+const bool is_registered = [] {
+    runtime::register_backend(std::make_shared<InterpreterBackend>());
+    return true;
+}();
+
+}  // namespace
+
+InterpreterBackend::InterpreterBackend() : set_(nullptr) {}
+
+std::optional<std::string> InterpreterBackend::refuses(const Kernel& kernel,
+                                                       const Program& program) const {
+    try {
+        step_of(kernel, program, set_ ? *set_ : kernel_set());
+    } catch (const NotSupported& reason) {
+        return reason.what();
+    }
+    return std::nullopt;
+}
+
+std::shared_ptr<runtime::Executable> InterpreterBackend::compile(const Program& program,
+                                                                 const runtime::CompileOptions&) {
+    return std::make_shared<InterpreterExecutable>(program, set_ ? *set_ : kernel_set());
+}
+
+}  // namespace composit::interpreter

@@ -1,0 +1,336 @@
+// The prelude's kernels for one instruction set: compiled once per set, with COMPOSIT_ISA naming
+// it.
+#include "composit/backends/interpreter/kernel_set.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#define COMPOSIT_TEXT_OF(name) #name
+#define COMPOSIT_TEXT(name) COMPOSIT_TEXT_OF(name)
+
+namespace composit::interpreter::COMPOSIT_ISA {
+
+// The prelude opens no namespace of its own: each instruction set gets its own copy of every
+// template.
+#include "composit/backends/c_family/prelude/contract_plain.h"
+#include "composit/backends/c_family/prelude/copy_tile.h"
+#include "composit/backends/c_family/prelude/fold.h"
+#include "composit/backends/c_family/prelude/gather.h"
+#include "composit/backends/c_family/prelude/reduce_position.h"
+#include "composit/backends/c_family/prelude/scan.h"
+#include "composit/backends/c_family/prelude/scatter.h"
+
+extern const NamedKernel named_kernels[];  // generated
+extern const int64_t named_kernel_count;
+
+namespace {
+
+using ir::DType;
+using ir::kernel::Combiner;
+
+struct Bytes16 {
+    uint64_t words[2];
+};
+
+template <class T>
+void copy(const void* from, Strides2 read, void* to, Strides2 write, int64_t rows,
+          int64_t columns) {
+    copy_tile(static_cast<const T*>(from), {read.row, read.column}, static_cast<T*>(to),
+              {write.row, write.column}, rows, columns);
+}
+
+// ----- reductions
+
+// Row and Columns are the two shapes of one reduction over T, giving R.
+template <class Row, class Columns, class T, class R>
+struct Reducing {
+    static const T* at(const void* x) { return static_cast<const T*>(x); }
+
+    static void row_start(void* state) { new (state) Row; }
+    static void row_add(void* state, const void* x, int64_t n) {
+        static_cast<Row*>(state)->add(at(x), n);
+    }
+    static void row_finish(void* state, void* out) {
+        *static_cast<R*>(out) = static_cast<R>(static_cast<Row*>(state)->result());
+    }
+    static void columns_start(void* state, int64_t width) { new (state) Columns(width); }
+    static void columns_add(void* state, const void* x, int64_t rows, int64_t stride) {
+        static_cast<Columns*>(state)->add(at(x), rows, stride);
+    }
+    static void columns_finish(void* state, void* out) {
+        static_cast<Columns*>(state)->result(static_cast<R*>(out));
+    }
+};
+
+template <class Op, class T>
+void combine_rows(const void* x, int64_t rows, int64_t stride, int64_t n, void* out) {
+    for (int64_t r = 0; r < rows; ++r)
+        static_cast<T*>(out)[r] = reduce_row<Op>(static_cast<const T*>(x) + r * stride, n);
+}
+
+template <class Order, class T>
+void position_rows(const void* x, int64_t rows, int64_t stride, int64_t n, void* out) {
+    for (int64_t r = 0; r < rows; ++r) {
+        RowPosition<Order, T> row;
+        row.add(static_cast<const T*>(x) + r * stride, n);
+        static_cast<int64_t*>(out)[r] = row.result();
+    }
+}
+
+template <class Row, class Columns, class T, class R>
+constexpr ReduceKernels reduce_kernels(decltype(ReduceKernels::rows) rows) {
+    using Shapes = Reducing<Row, Columns, T, R>;
+    return {sizeof(Row),         sizeof(Columns),       column_strip<T>,    rows,
+            Shapes::row_start,   Shapes::row_add,       Shapes::row_finish, Shapes::columns_start,
+            Shapes::columns_add, Shapes::columns_finish};
+}
+
+template <class Op, class T>
+const ReduceKernels* combining() {
+    static constexpr ReduceKernels kernels =
+        reduce_kernels<RowReduction<Op, T>, ColumnReduction<Op, T>, T, T>(combine_rows<Op, T>);
+    return &kernels;
+}
+
+template <class Order, class T>
+const ReduceKernels* finding() {
+    static constexpr ReduceKernels kernels =
+        reduce_kernels<RowPosition<Order, T>, ColumnPosition<Order, T>, T, int64_t>(
+            position_rows<Order, T>);
+    return &kernels;
+}
+
+template <class Op, class T>
+const ScanKernels* scanning() {
+    struct Shapes {
+        static void row(const void* x, int64_t n, void* carry, bool is_first, void* out,
+                        int64_t stride) {
+            scan_row<Op>(static_cast<const T*>(x), n, *static_cast<T*>(carry), is_first,
+                         static_cast<T*>(out), stride);
+        }
+        static void columns(const void* x, int64_t width, void* carry, bool is_first, void* out) {
+            scan_columns<Op>(static_cast<const T*>(x), width, static_cast<T*>(carry), is_first,
+                             static_cast<T*>(out));
+        }
+    };
+    static constexpr ScanKernels kernels = {Shapes::row, Shapes::columns};
+    return &kernels;
+}
+
+// f.template of<T>() for the C++ type of a dtype; nothing for those without kernels. bool is
+// uint8_t.
+template <class Result, class F>
+Result for_type(DType dtype, F f) {
+    switch (dtype) {
+        case DType::boolean: return f.template of<uint8_t>();
+        case DType::int8: return f.template of<int8_t>();
+        case DType::int16: return f.template of<int16_t>();
+        case DType::int32: return f.template of<int32_t>();
+        case DType::int64: return f.template of<int64_t>();
+        case DType::uint8: return f.template of<uint8_t>();
+        case DType::uint16: return f.template of<uint16_t>();
+        case DType::uint32: return f.template of<uint32_t>();
+        case DType::uint64: return f.template of<uint64_t>();
+        case DType::float32: return f.template of<float>();
+        case DType::float64: return f.template of<double>();
+        case DType::float16:
+        case DType::bfloat16:
+        case DType::complex64:
+        case DType::complex128: break;
+    }
+    return nullptr;
+}
+
+struct FindReduce {
+    Combiner combiner;
+    template <class T>
+    const ReduceKernels* of() const {
+        switch (combiner) {
+            case Combiner::sum: return combining<Sum, Wrapping<T>>();
+            case Combiner::product: return combining<Product, Wrapping<T>>();
+            case Combiner::maximum: return combining<Maximum, T>();
+            case Combiner::minimum: return combining<Minimum, T>();
+            case Combiner::argmax: return finding<First::Larger, T>();
+            case Combiner::argmin: return finding<First::Smaller, T>();
+            case Combiner::any:
+            case Combiner::all: break;
+        }
+        return nullptr;
+    }
+};
+
+const ReduceKernels* find_reduce(Combiner combiner, DType dtype) {
+    if (dtype == DType::boolean) {
+        if (combiner == Combiner::any) return combining<Any, uint8_t>();
+        if (combiner == Combiner::all) return combining<All, uint8_t>();
+        if (combiner == Combiner::sum || combiner == Combiner::product) return nullptr;
+    }
+    return for_type<const ReduceKernels*>(dtype, FindReduce{combiner});
+}
+
+struct FindScan {
+    Combiner combiner;
+    template <class T>
+    const ScanKernels* of() const {
+        switch (combiner) {
+            case Combiner::sum: return scanning<Sum, Wrapping<T>>();
+            case Combiner::product: return scanning<Product, Wrapping<T>>();
+            case Combiner::maximum: return scanning<Maximum, T>();
+            case Combiner::minimum: return scanning<Minimum, T>();
+            default: return nullptr;
+        }
+    }
+};
+
+const ScanKernels* find_scan(Combiner combiner, DType dtype) {
+    const bool adds = combiner == Combiner::sum || combiner == Combiner::product;
+    if (dtype == DType::boolean && adds) return nullptr;
+    return for_type<const ScanKernels*>(dtype, FindScan{combiner});
+}
+
+// ----- contractions
+
+Loops loops(const LoopNest& nest) { return {nest.rank, nest.extents}; }
+
+template <class T>
+Contraction<T> contraction(const ContractArguments& a) {
+    return {static_cast<const T*>(a.left),
+            static_cast<const T*>(a.right),
+            static_cast<T*>(a.output),
+            loops(a.batch),
+            loops(a.rows),
+            loops(a.columns),
+            loops(a.depth),
+            a.left_batch,
+            a.left_rows,
+            a.left_depth,
+            a.right_batch,
+            a.right_depth,
+            a.right_columns,
+            a.output_batch,
+            a.output_rows,
+            a.output_columns};
+}
+
+ContractPart part(const ContractRange& r) {
+    return {r.batch_begin, r.batch_end, r.row_begin, r.row_end, r.column_begin, r.column_end};
+}
+
+template <class T>
+void contract_floats(const ContractArguments& a, const ContractRange& range, void* scratch) {
+    contract(contraction<T>(a), part(range), static_cast<T*>(scratch));
+}
+
+template <class Add, class Multiply, class T>
+void contract_others(const ContractArguments& a, const ContractRange& range, void*) {
+    contract_plain<Add, Multiply>(contraction<T>(a), part(range));
+}
+
+struct FindContract {
+    template <class T>
+    const ContractKernel* of() const {
+        if constexpr (is_floating<T>) {
+            static constexpr ContractKernel kernel = {
+                contract_scratch<T> * static_cast<int64_t>(sizeof(T)), tile_rows, tile_columns<T>,
+                contract_floats<T>};
+            return &kernel;
+        } else {
+            static constexpr ContractKernel kernel = {0, 1, 256,
+                                                      contract_others<Sum, Product, Wrapping<T>>};
+            return &kernel;
+        }
+    }
+};
+
+const ContractKernel* find_contract(DType dtype) {
+    static constexpr ContractKernel truths = {0, 1, 256, contract_others<Any, All, uint8_t>};
+    return dtype == DType::boolean ? &truths
+                                   : for_type<const ContractKernel*>(dtype, FindContract{});
+}
+
+// ----- gathers, scatters and folds
+
+IndexAxes index_axes(const IndexArguments& a) {
+    return {a.count, a.indices, a.strides, a.axis_strides, a.lengths};
+}
+
+template <class T>
+BadIndex run_gather(const MoveArguments& a, int64_t begin, int64_t end) {
+    const IndexFault fault =
+        gather(GatherTask<T>{static_cast<const T*>(a.from), static_cast<T*>(a.to), loops(a.outer),
+                             loops(a.inner), index_axes(a.axes), a.data_inner, a.other_outer,
+                             a.other_inner},
+               begin, end);
+    return {fault.outer, fault.axis, fault.index};
+}
+
+template <class Op, class T>
+BadIndex run_scatter(const MoveArguments& a, int64_t begin, int64_t end) {
+    const IndexFault fault =
+        scatter<Op>(ScatterTask<T>{static_cast<const T*>(a.from), static_cast<T*>(a.to),
+                                   loops(a.outer), loops(a.inner), index_axes(a.axes), a.data_inner,
+                                   a.other_outer, a.other_inner},
+                    begin, end);
+    return {fault.outer, fault.axis, fault.index};
+}
+
+template <class Op>
+struct FindScatter {
+    template <class T>
+    MoveKernel of() const {
+        return run_scatter<Op, Wrapping<T>>;
+    }
+};
+
+MoveKernel find_scatter(bool add, DType dtype) {
+    if (!add) {
+        switch (ir::size_of(dtype)) {
+            case 1: return run_scatter<Replace, uint8_t>;
+            case 2: return run_scatter<Replace, uint16_t>;
+            case 4: return run_scatter<Replace, uint32_t>;
+            case 8: return run_scatter<Replace, uint64_t>;
+            default: return nullptr;
+        }
+    }
+    if (dtype == DType::boolean) return run_scatter<Any, uint8_t>;
+    return for_type<MoveKernel>(dtype, FindScatter<Sum>{});
+}
+
+template <class T>
+void run_fold(const FoldArguments& a, int64_t begin, int64_t end) {
+    fold(FoldTask<T>{static_cast<const T*>(a.input), static_cast<T*>(a.output), loops(a.outer),
+                     loops(a.positions), loops(a.counts), loops(a.window), a.steps, a.dilations,
+                     a.input_outer, a.input_counts, a.input_window, a.output_outer,
+                     a.output_positions, a.run},
+         begin, end);
+}
+
+struct FindFold {
+    template <class T>
+    FoldKernel of() const {
+        return run_fold<Wrapping<T>>;
+    }
+};
+
+FoldKernel find_fold(DType dtype) {
+    return dtype == DType::boolean ? nullptr : for_type<FoldKernel>(dtype, FindFold{});
+}
+
+}  // namespace
+
+extern const KernelSet set;
+const KernelSet set = {
+    COMPOSIT_TEXT(COMPOSIT_ISA),
+    named_kernels,
+    named_kernel_count,
+    {copy<uint8_t>, copy<uint16_t>, copy<uint32_t>, copy<uint64_t>, copy<Bytes16>},
+    find_reduce,
+    find_scan,
+    find_contract,
+    {run_gather<uint8_t>, run_gather<uint16_t>, run_gather<uint32_t>, run_gather<uint64_t>,
+     run_gather<Bytes16>},
+    find_scatter,
+    find_fold};
+
+}  // namespace composit::interpreter::COMPOSIT_ISA

@@ -1,0 +1,43 @@
+// What an executable is made of: one step per kernel, built once, run many times from any thread.
+#pragma once
+
+#include "composit/backends/interpreter/chunk.h"
+#include "composit/runtime/backend.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace composit::interpreter {
+
+// Splits work over a run's threads. `work` counts elements or operations: little work is not split
+// at all.
+template <class Task>
+void split(const runtime::Run& run, int64_t count, double work, const Task& task) {
+    constexpr double least_work = 32768;  // about what starting a thread costs
+    const auto parts = static_cast<int64_t>(std::min<double>(run.threads, work / least_work));
+    if (std::min(parts, count) <= 1) return task(0, count);
+    const int64_t used = std::min(parts, count);
+    run.parallel_for(used, [&](int64_t i) { task(count * i / used, count * (i + 1) / used); });
+}
+
+class Step {
+  public:
+    virtual ~Step() = default;
+    virtual void run(const Memory& memory, const runtime::Run& run) const = 0;
+};
+
+using StepRef = std::unique_ptr<const Step>;
+using ir::kernel::Program;
+
+// Each throws NotSupported when the set lacks a kernel. The kernel must live as long as the step;
+// `set` lives forever.
+StepRef make_step(const ir::kernel::Map& map, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Reduce& reduce, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Scan& scan, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Contract& contract, const Program& program,
+                  const KernelSet& set);
+StepRef make_step(const ir::kernel::Gather& gather, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Scatter& scatter, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Fold& fold, const Program& program, const KernelSet& set);
+
+}  // namespace composit::interpreter
