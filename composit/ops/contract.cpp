@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -121,12 +122,36 @@ void lower_contract(const Node& node, ir::Lowering& lowering) {
     lowering.emit(std::move(kernel));
 }
 
+// The new axis is a batch axis when both have it, else a free axis, moved to the front afterwards.
+std::vector<Tensor> batch_contract(const Node& node, const std::vector<Tensor>& operands, const Batched& batched,
+                                   int64_t) {
+    Contraction c = contraction_of(node.attributes());
+    const auto rows = free_axes(node.operand(0), c.batch_a, c.contracted_a).size();
+    const auto batch = static_cast<int64_t>(c.batch_a.size());
+    if (batched[0]) {
+        c.batch_a = moved_right(c.batch_a);
+        c.contracted_a = moved_right(c.contracted_a);
+    }
+    if (batched[1]) {
+        c.batch_b = moved_right(c.batch_b);
+        c.contracted_b = moved_right(c.contracted_b);
+    }
+    if (batched[0] && batched[1]) {
+        c.batch_a = prefixed(0, c.batch_a);
+        c.batch_b = prefixed(0, c.batch_b);
+        return {contract(operands[0], operands[1], c)};
+    }
+    const int64_t place = batched[0] ? batch : batch + static_cast<int64_t>(rows);
+    return {axis_to_front(contract(operands[0], operands[1], c), place)};
+}
+
 const ir::Operation& contract_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "contract",
         .doc = "Batched tensor contraction; k is summed by the order of semantics.md 3.",
         .infer = infer_contract,
         .vjp = vjp_contract,
+        .batch = batch_contract,
         .lower = lower_contract,
         .check = check_contract,
     });

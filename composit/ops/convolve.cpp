@@ -1,5 +1,6 @@
 // convolve: N-dimensional cross-correlation with strides, padding, dilations and groups; its gradients are convolutions again.
 #include "composit/base/error.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -180,12 +181,43 @@ void lower_convolve(const Node& node, ir::Lowering& lowering) {
     lowering.emit(std::move(kernel));
 }
 
+// Many inputs: a larger batch. Many filters: more output channels, inside each group. Both: more groups.
+std::vector<Tensor> batch_convolve(const Node& node, const std::vector<Tensor>& operands, const Batched& batched,
+                                   int64_t n) {
+    const Tensor &x = operands[0], &filters = operands[1];
+    Convolution c = convolution_of(node.attributes());
+    const Shape& out = node.types()[0].shape;
+    const Shape spatial_out(out.begin() + 2, out.end());
+    if (!batched[1]) {
+        const Shape lengths(x.shape().begin() + 3, x.shape().end());
+        const Tensor merged = reshape(x, shape_of({n * x.shape()[1], x.shape()[2]}, lengths));
+        return {reshape(convolve(merged, filters, c), prefixed(n, out))};
+    }
+    const Shape window(filters.shape().begin() + 3, filters.shape().end());
+    const int64_t outs = filters.shape()[1], ins = filters.shape()[2], groups = c.groups;
+    if (batched[0]) {
+        const Shape lengths(x.shape().begin() + 3, x.shape().end());
+        const Tensor channels = reshape(transpose(x, swap_with_rest({1, 0}, x.shape().size())),
+                                        shape_of({x.shape()[1], n * x.shape()[2]}, lengths));
+        c.groups = n * groups;
+        const Tensor y = convolve(channels, reshape(filters, shape_of({n * outs, ins}, window)), c);
+        return {axis_to_front(reshape(y, shape_of({out[0], n, outs}, spatial_out)), 1)};
+    }
+    const int64_t each = outs / groups;
+    Tensor sets = reshape(filters, shape_of({n, groups, each, ins}, window));
+    sets = transpose(sets, swap_with_rest({1, 0}, sets.shape().size()));
+    const Tensor y = convolve(x, reshape(sets, shape_of({groups * n * each, ins}, window)), c);
+    const Tensor apart = reshape(y, shape_of({out[0], groups, n, each}, spatial_out));
+    return {reshape(axis_to_front(apart, 2), prefixed(n, out))};
+}
+
 const ir::Operation& convolve_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "convolve",
         .doc = "N-dimensional cross-correlation; runs as a contraction whose packing gathers the windows.",
         .infer = infer_convolve,
         .vjp = vjp_convolve,
+        .batch = batch_convolve,
         .lower = lower_convolve,
         .check = check_convolve,
     });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
@@ -69,6 +70,33 @@ Tensors index_operands(const Node& node, size_t count) {
     return {node.operands().begin() + 1, node.operands().begin() + 1 + static_cast<long>(count)};
 }
 
+// The indices of all slices: the number of the slice selects along the leading axis of data.
+Tensors batched_indices(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
+    const Axes& axes = node.attributes().get<Axes>("axes");
+    const int rank = static_cast<int>(index_shape(node.operands(), 1, axes.size()).size());
+    Tensors indices{with_rank(iota({n}, 0), rank)};
+    for (size_t i = 1; i <= axes.size(); ++i)
+        indices.push_back(batched[i] ? with_rank(operands[i], rank) : operands[i]);
+    return indices;
+}
+
+Tensors batch_gather(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
+    const Axes& axes = node.attributes().get<Axes>("axes");
+    Tensors indices = batched_indices(node, operands, batched, n);
+    const bool any_index = std::find(batched.begin() + 1, batched.end(), true) != batched.end();
+    if (batched[0] && any_index) return {gather(operands[0], indices, prefixed(0, moved_right(axes)))};
+    indices.erase(indices.begin());
+    if (!batched[0]) return {gather(operands[0], indices, axes)};
+    const int64_t rank = static_cast<int64_t>(index_shape(node.operands(), 1, axes.size()).size());
+    return {axis_to_front(gather(operands[0], indices, moved_right(axes)), rank)};
+}
+
+Tensors batch_scatter(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
+    return {scatter(with_batch(operands[0], batched[0], n), batched_indices(node, operands, batched, n),
+                    prefixed(0, moved_right(node.attributes().get<Axes>("axes"))),
+                    with_batch(operands.back(), batched.back(), n), node.attributes().get<bool>("add"))};
+}
+
 const ir::Operation& gather_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "gather",
@@ -84,6 +112,7 @@ const ir::Operation& gather_operation() {
                 result[0] = scatter(zeros_like(node.operand(0)), index_operands(node, axes.size()), axes, g[0], true);
             return result;
         },
+        .batch = batch_gather,
         .lower = [](const Node& node, Lowering& lowering) {
             const Axes& axes = node.attributes().get<Axes>("axes");
             ir::kernel::Gather kernel;
@@ -127,6 +156,7 @@ const ir::Operation& scatter_operation() {
             result.back() = back;
             return result;
         },
+        .batch = batch_scatter,
         .lower = [](const Node& node, Lowering& lowering) {
             const Axes& axes = node.attributes().get<Axes>("axes");
             const Nest x = lowering.operand(0);

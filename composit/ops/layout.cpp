@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -21,6 +22,49 @@ std::vector<TensorType> like(const Tensor& x, Shape shape) { return {{std::move(
 const Axes& axes_of(const Attributes& attributes, std::string_view name) { return attributes.get<Axes>(name); }
 const Axes& axes_of(const Node& node, std::string_view name) { return axes_of(node.attributes(), name); }
 
+Tensors batch_reshape(const Node& node, const Tensors& x, const Batched&, int64_t n) {
+    return {reshape(x[0], prefixed(n, node.types()[0].shape))};
+}
+
+Tensors batch_transpose(const Node& node, const Tensors& x, const Batched&, int64_t) {
+    return {transpose(x[0], prefixed(0, moved_right(axes_of(node, "axes"))))};
+}
+
+Tensors batch_broadcast(const Node& node, const Tensors& x, const Batched&, int64_t n) {
+    const Shape& shape = node.types()[0].shape;
+    return {broadcast_to(with_rank(x[0], static_cast<int>(shape.size())), prefixed(n, shape))};
+}
+
+Tensors batch_slice(const Node& node, const Tensors& x, const Batched&, int64_t n) {
+    return {slice(x[0], prefixed(0, axes_of(node, "starts")), prefixed(n, axes_of(node, "lengths")),
+                  prefixed(1, axes_of(node, "steps")))};
+}
+
+// A value per slice cannot be padded with at once: zeros are, and what is not from x is then replaced.
+Tensors batch_pad(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
+    const Axes &low = axes_of(node, "low"), &high = axes_of(node, "high"), &interior = axes_of(node, "interior");
+    const Tensor x = with_batch(operands[0], batched[0], n);
+    const auto padded = [&](const Tensor& value) {
+        return pad(x, value, prefixed(0, low), prefixed(0, high), prefixed(0, interior));
+    };
+    if (!batched[1]) return {padded(operands[1])};
+    const Tensor yes = full(node.operand(0).shape(), ir::constant(Array::scalar(DType::boolean, 1), "scalar_True"));
+    const Tensor no = ir::constant(Array::scalar(DType::boolean, 0), "scalar_False");
+    const Tensor zero = ir::constant(Array::scalar(x.dtype(), 0), "scalar_0");
+    const Tensor value = with_rank(operands[1], node.operand(0).rank());
+    return {map("where", {pad(yes, no, low, high, interior), padded(zero), value})};
+}
+
+Tensors batch_concatenate(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
+    Tensors parts;
+    for (size_t i = 0; i < operands.size(); ++i) parts.push_back(with_batch(operands[i], batched[i], n));
+    return {concatenate(parts, node.attributes().get<int64_t>("axis") + 1)};
+}
+
+Tensors batch_split(const Node& node, const Tensors& x, const Batched&, int64_t) {
+    return split(x[0], axes_of(node, "lengths"), node.attributes().get<int64_t>("axis") + 1);
+}
+
 // ----- reshape
 const ir::Operation& reshape_operation() {
     static const ir::Operation& operation = ir::register_operation({
@@ -35,6 +79,7 @@ const ir::Operation& reshape_operation() {
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
             return {reshape(g[0], node.operand(0).shape())};
         },
+        .batch = batch_reshape,
         .lower = [](const Node& node, Lowering& lowering) {
             const Shape& shape = node.types()[0].shape;
             const Nest x = lowering.operand(0);
@@ -68,6 +113,7 @@ const ir::Operation& transpose_operation() {
             for (size_t d = 0; d < axes.size(); ++d) inverse[static_cast<size_t>(axes[d])] = static_cast<int64_t>(d);
             return {transpose(g[0], inverse)};
         },
+        .batch = batch_transpose,
         .lower = [](const Node& node, Lowering& lowering) {
             lowering.result(0, reindex(lowering.operand(0), node.types()[0].shape, [&](Access& access) {
                 std::vector<int64_t> strides;
@@ -106,6 +152,7 @@ const ir::Operation& broadcast_operation() {
                 if (d < extra || (shape[d - extra] == 1 && full[d] != 1)) axes.push_back(static_cast<int64_t>(d));
             return {reshape(axes.empty() ? g[0] : reduce(Combiner::sum, g[0], axes), shape)};
         },
+        .batch = batch_broadcast,
         .lower = [](const Node& node, Lowering& lowering) {
             lowering.result(0, broadcast(lowering.operand(0), node.types()[0].shape, lowering));
         },
@@ -150,6 +197,7 @@ const ir::Operation& slice_operation() {
             const Tensor upright = turns ? slice(g[0], turn_starts, lengths, turn_steps) : g[0];
             return {pad(upright, ir::constant(Array::scalar(g[0].dtype(), 0), "scalar_0.0"), low, high, interior)};
         },
+        .batch = batch_slice,
         .lower = [](const Node& node, Lowering& lowering) {
             const Axes &starts = axes_of(node, "starts"), &steps = axes_of(node, "steps");
             lowering.result(0, reindex(lowering.operand(0), node.types()[0].shape, [&](Access& access) {
@@ -209,6 +257,7 @@ const ir::Operation& pad_operation() {
             }
             return result;
         },
+        .batch = batch_pad,
         .lower = [](const Node& node, Lowering& lowering) {
             const Access target = lowering.new_output(0);
             emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
@@ -259,6 +308,7 @@ const ir::Operation& concatenate_operation() {
             }
             return result;
         },
+        .batch = batch_concatenate,
         .lower = [](const Node& node, Lowering& lowering) {
             const auto axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
             Access target = lowering.new_output(0);
@@ -299,6 +349,7 @@ const ir::Operation& split_operation() {
                     ir::constant(Array::scalar(node.operand(0).dtype(), 0), "scalar_0.0")));
             return {concatenate(parts, node.attributes().get<int64_t>("axis"))};
         },
+        .batch = batch_split,
         .lower = [](const Node& node, Lowering& lowering) {
             const auto axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
             const Nest x = lowering.operand(0);

@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
@@ -133,12 +134,26 @@ void lower_map(const Node& node, ir::Lowering& lowering) {
     }));
 }
 
+// Operands line up from the last axis backwards, so a batched one gets axes of length 1 after its leading one.
+std::vector<Tensor> batch_map(const Node& node, const std::vector<Tensor>& operands, const Batched& batched, int64_t) {
+    const int rank = static_cast<int>(node.types()[0].shape.size());
+    std::vector<Tensor> aligned;
+    for (size_t i = 0; i < operands.size(); ++i)
+        aligned.push_back(batched[i] ? with_rank(operands[i], rank) : operands[i]);
+    return {map(node.attributes().get<RowRef>("row"), aligned)};
+}
+
+std::vector<Tensor> batch_astype(const Node& node, const std::vector<Tensor>& x, const Batched&, int64_t) {
+    return {astype(x[0], node.types()[0].dtype)};
+}
+
 const ir::Operation& map_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "map",
         .doc = "A row of the scalar table applied to every element, under broadcasting.",
         .infer = infer_map,
         .vjp = vjp_map,
+        .batch = batch_map,
         .lower = lower_map,
         .label = [](const Node& node) { return node.attributes().get<RowRef>("row")->name; },
     });
@@ -157,6 +172,7 @@ const ir::Operation& astype_operation() {
             if (!ir::is_inexact(from) || !ir::is_inexact(node.types()[0].dtype)) return {Tensor()};
             return {astype(g[0], from)};
         },
+        .batch = batch_astype,
         .lower = [](const Node& node, ir::Lowering& lowering) {
             lowering.result(0, combine({lowering.operand(0)}, [&](const std::vector<Expr>& x) {
                 return ir::scalar::convert(x[0], node.types()[0].dtype);

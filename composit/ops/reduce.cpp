@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "composit/base/error.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
@@ -168,12 +169,22 @@ void lower_reduce(const Node& node, ir::Lowering& lowering) {
     lowering.emit(std::move(kernel));
 }
 
+std::vector<Tensor> batch_reduce(const Node& node, const std::vector<Tensor>& x, const Batched&, int64_t) {
+    return {reduce(combiner_of(node.attributes()), x[0], moved_right(node.attributes().get<Axes>("axes")),
+                   node.attributes().get<bool>("keepdims"))};
+}
+
+std::vector<Tensor> batch_scan(const Node& node, const std::vector<Tensor>& x, const Batched&, int64_t) {
+    return {scan(combiner_of(node.attributes()), x[0], node.attributes().get<int64_t>("axis") + 1)};
+}
+
 const ir::Operation& reduce_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "reduce",
         .doc = "Axes combined away: sum, product, maximum, minimum, any, all, argmax, argmin.",
         .infer = infer_reduce,
         .vjp = vjp_reduce,
+        .batch = batch_reduce,
         .lower = lower_reduce,
         .label = [](const Node& node) { return std::string(name(combiner_of(node.attributes()))); },
         .check = check_reduce,
@@ -263,6 +274,7 @@ const ir::Operation& scan_operation() {
             return {{x[0].shape(), x[0].dtype()}};
         },
         .vjp = vjp_scan,
+        .batch = batch_scan,
         .lower = lower_scan,
         .label = [](const Node& node) {
             return "running_" + std::string(name(combiner_of(node.attributes())));

@@ -1,5 +1,6 @@
 // Sliding windows over the last axes, their transpose `fold`, and positions (`iota`).
 #include "composit/base/error.h"
+#include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -45,6 +46,15 @@ void lower_windows(const Node& node, Lowering& lowering) {
     }));
 }
 
+// Both work on the last axes: a leading one is carried along.
+Tensors batch_windows(const Node& node, const Tensors& x, const Batched&, int64_t) {
+    return {windows(x[0], axes_of(node, "window"), axes_of(node, "steps"), axes_of(node, "dilations"))};
+}
+
+Tensors batch_fold(const Node& node, const Tensors& x, const Batched&, int64_t) {
+    return {fold(x[0], axes_of(node, "lengths"), axes_of(node, "steps"), axes_of(node, "dilations"))};
+}
+
 const ir::Operation& windows_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "windows",
@@ -56,6 +66,7 @@ const ir::Operation& windows_operation() {
             const Axes lengths(shape.end() - static_cast<long>(steps.size()), shape.end());
             return {fold(g[0], lengths, steps, axes_of(node, "dilations"))};
         },
+        .batch = batch_windows,
         .lower = lower_windows,
         .check = check_windows,
     });
@@ -107,6 +118,7 @@ const ir::Operation& fold_operation() {
                 all = slice(all, Axes(shape.size(), 0), shape, Axes(shape.size(), 1));
             return {all};
         },
+        .batch = batch_fold,
         .lower = lower_fold,
         .check = check_fold,
     });
