@@ -21,10 +21,10 @@ def scaled_erfc(x):
     return mp.erfc(x) * mp.exp(x * x)
 
 
-def tail(kind, shift):
-    """The function of w = 2 x / (x + shift) - 1 that tends to a constant for large x."""
+def tail(kind, shift, offset):
+    """The function of w = 2 x / (x + shift) - offset that tends to a constant for large x."""
     def value(w):
-        v = (w + 1) / 2
+        v = (w + offset) / 2
         x = shift * v / (1 - v)
         if kind == "erfc":
             return (x + shift) * scaled_erfc(x)
@@ -32,8 +32,10 @@ def tail(kind, shift):
     return value
 
 
-def tail_end(x, shift):
-    return 2 * mpf(x) / (x + shift) - 1
+def tail_entry(kind, shift, offset, highest, count, bits):
+    function = tail(kind, shift, offset)
+    end = 2 * mpf(highest) / (mpf(highest) + shift) - offset
+    return function, reciprocal(function), -mpf(offset), end, count, bits
 
 
 def exponential_part(r):
@@ -96,15 +98,13 @@ def entries():
            lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
            TINY, erf_high, 12, DOUBLE)
     yield ("normal_tail_float32",
-           "(x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 1, x <= 14.6, Phi normal",
-           tail("normal", 4), reciprocal(tail("normal", 4)), mpf(-1), tail_end(mpf("14.6"), 4),
-           11, SINGLE)
-    yield ("normal_tail_float64", "(x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 1, x <= 39",
-           tail("normal", 5.5), reciprocal(tail("normal", 5.5)), mpf(-1), tail_end(39, 5.5),
-           23, DOUBLE)
+           "(x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 0.875, x <= 14.6, Phi normal",
+           *tail_entry("normal", 4, 0.875, "14.6", 11, SINGLE))
+    yield ("normal_tail_float64",
+           "(x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39",
+           *tail_entry("normal", 5.5, 0.875, "39", 23, DOUBLE))
     yield ("erfc_float64", "(x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7",
-           tail("erfc", 4), reciprocal(tail("erfc", 4)), mpf(-1), tail_end(mpf("27.7"), 4),
-           23, DOUBLE)
+           *tail_entry("erfc", 4, 1, "27.7", 23, DOUBLE))
 
 
 def main():

@@ -42,4 +42,9 @@ Expr erf_of(const Expr& x);
 Expr erfc_of(const Expr& x);
 Expr gelu_of(const Expr& x);  // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
 
+// ----- library_trigonometric.cpp: reduction by Payne and Hanek for all magnitudes, polynomials
+Expr sin_of(const Expr& x);
+Expr cos_of(const Expr& x);
+Expr tan_of(const Expr& x);
+
 }  // namespace composit::ir::scalar

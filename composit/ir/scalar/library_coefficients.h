@@ -116,24 +116,24 @@ inline constexpr double erf_float64[] = {
     -0x1.61e4a8f7d47c7p-23, 0x1.035c09d0dc2a4p-26, -0x1.297202a970bd9p-30,
 };
 
-// (x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 1, x <= 14.6, Phi normal; error 2^-25.54
+// (x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 0.875, x <= 14.6, Phi normal; error 2^-26.47
 inline constexpr double normal_tail_float32[] = {
-    0x1.82b4bc0000000p-1, -0x1.373e3c0000000p-1, 0x1.8c6d7c0000000p-2,
-    -0x1.7dfe800000000p-3, 0x1.eede340000000p-5, -0x1.ee8c0e0000000p-8,
-    -0x1.cf23600000000p-9, 0x1.aa21380000000p-10, 0x1.da69680000000p-13,
-    -0x1.7d3bce0000000p-13, -0x1.663cec0000000p-15,
+    0x1.ace7140000000p-1, -0x1.6d84e60000000p-1, 0x1.d9fd0a0000000p-2,
+    -0x1.bdf36a0000000p-3, 0x1.06e0de0000000p-4, -0x1.2109640000000p-8,
+    -0x1.39ca4a0000000p-8, 0x1.60ff8a0000000p-10, 0x1.6902100000000p-12,
+    -0x1.4f31f40000000p-13, -0x1.6494f40000000p-16,
 };
 
-// (x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 1, x <= 39; error 2^-55.54
+// (x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39; error 2^-55.62
 inline constexpr double normal_tail_float64[] = {
-    0x1.8c2b8893b5c8dp-1, -0x1.5ed05c7e41a2ep-1, 0x1.1239b3f8c06ddp-1,
-    -0x1.77dbb5cdda967p-2, 0x1.be33e6ee9934cp-3, -0x1.c15806fa494b7p-4,
-    0x1.71707b57604e3p-5, -0x1.c83edf430eb32p-7, 0x1.4034e557f6eabp-9,
-    0x1.1ab3459f93c77p-12, -0x1.544960d3f223bp-12, 0x1.2b8923d052212p-14,
-    0x1.11cd533c70345p-16, -0x1.96a584a302f6ep-17, 0x1.df8601acef096p-22,
-    0x1.8e67369187369p-20, -0x1.1fd8ae31bb510p-22, -0x1.7e6c926610c7fp-23,
-    0x1.b109bdcc8093fp-25, 0x1.916fad2459fd6p-26, -0x1.81cdc06a5033ep-28,
-    -0x1.78607e68528f6p-29, -0x1.0289ae170c7dfp-34,
+    0x1.bcb3e10676d33p-1, -0x1.ad1fb8ffaf042p-1, 0x1.6457ce0fc31d1p-1,
+    -0x1.fae42dcd41ac6p-2, 0x1.31269ca058767p-2, -0x1.2fd2c3cb20579p-3,
+    0x1.dd7e0ec11ecb9p-5, -0x1.0854cf170537ap-6, 0x1.efb250e51a973p-10,
+    0x1.7d6be511495b0p-11, -0x1.a28a80d5ce0b2p-12, 0x1.0f87aa71f19c9p-15,
+    0x1.27ab4a51de2adp-15, -0x1.592a226d0c5d3p-17, -0x1.5952c8dea9c16p-19,
+    0x1.a9cde509f19dfp-20, 0x1.834ae955b7811p-23, -0x1.dab1f3f9ace9ap-23,
+    -0x1.cc30a0cdcea2cp-27, 0x1.f091c38b970fdp-26, 0x1.48635d86a2485p-31,
+    -0x1.6d16788762c12p-29, 0x1.17f45da9fd7ccp-33,
 };
 
 // (x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7; error 2^-53.13

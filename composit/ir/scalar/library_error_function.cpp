@@ -69,7 +69,7 @@ Expr weighted_normal_tail(const Expr& x) {
     // The same for v = x / (x + shift): the factor is d log(v g) / d log(v), about (1 - v)^3.
     const Expr rest = (1.0 - v).named("rest");
     const Expr residual = fma(-v, lost, fma(-v, sum, bounded)) * (rest * (1.0 / shift));
-    const Expr w = fma(v, 2.0, -1.0).named("w");
+    const Expr w = fma(v, 2.0, -0.875).named("w");
     using namespace coefficients;
     const ScaledPair tail = exp_times_polynomial(
         negative_square(bounded, 0.5), w,
