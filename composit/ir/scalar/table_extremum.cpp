@@ -60,7 +60,8 @@ Row choice_row(const char* name, int arity, const TypeRule& types, const char* d
         for (int i = 0; i < arity; ++i) out.push_back(pull(x, y, one_like(y), i));
         return out;
     };
-    return {name, {}, arity, types, {}, doc, std::move(value), slopes, false, pull};
+    const Interval away_from_0{0.5, 3};
+    return {name, {}, arity, types, {away_from_0}, doc, std::move(value), slopes, false, pull};
 }
 
 }  // namespace

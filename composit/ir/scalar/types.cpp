@@ -50,8 +50,10 @@ bool all_cast_safely(const DTypes& operands, DType dtype) {
 
 // The first dtype of `candidates` to which all operands cast safely; throws when there is none.
 DType first_of(std::string_view name, const DTypes& operands, const DTypes& candidates) {
+    // Integers never choose bfloat16, though all cast to it.
+    const bool has_bfloat16 = std::find(operands.begin(), operands.end(), bfloat16) != operands.end();
     for (DType dtype : candidates)
-        if (all_cast_safely(operands, dtype)) return dtype;
+        if ((dtype != bfloat16 || has_bfloat16) && all_cast_safely(operands, dtype)) return dtype;
     refuse(name);
 }
 
