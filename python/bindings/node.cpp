@@ -121,6 +121,7 @@ void bind_node(nb::module_& module) {
     module.def("constant", [](nb::handle array, const std::string& name, bool copy) {
         return ir::constant(array_from(array, copy), name);
     }, nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
+    module.def("dtype_of", [](ir::DType dtype) { return dtype; }, "The numpy.dtype meant.");
     module.def("named", [](const Tensor& x, const std::string& name) {
         return Tensor(ir::with_name(x.node(), name), x.output_index());
     }, "The tensor, of a node like its own with another name.");

@@ -1,0 +1,42 @@
+"""composit: NumPy and neural networks as one inspectable graph, and readable C++ out of it."""
+
+import os as _os
+
+from composit import _core
+
+_core.add_internal_folder(_os.path.dirname(__file__) + "/")
+
+
+def _numpy_folder() -> str:
+    import numpy
+
+    return _os.path.dirname(numpy.__file__) + "/"
+
+
+_core.add_internal_folder(_numpy_folder())
+_core.backends.warn_in_python()
+
+from composit import errors, nn, numpy  # noqa: E402
+from composit import _methods, backends  # noqa: E402
+from composit.compilation import compile  # noqa: E402
+from composit.evaluation import evaluate, set_threads  # noqa: E402
+from composit.functional import grad, jvp, value_and_grad, vjp, vmap  # noqa: E402
+from composit.nn import *  # noqa: E402
+from composit.numpy import *  # noqa: E402
+from composit.scalar import register  # noqa: E402
+from composit.visualization import visualize  # noqa: E402
+
+__version__ = _core.__version__
+
+
+def cmake_dir() -> str:
+    """The folder to give to CMake as composit_DIR, for find_package(composit)."""
+    return _os.path.join(_os.path.dirname(__file__), "cmake")
+
+
+def __getattr__(name: str):
+    """Functions registered after import."""
+    try:
+        return getattr(numpy, name)
+    except AttributeError:
+        raise AttributeError(f"module 'composit' has no attribute {name!r}") from None

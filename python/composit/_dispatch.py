@@ -1,0 +1,48 @@
+"""NumPy's protocols: np.exp(lazy) and np.concatenate([lazy, …]) become composit's functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit._core import LazyTensor, NotSupported, with_location
+
+_other_names = {
+    "absolute": "abs", "round_": "round", "around": "round", "amax": "max", "amin": "min",
+    "concatenate": "concatenate",
+}  # fmt: skip
+
+
+def _refused(name: str) -> NotSupported:
+    return NotSupported(
+        with_location(
+            f"numpy.{name} of a LazyTensor is not supported. "
+            f"Evaluate it first: numpy.{name}(composit.evaluate(x))."
+        )
+    )
+
+
+def _find(name: str) -> Any:
+    from composit import numpy as cnp
+
+    found = cnp.__dict__.get(name) or cnp.__dict__.get(_other_names.get(name, ""))
+    if found is None:
+        raise _refused(name)
+    return found
+
+
+def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """Called by NumPy for a ufunc with a LazyTensor among its operands."""
+    function = _find(ufunc.__name__)
+    if method == "__call__":
+        return function(*inputs, **options)
+    if not hasattr(function, method):
+        raise _refused(f"{ufunc.__name__}.{method}")
+    return getattr(function, method)(*inputs, **options)
+
+
+def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Called by NumPy for its other functions."""
+    module = func.__module__ or ""
+    if module not in ("numpy", "numpy.lib.stride_tricks", "numpy.lib._stride_tricks_impl"):
+        raise _refused(f"{module.removeprefix('numpy.')}.{func.__name__}")
+    return _find(func.__name__)(*args, **kwargs)

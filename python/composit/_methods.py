@@ -1,0 +1,163 @@
+"""The methods of LazyTensor that are NumPy's functions, and those that need values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, _dispatch
+from composit import numpy as cnp
+from composit._core import LazyTensor, with_location
+
+
+def _reshape(self: LazyTensor, *shape: Any, order: str = "C", copy: bool | None = None) -> LazyTensor:
+    """The same elements under another shape."""
+    return cnp.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def _transpose(self: LazyTensor, *axes: Any) -> LazyTensor:
+    """Axes reversed, or in the order given."""
+    if len(axes) == 1:
+        return cnp.transpose(self, axes[0])
+    return cnp.transpose(self, axes or None)
+
+
+def _astype(
+    self: LazyTensor, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
+    copy: bool = True,
+) -> LazyTensor:  # fmt: skip
+    """Elements converted."""
+    if casting != "unsafe":
+        import numpy as np
+
+        if not np.can_cast(self.dtype, dtype, casting):
+            raise TypeError(
+                with_location(
+                    f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
+                    f"according to the rule {casting!r}"
+                )
+            )
+    return cnp.astype(self, dtype, copy=copy)
+
+
+def _clip(self: LazyTensor, min: Any = None, max: Any = None, out: Any = None) -> LazyTensor:
+    """Values kept between two bounds."""
+    return cnp.clip(self, min, max, out)
+
+
+def _flatten(self: LazyTensor, order: str = "C") -> LazyTensor:
+    """One dimension; a copy."""
+    if order not in ("C", "A", "K"):
+        cnp._ufunc.refuse("flatten", order=order)
+    return _core.numpy.flatten(self)
+
+
+def _iter(self: LazyTensor) -> Any:
+    if self.ndim == 0:
+        raise TypeError(with_location("iteration over a 0-d array"))
+    return (self[i] for i in range(self.shape[0]))
+
+
+def _array(self: LazyTensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """The values, evaluated now."""
+    if copy is False:
+        raise ValueError(
+            with_location("a LazyTensor has no memory to share: copy=False is not possible.")
+        )
+    values = self.evaluated()
+    return values if dtype is None else values.astype(dtype, copy=False)
+
+
+def _item(self: LazyTensor, *args: Any) -> Any:
+    """One element as a Python scalar, evaluated now."""
+    return self.evaluated().item(*args)
+
+
+def _index(self: LazyTensor) -> int:
+    if self.ndim != 0 or self.dtype.kind not in "iu":
+        raise TypeError(with_location("only integer scalar arrays can be converted to a scalar index"))
+    return int(self.evaluated())
+
+
+def _scalar(convert: Any) -> Any:
+    def method(self: LazyTensor) -> Any:
+        return convert(self.evaluated())
+
+    method.__doc__ = f"{convert.__name__}(x), evaluated now."
+    return method
+
+
+def _repr(self: LazyTensor) -> str:
+    """LazyTensor(exp: float32[2, 3]); printing does not evaluate."""
+    return f"LazyTensor({self.node.name}: {self.dtype}{list(self.shape)})"
+
+
+def _format(self: LazyTensor, specification: str) -> str:
+    return format(self.evaluated().item() if specification else _repr(self), specification)
+
+
+def _contains(self: LazyTensor, value: Any) -> bool:
+    return bool((self == value).any())
+
+
+def _reduce(self: LazyTensor) -> Any:
+    return _core.constant, (self.evaluated(), self.name if self.node.is_constant else "")
+
+
+def _set_item(self: LazyTensor, indices: Any, values: Any) -> LazyTensor:
+    """A new tensor: this one after x[indices] = values."""
+    return cnp.set_item(self, indices, values)
+
+
+def _graph(self: LazyTensor) -> Any:
+    """What this tensor reaches, as a read-only networkx-like MultiDiGraph."""
+    from composit.graph import GraphView
+
+    return GraphView((self,))
+
+
+def _fill(self: LazyTensor, value: Any) -> None:
+    self[...] = value
+
+
+def _flat(self: LazyTensor) -> LazyTensor:
+    return self.ravel()
+
+
+def _real(self: LazyTensor) -> LazyTensor:
+    return cnp.real(self) if self.dtype.kind == "c" else self
+
+
+def attach() -> None:
+    """Puts all of these on LazyTensor."""
+    functions = [
+        "sum", "prod", "max", "min", "mean", "var", "std", "argmax", "argmin", "any", "all",
+        "cumsum", "cumprod", "ravel", "squeeze", "swapaxes", "repeat", "take", "diagonal",
+        "trace", "dot", "nonzero",
+    ]  # fmt: skip
+    for name in functions:
+        setattr(LazyTensor, name, getattr(cnp, name))
+    methods = {
+        "reshape": _reshape, "transpose": _transpose, "astype": _astype, "clip": _clip,
+        "flatten": _flatten, "set_item": _set_item, "item": _item, "fill": _fill,
+        "__iter__": _iter, "__array__": _array, "__repr__": _repr, "__str__": _repr,
+        "__format__": _format, "__contains__": _contains, "__reduce__": _reduce,
+        "__index__": _index, "__bool__": _scalar(bool), "__int__": _scalar(int),
+        "__float__": _scalar(float), "__complex__": _scalar(complex),
+        "__array_ufunc__": _dispatch.array_ufunc, "__array_function__": _dispatch.array_function,
+        "copy": lambda self, order="C": self.copied(),
+        "__copy__": lambda self: self.copied(),
+        "__deepcopy__": lambda self, memo: self.copied(),
+        "tolist": lambda self: self.evaluated().tolist(),
+        "tobytes": lambda self, order="C": self.evaluated().tobytes(order),
+        "conj": lambda self: cnp.conjugate(self) if self.dtype.kind == "c" else self,
+        "round": lambda self, decimals=0, out=None: cnp.round(self, decimals, out=out),
+    }  # fmt: skip
+    for name, method in methods.items():
+        setattr(LazyTensor, name, method)
+    for name, function in {"graph": _graph, "flat": _flat, "real": _real}.items():
+        setattr(LazyTensor, name, property(function, doc=function.__doc__))
+    LazyTensor.mT = property(cnp.matrix_transpose, doc="The last two axes exchanged.")
+    LazyTensor.__array_priority__ = 1000
+
+
+attach()

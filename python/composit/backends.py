@@ -1,0 +1,25 @@
+"""The back ends of this process, and back ends written in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+
+
+def register(backend: Any) -> Any:
+    """Makes a back end known by its name. It is an object with
+
+        name                       a text
+        refuses(kernel)            why a kernel cannot run here, or None (may be left out)
+        compile(program)           a callable(inputs, outputs), which reads the first list of
+                                   ndarrays and writes the second, in the program's order
+
+    Kernels that it refuses run on the interpreter."""
+    _core.backends.register(backend)
+    return backend
+
+
+def names() -> list[str]:
+    """The names of all back ends."""
+    return _core.backends.names()

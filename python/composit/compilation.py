@@ -1,0 +1,219 @@
+"""compile: a function as one program, held ready for calls with arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
+from composit.evaluation import as_tensor, options
+from composit.functional import _Traced
+from composit.structure import flatten
+
+
+class Pass:
+    """A step from the user's graph to kernels: its name, and the text before and after it."""
+
+    def __init__(self, name: str, before: str, after: str) -> None:
+        self.name, self.before, self.after = name, before, after
+
+    def __repr__(self) -> str:
+        return f"<Pass({self.name})>"
+
+
+class Specialisation:
+    """The program for one signature: dtypes and shapes of the arguments."""
+
+    def __init__(self, core: Any, rebuild_result: Any) -> None:
+        self.core = core
+        self._rebuild_result = rebuild_result
+
+    def __call__(self, arrays: list[Any]) -> Any:
+        return self._rebuild_result(self.core(*arrays))
+
+    @property
+    def graph(self) -> Any:
+        """The user's graph."""
+        from composit.graph import GraphView
+
+        return GraphView(tuple(self.core.outputs))
+
+    @property
+    def lowered_graph(self) -> Any:
+        """The graph after inlining and simplification."""
+        from composit.graph import GraphView
+
+        return GraphView(tuple(self.core.lowered_outputs))
+
+    @property
+    def passes(self) -> list[Pass]:
+        """What was done to the graph, in order."""
+        return [Pass(*texts) for texts in self.core.passes]
+
+    @property
+    def program(self) -> Any:
+        """Kernels over buffers."""
+        return self.core.program
+
+    @property
+    def kernels(self) -> list[Any]:
+        """The loop nests, in order."""
+        return self.core.program.kernels
+
+    @property
+    def buffers(self) -> list[Any]:
+        """Inputs, constants, temporaries and outputs."""
+        return self.core.program.buffers
+
+    @property
+    def source(self) -> str:
+        """The generated code."""
+        return self.core.source
+
+    @property
+    def build_command(self) -> str:
+        """How the generated code was compiled."""
+        return self.core.build_command
+
+    @property
+    def plan(self) -> str:
+        """Buffers and their places, as a table."""
+        return self.core.plan
+
+    @property
+    def placements(self) -> list[tuple[str, str, str]]:
+        """(kernel, back end, why not on the one asked for) for each kernel."""
+        return self.core.placements
+
+
+class CompiledFunction:
+    """What compile returns: call it with arrays (or tensors, which are evaluated)."""
+
+    def __init__(self, function: Callable[..., Any], run_options: Any, name: str) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._options = run_options
+        self._name = name
+        self._is_fixed = False
+        self._latest: Specialisation | None = None
+        self.specialisations: dict[Any, Specialisation] = {}
+
+    def specialise(self, *examples: Any) -> Specialisation:
+        """Compiles for arguments like these (now, if it has not been done)."""
+        signature, leaves, rebuild = self._signature(examples)
+        found = self.specialisations.get(signature)
+        if found is None:
+            found = self._compile(leaves, rebuild)
+            self.specialisations[signature] = found
+        self._latest = found
+        return found
+
+    def _signature(self, args: tuple[Any, ...]) -> tuple[Any, list[Any], Any]:
+        leaves, rebuild = flatten(args)
+        arrays = [_as_array(leaf) for leaf in leaves]
+        signature = tuple(
+            array if not hasattr(array, "dtype") else (str(array.dtype), array.shape)
+            for array in arrays
+        )
+        return (signature, _outline(args)), arrays, rebuild
+
+    def _compile(self, arrays: list[Any], rebuild: Any) -> Specialisation:
+        is_array = [hasattr(array, "dtype") for array in arrays]
+
+        def rebuild_all(tensors: list[Any]) -> Any:
+            rest = iter(tensors)
+            return rebuild([next(rest) if a else leaf for leaf, a in zip(arrays, is_array)])
+
+        traced = _Traced(self._function, rebuild_all, {})
+        examples = [as_tensor(array) for array, a in zip(arrays, is_array) if a]
+        core = _core.compile_function(traced, examples, self._options, self._name)
+        return Specialisation(core, traced.rebuild_result)
+
+    def __call__(self, *args: Any) -> Any:
+        signature, leaves, _ = self._signature(args)
+        found = self.specialisations.get(signature)
+        if found is None:
+            if self._is_fixed and self._latest is not None:
+                # The core's message names the argument that does not fit.
+                self._latest([leaf for leaf in leaves if hasattr(leaf, "dtype")])
+                raise TypeError(
+                    with_location(
+                        f"{self._name}: the arguments do not have the structure of the examples."
+                    )
+                )
+            found = self.specialise(*args)
+        self._latest = found
+        return found([leaf for leaf in leaves if hasattr(leaf, "dtype")])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(Specialisation, name):
+            raise AttributeError(f"'CompiledFunction' object has no attribute {name!r}")
+        if self._latest is None:
+            raise AttributeError(
+                with_location(f"{self._name}.{name}: nothing is compiled before the first call.")
+            )
+        return getattr(self._latest, name)
+
+    def export(self, path: Any, *signatures: tuple[Any, ...]) -> Any:
+        """Writes the program as C++ with no dependencies into the folder `path`. Each of
+        `signatures` is a tuple of example arguments; none: the latest specialisation."""
+        exporter = getattr(_core, "export_cpp_project", None)
+        if exporter is None:
+            raise NotSupported(with_location("export: the exporter cpp_project is not built."))
+        chosen = [self.specialise(*examples) for examples in signatures]
+        if not chosen:
+            if self._latest is None:
+                raise AttributeError(
+                    with_location(f"{self._name}.export: nothing is compiled before the first call.")
+                )
+            chosen = [self._latest]
+        return exporter([one.core for one in chosen], str(path), self._name)
+
+    def __repr__(self) -> str:
+        return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"
+
+
+def _as_array(leaf: Any) -> Any:
+    """Arrays are arguments; Python scalars and texts are part of the program, as literals."""
+    if isinstance(leaf, (bool, int, float, str)) and not hasattr(leaf, "dtype"):
+        return leaf
+    if isinstance(leaf, LazyTensor):
+        return leaf
+    import numpy as np
+
+    return np.asarray(leaf)
+
+
+def _outline(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return (type(value).__name__, tuple(_outline(item) for item in value))
+    if isinstance(value, dict):
+        return ("dict", tuple((key, _outline(item)) for key, item in value.items()))
+    return type(value).__name__ if isinstance(value, (bool, int, float, str)) else None
+
+
+def compile(
+    f: Callable[..., Any] | None = None,
+    *examples: Any,
+    backend: str = "cpp",
+    threads: int | None = None,
+    fuse: bool = True,
+    reuse_buffers: bool = True,
+    cache_folder: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
+    call's signature, at its first call. Python scalars among the arguments are literals."""
+    run_options = options(backend, threads, fuse, reuse_buffers, cache_folder)
+    if f is None:
+        return lambda function: compile(
+            function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
+            cache_folder=cache_folder, name=name,
+        )  # fmt: skip
+    compiled = CompiledFunction(f, run_options, name or getattr(f, "__name__", "f"))
+    if examples:
+        compiled.specialise(*examples)
+        compiled._is_fixed = True
+    return compiled

@@ -1,0 +1,63 @@
+"""evaluate: the values of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+
+
+class Cache(dict):
+    """Values by tensor, found by the tensor's identity."""
+
+
+def options(
+    backend: str = "interpreter",
+    threads: int | None = None,
+    fuse: bool = True,
+    reuse_buffers: bool = True,
+    cache_folder: str | None = None,
+) -> Any:
+    """How to run: the back end by name, threads (None: set_threads' or all), what may be planned."""
+    return _core.Options(backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "")
+
+
+_threads = [0]
+
+
+def set_threads(count: int | None) -> None:
+    """How many threads evaluation may use; None: all cores that this process may use. The number
+    never changes a result."""
+    if count is not None and (not isinstance(count, int) or count < 1):
+        raise ValueError(
+            with_location(f"set_threads: {count!r} threads. A positive integer or None is required.")
+        )
+    _threads[0] = count or 0
+
+
+def as_tensor(value: Any) -> LazyTensor:
+    """`value` itself if it is a LazyTensor, else a constant of it."""
+    if isinstance(value, LazyTensor):
+        return value
+    from composit.numpy import asarray
+
+    return asarray(value)
+
+
+def evaluate(
+    *tensors: Any,
+    return_cache: bool = False,
+    always_return_tuple: bool = False,
+    backend: str = "interpreter",
+    threads: int | None = None,
+) -> Any:
+    """The values: an ndarray for one tensor, a list of them for several, computed together."""
+    outputs = [as_tensor(tensor) for tensor in tensors]
+    values = _core.evaluate(outputs, options(backend, threads))
+    result: Any = tuple(values) if always_return_tuple else values
+    if len(values) == 1 and not always_return_tuple:
+        result = values[0]
+    if return_cache:
+        return result, Cache(zip(outputs, values))
+    return result

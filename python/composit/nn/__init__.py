@@ -1,0 +1,20 @@
+"""Neural networks: operations, layers, gradients, optimisers."""
+
+from composit.nn import core, layers, operations
+from composit.nn.layers import *
+from composit.nn.operations import *
+from composit.nn.optimize import Optimizer, adam, adamw, optimize, sgd, sgd_optimizer
+from composit.nn.training import chain_rule
+from composit.operations import wrap_as_operation
+
+__all__ = [
+    *operations.__all__,
+    *layers.__all__,
+    "adam",
+    "adamw",
+    "chain_rule",
+    "optimize",
+    "sgd",
+    "sgd_optimizer",
+    "wrap_as_operation",
+]

@@ -1,0 +1,77 @@
+"""NumPy, lazily: functions of the same names and arguments that make nodes of a graph."""
+
+from composit import _core
+from composit._core import LazyTensor
+from composit.evaluation import evaluate
+from composit.numpy import random
+from composit.numpy._ufunc import Ufunc, ufuncs
+from composit.numpy.creation import *
+from composit.numpy.creation import array, asarray, copy
+from composit.numpy.linear import *
+from composit.numpy.manipulation import *
+from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
+from composit.numpy.reductions import *
+
+_table = ufuncs()
+globals().update(_table)
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None):
+    """Values below a_min become a_min, above a_max a_max; either may be None."""
+    from composit.numpy._ufunc import write_out
+
+    low = a_min if min is None else min
+    high = a_max if max is None else max
+    result = _core.numpy.clip(a, low, high)
+    if dtype is not None:
+        result = _core.numpy.astype(result, dtype)
+    return write_out("clip", result, out)
+
+
+def where(condition, x=None, y=None, /):
+    """x where the condition holds, y elsewhere; with one argument, nonzero(condition)."""
+    if x is None and y is None:
+        return nonzero(condition)
+    return _core.numpy.apply("where", condition, x, y)
+
+
+def divmod(x1, x2, /):
+    """(floor_divide(x1, x2), remainder(x1, x2))"""
+    return tuple(_core.numpy.divmod(x1, x2))
+
+
+def result_type(*arrays_and_dtypes):
+    """The dtype that these promote to; Python scalars count by their kind only."""
+    import numpy as np
+
+    operands = [a.dtype if isinstance(a, LazyTensor) and not a.is_weak else a for a in arrays_and_dtypes]
+    return np.result_type(*operands)
+
+
+from composit.operations import (  # noqa: E402
+    create_from_numpy_compute_operation,
+    create_numpy_binary_compute_function,
+    create_numpy_compute_function,
+    create_numpy_concatenate_function,
+    get_operands,
+    wrap_as_operation,
+)
+
+pi = 3.141592653589793
+e = 2.718281828459045
+inf = float("inf")
+nan = float("nan")
+newaxis = None
+
+_hidden = {"Any", "annotations", "operator", "refuse", "with_location", "write_out", "ufuncs"}
+__all__ = [name for name in dir() if not name.startswith("_") and name not in _hidden]
+
+
+def __getattr__(name):
+    """dtypes and other names that are NumPy's own: float32, int64, ndarray's limits, …"""
+    import numpy as np
+
+    value = getattr(np, name, None)
+    if isinstance(value, type) and issubclass(value, np.generic) or name in ("dtype", "finfo", "iinfo"):
+        return value
+    raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")

@@ -1,0 +1,164 @@
+"""Ufunc: one row of the scalar table as a function of tensors."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
+
+_apply = _core.numpy.apply
+_apply_in = _core.numpy.apply_in
+
+
+def refuse(function: str, **arguments: Any) -> None:
+    """NotSupported for the first argument that was given (is not None)."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise NotSupported(
+                with_location(f"{function}: {name}={value!r} is not supported yet. Leave it out.")
+            )
+
+
+def write_out(function: str, result: LazyTensor, out: Any) -> Any:
+    """The result written over `out`, as NumPy's out= does: cast by the rule same_kind."""
+    import numpy as np
+
+    if isinstance(out, tuple):
+        (out,) = out
+    if out is None:
+        return result
+    if isinstance(out, LazyTensor):
+        out.replaced(_core.fitted(function, result, out))
+        return out
+    if isinstance(out, np.ndarray):
+        np.copyto(out, result.evaluated(), casting="same_kind")
+        return out
+    raise TypeError(with_location("return arrays must be of ArrayType"))
+
+
+class Ufunc:
+    """An elementwise function under NumPy's broadcasting and promotion; one node a call."""
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
+        self.__name__ = self.__qualname__ = row.name
+        self.__doc__ = row.doc
+        self.__module__ = "composit.numpy"
+        self.nin = row.arity
+        self.nout = 1
+        self.nargs = row.arity + 1
+
+    def __call__(
+        self,
+        *operands: Any,
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        casting: str = "same_kind",
+    ) -> LazyTensor:
+        name = self.__name__
+        if len(operands) != self.nin:
+            if len(operands) != self.nin + 1 or out is not None:
+                raise TypeError(
+                    with_location(
+                        f"{name}() takes from {self.nin} to {self.nargs} positional arguments "
+                        f"but {len(operands)} were given"
+                    )
+                )
+            out, operands = operands[-1], operands[:-1]
+        if casting != "same_kind":
+            refuse(name, casting=casting)
+        result = _apply(name, *operands) if dtype is None else _apply_in(name, dtype, *operands)
+        if out is None and where is True:
+            return result
+        if where is not True:
+            if isinstance(out, tuple):
+                (out,) = out
+            if out is None:
+                raise NotSupported(
+                    with_location(
+                        f"{name}: where= without out= leaves elements without a value, which is "
+                        "not supported. Give out=, or use where(condition, a, b)."
+                    )
+                )
+            result = _apply("where", where, _core.fitted(name, result, _as_tensor(out)), out)
+        return write_out(name, result, out)
+
+    def reduce(
+        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> LazyTensor:
+        """The function between all elements along an axis, as the reduction of that name."""
+        from composit import numpy as cnp
+
+        names = {
+            "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+            "logical_or": "any", "logical_and": "all",
+        }  # fmt: skip
+        if self.__name__ not in names:
+            raise NotSupported(with_location(f"{self.__name__}.reduce is not supported yet."))
+        options = {} if dtype is None else {"dtype": dtype}
+        reduction = getattr(cnp, names[self.__name__])
+        result = reduction(array, axis=axis, keepdims=keepdims, **options)
+        return write_out(self.__name__, result, out)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> LazyTensor:
+        """Running results along an axis."""
+        from composit import numpy as cnp
+
+        names = {"add": "cumsum", "multiply": "cumprod"}
+        if self.__name__ not in names:
+            raise NotSupported(with_location(f"{self.__name__}.accumulate is not supported yet."))
+        return write_out(self.__name__, getattr(cnp, names[self.__name__])(array, axis, dtype), out)
+
+    def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
+        """The function of all pairs."""
+        from composit import numpy as cnp
+
+        a, b = cnp.asarray(a), cnp.asarray(b)
+        return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
+
+    def at(self, a: LazyTensor, indices: Any, b: Any = None, /) -> None:
+        """a[indices] = f(a[indices], b) without buffering; only add."""
+        if self.__name__ != "add":
+            raise NotSupported(with_location(f"{self.__name__}.at is not supported yet."))
+        a.replaced(_core.numpy.add_at(a, indices, b))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        kind = inspect.Parameter
+        names = ["x"] if self.nin == 1 else [f"x{i + 1}" for i in range(self.nin)]
+        parameters = [kind(name, kind.POSITIONAL_ONLY) for name in names]
+        parameters.append(kind("out", kind.POSITIONAL_OR_KEYWORD, default=None))
+        for name, default in (("where", True), ("casting", "same_kind"), ("dtype", None)):
+            parameters.append(kind(name, kind.KEYWORD_ONLY, default=default))
+        return inspect.Signature(parameters)
+
+    def __repr__(self) -> str:
+        return f"<composit ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> Any:
+        return (_by_name, (self.__name__,))
+
+
+def _by_name(name: str) -> Ufunc:
+    from composit import numpy as cnp
+
+    return getattr(cnp, name)
+
+
+def _as_tensor(value: Any) -> LazyTensor:
+    from composit import numpy as cnp
+
+    return value if isinstance(value, LazyTensor) else cnp.asarray(value)
+
+
+def ufuncs() -> dict[str, Ufunc]:
+    """Every row of the table, by name and by alias."""
+    table: dict[str, Ufunc] = {}
+    for row in _core.scalar.all_rows():
+        ufunc = Ufunc(row)
+        for name in (row.name, *row.aliases):
+            table[name] = ufunc
+    return table

@@ -1,0 +1,257 @@
+"""Making tensors: NumPy's array creation routines."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import refuse
+
+_c = _core.numpy
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return tuple(operator.index(length) for length in shape)
+
+
+def _order(function: str, order: str | None) -> None:
+    if order not in (None, "C", "K", "A"):
+        refuse(function, order=order)
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, name: str | None = None, copy: bool | None = None
+) -> LazyTensor:
+    """A tensor: `a` itself if it is one, else a constant with a copy of its values (or, for
+    copy=False, its memory)."""
+    _order("asarray", order)
+    if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor):
+        dtype, name = _dtype_or_name(dtype)
+    if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
+        a = a.lazy_tensor
+    if isinstance(a, (list, tuple)) and _holds_tensors(a):
+        a = _stacked(a)
+    if isinstance(a, LazyTensor):
+        if dtype is not None and _core.dtype_of(dtype) != a.dtype:
+            a = _c.astype(a, dtype)
+        if a.is_weak:
+            a = _c.strong(a)
+        return a.copied() if copy else (_core.named(a, name) if name else a)
+    import numpy as np
+
+    target = None if dtype is None else _core.dtype_of(dtype)
+    return _core.constant(np.asarray(a, dtype=target), name or "", copy is not False)
+
+
+def _dtype_or_name(text: str) -> tuple[Any, str | None]:
+    """The seed's asarray(array, name): its second argument, where NumPy has dtype."""
+    try:
+        return _core.dtype_of(text), None
+    except TypeError:
+        return None, text
+
+
+def _holds_tensors(items: Any) -> bool:
+    return any(
+        isinstance(item, LazyTensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item))
+        for item in items
+    )
+
+
+def _stacked(items: Any) -> LazyTensor:
+    return _c.stack([asarray(item) for item in items], 0, None)
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    like: Any = None,
+    name: str | None = None,
+) -> LazyTensor:
+    """A new tensor of these values."""
+    refuse("array", like=like)
+    result = asarray(object, dtype, order, name=name, copy=copy)
+    if result.ndim < ndmin:
+        result = _c.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+def ndarray(
+    shape: Any,
+    dtype: Any = float,
+    buffer: Any = None,
+    offset: int = 0,
+    strides: Any = None,
+    order: Any = None,
+    *,
+    name: str | None = None,
+) -> LazyTensor:
+    """A tensor of zeros."""
+    refuse("ndarray", buffer=buffer, strides=strides)
+    return _c.zeros(_shape(shape), dtype, name or "")
+
+
+def zeros(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
+    name: str | None = None,
+) -> LazyTensor:  # fmt: skip
+    """Zeros; float64 unless dtype is given."""
+    refuse("zeros", like=like)
+    return _c.zeros(_shape(shape), dtype, name or "")
+
+
+def ones(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
+    name: str | None = None,
+) -> LazyTensor:  # fmt: skip
+    """Ones; float64 unless dtype is given."""
+    refuse("ones", like=like)
+    return _c.ones(_shape(shape), dtype, name or "")
+
+
+def empty(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
+    name: str | None = None,
+) -> LazyTensor:  # fmt: skip
+    """Zeros: composit has no uninitialised values."""
+    refuse("empty", like=like)
+    return _c.empty(_shape(shape), dtype, name or "")
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    like: Any = None, name: str | None = None,
+) -> LazyTensor:  # fmt: skip
+    """`fill_value` broadcast to a shape."""
+    refuse("full", like=like)
+    return _c.full(_shape(shape), fill_value, dtype, name or "")
+
+
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> LazyTensor:  # fmt: skip
+    """Zeros of a's shape and dtype; a is not computed."""
+    return _c.zeros_like(a, dtype, None if shape is None else _shape(shape))
+
+
+def ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> LazyTensor:  # fmt: skip
+    """Ones of a's shape and dtype; a is not computed."""
+    return _c.ones_like(a, dtype, None if shape is None else _shape(shape))
+
+
+def empty_like(
+    prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
+    *, device: Any = None,
+) -> LazyTensor:  # fmt: skip
+    """Zeros of the prototype's shape and dtype."""
+    return _c.empty_like(prototype, dtype, None if shape is None else _shape(shape))
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+    shape: Any = None, *, device: Any = None,
+) -> LazyTensor:  # fmt: skip
+    """`fill_value` in a's shape and dtype."""
+    return _c.full_like(a, fill_value, dtype, None if shape is None else _shape(shape))
+
+
+def arange(
+    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None,
+    like: Any = None, name: str | None = None,
+) -> LazyTensor:  # fmt: skip
+    """start, start + step, … before stop; arange(stop) starts at 0."""
+    refuse("arange", like=like)
+    if stop is None:
+        start, stop = 0, start
+    if step is None:
+        step = 1
+    values = (start, stop, step)
+    if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):
+        return _c.arange_integers(*(operator.index(v) for v in values), dtype, name or "")
+    return _c.arange_floats(*(float(value) for value in values), dtype, name or "")
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: Any = None, axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """`num` values from start to stop."""
+    for value in (start, stop):
+        if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
+            refuse("linspace", start=start, stop=stop)
+    try:
+        count = operator.index(num)
+    except TypeError:
+        raise TypeError(
+            with_location(f"'{type(num).__name__}' object cannot be interpreted as an integer")
+        ) from None
+    result = _c.linspace(float(start), float(stop), count, endpoint, dtype, "")
+    if not retstep:
+        return result
+    parts = count - 1 if endpoint else count
+    return result, (float(stop) - float(start)) / parts if parts > 0 else float("nan")
+
+
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C", *,
+    device: Any = None, like: Any = None,
+) -> LazyTensor:  # fmt: skip
+    """Ones on the k-th diagonal, zeros elsewhere."""
+    refuse("eye", like=like)
+    return _c.eye(N, M, k, dtype)
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> LazyTensor:
+    """The n x n identity matrix."""
+    refuse("identity", like=like)
+    return _c.identity(n, dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> LazyTensor:
+    """Ones at and below the k-th diagonal."""
+    refuse("tri", like=like)
+    return _c.tri(N, M, k, dtype)
+
+
+def tril(m: Any, k: int = 0) -> LazyTensor:
+    """m with zeros above the k-th diagonal of its last two axes."""
+    return _c.tril(m, k)
+
+
+def triu(m: Any, k: int = 0) -> LazyTensor:
+    """m with zeros below the k-th diagonal of its last two axes."""
+    return _c.triu(m, k)
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> LazyTensor:
+    """Another object for the same values: writing one leaves the other as it is."""
+    return asarray(a).copied()
+
+
+def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -> LazyTensor:
+    """A constant named `name` whose values initializer_callback() returns, called now."""
+    import numpy as np
+
+    values = np.asarray(initializer_callback(), dtype=_core.dtype_of(dtype))
+    if values.shape != _shape(shape):
+        raise ValueError(
+            with_location(
+                f"create_input: the callback of {name} returned shape {values.shape}. "
+                f"{_shape(shape)} is required."
+            )
+        )
+    return _core.constant(values, name)

@@ -1,0 +1,80 @@
+"""Products of matrices and tensors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor
+from composit.numpy._ufunc import refuse, write_out
+
+_c = _core.numpy
+
+
+def matmul(x1: Any, x2: Any, /, out: Any = None, *, dtype: Any = None) -> LazyTensor:
+    """Matrix product over the last two axes, leading axes broadcast."""
+    if dtype is not None:
+        x1, x2 = _c.astype(x1, dtype), _c.astype(x2, dtype)
+    return write_out("matmul", _c.matmul(x1, x2), out)
+
+
+def dot(a: Any, b: Any, out: Any = None) -> LazyTensor:
+    """Sum over the last axis of a and the last but one of b."""
+    return write_out("dot", _c.dot(a, b), out)
+
+
+def inner(a: Any, b: Any, /) -> LazyTensor:
+    """Sum over the last axes of both."""
+    return _c.inner(a, b)
+
+
+def outer(a: Any, b: Any, out: Any = None) -> LazyTensor:
+    """Products of all pairs of the flattened operands."""
+    return write_out("outer", _c.outer(a, b), out)
+
+
+def vdot(a: Any, b: Any, /) -> LazyTensor:
+    """Sum of conj(a) * b over the flattened operands."""
+    return _c.vdot(a, b)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> LazyTensor:
+    """Sum over the last `axes` axes of a and the first of b, or over listed pairs."""
+    try:
+        return _c.tensordot(a, b, operator.index(axes))
+    except TypeError:
+        axes_a, axes_b = axes
+        return _c.tensordot_pairs(a, b, axes_a, axes_b)
+
+
+def einsum(
+    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K",
+    casting: str = "safe",
+) -> LazyTensor:  # fmt: skip
+    """Einstein's summation: einsum("ij,jk->ik", a, b)."""
+    subscripts, *tensors = operands
+    if not isinstance(subscripts, str):
+        refuse("einsum", subscripts=subscripts)
+    if dtype is not None:
+        tensors = [_c.astype(tensor, dtype) for tensor in tensors]
+    return write_out("einsum", _c.einsum(subscripts, tensors), out)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> LazyTensor:
+    """The elements at equal positions of two axes, as the last axis."""
+    return _c.diagonal(a, offset, axis1, axis2)
+
+
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> LazyTensor:
+    """Sum of a diagonal."""
+    if dtype is not None:
+        a = _c.astype(a, dtype)
+    return write_out("trace", _c.trace(a, offset, axis1, axis2), out)
+
+
+def diag(v: Any, k: int = 0) -> LazyTensor:
+    """The matrix with v on its k-th diagonal, or the k-th diagonal of a matrix."""
+    return _c.diag(v, k)

@@ -1,0 +1,314 @@
+"""Rearranging elements: shapes, joining, splitting, repeating, padding, taking."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import refuse, write_out
+
+_c = _core.numpy
+
+
+def reshape(
+    a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
+) -> LazyTensor:
+    """The same elements in row-major order under another shape; one length may be -1."""
+    if order not in ("C", "A"):
+        refuse("reshape", order=order)
+    result = _c.reshape(a, shape)
+    return result.copied() if copy else result
+
+
+def ravel(a: Any, order: str = "C") -> LazyTensor:
+    """One dimension; a view."""
+    if order not in ("C", "A", "K"):
+        refuse("ravel", order=order)
+    return _c.ravel(a)
+
+
+def transpose(a: Any, axes: Any = None) -> LazyTensor:
+    """Axes reversed, or in the order given."""
+    return _c.transpose(a, axes)
+
+
+def permute_dims(a: Any, axes: Any = None) -> LazyTensor:
+    """Axes reversed, or in the order given."""
+    return _c.transpose(a, axes)
+
+
+def matrix_transpose(x: Any, /) -> LazyTensor:
+    """The last two axes exchanged."""
+    return _c.matrix_transpose(x)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> LazyTensor:
+    """Two axes exchanged."""
+    return _c.swapaxes(a, axis1, axis2)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> LazyTensor:
+    """Axes moved to new positions, the others in their order."""
+    return _c.moveaxis(a, source, destination)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> LazyTensor:
+    """An axis moved before another."""
+    return _c.rollaxis(a, axis, start)
+
+
+def expand_dims(a: Any, axis: Any) -> LazyTensor:
+    """New axes of length 1."""
+    return _c.expand_dims(a, axis)
+
+
+def squeeze(a: Any, axis: Any = None) -> LazyTensor:
+    """Axes of length 1 removed."""
+    return _c.squeeze(a, axis)
+
+
+def _each(function: Any, arys: tuple[Any, ...]) -> Any:
+    results = tuple(function(a) for a in arys)
+    return results[0] if len(results) == 1 else results
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """At least one dimension."""
+    return _each(_c.atleast_1d, arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """At least two dimensions."""
+    return _each(_c.atleast_2d, arys)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """At least three dimensions."""
+    return _each(_c.atleast_3d, arys)
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> LazyTensor:
+    """Repeated along new axes and axes of length 1; a read-only view."""
+    return _c.broadcast_to(array, shape)
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[LazyTensor, ...]:
+    """All arguments, broadcast against each other."""
+    return tuple(_c.broadcast_arrays(args))
+
+
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
+    """The shape that these shapes broadcast to."""
+    return _c.broadcast_shapes(*args)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> LazyTensor:
+    """Elements converted, as casting="unsafe"."""
+    if not copy and isinstance(x, LazyTensor) and _core.dtype_of(dtype) == x.dtype:
+        return x
+    return _c.astype(x, dtype)
+
+
+def concatenate(
+    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> LazyTensor:
+    """Joined along an axis; axis None joins the flattened parts."""
+    if casting != "same_kind":
+        refuse("concatenate", casting=casting)
+    return write_out("concatenate", _c.concatenate(arrays, axis, dtype), out)
+
+
+concat = concatenate
+
+
+def stack(
+    arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> LazyTensor:
+    """Joined along a new axis."""
+    if casting != "same_kind":
+        refuse("stack", casting=casting)
+    return write_out("stack", _c.stack(arrays, axis, dtype), out)
+
+
+def _joined(function: Any, tup: Any, dtype: Any) -> LazyTensor:
+    return function(tup if dtype is None else [_c.astype(part, dtype) for part in tup])
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
+    """Joined along the second axis (the only one of 1-d parts)."""
+    return _joined(_c.hstack, tup, dtype)
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
+    """Joined as rows."""
+    return _joined(_c.vstack, tup, dtype)
+
+
+def dstack(tup: Any) -> LazyTensor:
+    """Joined along the third axis."""
+    return _c.dstack(tup)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> LazyTensor:
+    """Values after arr; both are flattened without an axis."""
+    return _c.append(arr, values, axis)
+
+
+def _sections(value: Any) -> int | None:
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)  # the seed's users divide lengths with /
+        return None
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[LazyTensor, ...]:
+    """Equal parts, or parts before each of some positions: one node with several outputs."""
+    sections = _sections(indices_or_sections)
+    if sections is not None:
+        return tuple(_c.split(ary, sections, axis))
+    return tuple(_c.split_at(ary, indices_or_sections, axis))
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[LazyTensor, ...]:
+    """Parts whose lengths differ by one at most."""
+    sections = _sections(indices_or_sections)
+    if sections is not None:
+        return tuple(_c.array_split(ary, sections, axis))
+    return tuple(_c.split_at(ary, indices_or_sections, axis))
+
+
+def flip(m: Any, axis: Any = None) -> LazyTensor:
+    """Reversed along axes; a view."""
+    return _c.flip(m, axis)
+
+
+def fliplr(m: Any) -> LazyTensor:
+    """Reversed along the second axis."""
+    return _c.flip(m, 1)
+
+
+def flipud(m: Any) -> LazyTensor:
+    """Reversed along the first axis."""
+    return _c.flip(m, 0)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> LazyTensor:
+    """Elements moved along axes, those that leave come in on the other side."""
+    return _c.roll(a, shift, axis)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> LazyTensor:
+    """Rotated by 90 degrees k times."""
+    return _c.rot90(m, k, tuple(axes))
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> LazyTensor:
+    """Each element several times."""
+    try:
+        return _c.repeat(a, operator.index(repeats), axis)
+    except TypeError:
+        return _c.repeat_each(a, repeats, axis)
+
+
+def tile(A: Any, reps: Any) -> LazyTensor:
+    """The whole several times along each axis."""
+    return _c.tile(A, reps)
+
+
+def _pad_widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
+    import numpy as np
+
+    if isinstance(pad_width, dict):
+        widths = np.zeros((rank, 2), dtype="int64")
+        for axis, width in pad_width.items():
+            widths[axis] = width
+    else:
+        widths = np.broadcast_to(np.asarray(pad_width), (rank, 2))
+    if widths.dtype.kind not in "iu":
+        raise TypeError(with_location("`pad_width` must be of integral type."))
+    return [(int(low), int(high)) for low, high in widths]
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> LazyTensor:
+    """Elements added around: constant, edge, reflect, symmetric, wrap or empty."""
+    from composit.numpy import asarray
+
+    value = kwargs.pop("constant_values", 0)
+    refuse("pad", **kwargs)
+    if isinstance(value, (list, tuple)):
+        refuse("pad", constant_values=value)
+    array = asarray(array)
+    return _c.pad(array, _pad_widths(pad_width, array.ndim), mode, value)
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> LazyTensor:
+    """Elements at integer indices along an axis."""
+    return write_out("take", _c.take(a, indices, axis, mode), out)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor:
+    """Elements whose positions along an axis are given one by one."""
+    return _c.take_along_axis(arr, indices, axis)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> LazyTensor:
+    """The n-th difference along an axis."""
+    return _c.diff(a, n, axis, prepend, append)
+
+
+def sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> LazyTensor:
+    """All windows; their axes come last."""
+    return _c.sliding_window_view(x, window_shape, axis)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Coordinate grids of one-dimensional tensors."""
+    if sparse:
+        refuse("meshgrid", sparse=sparse)
+    return tuple(_c.meshgrid(xi, indexing))
+
+
+def nonzero(a: Any) -> tuple[LazyTensor, ...]:
+    """Indices of the elements that are not zero, one tensor per axis: evaluates `a` now."""
+    return tuple(_c.nonzero(a))
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """a.shape"""
+    from composit.numpy import asarray
+
+    return asarray(a).shape
+
+
+def ndim(a: Any) -> int:
+    """a.ndim"""
+    return len(shape(a))
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """The number of elements, or the length of an axis."""
+    lengths = shape(a)
+    if axis is not None:
+        return lengths[axis]
+    count = 1
+    for length in lengths:
+        count *= length
+    return count
+
+
+def get_item(array: Any, indices: Any) -> LazyTensor:
+    """array[indices]"""
+    return _c.get_item(array, indices)
+
+
+def set_item(array: Any, indices: Any, values: Any) -> LazyTensor:
+    """A new tensor: `array` after array[indices] = values."""
+    return _c.set_item(array, indices, values)

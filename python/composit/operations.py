@@ -1,0 +1,114 @@
+"""Operations of one's own, written with NumPy: wrap_as_operation; and the seed's way to make some."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
+from composit.evaluation import as_tensor
+
+
+def _parameter_names(function: Any, count: int) -> list[str]:
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        names = []
+    return [names[i] if i < len(names) else f"x{i}" for i in range(count)]
+
+
+def _trace(function: Any, name: str, parameters: list[LazyTensor], call: Any) -> Any:
+    try:
+        return call(*parameters)
+    except (NotSupported, ValueError) as error:
+        if isinstance(error, ValueError) and "placeholder" not in str(error):
+            raise
+        raise NotSupported(
+            with_location(
+                f"wrap_as_operation: {name} cannot be traced: {error}. Operations on the arguments "
+                "must be functions of NumPy that composit has, and may not ask for their values."
+            )
+        ) from error
+
+
+def wrap_as_operation(*, opaque: bool = False) -> Any:
+    """A decorator: calls of the function become one node named after it. The function's NumPy code
+    is traced into a graph, so that the node differentiates and compiles like any other.
+
+        @wrap_as_operation()
+        def relu(x):
+            return np.maximum(x, 0)
+    """
+    if opaque:
+        raise NotSupported(
+            with_location("wrap_as_operation: opaque=True (a call to Python) is not supported yet.")
+        )
+
+    def decorate(function: Any) -> Any:
+        @functools.wraps(function)
+        def operation(*operands: Any, **attributes: Any) -> Any:
+            return _call(function, operands, attributes)
+
+        return operation
+
+    return decorate
+
+
+def _call(function: Any, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    name = function.__name__
+    # Python scalars stay what they are inside, weak; everything else becomes a parameter.
+    is_operand = [not isinstance(x, (bool, int, float, str, type(None))) for x in operands]
+    if not any(is_operand):
+        is_operand = [isinstance(x, (bool, int, float)) for x in operands]
+    tensors = [as_tensor(x) for x, chosen in zip(operands, is_operand) if chosen]
+    names = _parameter_names(function, len(operands))
+    chosen_names = [name for name, chosen in zip(names, is_operand) if chosen]
+    parameters = [_core.input(n, t.dtype, t.shape) for n, t in zip(chosen_names, tensors)]
+
+    def call(*inside: LazyTensor) -> Any:
+        rest = iter(inside)
+        arguments = [next(rest) if chosen else x for x, chosen in zip(operands, is_operand)]
+        return function(*arguments, **attributes)
+
+    made = _trace(function, name, parameters, call)
+    several = isinstance(made, (tuple, list))
+    results = [as_tensor(result) for result in (made if several else [made])]
+    outputs = _core.ops.call(name, parameters, results, tensors)
+    return tuple(outputs) if several else outputs[0]
+
+
+def create_numpy_compute_function(name: str) -> Any:
+    """composit.numpy's function of that name."""
+    from composit import numpy as cnp
+
+    return getattr(cnp, name)
+
+
+create_numpy_binary_compute_function = create_numpy_compute_function
+
+
+def create_numpy_concatenate_function() -> Any:
+    """composit.numpy.concatenate"""
+    return create_numpy_compute_function("concatenate")
+
+
+def create_from_numpy_compute_operation(
+    *operands: Any, operation: Any, dtype_to_override: Any = None
+) -> Any:
+    """The node for a callable that runs NumPy operations on arrays, traced as by wrap_as_operation."""
+    if not hasattr(operation, "__name__"):
+        operation = functools.wraps(type(operation).__call__)(operation)
+        operation.__name__ = type(operation).__name__
+    result = wrap_as_operation()(operation)(*operands)
+    if dtype_to_override is None:
+        return result
+    from composit.numpy import astype
+
+    return astype(result, dtype_to_override)
+
+
+def get_operands(graph: Any, node: Any) -> list[tuple[Any, int]]:
+    """(node, output index) of each operand of a node."""
+    return list(node.operand_nodes)

@@ -1,0 +1,57 @@
+"""The scalar language: expressions, every function of the table on them, and new rows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from composit import _core
+from composit._core.scalar import Expr, Row, all_rows, find_row
+
+__all__ = ["Expr", "Row", "all_rows", "find_row", "register"]
+
+
+def register(
+    name: str,
+    value: Callable[..., Any],
+    slope: Callable[..., Any] | None = None,
+    doc: str = "",
+    *,
+    types: str = "inexact",
+    aliases: Sequence[str] = (),
+    domain: Sequence[tuple[float, float]] = (),
+    is_piecewise_constant: bool = False,
+) -> Any:
+    """A new elementwise function: composit.numpy.<name>, differentiable, on every back end.
+
+    value(x, …) is its definition on scalar expressions: operators, numbers and composit.scalar's
+    functions. slope(x, …, y) returns the derivative for each argument (one expression, or a tuple;
+    None for zero); without it, it is derived from the value.
+
+        softsign = composit.register("softsign", value=lambda x: x / (1 + abs(x)),
+                                     doc="x / (1 + |x|)")
+    """
+    from composit import numpy as cnp
+    from composit.numpy._ufunc import Ufunc
+
+    arity = len(inspect.signature(value).parameters)
+    row = _core.scalar.register_row(
+        name, arity, value, slope, doc, types, list(aliases), list(domain), is_piecewise_constant
+    )
+    ufunc = Ufunc(row)
+    for each in (name, *aliases):
+        setattr(cnp, each, ufunc)
+    return ufunc
+
+
+def __getattr__(name: str) -> Any:
+    """Every row of the table as a function of expressions and numbers."""
+    if not name.startswith("_") and find_row(name) is not None:
+
+        def function(*operands: Any) -> Expr:
+            return _core.scalar.call(name, *operands)
+
+        function.__name__ = name
+        return function
+    raise AttributeError(f"module 'composit.scalar' has no attribute {name!r}")
