@@ -1,7 +1,8 @@
 // sin, cos and tan of any argument: |x| = (n + f) pi / 2 with |f| <= 1/2, then polynomials in f pi / 2.
 //
 // The reduction is that of Payne and Hanek: only those bits of 2 / pi matter whose product with the last bit of x
-// is below 4. Tables hold them by the exponent of x, as a few floats each; products are exact through fma.
+// is below 4. In float64 tables hold them by the exponent of x; in float32 all of 2 / pi is short enough. Products are
+// exact, through fma or by short factors.
 #include <algorithm>
 #include <array>
 
@@ -40,36 +41,28 @@ struct Reduced {
     Pair angle;
 };
 
-// ----- float32: |x| C in float64, where C is 2 / pi without the bits that make multiples of 4 quadrants
+// ----- float32: |x| / (2 pi) in float64, in turns, without tables
 
-constexpr int head_bits = 28;  // times 24 bits of x: exact
-
-Table table_float32(bool is_head) {
-    auto table = std::make_shared<std::vector<Bits>>();
-    for (int exponent = -1; exponent <= 127; ++exponent) {
-        const int drop = exponent - 24;  // bit `drop` times the last bit of x stands for 2
-        const double value = is_head ? bits_of_two_over_pi(drop, head_bits, 0)
-                                     : bits_of_two_over_pi(drop + head_bits, 53, 0);
-        table->push_back(bits_of(DType::float64, value));
-    }
-    return table;
-}
+constexpr int window_bits = 29;  // times 24 bits of x: exact
+constexpr int windows = 5;       // and the rest of 1 / (2 pi), 53 bits
 
 Reduced reduce_float32_in_float64(const Expr& x) {
-    static const Table head = table_float32(true);
-    static const Table rest = table_float32(false);
-    const Expr wide = to_float64(absolute(x)).named("wide");
-    // The first row, that of 1/2, serves all below it; any serves inf and NaN. The index has the
-    // width of the entries: g++ vectorises such look-ups even where it avoids gather instructions.
-    const Expr indexed = select(wide < 0x1p128, at_least(wide, 0.5), 0.5);
-    const Expr first = Expr::constant_integer(DType::int64, 1022);
-    const Expr row = (Expr::cast(bits_of_float(indexed) >> 52, DType::int64) - first).named("row");
-    const Expr tail = Expr::lookup(rest, DType::float64, row);
-    const Expr high = (wide * Expr::lookup(head, DType::float64, row)).named("high");
-    const double shift = rounding_shift(wide);
-    const Expr shifted = fma(wide, tail, high) + shift;
-    const Expr fraction = fma(wide, tail, high - (shifted - shift)).named("fraction");
-    return {bits_of_float(shifted), exact(fraction * 0x1.921fb54442d18p+0)};
+    const Expr a = to_float64(absolute(x)).named("a");
+    constexpr double to_quarters = 0x1.8p50;  // adding it rounds to a multiple of 1/4
+    Expr turns;
+    Expr quarters;
+    for (int i = 0; i < windows; ++i) {
+        // Whole turns go at once, quarters after each sum: so each sum is exact or rounds what stays.
+        const Expr part = a * bits_of_two_over_pi(1 + window_bits * i, window_bits, -2);
+        const Expr fraction = part - rint(part);
+        const Expr sum = i == 0 ? fraction : turns + fraction;
+        const Expr quarter = (sum + to_quarters) - to_quarters;
+        turns = sum - quarter;
+        quarters = i == 0 ? quarter : quarters + quarter;
+    }
+    const double rest = bits_of_two_over_pi(1 + window_bits * windows, 53, -2);
+    const Expr angle = fma(a, rest, turns).named("turns") * 0x1.921fb54442d18p+2;
+    return {bits_of_float(fma(quarters, 4.0, rounding_shift(a))), exact(angle)};
 }
 
 // ----- float64: the exponent is 32 g + h; the table has rows for g only, and 2^h goes with x
