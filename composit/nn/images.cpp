@@ -8,6 +8,7 @@
 #include "composit/numpy/one_node.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -75,8 +76,8 @@ Axes window_axes(const Tensor& windows, size_t count) {
 }
 
 Axes with_batch_and_channels(const Axes& padding, int64_t sign) {
-    Axes result{0, 0};
-    for (int64_t amount : padding) result.push_back(sign * amount);
+    Axes result(padding.size() + 2, 0);
+    for (size_t d = 0; d < padding.size(); ++d) result[d + 2] = sign * padding[d];
     return result;
 }
 
@@ -84,8 +85,8 @@ Axes with_batch_and_channels(const Axes& padding, int64_t sign) {
 Tensor pool_windows(const Tensor& x, const Pool& pool, const Tensor& filler) {
     Tensor padded = x;
     const Axes amount = with_batch_and_channels(pool.padding, 1);
-    if (amount != Axes(amount.size(), 0))
-        padded = ops::pad(x, filler, amount, amount, Axes(amount.size(), 0));
+    const bool is_padded = std::any_of(amount.begin(), amount.end(), [](int64_t n) { return n; });
+    if (is_padded) padded = ops::pad(x, filler, amount, amount, Axes(amount.size(), 0));
     return ops::windows(padded, pool.window, pool.strides, Axes(pool.window.size(), 1));
 }
 

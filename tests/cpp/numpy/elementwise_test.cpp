@@ -1,0 +1,67 @@
+// Rows by name, dtype=, clip, divmod and the C++ operators.
+#include "composit/numpy/elementwise.h"
+
+#include "composit/numpy/functions.h"
+#include "composit/numpy/operators.h"
+#include "values.h"
+
+namespace composit::numpy {
+namespace {
+
+TEST(elementwise, literals_are_weak) {
+    const Tensor x = array<float>({1, 2});
+    expect_values<float>(x + 1.5, {2}, {2.5f, 3.5f});
+    expect_values<float>(1 - x, {2}, {0, -1});
+    expect_values<double>(array<int>({1, 2}) / 2, {2}, {0.5, 1});
+    expect_values<int64_t>(array<bool>({true, false}) + 1, {2}, {2, 1});
+    expect_values<int8_t>(array<int8_t>({5, 7}) % 4, {2}, {1, 3});
+    expect_error<OverflowError>([] { (void)(array<uint8_t>({1}) + 300); },
+                                "Python integer 300 out of bounds for uint8");
+}
+
+TEST(elementwise, operators) {
+    const Tensor x = array<double>({1, -2}), y = array<double>({2, -2});
+    expect_values<bool>(x < y, {2}, {true, false});
+    expect_values<bool>(x >= -2.0, {2}, {true, true});
+    expect_values<double>(-x, {2}, {-1, 2});
+    expect_values<bool>((x < y) | (x < 0), {2}, {true, true});
+    expect_values<int64_t>(~array<int64_t>({0, 5}), {2}, {-1, -6});
+    expect_values<int32_t>(array<int>({1, 2}) << 3, {2}, {8, 16});
+    EXPECT_TRUE(x == x);
+    EXPECT_FALSE(x == y);
+}
+
+TEST(elementwise, every_row_has_a_function) {
+    const Tensor x = array<double>({4, 9});
+    expect_values<double>(sqrt(x), {2}, {2, 3});
+    expect_values<double>(add(x, 1), {2}, {5, 10});
+    expect_values<double>(where(x > 5.0, x, 0), {2}, {0, 9});
+    EXPECT_EQ(exp(x).shape(), (Shape{2}));
+    expect_error<KeyError>([&] { (void)apply("squirt", {x}); }, "squirt");
+}
+
+TEST(elementwise, dtype_argument) {
+    expect_values<float>(apply("add", {array<int>({1}), 0.5}, DType::float32), {1}, {1.5f});
+    expect_error<TypeError>([] { (void)apply("add", {array<double>({1}), 1}, DType::int64); },
+                            "Cannot cast ufunc 'add' input 0 from dtype('float64') to "
+                            "dtype('int64') with casting rule 'same_kind'");
+}
+
+TEST(elementwise, clip_with_and_without_bounds) {
+    const Tensor x = array<double>({-3, 0, 3});
+    expect_values<double>(clip(x, -1, 2), {3}, {-1, 0, 2});
+    expect_values<double>(clip(x, Operand(), 2), {3}, {-3, 0, 2});
+    expect_values<double>(clip(x, -1, Operand()), {3}, {-1, 0, 3});
+    expect_values<double>(clip(x, Operand(), Operand()), {3}, {-3, 0, 3});
+    expect_values<uint8_t>(clip(array<uint8_t>({1, 200}), 3, Operand()), {2}, {3, 200});
+    expect_values<int8_t>(clip(array<int8_t>({-128, 5}), Operand(), 3), {2}, {-128, 3});
+}
+
+TEST(elementwise, divmod_floors) {
+    const auto both = divmod(array<int64_t>({7, -7}), 3);
+    expect_values<int64_t>(both[0], {2}, {2, -3});
+    expect_values<int64_t>(both[1], {2}, {1, 2});
+}
+
+}  // namespace
+}  // namespace composit::numpy
