@@ -22,7 +22,7 @@ struct Options {
     int threads = 0;              // 0: default_threads()
     bool fuse = true;
     bool reuse_buffers = true;
-    std::string cache_folder;     // of back ends that compile; empty: the default
+    std::string cache_folder = "";  // of back ends that compile; empty: the default
 };
 
 int default_threads();            // COMPOSIT_THREADS, else the cores this process may use

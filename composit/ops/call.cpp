@@ -38,7 +38,9 @@ const ir::Operation& call_operation() {
             return types;
         },
         .decompose = [](const Node& node) {
-            return ir::inline_body(*node.attributes().get<BodyRef>("body"), node.operands());
+            std::vector<Tensor> arguments;  // parameters are strong, even where a Python scalar is given
+            for (const Tensor& argument : node.operands()) arguments.push_back(astype(argument, argument.dtype()));
+            return ir::inline_body(*node.attributes().get<BodyRef>("body"), arguments);
         },
         .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
     });
