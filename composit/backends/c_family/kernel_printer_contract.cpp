@@ -72,10 +72,16 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
     return name;
 }
 
-// "contract(product, {b, b + 1, 0, 64, 0, 10}, memory);"
-std::string call(const std::string& product, const std::vector<std::string>& bounds,
-                 const std::string& memory) {
-    return text("contract(", product, ", {", join(bounds), "}, ", memory, ");");
+// "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that suit
+// these lengths: few columns do not repay packing left, nor few rows packing right.
+std::string call(const Groups& groups, const std::string& product,
+                 const std::vector<std::string>& bounds, const std::string& memory) {
+    constexpr int64_t few_columns = 64, few_rows = 12;
+    bool packs_left = groups.column_count() > few_columns;
+    bool reads_right = groups.row_count() <= few_rows;
+    auto word = [](bool value) { return value ? "true" : "false"; };
+    return text("contract<Reading<", word(packs_left), ", ", word(!packs_left), ", ",
+                word(reads_right), ">>(", product, ", {", join(bounds), "}, ", memory, ");");
 }
 
 // A task is a part of one product of the batch; those of [begin, end) that share a product become
@@ -97,7 +103,7 @@ void print_tasks(KernelText& writer, const Groups& groups, bool by_rows, const s
                          " - part ? end - task : ", parts, " - part;"));
     writer.code.add(
         text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
-    writer.code.add(call(product, bounds, memory));
+    writer.code.add(call(groups, product, bounds, memory));
     writer.code.add("task += count;");
     writer.code.close();
 }
@@ -121,7 +127,7 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
     }
     writer.printed.tasks = is_large ? batch : 1;
     bool has_range = writer.printed.tasks > 1;
-    writer.code.add(call(product,
+    writer.code.add(call(groups, product,
                          {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
                           text(rows), "0", text(columns)},
                          memory));

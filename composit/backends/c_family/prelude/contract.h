@@ -43,8 +43,17 @@ constexpr int64_t contract_row_block = 144, contract_column_block = 1024;
 template <class T>
 constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
 
+// Which ways of reading the operands are compiled; the bits are the same with any of them. Generated
+// code, which knows the lengths, leaves out the others, because compiling them takes time.
+template <bool packs, bool reads_directly, bool reads_right_directly>
+struct Reading {
+    static constexpr bool packs_left = packs, reads_left = reads_directly;
+    static constexpr bool reads_right = reads_right_directly;
+};
+using AnyReading = Reading<true, true, true>;
+
 // One part of the output, block by block.
-template <class T>
+template <class T, class Allowed>
 class ContractBlocks {
   public:
     ContractBlocks(const Contraction<T>& c, T* scratch)
@@ -78,7 +87,8 @@ class ContractBlocks {
         left_depth_.move(c_.depth, c_.left_depth, k, depth);
         right_depth_.move(c_.depth, c_.right_depth, k, depth);
         const int64_t columns = right_columns_.count;
-        const bool reads_right_once = part.row_end - part.row_begin <= tile_rows;
+        const bool reads_right_once =
+            Allowed::reads_right && part.row_end - part.row_begin <= tile_rows;
         const bool reads_left_few_times = columns <= 2 * tile_columns<T>;
         // The last, incomplete panel is packed in any case; it is the only one filled up with
         // zeros.
@@ -89,9 +99,9 @@ class ContractBlocks {
             const int64_t rows = least(part.row_end - i, contract_row_block);
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
             output_rows_.move(c_.rows, c_.output_rows, i, rows);
-            if (reads_left_few_times) {
-                row_block<DirectLeft<T>>(k == 0, depth);
-            } else {
+            if (Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times)) {
+                if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
+            } else if constexpr (Allowed::packs_left) {
                 pack_left(left_, left_rows_.offsets, rows, left_depth_.offsets, depth,
                           packed_left_);
                 row_block<PackedLeft<T>>(k == 0, depth);
@@ -118,10 +128,12 @@ class ContractBlocks {
             for (int64_t i = 0; i < left_rows_.count;) {
                 const int rows = next_tile_rows(left_rows_.count - i);
                 out.rows = output_rows_.offsets + i;
-                if (j < direct_columns_) {
-                    const T* at = right_ + right_columns_.offsets[j];
-                    tile(rows, left_at<Left>(i, depth), DirectRight<T>{at, right_depth_.offsets},
-                         depth, out);
+                if (Allowed::reads_right && j < direct_columns_) {
+                    if constexpr (Allowed::reads_right) {
+                        const T* at = right_ + right_columns_.offsets[j];
+                        tile(rows, left_at<Left>(i, depth),
+                             DirectRight<T>{at, right_depth_.offsets}, depth, out);
+                    }
                 } else {
                     const T* at = packed_right_ + (j - direct_columns_) * depth;
                     tile(rows, left_at<Left>(i, depth), PackedRight<T>{at}, depth, out);
@@ -160,7 +172,7 @@ class ContractBlocks {
 };
 
 // Float contraction of one part of the output. `scratch`: contract_scratch<T> elements.
-template <class T>
+template <class Allowed = AnyReading, class T>
 inline void contract(const Contraction<T>& c, const ContractPart& part, T* scratch) {
-    ContractBlocks<T>(c, scratch).run(part);
+    ContractBlocks<T, Allowed>(c, scratch).run(part);
 }
