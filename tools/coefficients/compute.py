@@ -88,6 +88,14 @@ def entries():
     yield ("arcsin_float64", "(arcsin(x) / x - 1) / z, z = x^2, |x| <= 1/2",
            lambda z: (mp.asin(root(z)) / root(z) - 1) / z, lambda z: z,
            TINY, mpf("0.2501"), 13, DOUBLE)
+    yield ("cbrt_float64", "cbrt(1 + f), sqrt(1/2) <= 1 + f <= sqrt(2): only a first approximation",
+           lambda f: mp.cbrt(1 + f), lambda f: 1 / mp.cbrt(1 + f), low_log, high_log, 7, DOUBLE)
+    yield ("lgamma_near_2", "lgamma(2 + e) / e, |e| <= 1/2", lambda e: mp.loggamma(2 + e).real / e,
+           lambda e: abs(e / mp.loggamma(2 + e).real), mpf("-0.5"), mpf("0.5"), 19, DOUBLE)
+    yield ("stirling", "a (lgamma(a) - (a - 1/2) log(a) + a - log(2 pi) / 2) in 1 / a^2, a >= 8",
+           lambda z: (mp.loggamma(1 / root(z)) - (1 / root(z) - 0.5) * mp.log(1 / root(z))
+                      + 1 / root(z) - mp.log(2 * mp.pi) / 2) / root(z),
+           lambda z: mpf(1), mpf("1e-7"), mpf(1) / 64, 7, DOUBLE)
     yield ("erf_float32", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
            lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
            TINY, erf_high, 6, SINGLE)

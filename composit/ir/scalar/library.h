@@ -47,4 +47,20 @@ Expr sin_of(const Expr& x);
 Expr cos_of(const Expr& x);
 Expr tan_of(const Expr& x);
 
+// ----- library_inverse_trigonometric.cpp
+Expr arcsin_of(const Expr& x);
+Expr arccos_of(const Expr& x);
+Expr arctan_of(const Expr& x);
+Expr arctan2_of(const Expr& y, const Expr& x);
+
+// ----- library_power.cpp: float64 powers from a logarithm of 66 bits
+Expr power_of(const Expr& x, const Expr& y);
+Expr cbrt_of(const Expr& x);
+Expr hypot_of(const Expr& x, const Expr& y);
+
+// ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers
+// For x < -2 lgamma has zeros; there the bound is relative to lgamma(|x|) in float64: the absolute error stays that
+// of the terms that cancel.
+Expr lgamma_of(const Expr& x);
+
 }  // namespace composit::ir::scalar

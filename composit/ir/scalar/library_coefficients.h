@@ -95,6 +95,31 @@ inline constexpr double arcsin_float64[] = {
     0x1.0be8534ad34bep-5,
 };
 
+// cbrt(1 + f), sqrt(1/2) <= 1 + f <= sqrt(2): only a first approximation; error 2^-22.48
+inline constexpr double cbrt_float64[] = {
+    0x1.fffffbdc0e572p-1, 0x1.5555f2af97e93p-2, -0x1.c7023ffb36023p-4,
+    0x1.f851a33bf19bfp-5, -0x1.568fc370633a2p-5, 0x1.121a1b1baebfap-5,
+    -0x1.4de9ad5180f9ap-6,
+};
+
+// lgamma(2 + e) / e, |e| <= 1/2; error 2^-56.08
+inline constexpr double lgamma_near_2[] = {
+    0x1.b0ee6072093cep-2, 0x1.4a34cc4a60fa6p-2, -0x1.13e001a557538p-4,
+    0x1.51322ac7d88f6p-6, -0x1.e404fc21dc5cdp-8, 0x1.7add6ead2aa34p-9,
+    -0x1.38ac5bffad04fp-10, 0x1.0b36afbc3bb8bp-11, -0x1.d3fd65fdd66dbp-13,
+    0x1.a1279e9f93ce9p-14, -0x1.78da3d08cbbf4p-15, 0x1.580ed2c2244c1p-16,
+    -0x1.3d1fd4e88b227p-17, 0x1.25ae31a3ab173p-18, -0x1.0c5bee7a2f31ep-19,
+    0x1.f8f8b69e41964p-21, -0x1.16bde66c66edcp-21, 0x1.159cca16cb072p-22,
+    -0x1.091ab55f861adp-24,
+};
+
+// a (lgamma(a) - (a - 1/2) log(a) + a - log(2 pi) / 2) in 1 / a^2, a >= 8; error 2^-57.59
+inline constexpr double stirling[] = {
+    0x1.5555555555555p-4, -0x1.6c16c16c09d19p-9, 0x1.a01a00fc6f94ap-11,
+    -0x1.3812c084e82a1p-11, 0x1.b8e73d4cb7bbcp-11, -0x1.e7ca934748fc6p-10,
+    0x1.222ab40d2400ep-8,
+};
+
 // erf(x) / x - 1 in z = x^2, |x| <= 0.9; error 2^-26.05
 inline constexpr double erf_float32[] = {
     0x1.06eba60000000p-3, -0x1.8126ec0000000p-2, 0x1.ce1b860000000p-4,

@@ -35,8 +35,13 @@ Pair log_of_fraction(const Expr& fraction);
 Expr join_log(const LogArgument& argument);
 // log's values outside (0, inf): NaN below 0, -inf at 0, x itself at inf and NaN; `inside` elsewhere.
 Expr log_limits(const Expr& x, const Expr& inside);
+// log(x) for positive finite x, with what its rounding loses.
+Pair log_pair(const Expr& x);
 // log(1 + x) for finite x > -1; NaN for NaN.
 Expr log1p_inside(const Expr& x);
+
+// |sin(pi x)| for float64, relative error about an ulp; NaN at infinities.
+Expr absolute_sin_of_pi(const Expr& x);
 
 // log2(x) of a positive normal float64, relative error about 2^-66.
 Pair log2_pair(const Expr& x);

@@ -63,6 +63,17 @@ Expr join_log(const LogArgument& argument) {
     return fma(k, single ? 0x1.62e430p-1 : 0x1.62e42fefa39efp-1, fraction.high + low);
 }
 
+Pair log_pair(const Expr& x) {
+    const LogArgument argument = reduce_log(x);
+    const Pair fraction = log_of_fraction(argument.fraction);
+    // The high part of ln(2) is short: its multiples are exact.
+    const bool single = is_float32(x);
+    const Expr multiple = argument.exponent * (single ? 0x1.62ep-1 : 0x1.62e42feep-1);
+    const Pair sum = two_sum(multiple, fraction.high);
+    const double rest = single ? 0x1.0bfbe8p-15 : 0x1.a39ef35793c76p-33;
+    return fast_two_sum(sum.high, sum.low + fma(argument.exponent, rest, fraction.low));
+}
+
 Expr log_limits(const Expr& x, const Expr& inside) {
     const Expr above = select(x < infinity, inside, x);
     return select(x > 0.0, above, select(equal(x, 0.0), -infinity, constant_like(x, not_a_number)));

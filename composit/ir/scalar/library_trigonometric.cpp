@@ -163,6 +163,18 @@ Expr is_odd(const Expr& quadrant) {
 
 }  // namespace
 
+namespace parts {
+
+Expr absolute_sin_of_pi(const Expr& x) {
+    const Expr rest = absolute(x - rint(x)).named("rest");
+    const Expr is_near = rest < 0.25;
+    const Pair angle = multiply(constant_pair(x, 0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53),
+                                select(is_near, rest, 0.5 - rest));
+    return select(is_near, sin_of_angle(angle), cos_of_angle(angle));
+}
+
+}  // namespace parts
+
 Expr sin_of(const Expr& x) {
     require_float("sin", x);
     const Reduced reduced = reduce(x);
