@@ -1,0 +1,269 @@
+"""The conformance suite: python -m composit.conformance NAME runs generated programs on a back end
+and compares them, bit for bit, with the interpreter.
+
+    python -m composit.conformance cpp
+    python -m composit.conformance numpy_outside --load tests/backends/outside/numpy_backend.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import composit
+from composit import _core, nn
+from composit import numpy as cnp
+
+Function = Callable[..., Any]
+DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64")
+COMPLEX_AND_HALF = ("float16", "complex64", "complex128")
+
+
+class Case:
+    """A function and arguments for it."""
+
+    def __init__(self, group: str, name: str, function: Function, arguments: list[np.ndarray]) -> None:
+        self.group, self.name, self.function, self.arguments = group, name, function, arguments
+
+
+class Outcome:
+    """What one case gave: equal, refused (kernels left to the interpreter), or what is wrong."""
+
+    def __init__(self, case: Case, refused: list[str], wrong: str) -> None:
+        self.case, self.refused, self.wrong = case, refused, wrong
+
+
+# ----- cases
+def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Ordinary values and special ones of a dtype."""
+    generator = np.random.RandomState(seed)
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return generator.rand(*shape) < 0.5
+    if kind in "iu":
+        limits = np.iinfo(dtype)
+        array = generator.randint(0 if kind == "u" else -9, 10, shape).astype(dtype)
+        special = np.array([limits.min, limits.max, 0, 1], dtype=dtype)
+    else:
+        array = (generator.standard_normal(shape) * 3).astype(dtype)
+        tiny = np.finfo(dtype).tiny
+        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, tiny / 4, 1, -1], dtype=dtype)
+    count = min(len(special), array.size // 2)
+    array.reshape(-1)[:count] = special[:count]
+    return array
+
+
+def row_cases() -> Iterator[Case]:
+    """Every row of the table in every dtype that it takes, one program a row."""
+    for row in _core.scalar.all_rows():
+        dtypes = [dtype for dtype in DTYPES if _takes(row, dtype)]
+        if not dtypes:
+            continue
+        arguments = []
+        for dtype in dtypes:
+            for i in range(row.arity):
+                arguments.append(values(_operand_dtype(row, i, dtype), (3, 29) if i != 1 else (29,), i))
+
+        def function(*x: Any, row: Any = row) -> list[Any]:
+            groups = [x[i : i + row.arity] for i in range(0, len(x), row.arity)]
+            return [_core.numpy.apply(row.name, *group) for group in groups]
+
+        yield Case("rows", row.name, function, arguments)
+
+
+def _operand_dtype(row: Any, i: int, dtype: str) -> str:
+    if row.name == "where" and i == 0:
+        return "bool"
+    return "int32" if row.name == "ldexp" and i == 1 else dtype
+
+
+def _takes(row: Any, dtype: str) -> bool:
+    try:
+        row.types([np.dtype(_operand_dtype(row, i, dtype)) for i in range(row.arity)])
+    except (TypeError, NotImplementedError):
+        return False
+    return True
+
+
+def reduction_cases() -> Iterator[Case]:
+    """Every reduction over several lengths and axes."""
+    names = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "cumsum", "mean", "var")
+    for name in names:
+        reduction = getattr(cnp, name)
+        for dtype in ("float32", "float64", "int32", "uint8", "bool"):
+            arguments = [values(dtype, shape, 7) for shape in ((3, 37), (5000,), (2, 3, 4))]
+
+            def function(*x: Any, reduction: Any = reduction) -> list[Any]:
+                return [reduction(t, axis=axis) for t in x for axis in (0, -1)]
+
+            yield Case("reductions", f"{name} {dtype}", function, arguments)
+
+
+def contraction_cases() -> Iterator[Case]:
+    """Products of matrices, convolutions and pools."""
+    for dtype in ("float32", "float64", "int32"):
+        for m, k, n in ((1, 1, 1), (3, 5, 7), (33, 300, 17)):
+            arguments = [_finite(dtype, (m, k)), _finite(dtype, (k, n))]
+            yield Case("contractions", f"matmul {dtype} {m}x{k}x{n}", cnp.matmul, arguments)
+        arguments = [_finite(dtype, (2, 3, 4, 5)), _finite(dtype, (2, 1, 5, 2))]
+        yield Case("contractions", f"matmul {dtype} batches", cnp.matmul, arguments)
+        yield Case("contractions", f"dot {dtype}", cnp.dot, [_finite(dtype, (700,))] * 2)
+    image, filters = _finite("float32", (2, 4, 9, 8)), _finite("float32", (6, 4, 3, 2))
+
+    def convolve(x: Any, w: Any) -> Any:
+        return nn.convolution(x, w, channels_last=False, strides=(2, 1), padding=(1, 2))
+
+    def pool(x: Any) -> list[Any]:
+        options = {"kernel_size": (2, 3), "channels_last": False, "strides": (2, 2)}
+        return [nn.max_pool(x, **options), nn.average_pool(x, **options)]
+
+    yield Case("contractions", "convolution", convolve, [image, filters])
+    yield Case("contractions", "pools", pool, [image])
+
+
+def _finite(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    generator = np.random.RandomState(3)
+    if np.dtype(dtype).kind in "iu":
+        return generator.randint(-9, 10, shape).astype(dtype)
+    return generator.standard_normal(shape).astype(dtype)
+
+
+def layout_cases() -> Iterator[Case]:
+    """Views, copies, gathers and scatters."""
+    index = np.array([[0, -1, 2], [1, 1, 0]])
+
+    def changed(x: Any) -> Any:
+        x = x * 1
+        x[1:3, ::2] = x[:2, ::2] + x[2, 0]
+        return x
+
+    functions: dict[str, Function] = {
+        "transpose": lambda x: x.T + 0,
+        "slice": lambda x: x[1:, ::-2] * 2,
+        "reshape": lambda x: x.reshape(-1) + x.T.reshape(-1),
+        "pad": lambda x: cnp.pad(x, ((1, 2), (0, 3))),
+        "concatenate": lambda x: cnp.concatenate([x, x * 2, x[:1]], axis=0),
+        "split": lambda x: list(cnp.split(x, 2, axis=1)),
+        "gather": lambda x: x[index],
+        "gather columns": lambda x: x[:, index],
+        "scatter": changed,
+        "add at": lambda x: _core.numpy.add_at(x, (index,), 1),
+        "roll": lambda x: cnp.roll(x, 3, axis=1),
+        "windows": lambda x: cnp.sliding_window_view(x, 3, axis=1) * 1,
+        "iota": lambda x: x + cnp.arange(6),
+    }
+    for dtype in ("float32", "float64", "int32", "uint8"):
+        for name, function in functions.items():
+            yield Case("layout", f"{name} {dtype}", function, [_small(dtype)])
+
+
+def _small(dtype: str) -> np.ndarray:
+    return np.arange(24).reshape(4, 6).astype(dtype)
+
+
+def program_cases() -> Iterator[Case]:
+    """Small networks and their gradients."""
+
+    def softmax(x: Any) -> Any:
+        return nn.softmax(x, axis=-1)
+
+    def network(x: Any, w: Any, b: Any) -> Any:
+        return composit.grad(lambda v: cnp.mean(nn.gelu(x @ v + b) ** 2))(w)
+
+    def normalised(x: Any, w: Any, b: Any) -> Any:
+        return nn.layer_norm(x, w, b)
+
+    x, w, b = _finite("float32", (8, 16)), _finite("float32", (16, 5)), _finite("float32", (5,))
+    yield Case("programs", "softmax", softmax, [x])
+    yield Case("programs", "gradient of a layer", network, [x, w, b])
+    yield Case("programs", "layer_norm", normalised, [x, w[:, 0].copy(), w[:, 1].copy()])
+
+
+def all_cases() -> Iterator[Case]:
+    """Every case, generated."""
+    for cases in (row_cases, reduction_cases, contraction_cases, layout_cases, program_cases):
+        yield from cases()
+
+
+# ----- running
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal bytes; any NaN equals any NaN."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind in "fc":
+        return bool(np.all((a == b) & (np.signbit(a.real) == np.signbit(b.real)) | (a != a) & (b != b)))
+    return a.tobytes() == b.tobytes()
+
+
+def run(case: Case, backend: str) -> Outcome:
+    """One case on the back end and on the interpreter."""
+    try:
+        expected = _values(case, "interpreter")[0]
+        got, placements = _values(case, backend)
+    except Exception as error:
+        return Outcome(case, [], f"{type(error).__name__}: {error}")
+    refused = [f"{kernel}: {why}" for kernel, where, why in placements if where != backend]
+    for i, (a, b) in enumerate(zip(expected, got)):
+        if not same_bits(a, b):
+            return Outcome(case, refused, f"output {i} of dtype {a.dtype}: {_difference(a, b)}")
+    return Outcome(case, refused, "")
+
+
+def _difference(a: np.ndarray, b: np.ndarray) -> str:
+    if a.shape != b.shape:
+        return f"shape {b.shape} instead of {a.shape}"
+    at = np.argwhere(~((a == b) | (a != a) & (b != b)))
+    if not len(at):
+        return "a zero has the other sign"
+    place = tuple(int(i) for i in at[0])
+    return f"{b[place]!r} instead of {a[place]!r} at {place}, {len(at)} of {a.size} elements differ"
+
+
+def _values(case: Case, backend: str) -> tuple[list[np.ndarray], Any]:
+    compiled = composit.compile(case.function, *case.arguments, backend=backend, name="f")
+    result = compiled(*case.arguments)
+    return (result if isinstance(result, list) else [result]), compiled.placements
+
+
+def report(outcomes: list[Outcome], backend: str) -> str:
+    """The table: one line per group, then what differs and what was refused."""
+    lines = [f"{'group':14}{'cases':>8}{'equal':>8}{'refused':>9}{'wrong':>8}"]
+    for group in dict.fromkeys(outcome.case.group for outcome in outcomes):
+        of_group = [outcome for outcome in outcomes if outcome.case.group == group]
+        wrong = sum(bool(outcome.wrong) for outcome in of_group)
+        refused = sum(bool(outcome.refused) for outcome in of_group)
+        equal = len(of_group) - wrong
+        lines.append(f"{group:14}{len(of_group):8}{equal:8}{refused:9}{wrong:8}")
+    for outcome in outcomes:
+        if outcome.wrong:
+            lines.append(f"{backend}: {outcome.case.name}: {outcome.wrong}")
+    reasons = dict.fromkeys(
+        reason.split(": ", 1)[1] for outcome in outcomes for reason in outcome.refused
+    )
+    lines += [f"refused, and left to the interpreter: {reason}" for reason in reasons]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m composit.conformance", description=__doc__)
+    parser.add_argument("backend", help=f"one of {', '.join(composit.backends.names())}, or a loaded one")
+    parser.add_argument("--load", action="append", default=[], help="a Python file to run first")
+    parser.add_argument("--filter", default="", help="only cases whose name contains this")
+    chosen = parser.parse_args(arguments)
+    for path in chosen.load:
+        runpy.run_path(path)
+    _core.backends.check(chosen.backend)
+    cases = [case for case in all_cases() if chosen.filter in f"{case.group} {case.name}"]
+    outcomes = [run(case, chosen.backend) for case in cases]
+    print(report(outcomes, chosen.backend))
+    return 1 if any(outcome.wrong for outcome in outcomes) or not outcomes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

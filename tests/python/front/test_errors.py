@@ -1,0 +1,71 @@
+"""Mistakes: NumPy's class, the exact text, the user's line once."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import composit as cnp
+
+
+def here(offset=0):
+    return f"[test_errors.py:{inspect.currentframe().f_back.f_lineno + offset}]"
+
+
+def raised(error, call):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value).count("[test_errors.py:") == 1
+    return str(caught.value)
+
+
+def test_line_of_the_user():
+    x, y = cnp.ones(3), cnp.ones(4)
+    with pytest.raises(ValueError) as caught:
+        x + y
+    assert str(caught.value).endswith(here(-1))
+    assert "operands could not be broadcast together with shapes (3,) (4,)" in str(caught.value)
+
+
+def test_line_through_numpy_and_composit_frames():
+    x, y = cnp.ones(3), cnp.ones(4)
+    with pytest.raises(ValueError) as caught:
+        np.add(x, y)
+    assert str(caught.value).endswith(here(-1))
+    with pytest.raises(ValueError) as caught:
+        cnp.concatenate([x, cnp.ones((2, 2))])
+    assert str(caught.value).endswith(here(-1))
+
+
+def test_nodes_carry_their_line():
+    x = cnp.exp(cnp.ones(3))
+    assert x.node.location == here(-1).strip("[]")
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (ValueError, lambda: cnp.ones((2, 3)).reshape(4, 2)),
+        (np.exceptions.AxisError, lambda: cnp.sum(cnp.ones(3), axis=2)),
+        (IndexError, lambda: cnp.ones(3)[5]),
+        (IndexError, lambda: cnp.ones(3)[1, 2]),
+        (IndexError, lambda: cnp.ones(3)["a"]),
+        (ValueError, lambda: cnp.ones((2, 3)) @ cnp.ones((2, 3))),
+        (TypeError, lambda: cnp.exp(cnp.ones(3), cnp.ones(3), 3)),
+        (TypeError, lambda: cnp.asarray(np.array(["a"]))),
+        (TypeError, lambda: len(cnp.asarray(1.0))),
+        (NotImplementedError, lambda: cnp.reshape(cnp.ones((2, 3)), (3, 2), order="F")),
+        (NotImplementedError, lambda: cnp.exp(cnp.ones(3), where=np.array([True, False, True]))),
+        (ValueError, lambda: cnp.zeros(-1)),
+        (KeyError, lambda: cnp.evaluate(cnp.ones(2) + 1, backend="missing")),
+    ],
+)
+def test_classes(error, call):
+    raised(error, call)
+
+
+def test_type_errors_of_python():
+    with pytest.raises(TypeError, match=r"unsupported operand type"):
+        cnp.ones(3) + "a"
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        cnp.sum(cnp.ones(3), axis=1.5)

@@ -1,0 +1,70 @@
+"""Every row of the table that NumPy has, against NumPy, by dtype."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import composit.numpy as cnp
+from composit._core import scalar
+from composit.conformance import DTYPES, _operand_dtype, values
+
+ROWS = [row for row in scalar.all_rows() if isinstance(getattr(np, row.name, None), np.ufunc)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_row(row, dtype):
+    operands = [values(_operand_dtype(row, i, dtype), (41,), i) for i in range(row.arity)]
+    with np.errstate(all="ignore"):
+        try:
+            expected = getattr(np, row.name)(*operands)
+        except TypeError:
+            with pytest.raises(TypeError):
+                getattr(cnp, row.name)(*operands)
+            return
+        except ValueError:
+            return  # negative integer powers: an error that depends on values
+    value = cnp.evaluate(getattr(cnp, row.name)(*operands))
+    assert value.dtype == expected.dtype
+    if expected.dtype.kind != "f":
+        np.testing.assert_array_equal(value, expected)
+        return
+    with np.errstate(all="ignore"):
+        wide = [operand.astype("longdouble") if operand.dtype.kind == "f" else operand
+                for operand in operands]  # fmt: skip
+        tolerance = 8 * np.finfo(expected.dtype).eps
+        del wide
+        np.testing.assert_allclose(value, expected, rtol=tolerance, atol=np.finfo(expected.dtype).tiny)
+
+
+@pytest.mark.parametrize("row", scalar.all_rows(), ids=lambda row: row.name)
+def test_names_and_docs(row):
+    function = getattr(cnp, row.name)
+    assert function.__name__ == row.name
+    assert function.__doc__ == row.doc and row.doc
+    for alias in row.aliases:
+        assert getattr(cnp, alias) is function
+
+
+FUNCTIONS = [
+    name
+    for name, value in vars(cnp).items()
+    if inspect.isfunction(value) and callable(getattr(np, name, None)) and not name.startswith("_")
+]
+# Names of our own that NumPy's signatures do not have.
+EXTRA = {"name", "min", "max"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_parameters_are_numpys(name):
+    try:
+        theirs = list(inspect.signature(getattr(np, name)).parameters)
+    except ValueError:
+        pytest.skip("NumPy gives no signature")
+    ours = list(inspect.signature(getattr(cnp, name)).parameters)
+    theirs = [p for p in theirs if p not in ("args", "kwargs")]
+    missing = [p for p in theirs if p not in ours]
+    assert not missing
+    assert [p for p in ours if p in theirs] == theirs
+    assert set(ours) - set(theirs) <= EXTRA | {"args", "kwargs"}
