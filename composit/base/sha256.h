@@ -9,11 +9,11 @@
 namespace composit {
 
 class Sha256 {
-public:
+  public:
     void update(const void* data, size_t bytes);
     std::string hex();  // 64 digits; the object is used up
 
-private:
+  private:
     void block(const unsigned char* bytes);
 
     std::array<uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,

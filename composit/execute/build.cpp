@@ -1,12 +1,12 @@
 // Asks a back end which kernels it takes, compiles, and falls back loudly where it cannot.
 #include "composit/execute/build.h"
 
-#include <mutex>
-#include <set>
-
 #include "composit/base/error.h"
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
+
+#include <mutex>
+#include <set>
 
 namespace composit::execute {
 namespace {
@@ -57,8 +57,8 @@ Built build_as_wished(const Program& program, const Options& options) {
         built.executable = compile_split(program, built.placements, options);
         return built;
     }
-    const auto backend = runtime::backend(
-        built.placements.empty() ? options.backend : built.placements[0].backend);
+    const auto backend =
+        runtime::backend(built.placements.empty() ? options.backend : built.placements[0].backend);
     const int threads = options.threads > 0 ? options.threads : default_threads();
     built.executable = backend->compile(built.program, {options.cache_folder, threads});
     return built;

@@ -2,11 +2,11 @@
 // that it refuses handed to the interpreter.
 #pragma once
 
+#include "composit/execute/execute.h"
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "composit/execute/execute.h"
 
 namespace composit::execute {
 

@@ -1,13 +1,13 @@
 // One specialisation of a function: its graph taken through the passes, compiled and held.
-#include <iomanip>
-#include <mutex>
-#include <optional>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
+
+#include <iomanip>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
 
 namespace composit::execute {
 namespace {
@@ -36,8 +36,10 @@ void check_placeholders(const std::string& name, const std::vector<Tensor>& inpu
                    input.name(), "' is given twice. Distinct placeholders are required.");
     }
     for (const ir::Node* node : ir::topological_order(outputs))
-        user_check(!ir::is_input(*node) || given.contains(node), name, ": the result depends on "
-                   "the placeholder '", node->name(), "', ", node->types()[0],
+        user_check(!ir::is_input(*node) || given.contains(node), name,
+                   ": the result depends on "
+                   "the placeholder '",
+                   node->name(), "', ", node->types()[0],
                    ", which is not among the inputs. Add it to them.");
 }
 
@@ -52,8 +54,11 @@ struct Compiled::Stages {
 
 Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
                    Options options)
-    : name_(std::move(name)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
-      options_(std::move(options)), stages_(std::make_shared<Stages>()) {
+    : name_(std::move(name)),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      options_(std::move(options)),
+      stages_(std::make_shared<Stages>()) {
     if (options_.threads <= 0) options_.threads = default_threads();
     check_placeholders(name_, inputs_, outputs_);
     stages_->inlined = transforms::inline_calls(outputs_);

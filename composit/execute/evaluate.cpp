@@ -1,11 +1,11 @@
 // Values of tensors, through plans that are found by the structure of the graph.
-#include <list>
-#include <mutex>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
 #include "composit/execute/signature.h"
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
 
 namespace composit::execute {
 namespace {
@@ -48,7 +48,7 @@ bool same_options(const Options& a, const Options& b) {
 
 // The most recently used plans, at most `most_plans` of them and `most_words` of signatures.
 class Cache {
-public:
+  public:
     // The plan of that signature: a new one, not yet built, when there is none. Takes the words.
     PlanRef find(Signature& signature, const Options& options,
                  const std::shared_ptr<runtime::Backend>& backend) {
@@ -99,7 +99,7 @@ public:
         return result;
     }
 
-private:
+  private:
     static constexpr size_t most_plans = 256, most_words = size_t{1} << 24;
 
     void erase(std::list<PlanRef>::iterator place) {
@@ -154,8 +154,10 @@ void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
         for (const Tensor& input : lowered.inputs) {
             const Node& node = input.node();
             const auto leaf = leaf_number.find(&node);
-            if (leaf != leaf_number.end()) inputs.push_back({leaf->second, {}});
-            else inputs.push_back({Binding::fixed, ir::constant_value(node)});
+            if (leaf != leaf_number.end())
+                inputs.push_back({leaf->second, {}});
+            else
+                inputs.push_back({Binding::fixed, ir::constant_value(node)});
         }
         plan.executable = build(lowered.program, plan.options).executable;
     }

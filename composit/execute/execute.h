@@ -1,16 +1,17 @@
-// Running graphs: evaluate (plans, cached by structure), compile (one specialisation, held), threads.
+// Running graphs: evaluate (plans, cached by structure), compile (one specialisation, held),
+// threads.
 #pragma once
-
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "composit/ir/array.h"
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
 #include "composit/runtime/backend.h"
 #include "composit/transforms/transforms.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace composit::execute {
 
@@ -19,17 +20,18 @@ using ir::Tensor;
 
 struct Options {
     std::string backend = "interpreter";
-    int threads = 0;              // 0: default_threads()
+    int threads = 0;  // 0: default_threads()
     bool fuse = true;
     bool reuse_buffers = true;
     std::string cache_folder = "";  // of back ends that compile; empty: the default
 };
 
-int default_threads();            // COMPOSIT_THREADS, else the cores this process may use
+int default_threads();  // COMPOSIT_THREADS, else the cores this process may use
 runtime::ParallelFor parallel_for(int threads);  // on the process's pool, which restarts after fork
 
-// Values of the tensors, in order. The plan is found by the structure of the graph, so that a loop which rebuilds the same
-// graph every step plans once. Constants among `outputs` are returned as they are. ValueError when a placeholder is reached.
+// Values of the tensors, in order. The plan is found by the structure of the graph, so that a loop
+// which rebuilds the same graph every step plans once. Constants among `outputs` are returned as
+// they are. ValueError when a placeholder is reached.
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options = {});
 struct PlanStatistics {
     int64_t plans = 0, hits = 0, misses = 0;
@@ -44,30 +46,33 @@ struct Placement {
 
 // One specialisation of a function, ready to call.
 class Compiled {
-public:
+  public:
     // `inputs` are placeholders that `outputs` reach (or not), in calling order.
-    Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs, Options options);
+    Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Tensor> outputs,
+             Options options);
 
     // ValueError/TypeError when count, shape or dtype do not fit, naming the argument.
     std::vector<Array> operator()(const std::vector<Array>& arguments) const;
 
     const std::string& name() const { return name_; }
     const std::vector<Tensor>& inputs() const { return inputs_; }
-    const std::vector<Tensor>& outputs() const { return outputs_; }       // the user's graph
-    const std::vector<Tensor>& lowered_outputs() const { return simplified_; }  // after simplification and inlining
+    const std::vector<Tensor>& outputs() const { return outputs_; }  // the user's graph
+    const std::vector<Tensor>& lowered_outputs() const {
+        return simplified_;
+    }  // after simplification and inlining
     // (pass name, text before, text after), in order.
     struct Pass {
         std::string name, before, after;
     };
-    const std::vector<Pass>& passes() const;                               // printed on first use
-    const ir::kernel::Program& program() const { return program_; }       // kernels, buffers
-    std::string plan() const;                                             // buffers as a table, arena, bytes
-    std::string source() const;                                           // what the back end generated
+    const std::vector<Pass>& passes() const;                         // printed on first use
+    const ir::kernel::Program& program() const { return program_; }  // kernels, buffers
+    std::string plan() const;    // buffers as a table, arena, bytes
+    std::string source() const;  // what the back end generated
     std::string build_command() const;
     const std::vector<Placement>& placements() const { return placements_; }  // one per kernel
     const Options& options() const { return options_; }
 
-private:
+  private:
     std::string name_;
     std::vector<Tensor> inputs_, outputs_, simplified_;
     Options options_;

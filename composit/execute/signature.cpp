@@ -1,14 +1,14 @@
 // Walks a graph once, depth first, and writes down what a plan depends on.
 #include "composit/execute/signature.h"
 
-#include <bit>
-#include <cstring>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+
+#include <bit>
+#include <cstring>
+#include <unordered_map>
 
 namespace composit::execute {
 namespace {
@@ -22,7 +22,7 @@ using ir::Tensor;
 using BodyRef = std::shared_ptr<const Body>;
 
 class Walk {
-public:
+  public:
     explicit Walk(Signature& signature) : signature_(signature) {}
 
     // Numbers everything that `root` reaches: operands before users, bodies before their calls.
@@ -44,7 +44,7 @@ public:
         word(number_.at(&tensor.node()) << 16 | static_cast<uint64_t>(tensor.output_index()));
     }
 
-private:
+  private:
     static constexpr uint64_t unfinished = UINT64_MAX;
 
     struct Frame {
@@ -53,7 +53,8 @@ private:
     };
 
     void enter(const Tensor& tensor) {
-        if (number_.emplace(&tensor.node(), unfinished).second) stack_.push_back({&tensor.node(), 0});
+        if (number_.emplace(&tensor.node(), unfinished).second)
+            stack_.push_back({&tensor.node(), 0});
     }
 
     // Operands, then the parameters and results of bodies; null after the last.
@@ -138,9 +139,9 @@ Signature signature_of(const std::vector<Tensor>& outputs) {
     signature.hash = mix(outputs.size());
     for (const Tensor& output : outputs) {
         walk.visit(output);
-        signature.hash = hash_combine(
-            signature.hash,
-            output.node().structural_hash() + static_cast<uint64_t>(output.output_index()));
+        signature.hash =
+            hash_combine(signature.hash, output.node().structural_hash() +
+                                             static_cast<uint64_t>(output.output_index()));
     }
     for (const Tensor& output : outputs) walk.write_tensor(output);
     return signature;

@@ -1,10 +1,10 @@
 // The signature of a graph: its structure as plain words, and its leaves in order.
 #pragma once
 
+#include "composit/ir/node.h"
+
 #include <cstdint>
 #include <vector>
-
-#include "composit/ir/node.h"
 
 namespace composit::execute {
 
@@ -12,7 +12,7 @@ namespace composit::execute {
 // the graphs are equal from roots to leaves; names, source lines and values of constants do not
 // count. The words hold no references: a plan keeps them without keeping the user's arrays.
 struct Signature {
-    uint64_t hash = 0;                    // of the roots' structural hashes: picks candidates
+    uint64_t hash = 0;  // of the roots' structural hashes: picks candidates
     std::vector<uint64_t> words;
     std::vector<const ir::Node*> leaves;  // constants and placeholders, alive while the graph is
 };

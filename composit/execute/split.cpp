@@ -1,10 +1,10 @@
 // A program whose kernels run on two back ends: each run of kernels becomes a program of its own,
 // and buffers that pass from one to the next lie in memory that belongs to neither.
-#include <algorithm>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
+
+#include <algorithm>
+#include <unordered_map>
 
 namespace composit::execute {
 namespace {
@@ -87,8 +87,8 @@ Program program_of(Segment& segment, const Program& whole, const std::vector<int
         Buffer buffer = whole.buffers[static_cast<size_t>(number)];
         const int fresh = static_cast<int>(part.buffers.size());
         const bool is_written = std::find(written.begin(), written.end(), number) != written.end();
-        const bool stays_inside = buffer.kind == BufferKind::temporary &&
-                                  counts[static_cast<size_t>(number)] == 1;
+        const bool stays_inside =
+            buffer.kind == BufferKind::temporary && counts[static_cast<size_t>(number)] == 1;
         if (buffer.kind != BufferKind::constant && !stays_inside) {
             buffer.kind = is_written ? BufferKind::output : BufferKind::input;
             (is_written ? part.outputs : part.inputs).push_back(fresh);
@@ -107,18 +107,21 @@ Program program_of(Segment& segment, const Program& whole, const std::vector<int
 }
 
 class SplitExecutable : public runtime::Executable {
-public:
+  public:
     SplitExecutable(const Program& program, const std::vector<Placement>& placements,
                     const Options& options)
-        : inputs_(program.inputs), outputs_(program.outputs), placements_(placements),
-          segments_(cut(program, placements)), offsets_(program.buffers.size(), -1) {
+        : inputs_(program.inputs),
+          outputs_(program.outputs),
+          placements_(placements),
+          segments_(cut(program, placements)),
+          offsets_(program.buffers.size(), -1) {
         const std::vector<int> counts = count_segments(program, segments_);
         for (Segment& segment : segments_) {
             Program part = program_of(segment, program, counts);
             part = transforms::plan_buffers(std::move(part), options.reuse_buffers);
             const int threads = options.threads > 0 ? options.threads : default_threads();
-            segment.executable = runtime::backend(segment.backend)
-                                     ->compile(part, {options.cache_folder, threads});
+            segment.executable =
+                runtime::backend(segment.backend)->compile(part, {options.cache_folder, threads});
             segment.kernels.clear();
         }
         for (size_t i = 0; i < program.buffers.size(); ++i) {
@@ -170,7 +173,7 @@ public:
         return join(commands, "\n");
     }
 
-private:
+  private:
     std::vector<int> inputs_, outputs_;
     std::vector<Placement> placements_;
     std::vector<Segment> segments_;

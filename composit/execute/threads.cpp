@@ -1,6 +1,6 @@
 // The process's pool of threads: static splits, safe for several callers, restarted after fork.
-#include <pthread.h>
-#include <sched.h>
+#include "composit/base/error.h"
+#include "composit/execute/execute.h"
 
 #include <atomic>
 #include <charconv>
@@ -10,10 +10,9 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <pthread.h>
+#include <sched.h>
 #include <thread>
-
-#include "composit/base/error.h"
-#include "composit/execute/execute.h"
 
 namespace composit::execute {
 namespace {
@@ -26,7 +25,7 @@ thread_local bool inside_task = false;
 // One call of a ParallelFor. `count` tasks are cut into `parts` runs of neighbours; whoever is free
 // takes the next part, so the caller alone finishes the job if no worker comes.
 class Job {
-public:
+  public:
     Job(int64_t count, int64_t parts, const Task& task)
         : count_(count), parts_(parts), unfinished_(parts), task_(task) {}
 
@@ -51,7 +50,7 @@ public:
         if (error_) std::rethrow_exception(error_);
     }
 
-private:
+  private:
     void run(int64_t part) {
         try {
             const int64_t first = part * count_ / parts_, last = (part + 1) * count_ / parts_;
@@ -78,7 +77,7 @@ private:
 };
 
 class Pool {
-public:
+  public:
     void run(int64_t count, int64_t parts, const Task& task) {
         const auto job = std::make_shared<Job>(count, parts, task);
         {
@@ -93,7 +92,7 @@ public:
         job->rethrow();
     }
 
-private:
+  private:
     // Workers live until the process ends; a machine that gives no more threads is not an error.
     bool start_worker() {
         try {
@@ -175,9 +174,11 @@ int default_threads() {
     }
     int threads = 0;
     const std::string_view digits = wish;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), threads);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), threads);
     user_check(error == std::errc() && end == digits.data() + digits.size() && threads >= 1,
-               "COMPOSIT_THREADS: '", digits, "' is not a number of threads. A whole number of at "
+               "COMPOSIT_THREADS: '", digits,
+               "' is not a number of threads. A whole number of at "
                "least 1 is required.");
     return threads;
 }

@@ -1,12 +1,12 @@
 // What the check rules of operations have in common: counts, attributes, axes, shapes.
 #pragma once
 
+#include "composit/base/error.h"
+#include "composit/ir/node.h"
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
-
-#include "composit/base/error.h"
-#include "composit/ir/node.h"
 
 namespace composit::ir {
 

@@ -1,11 +1,11 @@
 // Numbers nodes, lists edges, draws.
 #include "composit/ir/graph.h"
 
-#include <algorithm>
-
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
+
+#include <algorithm>
 
 namespace composit::ir {
 

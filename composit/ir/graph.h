@@ -1,11 +1,11 @@
 // A read-only view of the graph that tensors reach: nodes and edges by number, and a picture.
 #pragma once
 
+#include "composit/ir/node.h"
+
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "composit/ir/node.h"
 
 namespace composit::ir {
 
@@ -19,7 +19,7 @@ struct GraphEdge {
 };
 
 class Graph {
-public:
+  public:
     // Keeps the graph alive.
     explicit Graph(std::vector<Tensor> outputs);
 
@@ -40,7 +40,7 @@ public:
     std::vector<size_t> successors(size_t node) const;    // each once, ascending
     std::vector<size_t> predecessors(size_t node) const;  // each once, in operand order
 
-private:
+  private:
     std::string label(size_t i) const;
 
     std::vector<Tensor> outputs_;

@@ -1,10 +1,10 @@
 // Tokens: words, numbers (also inf and nan with a sign), quoted texts, single signs.
 #include "composit/ir/lexer.h"
 
-#include <charconv>
-
 #include "composit/base/error.h"
 #include "composit/ir/print.h"
+
+#include <charconv>
 
 namespace composit::ir {
 namespace {
@@ -25,7 +25,8 @@ void Lexer::fail_at(const Token& token, std::string_view message) {
 
 void Lexer::fail_here(std::string_view required) const {
     const bool is_end = token_.kind == TokenKind::end;
-    const std::string found = is_end ? "the end of the text" : quoted(token_.spelling.substr(0, 40));
+    const std::string found =
+        is_end ? "the end of the text" : quoted(token_.spelling.substr(0, 40));
     fail_at(token_, text("found ", found, ". ", required, " is required."));
 }
 
@@ -81,7 +82,8 @@ void Lexer::advance() {
     } else if (is_digit(c) || (c == '-' && (is_digit(peek(1)) || is_letter(peek(1))))) {
         token_.kind = TokenKind::number;
         for (++at_; at_ < text_.size(); ++at_) {
-            const bool is_exponent_sign = (peek(0) == '+' || peek(0) == '-') && text_[at_ - 1] == 'e';
+            const bool is_exponent_sign =
+                (peek(0) == '+' || peek(0) == '-') && text_[at_ - 1] == 'e';
             if (!is_letter(peek(0)) && !is_digit(peek(0)) && peek(0) != '.' && !is_exponent_sign)
                 break;
         }
@@ -90,7 +92,8 @@ void Lexer::advance() {
         for (++at_; peek(0) != '"'; ++at_) {
             if (peek(0) == '\\') ++at_;
             if (at_ >= text_.size() || text_[at_] == '\n')
-                fail_at(token_, "found a text that does not end. '\"' on the same line is required.");
+                fail_at(token_,
+                        "found a text that does not end. '\"' on the same line is required.");
         }
         ++at_;
     } else {
@@ -121,8 +124,9 @@ std::string Lexer::unescaped(const Token& token) const {
             out += static_cast<char>(hex_digit(inner[i + 1]) * 16 + hex_digit(inner[i + 2]));
             i += 2;
         } else {
-            fail_at(token, "found an unknown escape. One of \\\", \\\\, \\n and \\x with two digits "
-                           "is required.");
+            fail_at(token,
+                    "found an unknown escape. One of \\\", \\\\, \\n and \\x with two digits "
+                    "is required.");
         }
     }
     return out;

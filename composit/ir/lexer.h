@@ -16,7 +16,7 @@ struct Token {
 };
 
 class Lexer {
-public:
+  public:
     // Throws ValueError on characters that begin no token and on texts that do not end.
     explicit Lexer(std::string_view text) : text_(text) { advance(); }
 
@@ -27,7 +27,7 @@ public:
     bool accept(std::string_view sign_or_word);
     void expect(std::string_view sign_or_word, std::string_view where);
 
-    std::string take_text(std::string_view what);         // a quoted text, without quotes
+    std::string take_text(std::string_view what);  // a quoted text, without quotes
     std::string take_word_or_text(std::string_view what);
     int64_t take_integer(std::string_view what);
 
@@ -35,7 +35,7 @@ public:
     [[noreturn]] void fail_here(std::string_view required) const;
     [[noreturn]] static void fail_at(const Token& token, std::string_view message);
 
-private:
+  private:
     void advance();
     void skip_blanks();
     std::string unescaped(const Token& token) const;

@@ -1,11 +1,11 @@
 // The order in which a graph is written down: bodies of calls first, then the graph itself.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "composit/ir/body.h"
 #include "composit/ir/node.h"
+
+#include <memory>
+#include <vector>
 
 namespace composit::ir {
 

@@ -1,12 +1,6 @@
 // A recursive-descent parser without recursion: the text form does not nest.
 #include "composit/ir/parse.h"
 
-#include <charconv>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ir/lexer.h"
@@ -14,6 +8,12 @@
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
 #include "composit/ir/scalar/function.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
 
 namespace composit::ir {
 namespace {
@@ -26,7 +26,7 @@ bool read_number(std::string_view digits, T& value) {
 }
 
 class Parser {
-public:
+  public:
     Parser(std::string_view text, const std::map<std::string, Array>& data)
         : lexer_(text), data_(data) {
         input("", DType::boolean, {});  // leaves register themselves when first made
@@ -37,8 +37,8 @@ public:
         for (const char* word : {"composit", "graph"}) lexer_.expect(word, "at the beginning");
         const Token at = lexer_.token();
         if (const int64_t version = lexer_.take_integer("the version"); version != text_version)
-            Lexer::fail_at(at, text("found version ", version, ". Version ", text_version,
-                                    " is required."));
+            Lexer::fail_at(
+                at, text("found version ", version, ". Version ", text_version, " is required."));
         while (lexer_.is("body")) parse_body();
         parse_nodes();
         std::vector<Tensor> outputs = parse_return();
@@ -46,7 +46,7 @@ public:
         return outputs;
     }
 
-private:
+  private:
     void parse_body() {
         lexer_.take();
         const Token at = lexer_.token();
@@ -61,8 +61,9 @@ private:
         for (const Token& parameter : parameters) {
             body->parameters.push_back(tensor_of(parameter));
             if (!is_input(body->parameters.back().node()))
-                Lexer::fail_at(parameter, "found a parameter that is not an input. An input of "
-                                          "this body is required.");
+                Lexer::fail_at(parameter,
+                               "found a parameter that is not an input. An input of "
+                               "this body is required.");
         }
         if (!bodies_.emplace(number, std::move(body)).second)
             Lexer::fail_at(at, text("body ", number, " exists already. A new number is required."));
@@ -86,7 +87,8 @@ private:
                                               ". A registered one is required."));
         std::vector<Tensor> operands;
         if (lexer_.is("("))
-            for (const Token& reference : parse_references()) operands.push_back(tensor_of(reference));
+            for (const Token& reference : parse_references())
+                operands.push_back(tensor_of(reference));
         Attributes attributes = parse_attributes();
         lexer_.expect(":", "before the types of the node");
         std::vector<TensorType> types;
@@ -144,8 +146,9 @@ private:
             is_number = is_number && read_number(reference.spelling.substr(dot + 1), output);
         const auto found = nodes_.find(number);
         if (!is_number || found == nodes_.end())
-            Lexer::fail_at(reference, text("there is no node %", reference.spelling,
-                                           " before this line. One of an earlier line is required."));
+            Lexer::fail_at(reference,
+                           text("there is no node %", reference.spelling,
+                                " before this line. One of an earlier line is required."));
         if (output < 0 || output >= found->second->output_count())
             Lexer::fail_at(reference, text("%", number, " has ", found->second->output_count(),
                                            " outputs. Output ", output, " is not one of them."));
@@ -169,7 +172,8 @@ private:
             std::string key = lexer_.take_word_or_text("The name of an attribute");
             for (const auto& [other, value] : items)
                 if (other == key)
-                    Lexer::fail_at(at, text("attribute ", quoted(key), " is given twice. Once is "
+                    Lexer::fail_at(at, text("attribute ", quoted(key),
+                                            " is given twice. Once is "
                                             "required."));
             lexer_.expect("=", "after the name of an attribute");
             items.emplace_back(std::move(key), parse_attribute());
@@ -222,7 +226,8 @@ private:
         const std::string name = lexer_.take_text("The name of a row");
         const scalar::RowRef row = scalar::find_row(name);
         if (!row)
-            Lexer::fail_at(at, text("there is no row ", quoted(name), " in the scalar table. A "
+            Lexer::fail_at(at, text("there is no row ", quoted(name),
+                                    " in the scalar table. A "
                                     "registered one is required."));
         lexer_.expect(")", "after the name of a row");
         return row;
@@ -234,8 +239,9 @@ private:
         const Token at = lexer_.token();
         const auto found = bodies_.find(lexer_.take_integer("The number of a body"));
         if (found == bodies_.end())
-            Lexer::fail_at(at, "there is no such body before this line. The number of one is "
-                               "required.");
+            Lexer::fail_at(at,
+                           "there is no such body before this line. The number of one is "
+                           "required.");
         lexer_.expect(")", "after the number of a body");
         return found->second;
     }
@@ -277,7 +283,8 @@ private:
             lexer_.expect(")", "after the name of the data");
             const auto found = data_.find(name);
             if (found == data_.end())
-                Lexer::fail_at(at, text("no data named ", quoted(name), " were given. They are "
+                Lexer::fail_at(at, text("no data named ", quoted(name),
+                                        " were given. They are "
                                         "required beside the text."));
             const Array& array = found->second;
             if (array.dtype() != dtype || array.shape() != shape)
@@ -344,8 +351,10 @@ private:
             float value = 0;
             if (!read_number(at.spelling, value) || std::isnan(value))
                 lexer_.fail_here(text("A number of dtype ", dtype));
-            if (dtype == DType::float32) std::memcpy(bits.data(), &value, sizeof value);
-            else bits = scalar::bits_of(dtype, value);
+            if (dtype == DType::float32)
+                std::memcpy(bits.data(), &value, sizeof value);
+            else
+                bits = scalar::bits_of(dtype, value);
         }
         lexer_.take();
         return bits;
@@ -376,7 +385,8 @@ private:
         lexer_.expect("(", "before the bits");
         const std::string_view digits = lexer_.token().spelling;
         uint64_t value = 0;
-        if (digits.substr(0, 2) != "0x" || digits.size() != 2 + 2 * static_cast<size_t>(size_of(dtype)))
+        if (digits.substr(0, 2) != "0x" ||
+            digits.size() != 2 + 2 * static_cast<size_t>(size_of(dtype)))
             lexer_.fail_here(text("0x and ", 2 * size_of(dtype), " hexadecimal digits"));
         const auto [end, error] =
             std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);

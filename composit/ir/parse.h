@@ -1,12 +1,12 @@
 // Text (print.h) back to graphs.
 #pragma once
 
+#include "composit/ir/node.h"
+
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "composit/ir/node.h"
 
 namespace composit::ir {
 

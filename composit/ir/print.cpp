@@ -1,18 +1,18 @@
 // Writes graphs, one line per node.
 #include "composit/ir/print.h"
 
+#include "composit/base/sha256.h"
+#include "composit/base/text.h"
+#include "composit/ir/listing.h"
+#include "composit/ir/operation.h"
+#include "composit/ir/scalar/function.h"
+
 #include <bit>
 #include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
-
-#include "composit/base/sha256.h"
-#include "composit/base/text.h"
-#include "composit/ir/listing.h"
-#include "composit/ir/operation.h"
-#include "composit/ir/scalar/function.h"
 
 namespace composit::ir {
 namespace {
@@ -80,9 +80,7 @@ struct AttributeText {
 
     std::string operator()(bool v) const { return v ? "true" : "false"; }
     std::string operator()(int64_t v) const { return std::to_string(v); }
-    std::string operator()(double v) const {
-        return float_text(DType::float64, &v);
-    }
+    std::string operator()(double v) const { return float_text(DType::float64, &v); }
     std::string operator()(const std::string& v) const { return quoted(v); }
     std::string operator()(DType v) const { return std::string(name(v)); }
     std::string operator()(const std::vector<int64_t>& v) const { return "[" + join(v) + "]"; }
@@ -94,7 +92,7 @@ struct AttributeText {
 };
 
 class Printer {
-public:
+  public:
     Printer(const std::vector<Tensor>& outputs, size_t first, size_t last)
         : sections_(sections_of(outputs)), first_(first), last_(last) {}
 
@@ -105,12 +103,12 @@ public:
         return std::move(out_);
     }
 
-private:
+  private:
     void write(const Section& section) {
         for (const Node* node : section.nodes) number_.emplace(node, number_.size());
         const size_t begin = number_.size() - section.nodes.size(), end = number_.size();
-        const bool is_shown = is_whole() || (begin < last_ && first_ < end) ||
-                              (!section.body && last_ >= end);
+        const bool is_shown =
+            is_whole() || (begin < last_ && first_ < end) || (!section.body && last_ >= end);
         if (section.body) body_number_.emplace(section.body.get(), body_number_.size());
         if (is_shown && section.body) {
             flush_skipped();
@@ -244,7 +242,8 @@ std::map<std::string, Array> large_constants(const std::vector<Tensor>& outputs)
         for (const Node* node : section.nodes)
             for (const auto& [key, value] : node->attributes().items())
                 if (const Array* array = std::get_if<Array>(&value))
-                    if (array->size() > most_inline_elements) found.emplace(array_name(*array), *array);
+                    if (array->size() > most_inline_elements)
+                        found.emplace(array_name(*array), *array);
     return found;
 }
 

@@ -18,12 +18,12 @@
 // A comment runs from # to the end of its line.
 #pragma once
 
+#include "composit/ir/node.h"
+
 #include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "composit/ir/node.h"
 
 namespace composit::ir {
 

@@ -1,9 +1,9 @@
 // Looks for graphs that cannot be right: a check of passes, plugins and parsed text.
 #pragma once
 
-#include <vector>
-
 #include "composit/ir/node.h"
+
+#include <vector>
 
 namespace composit::ir {
 

@@ -1,9 +1,9 @@
 // What batch rules have in common: a leading axis added to shapes, axes and tensors.
 #pragma once
 
-#include <vector>
-
 #include "composit/ops/ops.h"
+
+#include <vector>
 
 namespace composit::ops {
 

@@ -1,10 +1,10 @@
 // What `infer` of each primitive takes for granted.
 #include "composit/ops/checks.h"
 
-#include <algorithm>
-
 #include "composit/ir/check.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
 
 namespace composit::ops {
 
@@ -142,9 +142,9 @@ void check_concatenate(const Operands& operands, const Attributes& attributes) {
     check_axis("concatenate", checked_attribute<int64_t>("concatenate", attributes, "axis"),
                operands[0].rank());
     for (const Tensor& part : operands)
-        user_check<TypeError>(part.dtype() == operands[0].dtype(), "concatenate: dtypes differ: ",
-                              operands[0].dtype(), " and ", part.dtype(),
-                              ". Convert one of them before.");
+        user_check<TypeError>(part.dtype() == operands[0].dtype(),
+                              "concatenate: dtypes differ: ", operands[0].dtype(), " and ",
+                              part.dtype(), ". Convert one of them before.");
 }
 
 void check_split(const Operands& operands, const Attributes& attributes) {
@@ -165,7 +165,8 @@ void check_windows(const Operands& operands, const Attributes& attributes) {
     check_lengths("windows", operands);
     const size_t count = axes_of("windows", attributes, "window").size();
     user_check(count <= operands[0].shape().size(), "windows: ", count,
-               " window lengths given for shape ", operands[0].shape(), ". At most one per axis "
+               " window lengths given for shape ", operands[0].shape(),
+               ". At most one per axis "
                "is required.");
     check_spatial("windows", attributes, count, {"window", "steps", "dilations"});
 }

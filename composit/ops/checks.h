@@ -1,9 +1,9 @@
 // Check rules of the tensor primitives (ir/operation.h): what a stranger's graph must satisfy.
 #pragma once
 
-#include <vector>
-
 #include "composit/ir/node.h"
+
+#include <vector>
 
 namespace composit::ops {
 

@@ -1,13 +1,14 @@
-// Applies the rewrites of simplify_rules.cpp and shares equal subexpressions, operands before users.
-#include <bit>
-#include <unordered_map>
-#include <unordered_set>
-
+// Applies the rewrites of simplify_rules.cpp and shares equal subexpressions, operands before
+// users.
 #include "composit/base/hash.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/simplify_rules.h"
 #include "composit/transforms/transforms.h"
+
+#include <bit>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace composit::transforms {
 namespace {
@@ -39,8 +40,9 @@ bool computes_the_same(const Node& a, const Node& b) {
 }
 
 class Simplification {
-public:
-    explicit Simplification(const std::vector<Tensor>& outputs) : order_(topological_order(outputs)) {
+  public:
+    explicit Simplification(const std::vector<Tensor>& outputs)
+        : order_(topological_order(outputs)) {
         for (const SimplifyRule& rule : simplify_rules()) rules_[rule.operation].push_back(&rule);
         const auto use = [&](const Tensor& tensor) {
             if (tensor.node().output_count() > 1)
@@ -64,8 +66,10 @@ public:
                 continue;
             }
             const Tensor result = settled(Tensor(current, 0));
-            if (result.output_index() == 0) replaced_[node] = result.node_ref();
-            else single_[node] = {0, result};
+            if (result.output_index() == 0)
+                replaced_[node] = result.node_ref();
+            else
+                single_[node] = {0, result};
         }
     }
 
@@ -75,7 +79,7 @@ public:
         return {replaced_.at(&tensor.node()), tensor.output_index()};
     }
 
-private:
+  private:
     Ref<Node> with_new_operands(const Node& node) const {
         std::vector<Tensor> operands;
         bool changed = false;
@@ -149,7 +153,8 @@ private:
     std::unordered_map<std::string, std::vector<const SimplifyRule*>> rules_;
     std::unordered_map<const Node*, std::unordered_set<int>> used_outputs_;
     std::unordered_map<const Node*, Ref<Node>> replaced_;
-    std::unordered_map<const Node*, std::pair<int, Tensor>> single_;  // whose one used output is a tensor
+    std::unordered_map<const Node*, std::pair<int, Tensor>>
+        single_;  // whose one used output is a tensor
     std::unordered_multimap<uint64_t, Ref<Node>> by_work_;
     std::vector<Ref<Node>> leaves_;
     std::unordered_set<const Node*> known_;  // results of earlier steps, all alive

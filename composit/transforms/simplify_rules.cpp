@@ -1,10 +1,10 @@
 // Rewrites that hold for every value, special ones included.
 #include "composit/transforms/simplify_rules.h"
 
-#include <algorithm>
-
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
 
 namespace composit::transforms {
 namespace {
@@ -76,7 +76,8 @@ Tensor astype_there_and_back(const Node& node) {
     if (!is(node.operand(0), "astype")) return {};
     const Tensor& x = node.operand(0).node().operand(0);
     return x.type() == node.types()[0] && holds_exactly(x.dtype(), node.operand(0).dtype())
-               ? x : Tensor();
+               ? x
+               : Tensor();
 }
 
 Tensor whole_slice(const Node& node) {

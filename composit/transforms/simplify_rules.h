@@ -1,10 +1,10 @@
 // The table of rewrites that simplify applies; each preserves every bit.
 #pragma once
 
+#include "composit/ir/node.h"
+
 #include <string>
 #include <vector>
-
-#include "composit/ir/node.h"
 
 namespace composit::transforms {
 

@@ -26,7 +26,8 @@ TEST(Sha256, PiecesDoNotMatter) {
         std::string text;
         for (size_t i = 0; i < length; ++i) text += static_cast<char>('a' + i % 26);
         Sha256 pieces;
-        for (size_t i = 0; i < length; i += 7) pieces.update(&text[i], std::min<size_t>(7, length - i));
+        for (size_t i = 0; i < length; i += 7)
+            pieces.update(&text[i], std::min<size_t>(7, length - i));
         EXPECT_EQ(pieces.hex(), digest(text)) << length;
     }
 }

@@ -1,12 +1,12 @@
 // Tests of Compiled, of programs split between back ends, and of back ends that are unavailable.
-#include <gtest/gtest.h>
-
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
 #include "composit/execute/execute.h"
 #include "composit/ops/ops.h"
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
+
+#include <gtest/gtest.h>
 
 namespace composit::execute {
 namespace {
@@ -28,7 +28,7 @@ Floats floats(const Array& array) {
 
 // Runs on the interpreter, but takes no maps.
 class NoMaps : public runtime::Backend {
-public:
+  public:
     std::string name() const override { return "no_maps"; }
     std::optional<std::string> refuses(const Kernel& kernel, const Program&) const override {
         if (kind_name(kernel) == "Map") return "maps are beyond it";
@@ -44,7 +44,7 @@ public:
 };
 
 class Missing : public runtime::Backend {
-public:
+  public:
     std::string name() const override { return "missing"; }
     std::shared_ptr<runtime::Executable> compile(const Program&,
                                                  const runtime::CompileOptions&) override {
@@ -75,8 +75,10 @@ TEST(Compiled, CallsAndDescribesItself) {
     EXPECT_NE(f.plan().find("arena: "), std::string::npos);
     std::vector<std::string> names;
     for (const auto& pass : f.passes()) names.push_back(pass.name);
-    EXPECT_EQ(names, (std::vector<std::string>{"inline_calls", "simplify", "lower", "plan_buffers"}));
-    for (size_t i = 0; i + 1 < names.size(); ++i) EXPECT_EQ(f.passes()[i].after, f.passes()[i + 1].before);
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"inline_calls", "simplify", "lower", "plan_buffers"}));
+    for (size_t i = 0; i + 1 < names.size(); ++i)
+        EXPECT_EQ(f.passes()[i].after, f.passes()[i + 1].before);
 }
 
 template <class E>
@@ -96,8 +98,9 @@ TEST(Compiled, ErrorsNameTheArgument) {
               "f: 1 arguments given. 2 are required.");
     EXPECT_EQ(error_of<ValueError>([&] { f({vector({1}), vector({1, 2, 3, 4})}); }),
               "f: argument 'x' has shape (1,). (4,) is required.");
-    EXPECT_EQ(error_of<TypeError>([&] { f({vector({1, 2, 3, 4}), Array::zeros(DType::int8, {4})}); }),
-              "f: argument 'w' has dtype int8. float32 is required.");
+    EXPECT_EQ(
+        error_of<TypeError>([&] { f({vector({1, 2, 3, 4}), Array::zeros(DType::int8, {4})}); }),
+        "f: argument 'w' has dtype int8. float32 is required.");
     EXPECT_EQ(error_of<ValueError>([&] { Compiled("f", {layers.x}, {layers.total}, {}); }),
               "f: the result depends on the placeholder 'w', float32[4], which is not among the "
               "inputs. Add it to them.");
@@ -123,9 +126,11 @@ TEST(Split, RefusedKernelsRunOnTheInterpreter) {
             refused = refused || !placement.why.empty();
         }
         EXPECT_TRUE(refused);
-        EXPECT_NE(split.source().find("runs on the interpreter: maps are beyond it"), std::string::npos);
+        EXPECT_NE(split.source().find("runs on the interpreter: maps are beyond it"),
+                  std::string::npos);
         const auto expected = whole(arguments), results = split(arguments);
-        for (size_t i = 0; i < outputs.size(); ++i) EXPECT_EQ(floats(results[i]), floats(expected[i]));
+        for (size_t i = 0; i < outputs.size(); ++i)
+            EXPECT_EQ(floats(results[i]), floats(expected[i]));
         EXPECT_EQ(floats(results[1]), (Floats{-1, -2, 11, -4}));
     }
 }
@@ -133,8 +138,8 @@ TEST(Split, RefusedKernelsRunOnTheInterpreter) {
 TEST(Unavailable, OneWarningAndTheInterpreter) {
     runtime::register_backend(std::make_shared<Missing>());
     std::vector<std::string> warnings;
-    const auto former = runtime::set_warning_handler(
-        [&](const std::string& text) { warnings.push_back(text); });
+    const auto former =
+        runtime::set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
     const Layers layers;
     for (int i = 0; i < 3; ++i) {
         const Compiled f("f", {layers.x, layers.w}, {layers.total}, {.backend = "missing"});
@@ -143,8 +148,9 @@ TEST(Unavailable, OneWarningAndTheInterpreter) {
     }
     runtime::set_warning_handler(former);
     ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_EQ(warnings[0], "back end missing: no compiler was found. Install g++. The interpreter "
-                           "runs the program instead: the same results, slower.");
+    EXPECT_EQ(warnings[0],
+              "back end missing: no compiler was found. Install g++. The interpreter "
+              "runs the program instead: the same results, slower.");
 }
 
 }  // namespace

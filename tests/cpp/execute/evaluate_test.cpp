@@ -1,12 +1,12 @@
 // Tests of evaluate: values, plans found by structure, leaves bound anew, errors, many threads.
-#include <gtest/gtest.h>
-
-#include <thread>
-
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
 #include "composit/execute/signature.h"
 #include "composit/ops/ops.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
 
 namespace composit::execute {
 namespace {
@@ -114,8 +114,7 @@ TEST(Evaluate, APythonScalarGivenToACallIsATensorInside) {
 TEST(Evaluate, PlaceholdersHaveNoValue) {
     const ir::LocationScope scope(ir::intern("model.py:8"));
     const Tensor x = ir::input("images", DType::float32, {2});
-    for (const Tensor& tensor : {x, ops::map("exp", {x})})
-        try {
+    for (const Tensor& tensor : {x, ops::map("exp", {x})}) try {
             evaluate({tensor});
             FAIL();
         } catch (const ValueError& error) {

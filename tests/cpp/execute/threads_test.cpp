@@ -1,15 +1,15 @@
 // Tests of the thread pool: splits, errors, nesting, several callers, fork.
+#include "composit/base/error.h"
+#include "composit/execute/execute.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
-
-#include "composit/base/error.h"
-#include "composit/execute/execute.h"
+#include <unistd.h>
 
 namespace composit::execute {
 namespace {

@@ -1,10 +1,10 @@
 // Tests of the view of graphs as nodes and edges, and of pictures.
 #include "composit/ir/graph.h"
 
-#include <gtest/gtest.h>
-
 #include "composit/base/error.h"
 #include "composit/ops/ops.h"
+
+#include <gtest/gtest.h>
 
 namespace composit::ir {
 namespace {

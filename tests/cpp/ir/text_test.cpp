@@ -1,11 +1,4 @@
 // Tests of the text form: print and parse are inverse, errors say where, hostile text is refused.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
-
 #include "composit/base/error.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
@@ -14,13 +7,20 @@
 #include "composit/ir/verify.h"
 #include "composit/ops/ops.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
 namespace composit::ir {
 namespace {
 
 using ops::Combiner;
 
 class Text : public testing::Test {
-protected:
+  protected:
     static void SetUpTestSuite() { ops::register_operations(); }
 };
 
@@ -43,13 +43,15 @@ std::shared_ptr<const Body> relu_body() {
 std::vector<Tensor> rich_graph() {
     const LocationScope scope(intern("train.py:12"));
     const Tensor x = input("values", DType::float32, {2, 2});
-    const Tensor w = constant(Array::of<float>(DType::float32, {2, 2}, {1, 0.1f, -0.0f, 1e-30f}), "w");
+    const Tensor w =
+        constant(Array::of<float>(DType::float32, {2, 2}, {1, 0.1f, -0.0f, 1e-30f}), "w");
     const auto parts = ops::split(ops::contract(x, w, {{}, {}, {1}, {0}}), {1, 1}, 0);
     const Tensor row = ops::reshape(parts[1], {2});
     const Tensor y = ops::call(relu_body(), {row})[0];
     const Tensor again = ops::call(relu_body(), {y})[0];
     const Tensor total = ops::reduce(Combiner::sum, ops::map("add", {again, row}), {0}, true);
-    return {total, ops::astype(parts[0], DType::int16), Tensor(with_name(total.node(), "t \"\\\n\x01"), 0)};
+    return {total, ops::astype(parts[0], DType::int16),
+            Tensor(with_name(total.node(), "t \"\\\n\x01"), 0)};
 }
 
 TEST_F(Text, TheFormOfAGraph) {
@@ -91,8 +93,8 @@ TEST_F(Text, SharingOfNodesAndBodiesSurvives) {
     const Tensor c = constant(Array::scalar(DType::float32, 3));
     const auto inner = std::make_shared<Body>(Body{"inner", {}, {ops::map("exp", {c})}});
     const Tensor p = input("p", DType::float32, {});
-    const auto outer = std::make_shared<Body>(
-        Body{"outer", {p}, {ops::map("add", {ops::call(inner, {})[0], p})}});
+    const auto outer =
+        std::make_shared<Body>(Body{"outer", {p}, {ops::map("add", {ops::call(inner, {})[0], p})}});
     const Tensor once = ops::call(outer, {c})[0];
     expect_round_trip({ops::call(outer, {once})[0], ops::call(inner, {})[0], c});
 }
@@ -103,7 +105,9 @@ void expect_values(DType dtype, std::vector<T> values) {
     const std::string text = print({c});
     const Tensor again = parse(text)[0];
     ASSERT_EQ(again.dtype(), dtype);
-    EXPECT_EQ(std::memcmp(constant_value(again.node()).data(), values.data(), values.size() * sizeof(T)), 0)
+    EXPECT_EQ(
+        std::memcmp(constant_value(again.node()).data(), values.data(), values.size() * sizeof(T)),
+        0)
         << text;
     EXPECT_EQ(print({again}), text);
 }
@@ -116,11 +120,13 @@ float float_of(uint32_t bits) {
 
 TEST_F(Text, ConstantsKeepTheirBits) {
     const double inf = std::numeric_limits<double>::infinity();
-    expect_values<double>(DType::float64, {0.1, -0.0, 5e-324, 1.7976931348623157e308, inf, -inf,
-                                           std::nan(""), -std::nan(""), std::nan("0x123"), 1, 1e22});
+    expect_values<double>(DType::float64,
+                          {0.1, -0.0, 5e-324, 1.7976931348623157e308, inf, -inf, std::nan(""),
+                           -std::nan(""), std::nan("0x123"), 1, 1e22});
     expect_values<float>(DType::float32, {0.1f, -0.0f, 1e-45f, 3.4028235e38f, float_of(0x7fc00000),
                                           float_of(0xffc00001), float_of(0x7f800001), 16777216});
-    expect_values<uint16_t>(DType::float16, {0x3c00, 0x0001, 0x7bff, 0x7c00, 0x7e00, 0xfe01, 0x2e66});
+    expect_values<uint16_t>(DType::float16,
+                            {0x3c00, 0x0001, 0x7bff, 0x7c00, 0x7e00, 0xfe01, 0x2e66});
     expect_values<uint16_t>(DType::bfloat16, {0x3f80, 0x0001, 0x7f80, 0x7fc0, 0xffc1, 0x3dcd});
     expect_values<float>(DType::complex64, std::vector<float>{});
     expect_values<int8_t>(DType::int8, {-128, 127, 0});
@@ -157,18 +163,21 @@ std::string error_of(const std::string& text) {
 }
 
 TEST_F(Text, ErrorsSayWhereAndWhat) {
-    EXPECT_EQ(error_of(""), "parse: line 1, column 1: found the end of the text. 'composit' at the "
-                            "beginning is required.");
+    EXPECT_EQ(error_of(""),
+              "parse: line 1, column 1: found the end of the text. 'composit' at the "
+              "beginning is required.");
     EXPECT_EQ(error_of("composit graph 2"),
               "parse: line 1, column 16: found version 2. Version 1 is required.");
     EXPECT_EQ(error_of("composit graph 1\nreturn %0\n"),
               "parse: line 2, column 9: there is no node %0 before this line. One of an earlier "
               "line is required.");
-    EXPECT_EQ(error_of("composit graph 1\n%0 = foo : float32[]\nreturn %0"),
-              "parse: line 2, column 6: there is no operation \"foo\". A registered one is required.");
-    EXPECT_EQ(error_of("composit graph 1\n%0 = input{dtype=float32, shape=[2]} : float64[2]\nreturn"),
-              "parse: line 2, column 6: the types written are float64[2], but input gives "
-              "float32[2]. The latter is required.");
+    EXPECT_EQ(
+        error_of("composit graph 1\n%0 = foo : float32[]\nreturn %0"),
+        "parse: line 2, column 6: there is no operation \"foo\". A registered one is required.");
+    EXPECT_EQ(
+        error_of("composit graph 1\n%0 = input{dtype=float32, shape=[2]} : float64[2]\nreturn"),
+        "parse: line 2, column 6: the types written are float64[2], but input gives "
+        "float32[2]. The latter is required.");
     EXPECT_EQ(error_of("composit graph 1\n%0 = constant{value=int8[1]{128}} : int8[1]\nreturn"),
               "parse: line 2, column 29: found \"128\". An integer that fits int8 is required.");
     EXPECT_EQ(error_of("composit graph 1\n%0 = input{dtype=float32 shape=[]} : float32[]\nreturn"),
@@ -182,23 +191,31 @@ TEST_F(Text, ErrorsSayWhereAndWhat) {
 }
 
 TEST_F(Text, HostileGraphsAreRefused) {
-    const std::string x = "composit graph 1\n%0 = input{dtype=float32, shape=[2, 3]} : float32[2, 3]\n";
-    for (const char* node : {
-             "transpose(%0){axes=[0, 7]} : float32[2, 3]", "transpose(%0){axes=[0]} : float32[2]",
-             "transpose(%0){axes=[0, 0]} : float32[2, 2]", "reduce(%0){axes=[5]} : float32[]",
-             "reduce(%0){axes=[0], combiner=99, keepdims=true} : float32[1, 3]",
-             "slice(%0){lengths=[9, 9], starts=[0, 0], steps=[1, 1]} : float32[9, 9]",
-             "slice(%0){lengths=[1], starts=[0], steps=[1]} : float32[1]",
-             "contract(%0, %0){batch_a=[], batch_b=[0], contracted_a=[], contracted_b=[]} : float32[]",
-             "reshape(%0){shape=[4611686018427387904, 4]} : float32[2, 3]",
-             "iota{axis=3, shape=[2]} : int64[2]", "input{dtype=float32, shape=[-1]} : float32[1]",
-             "broadcast_to(%0){shape=[4294967296, 4294967296, 2, 3]} : float32[2, 3]",
-             "map{row=row(\"add\")} : float32[]", "map(%0, %0){row=row(\"no_such_row\")} : float32[2, 3]",
-             "call(%0){body=body(0)} : float32[2, 3]", "constant{value=3} : int64[]",
-             "split(%0){axis=0, lengths=[]} : float32[2, 3]", "concatenate{axis=0} : float32[2]",
-             "windows(%0){dilations=[1], steps=[0], window=[1]} : float32[2, 3, 1]",
-             "gather(%0){axes=[0]} : float32[3]", "pad(%0){high=[], interior=[], low=[]} : float32[2, 3]",
-             "constant{value=int64[2]{1, 2}, weak=true} : weak int64[2]"}) {
+    const std::string x =
+        "composit graph 1\n%0 = input{dtype=float32, shape=[2, 3]} : float32[2, 3]\n";
+    for (const char* node :
+         {"transpose(%0){axes=[0, 7]} : float32[2, 3]",
+          "transpose(%0){axes=[0]} : float32[2]",
+          "transpose(%0){axes=[0, 0]} : float32[2, 2]",
+          "reduce(%0){axes=[5]} : float32[]",
+          "reduce(%0){axes=[0], combiner=99, keepdims=true} : float32[1, 3]",
+          "slice(%0){lengths=[9, 9], starts=[0, 0], steps=[1, 1]} : float32[9, 9]",
+          "slice(%0){lengths=[1], starts=[0], steps=[1]} : float32[1]",
+          "contract(%0, %0){batch_a=[], batch_b=[0], contracted_a=[], contracted_b=[]} : float32[]",
+          "reshape(%0){shape=[4611686018427387904, 4]} : float32[2, 3]",
+          "iota{axis=3, shape=[2]} : int64[2]",
+          "input{dtype=float32, shape=[-1]} : float32[1]",
+          "broadcast_to(%0){shape=[4294967296, 4294967296, 2, 3]} : float32[2, 3]",
+          "map{row=row(\"add\")} : float32[]",
+          "map(%0, %0){row=row(\"no_such_row\")} : float32[2, 3]",
+          "call(%0){body=body(0)} : float32[2, 3]",
+          "constant{value=3} : int64[]",
+          "split(%0){axis=0, lengths=[]} : float32[2, 3]",
+          "concatenate{axis=0} : float32[2]",
+          "windows(%0){dilations=[1], steps=[0], window=[1]} : float32[2, 3, 1]",
+          "gather(%0){axes=[0]} : float32[3]",
+          "pad(%0){high=[], interior=[], low=[]} : float32[2, 3]",
+          "constant{value=int64[2]{1, 2}, weak=true} : weak int64[2]"}) {
         const std::string error = error_of(x + "%1 = " + node + "\nreturn %1\n");
         EXPECT_EQ(error.substr(0, 14), "parse: line 3,") << node << ": " << error;
     }
@@ -209,9 +226,10 @@ TEST_F(Text, MutatedTextNeverCrashes) {
     std::mt19937 random(7);
     const auto outputs = rich_graph();
     const std::string valid = print(outputs);
-    const std::string pieces[] = {"%", "0", "-1", "9999999999", "[", "]", "{", "}", "(", ")", ",",
-                                  "=", "\"", "\\", "nan", "bits", "0x", "weak", "return", "body",
-                                  "float16", "shape", "axes", "#", "\n", ".", "row", "1e999"};
+    const std::string pieces[] = {"%",     "0",    "-1", "9999999999", "[",      "]",    "{",
+                                  "}",     "(",    ")",  ",",          "=",      "\"",   "\\",
+                                  "nan",   "bits", "0x", "weak",       "return", "body", "float16",
+                                  "shape", "axes", "#",  "\n",         ".",      "row",  "1e999"};
     int parsed = 0;
     for (int round = 0; round < 20000; ++round) {
         std::string text = valid;
@@ -221,7 +239,9 @@ TEST_F(Text, MutatedTextNeverCrashes) {
                 case 0: text.insert(at(), pieces[random() % std::size(pieces)]); break;
                 case 1: text.erase(std::min(at(), text.size()), random() % 8); break;
                 case 2: text[at() % text.size()] = static_cast<char>(random() % 256); break;
-                case 3: text.insert(at(), text.substr(std::min(at(), text.size()), random() % 30)); break;
+                case 3:
+                    text.insert(at(), text.substr(std::min(at(), text.size()), random() % 30));
+                    break;
             }
         }
         try {
@@ -234,8 +254,10 @@ TEST_F(Text, MutatedTextNeverCrashes) {
     for (int round = 0; round < 20000; ++round) {
         std::string noise = round % 2 ? "composit graph 1\n" : "";
         for (unsigned i = 0, n = random() % 40; i < n; ++i) {
-            if (random() % 2) noise += pieces[random() % std::size(pieces)];
-            else noise += static_cast<char>(random() % 256);
+            if (random() % 2)
+                noise += pieces[random() % std::size(pieces)];
+            else
+                noise += static_cast<char>(random() % 256);
         }
         try {
             parse(noise);
@@ -258,20 +280,23 @@ TEST_F(Text, MillionNodesPrintInPartVerifyAndFree) {
 }
 
 TEST_F(Text, VerifyNamesNodeAndLine) {
-    static const Operation& moody = register_operation(
-        {.name = "moody", .doc = "An operation that changes its mind.",
-         .infer = [calls = std::make_shared<int>(0)](const std::vector<Tensor>&, const Attributes&) {
-             return std::vector<TensorType>{{{++*calls}, DType::float32}};
-         }});
+    static const Operation& moody =
+        register_operation({.name = "moody",
+                            .doc = "An operation that changes its mind.",
+                            .infer = [calls = std::make_shared<int>(0)](const std::vector<Tensor>&,
+                                                                        const Attributes&) {
+                                return std::vector<TensorType>{{{++*calls}, DType::float32}};
+                            }});
     const LocationScope scope(intern("here.py:3"));
     const Tensor x = make(moody, {}, {}, "x");
     try {
         verify({x});
         FAIL();
     } catch (const ValueError& error) {
-        EXPECT_STREQ(error.what(), "verify: node %0 (moody \"x\", here.py:3): its types are "
-                                   "float32[1], but the operation gives float32[2]. The latter is "
-                                   "required.");
+        EXPECT_STREQ(error.what(),
+                     "verify: node %0 (moody \"x\", here.py:3): its types are "
+                     "float32[1], but the operation gives float32[2]. The latter is "
+                     "required.");
     }
 }
 

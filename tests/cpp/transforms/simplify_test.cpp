@@ -1,16 +1,16 @@
 // Tests of simplify: what each rule rewrites, and that no bit of any result changes.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-
 #include "composit/execute/execute.h"
 #include "composit/ir/graph.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/simplify_rules.h"
 #include "composit/transforms/transforms.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace composit::transforms {
 namespace {
@@ -22,7 +22,9 @@ using ops::Combiner;
 Tensor special() {
     const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
     return ir::constant(Array::of<float>(DType::float32, {2, 3, 2},
-        {0.0f, -0.0f, inf, -inf, nan, 1e-45f, -1e-45f, 3.4e38f, 1.5f, -2.5f, 0.1f, -7.0f}), "x");
+                                         {0.0f, -0.0f, inf, -inf, nan, 1e-45f, -1e-45f, 3.4e38f,
+                                          1.5f, -2.5f, 0.1f, -7.0f}),
+                        "x");
 }
 
 size_t node_count(const Tensor& tensor) { return ir::Graph({tensor}).node_count(); }
@@ -64,13 +66,16 @@ TEST(Simplify, EveryRuleIsExercised) {
     expect_nodes(ops::transpose(ops::transpose(x, {2, 0, 1}), {2, 0, 1}), 2);
     expect_nodes(ops::transpose(ops::transpose(x, {2, 0, 1}), {1, 2, 0}), 1);
     expect_nodes(ops::broadcast_to(ops::broadcast_to(ops::reshape(x, {2, 3, 1, 2}), {2, 3, 4, 2}),
-                                   {5, 2, 3, 4, 2}), 3);
+                                   {5, 2, 3, 4, 2}),
+                 3);
     expect_nodes(ops::astype(ops::astype(x, DType::float64), DType::float32), 1);
     expect_nodes(ops::slice(x, {0, 0, 0}, {2, 3, 2}, {1, 1, 1}), 1);
     expect_nodes(ops::slice(ops::slice(x, {1, 2, 0}, {2, 3, 2}, {-1, -1, 1}), {0, 1, 0}, {2, 2, 1},
-                            {1, -1, 2}), 2);
+                            {1, -1, 2}),
+                 2);
     expect_nodes(ops::pad(x, ir::constant(Array::scalar(DType::float32, 1)), {0, 0, 0}, {0, 0, 0},
-                          {0, 0, 0}), 1);
+                          {0, 0, 0}),
+                 1);
     expect_nodes(ops::concatenate({x}, 1), 1);
     expect_nodes(ops::reduce(Combiner::sum, x, {}), 1);
     expect_nodes(ops::map("negative", {ops::map("negative", {x})}), 1);
@@ -84,7 +89,8 @@ TEST(Simplify, WhatMayNotBeRewritten) {
     const Tensor x = special();
     const Tensor narrow = ops::astype(ops::astype(x, DType::float16), DType::float32);
     EXPECT_EQ(node_count(simplify({narrow})[0]), 3u);
-    const Tensor big = ir::constant(Array::of<int64_t>(DType::int64, {2}, {(int64_t{1} << 53) + 1, 3}));
+    const Tensor big =
+        ir::constant(Array::of<int64_t>(DType::int64, {2}, {(int64_t{1} << 53) + 1, 3}));
     expect_nodes(ops::astype(ops::astype(big, DType::float64), DType::int64), 3);
     const Tensor small = ops::astype(ops::astype(x, DType::int16), DType::int16);
     EXPECT_EQ(node_count(simplify({small})[0]), 2u);

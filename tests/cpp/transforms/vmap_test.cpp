@@ -1,14 +1,14 @@
 // Tests of vmap: every primitive, every choice of batched operands, against one slice at a time.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <random>
-
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
 
 namespace composit::transforms {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 using ir::Array;
 using ir::DType;
 using ir::Shape;
-using ops::Combiner;
 using ops::Axes;
+using ops::Combiner;
 
 constexpr int64_t batch = 3;
 
@@ -26,9 +26,12 @@ Array random_array(DType dtype, const Shape& shape, int64_t low, int64_t high) {
     static std::mt19937 random(11);
     Array array(dtype, shape);
     for (int64_t i = 0; i < array.size(); ++i) {
-        const int64_t value = low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low));
-        if (dtype == DType::int64) static_cast<int64_t*>(array.mutable_data())[i] = value;
-        else static_cast<float*>(array.mutable_data())[i] = static_cast<float>(value) / 8;
+        const int64_t value =
+            low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low));
+        if (dtype == DType::int64)
+            static_cast<int64_t*>(array.mutable_data())[i] = value;
+        else
+            static_cast<float*>(array.mutable_data())[i] = static_cast<float>(value) / 8;
     }
     return array;
 }
@@ -61,8 +64,10 @@ void expect_vmap(const std::vector<Argument>& arguments, const Function& f) {
         for (size_t i = 0; i < n; ++i) {
             const Argument& a = arguments[i];
             const bool is_batched = choice >> i & 1;
-            values.push_back(random_array(a.dtype, is_batched ? with_axis(a.shape) : a.shape, a.low, a.high));
-            operands.push_back(is_batched ? ir::input("x", a.dtype, a.shape) : ir::constant(values[i]));
+            values.push_back(
+                random_array(a.dtype, is_batched ? with_axis(a.shape) : a.shape, a.low, a.high));
+            operands.push_back(is_batched ? ir::input("x", a.dtype, a.shape)
+                                          : ir::constant(values[i]));
             if (!is_batched) continue;
             inputs.push_back(operands.back());
             batched.push_back(ir::constant(values[i]));
@@ -71,14 +76,16 @@ void expect_vmap(const std::vector<Argument>& arguments, const Function& f) {
         for (int64_t k = 0; k < batch; ++k) {
             std::vector<Tensor> slices;
             for (size_t i = 0; i < n; ++i)
-                slices.push_back(ir::constant(choice >> i & 1 ? slice_of(values[i], k) : values[i]));
+                slices.push_back(
+                    ir::constant(choice >> i & 1 ? slice_of(values[i], k) : values[i]));
             const auto alone = execute::evaluate(f(slices));
             ASSERT_EQ(alone.size(), together.size());
             for (size_t r = 0; r < alone.size(); ++r) {
                 const Array part = slice_of(together[r], k);
                 ASSERT_EQ(part.shape(), alone[r].shape());
                 ASSERT_EQ(part.dtype(), alone[r].dtype());
-                EXPECT_EQ(std::memcmp(part.data(), alone[r].data(), static_cast<size_t>(part.bytes())), 0)
+                EXPECT_EQ(
+                    std::memcmp(part.data(), alone[r].data(), static_cast<size_t>(part.bytes())), 0)
                     << "choice " << choice << ", slice " << k << ", result " << r;
             }
         }
@@ -88,24 +95,29 @@ void expect_vmap(const std::vector<Argument>& arguments, const Function& f) {
 using Tensors = std::vector<Tensor>;
 
 TEST(Vmap, Maps) {
-    expect_vmap({{{4}}, {{2, 4}}}, [](const Tensors& x) -> Tensors { return {ops::map("add", x)}; });
+    expect_vmap({{{4}}, {{2, 4}}},
+                [](const Tensors& x) -> Tensors { return {ops::map("add", x)}; });
     expect_vmap({{{}}, {{2, 1}}, {{3}}}, [](const Tensors& x) -> Tensors {
         return {ops::map("multiply", {ops::map("maximum", {x[0], x[1]}), x[2]})};
     });
     expect_vmap({{{3}}}, [](const Tensors& x) -> Tensors {
-        return {ops::map("multiply", {x[0], ir::weak_scalar(2.0)}), ops::astype(x[0], DType::int32)};
+        return {ops::map("multiply", {x[0], ir::weak_scalar(2.0)}),
+                ops::astype(x[0], DType::int32)};
     });
 }
 
 TEST(Vmap, ReductionsAndScans) {
-    for (Combiner combiner : {Combiner::sum, Combiner::product, Combiner::maximum, Combiner::minimum,
-                              Combiner::argmax, Combiner::argmin})
+    for (Combiner combiner : {Combiner::sum, Combiner::product, Combiner::maximum,
+                              Combiner::minimum, Combiner::argmax, Combiner::argmin})
         for (const Axes& axes : {Axes{0}, Axes{1}, Axes{0, 2}, Axes{}})
             for (bool keepdims : {false, true})
                 expect_vmap({{{2, 3, 2}}}, [&](const Tensors& x) -> Tensors {
-                    return {ops::reduce(combiner, x[0], axes.empty() ? Axes{0, 1, 2} : axes, keepdims)};
+                    return {
+                        ops::reduce(combiner, x[0], axes.empty() ? Axes{0, 1, 2} : axes, keepdims)};
                 });
-    expect_vmap({{{5000}}}, [](const Tensors& x) -> Tensors { return {ops::reduce(Combiner::sum, x[0], {0})}; });
+    expect_vmap({{{5000}}}, [](const Tensors& x) -> Tensors {
+        return {ops::reduce(Combiner::sum, x[0], {0})};
+    });
     expect_vmap({{{2, 5}}}, [](const Tensors& x) -> Tensors {
         return {ops::scan(Combiner::sum, x[0], 1), ops::scan(Combiner::maximum, x[0], 0)};
     });
@@ -128,24 +140,28 @@ TEST(Vmap, Convolutions) {
     };
     expect_vmap({{{2, 4, 6}}, {{6, 4, 3}}}, convolve({{2}, {1}, {0}, {1}, {1}, 1}));
     expect_vmap({{{2, 4, 6}}, {{6, 2, 3}}}, convolve({{1}, {1}, {1}, {2}, {2}, 2}));
-    expect_vmap({{{1, 2, 5, 4}}, {{4, 1, 2, 3}}}, convolve({{2, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, 2}));
+    expect_vmap({{{1, 2, 5, 4}}, {{4, 1, 2, 3}}},
+                convolve({{2, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}, 2}));
 }
 
 TEST(Vmap, Layout) {
     expect_vmap({{{2, 3, 4}}}, [](const Tensors& x) -> Tensors {
-        return {ops::reshape(x[0], {6, 4}), ops::transpose(x[0], {2, 0, 1}),
+        return {ops::reshape(x[0], {6, 4}),
+                ops::transpose(x[0], {2, 0, 1}),
                 ops::broadcast_to(ops::reshape(x[0], {2, 3, 1, 4}), {5, 2, 3, 2, 4}),
-                ops::slice(x[0], {1, 2, 0}, {1, 2, 2}, {1, -2, 2}), ops::split(x[0], {1, 3}, 2)[1],
-                ops::windows(x[0], {2, 3}, {1, 1}, {2, 1}), ops::full({2}, ir::weak_scalar(3.0))};
+                ops::slice(x[0], {1, 2, 0}, {1, 2, 2}, {1, -2, 2}),
+                ops::split(x[0], {1, 3}, 2)[1],
+                ops::windows(x[0], {2, 3}, {1, 1}, {2, 1}),
+                ops::full({2}, ir::weak_scalar(3.0))};
     });
     expect_vmap({{{2, 3}}, {{}}}, [](const Tensors& x) -> Tensors {
         return {ops::pad(x[0], x[1], {1, -1}, {0, 2}, {1, 0})};
     });
-    expect_vmap({{{2, 3}}, {{2, 1}}, {{2, 2}}}, [](const Tensors& x) -> Tensors {
-        return {ops::concatenate(x, 1)};
-    });
+    expect_vmap({{{2, 3}}, {{2, 1}}, {{2, 2}}},
+                [](const Tensors& x) -> Tensors { return {ops::concatenate(x, 1)}; });
     expect_vmap({{{2, 3, 4, 2}}}, [](const Tensors& x) -> Tensors {
-        return {ops::fold(x[0], {5}, {1}, {1}), ops::fold(ops::reshape(x[0], {6, 4, 2}), {9}, {2}, {2})};
+        return {ops::fold(x[0], {5}, {1}, {1}),
+                ops::fold(ops::reshape(x[0], {6, 4, 2}), {9}, {2}, {2})};
     });
 }
 
@@ -154,20 +170,21 @@ TEST(Vmap, Indexing) {
     expect_vmap({{{4, 2, 5}}, rows, columns}, [](const Tensors& x) -> Tensors {
         return {ops::gather(x[0], {x[1], x[2]}, {0, 2})};
     });
-    expect_vmap({{{4, 2}}, {{3}, DType::int64, 0, 4}}, [](const Tensors& x) -> Tensors {
-        return {ops::gather(x[0], {x[1]}, {0})};
-    });
+    expect_vmap({{{4, 2}}, {{3}, DType::int64, 0, 4}},
+                [](const Tensors& x) -> Tensors { return {ops::gather(x[0], {x[1]}, {0})}; });
     for (bool add : {true, false})
-        expect_vmap({{{4, 2}}, {{6}, DType::int64, -4, 4}, {{6, 2}}}, [&](const Tensors& x) -> Tensors {
-            return {ops::scatter(x[0], {x[1]}, {0}, x[2], add)};
-        });
+        expect_vmap({{{4, 2}}, {{6}, DType::int64, -4, 4}, {{6, 2}}},
+                    [&](const Tensors& x) -> Tensors {
+                        return {ops::scatter(x[0], {x[1]}, {0}, x[2], add)};
+                    });
 }
 
 TEST(Vmap, CallsAndGradients) {
     const Tensor p = ir::input("p", DType::float32, {3});
     const auto body = std::make_shared<ir::Body>(
         ir::Body{"square_exp", {p}, {ops::map("exp", {ops::map("multiply", {p, p})})}});
-    expect_vmap({{{3}, DType::float32, -8, 8}}, [&](const Tensors& x) { return ops::call(body, x); });
+    expect_vmap({{{3}, DType::float32, -8, 8}},
+                [&](const Tensors& x) { return ops::call(body, x); });
     expect_vmap({{{3}, DType::float32, -8, 8}, {{3}}}, [&](const Tensors& x) -> Tensors {
         const Tensor v = ir::input("v", DType::float32, {3});
         const Tensor loss = ops::reduce(Combiner::sum, ops::call(body, {v})[0], {0});
@@ -178,7 +195,8 @@ TEST(Vmap, CallsAndGradients) {
 
 TEST(Vmap, NestedAndUnbatchedResults) {
     const Tensor a = ir::input("a", DType::float32, {}), b = ir::input("b", DType::float32, {});
-    const Tensor xs = ir::input("xs", DType::float32, {2}), ys = ir::input("ys", DType::float32, {3});
+    const Tensor xs = ir::input("xs", DType::float32, {2}),
+                 ys = ir::input("ys", DType::float32, {3});
     const auto inner = vmap({ops::map("add", {a, b})}, {b}, {ys});
     const auto outer = vmap(inner, {a}, {xs});
     EXPECT_EQ(outer[0].shape(), (Shape{2, 3}));
@@ -197,20 +215,24 @@ std::string error_of(const std::function<void()>& action) {
 
 TEST(Vmap, ErrorsNameWhatIsWrong) {
     const Tensor x = ir::input("x", DType::float32, {2});
-    const Tensor b = ir::input("b", DType::float32, {3, 2}), c = ir::input("c", DType::float32, {4, 2});
-    EXPECT_EQ(error_of([&] { vmap({x}, {x}, {x}); }),
-              "vmap: batched input 0 has type float32[2]. The type float32[2] with a leading axis is "
-              "required.");
+    const Tensor b = ir::input("b", DType::float32, {3, 2}),
+                 c = ir::input("c", DType::float32, {4, 2});
+    EXPECT_EQ(
+        error_of([&] { vmap({x}, {x}, {x}); }),
+        "vmap: batched input 0 has type float32[2]. The type float32[2] with a leading axis is "
+        "required.");
     const Tensor y = ir::input("y", DType::float32, {2});
-    EXPECT_EQ(error_of([&] { vmap({x}, {x, y}, {b, c}); }),
-              "vmap: leading axes differ: input 0 has 3, input 1 has 4. Equal lengths are required.");
+    EXPECT_EQ(
+        error_of([&] { vmap({x}, {x, y}, {b, c}); }),
+        "vmap: leading axes differ: input 0 has 3, input 1 has 4. Equal lengths are required.");
     EXPECT_EQ(error_of([&] { vmap({x}, {}, {}); }),
               "vmap: no input is batched. At least one is required.");
-    static const ir::Operation& opaque = ir::register_operation(
-        {.name = "opaque_for_vmap", .doc = "An operation without a batching rule.",
-         .infer = [](const Tensors& operands, const ir::Attributes&) {
-             return std::vector<ir::TensorType>{operands[0].type()};
-         }});
+    static const ir::Operation& opaque =
+        ir::register_operation({.name = "opaque_for_vmap",
+                                .doc = "An operation without a batching rule.",
+                                .infer = [](const Tensors& operands, const ir::Attributes&) {
+                                    return std::vector<ir::TensorType>{operands[0].type()};
+                                }});
     const ir::LocationScope scope(ir::intern("train.py:4"));
     const Tensor z = ir::make(opaque, {x});
     EXPECT_EQ(error_of([&] { vmap({z}, {x}, {b}); }),
