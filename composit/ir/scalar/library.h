@@ -1,10 +1,11 @@
 // Our own definitions of the transcendental functions, in the scalar language.
 //
-// Each takes float32 or float64 (NotSupported for other dtypes) and returns an expression of the same dtype, made of
-// exactly rounded operations only and without branches: the same bits from the interpreter, from generated C++, one
-// by one or in vectors. Values at signed zeros, infinities and NaN are C's (annex F of C11) and thereby NumPy's;
-// subnormal arguments and results are kept. Errors in ulp (units in the last place of the exact result), measured,
-// are in docs/accuracy.md; all are below 2 ulp in float32 and 4 ulp in float64 unless said below.
+// Each takes float32 or float64 (NotSupported for other dtypes) and returns an expression of the
+// same dtype, made of exactly rounded operations only and without branches: the same bits from the
+// interpreter, from generated C++, one by one or in vectors. Values at signed zeros, infinities and
+// NaN are C's (annex F of C11) and thereby NumPy's; subnormal arguments and results are kept.
+// Errors in ulp (units in the last place of the exact result), measured, are in docs/accuracy.md;
+// all are below 2 ulp in float32 and 4 ulp in float64 unless said below.
 #pragma once
 
 #include "composit/ir/scalar/expr.h"
@@ -20,12 +21,13 @@ Expr silu_of(const Expr& x);     // x sigmoid(x); silu(-inf) = -0
 
 // ----- library_logarithm.cpp: x = 2^k (1 + f), a polynomial in f or f / (2 + f)
 Expr log_of(const Expr& x);
-Expr log2_of(const Expr& x);     // exact at powers of two
+Expr log2_of(const Expr& x);  // exact at powers of two
 Expr log10_of(const Expr& x);
 Expr log1p_of(const Expr& x);
 Expr softplus_of(const Expr& x);  // log(1 + exp(x))
-// log(exp(x) + exp(y)), and the same with powers of two. The bound is relative to the larger of |result| and
-// max(x, y): where the two terms cancel (a result near 0), the absolute error is that of the terms.
+// log(exp(x) + exp(y)), and the same with powers of two. The bound is relative to the larger of
+// |result| and max(x, y): where the two terms cancel (a result near 0), the absolute error is that
+// of the terms.
 Expr logaddexp_of(const Expr& x, const Expr& y);
 Expr logaddexp2_of(const Expr& x, const Expr& y);
 
@@ -37,7 +39,8 @@ Expr arcsinh_of(const Expr& x);
 Expr arccosh_of(const Expr& x);
 Expr arctanh_of(const Expr& x);
 
-// ----- library_error_function.cpp: polynomials near 0, exp(-x^2) times a polynomial in x / (x + 4) elsewhere
+// ----- library_error_function.cpp: polynomials near 0, exp(-x^2) times a polynomial in x / (x + 4)
+// elsewhere
 Expr erf_of(const Expr& x);
 Expr erfc_of(const Expr& x);
 Expr gelu_of(const Expr& x);  // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
@@ -59,8 +62,8 @@ Expr cbrt_of(const Expr& x);
 Expr hypot_of(const Expr& x, const Expr& y);
 
 // ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers
-// For x < -2 lgamma has zeros; there the bound is relative to lgamma(|x|) in float64: the absolute error stays that
-// of the terms that cancel.
+// For x < -2 lgamma has zeros; there the bound is relative to lgamma(|x|) in float64: the absolute
+// error stays that of the terms that cancel.
 Expr lgamma_of(const Expr& x);
 
 }  // namespace composit::ir::scalar

@@ -1,4 +1,5 @@
-// The cores that several functions share: exp and log reduced to a short interval, exp(-x^2), the argument of sin.
+// The cores that several functions share: exp and log reduced to a short interval, exp(-x^2), the
+// argument of sin.
 #pragma once
 
 #include "composit/ir/scalar/library_pair.h"
@@ -6,8 +7,8 @@
 
 namespace composit::ir::scalar::parts {
 
-// x = exponent * ln(2) + rest + rest_low, |rest| <= ln(2) / 2 and a little, exponent integral, rest exact.
-// |x| must be below 2^10 * ln(2) (float32: 2^7 * 1.5 * ln(2)); NaN passes into `rest`.
+// x = exponent * ln(2) + rest + rest_low, |rest| <= ln(2) / 2 and a little, exponent integral, rest
+// exact. |x| must be below 2^10 * ln(2) (float32: 2^7 * 1.5 * ln(2)); NaN passes into `rest`.
 struct ExpArgument {
     Expr rest;
     Expr rest_low;
@@ -15,15 +16,16 @@ struct ExpArgument {
     Expr shifted;  // exponent + exponent_shift, for power_of_two
 };
 ExpArgument reduce_exp(const Expr& x);
-ExpArgument reduce_exp(const Pair& x);           // x.low is below an ulp of x.high
-Expr exp_of_rest(const ExpArgument& argument);   // error below 0.6 ulp
+ExpArgument reduce_exp(const Pair& x);          // x.low is below an ulp of x.high
+Expr exp_of_rest(const ExpArgument& argument);  // error below 0.6 ulp
 Pair exp_pair_of_rest(const ExpArgument& argument);
 Expr expm1_of_rest(const ExpArgument& argument);
 
 // a / b, rounded nearly correctly; a is finite, b in [1, 4]. The sign of a zero is lost.
 Expr divide_closely(const Pair& a, const Pair& b);
 
-// x = 2^exponent * (1 + fraction), sqrt(1/2) <= 1 + fraction < sqrt(2), for positive finite x, subnormal too.
+// x = 2^exponent * (1 + fraction), sqrt(1/2) <= 1 + fraction < sqrt(2), for positive finite x,
+// subnormal too.
 struct LogArgument {
     Expr fraction;
     Expr exponent;
@@ -33,7 +35,8 @@ LogArgument reduce_log(const Expr& x);
 Pair log_of_fraction(const Expr& fraction);
 // exponent * ln(2) + log(1 + fraction)
 Expr join_log(const LogArgument& argument);
-// log's values outside (0, inf): NaN below 0, -inf at 0, x itself at inf and NaN; `inside` elsewhere.
+// log's values outside (0, inf): NaN below 0, -inf at 0, x itself at inf and NaN; `inside`
+// elsewhere.
 Expr log_limits(const Expr& x, const Expr& inside);
 // log(x) for positive finite x, with what its rounding loses.
 Pair log_pair(const Expr& x);

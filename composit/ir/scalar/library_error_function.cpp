@@ -1,7 +1,8 @@
 // The error function, its complement and the exact gelu.
 //
-// Near 0 erf is a polynomial. Elsewhere erfc(x) = exp(-x^2) g(x), where (x + 4) g(x) is smooth in x / (x + 4) up to
-// infinity (the change of variable of Schonfelder, 1978) and exp takes x^2 with the part that its rounding loses.
+// Near 0 erf is a polynomial. Elsewhere erfc(x) = exp(-x^2) g(x), where (x + 4) g(x) is smooth in x
+// / (x + 4) up to infinity (the change of variable of Schonfelder, 1978) and exp takes x^2 with the
+// part that its rounding loses.
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
@@ -11,7 +12,7 @@ namespace {
 
 using namespace parts;
 
-constexpr double near_zero = 0.9;  // the polynomials of erf end here
+constexpr double near_zero = 0.9;   // the polynomials of erf end here
 constexpr double erfc_shift = 4.0;  // the number that is added to x, see coefficients
 
 // -x^2 * factor, exactly; factor is 1 or 1/2.
@@ -71,9 +72,10 @@ Expr weighted_normal_tail(const Expr& x) {
     const Expr residual = fma(-v, lost, fma(-v, sum, bounded)) * (rest * (1.0 / shift));
     const Expr w = fma(v, 2.0, -0.875).named("w");
     using namespace coefficients;
-    const ScaledPair tail = exp_times_polynomial(
-        negative_square(bounded, 0.5), w,
-        single ? std::span<const double>(normal_tail_float32) : std::span<const double>(normal_tail_float64));
+    const ScaledPair tail =
+        exp_times_polynomial(negative_square(bounded, 0.5), w,
+                             single ? std::span<const double>(normal_tail_float32)
+                                    : std::span<const double>(normal_tail_float64));
     const Expr correction =
         fma(residual * (rest * rest * rest), tail.value.high, v * tail.value.low);
     return scale(fma(v, tail.value.high, correction), tail.exponent);

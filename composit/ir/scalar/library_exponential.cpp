@@ -1,4 +1,5 @@
-// exp and its kin: the argument is k ln(2) + r with |r| <= ln(2) / 2; a polynomial in r is scaled by 2^k.
+// exp and its kin: the argument is k ln(2) + r with |r| <= ln(2) / 2; a polynomial in r is scaled
+// by 2^k.
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
@@ -76,7 +77,8 @@ namespace {
 
 using namespace parts;
 
-// Beyond these exp is surely 0 or inf; between them the exponent of two stays in the range of `scale`.
+// Beyond these exp is surely 0 or inf; between them the exponent of two stays in the range of
+// `scale`.
 double lowest_argument(const Expr& x) { return is_float32(x) ? -104.0 : -746.0; }
 double highest_argument(const Expr& x) { return is_float32(x) ? 89.0 : 710.0; }
 
@@ -84,7 +86,8 @@ double highest_argument(const Expr& x) { return is_float32(x) ? 89.0 : 710.0; }
 
 Expr exp_of(const Expr& x) {
     require_float("exp", x);
-    const Expr bounded = at_least(at_most(x, highest_argument(x)), lowest_argument(x)).named("bounded");
+    const Expr bounded =
+        at_least(at_most(x, highest_argument(x)), lowest_argument(x)).named("bounded");
     const ExpArgument argument = reduce_exp(bounded);
     return scale(exp_of_rest(argument), argument.exponent);
 }
@@ -151,8 +154,7 @@ Expr silu_of(const Expr& x) {
     const double lowest = is_float32(x) ? -112.0 : -760.0;
     const Logistic parts = logistic(x, lowest);
     const Expr bounded = at_least(x, lowest);
-    const Pair numerator =
-        choose(x < 0.0, two_product(bounded, parts.power), exact(x));
+    const Pair numerator = choose(x < 0.0, two_product(bounded, parts.power), exact(x));
     const Expr exponent = select(x < 0.0, parts.exponent, 0.0);
     // Scaling comes last: e may be subnormal where x e is not.
     const Expr inside = scale(divide_closely(numerator, parts.denominator), exponent);

@@ -1,4 +1,5 @@
-// log |gamma(x)|: a polynomial around 2 and products below 8, Stirling's series above, reflection below -1/2.
+// log |gamma(x)|: a polynomial around 2 and products below 8, Stirling's series above, reflection
+// below -1/2.
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
@@ -23,7 +24,8 @@ Shifted shift_to_two(const Expr& x) {
     const Expr steps = rint(x - 2.0).named("steps");
     Expr product = constant_like(x, 1.0);
     for (int i = 1; i <= factors; ++i)
-        product = product * select(steps >= static_cast<double>(i), x - static_cast<double>(i), 1.0);
+        product =
+            product * select(steps >= static_cast<double>(i), x - static_cast<double>(i), 1.0);
     const Expr is_below = steps < 0.0;
     const Expr below = absolute(x) * select(steps < -1.0, x + 1.0, 1.0);
     const Expr distance = (x - (steps + 2.0)).named("distance");  // exact

@@ -34,7 +34,8 @@ Expr arcsinh_of_float64(const Expr& x) {
     const Expr square = a * a;
     const Expr near = a + square / (square_root(square + 1.0) + 1.0);
     const Expr is_large = a > large;
-    const Expr inside = log1p_inside(select(is_large, a, near)) + select(is_large, constant_like(x, ln2), 0.0);
+    const Expr inside =
+        log1p_inside(select(is_large, a, near)) + select(is_large, constant_like(x, ln2), 0.0);
     return copysign(select(a < infinity, inside, a), x);
 }
 
@@ -42,7 +43,8 @@ Expr arccosh_of_float64(const Expr& x) {
     const Expr t = (x - 1.0).named("t");
     const Expr is_large = x > large;
     const Expr near = t + square_root(t * (t + 2.0));
-    const Expr inside = log1p_inside(select(is_large, x, near)) + select(is_large, constant_like(x, ln2), 0.0);
+    const Expr inside =
+        log1p_inside(select(is_large, x, near)) + select(is_large, constant_like(x, ln2), 0.0);
     return select(x >= 1.0, select(x < infinity, inside, x), not_a_number);
 }
 

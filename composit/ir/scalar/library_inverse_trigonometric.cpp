@@ -61,7 +61,8 @@ Expr arccos_of(const Expr& x) {
     const auto [is_large, value] = arcsin_parts(absolute(wide));
     const Expr twice = value + value;
     const Expr large = select(wide < 0.0, subtract_from_pi(1.0, twice), twice);
-    return Expr::cast(select(is_large, large, subtract_from_pi(0.5, copysign(value, wide))), x.dtype());
+    return Expr::cast(select(is_large, large, subtract_from_pi(0.5, copysign(value, wide))),
+                      x.dtype());
 }
 
 Expr arctan_of(const Expr& x) {

@@ -1,4 +1,5 @@
-// log and its kin: the argument is 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log(1 + f) is a polynomial.
+// log and its kin: the argument is 2^k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); log(1 + f) is a
+// polynomial.
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
@@ -29,15 +30,16 @@ LogArgument reduce_log(const Expr& x) {
     const Expr bits = bits_of_float(normal);
     const uint64_t bias = static_cast<uint64_t>(exponent_bias(x)) << width;
     const Expr cut = (bits + integer_like(bits, bias - bits_of_root_half(x))).named("cut");
-    const Expr mantissa = (cut & integer_like(bits, mantissa_mask(x))) +
-                          integer_like(bits, bits_of_root_half(x));
+    const Expr mantissa =
+        (cut & integer_like(bits, mantissa_mask(x))) + integer_like(bits, bits_of_root_half(x));
     const Expr fraction = (float_of_bits(mantissa) - 1.0).named("fraction");
     // An integer below 2^width becomes a float by standing in the low bits of 2^width.
     const double base = std::ldexp(1.0, width);
     const Expr base_bits = bits_of_float(constant_like(x, base));
     const Expr biased = float_of_bits((cut >> width) | base_bits);
     const double offset = base + exponent_bias(x);
-    const Expr exponent = biased - select(is_subnormal, constant_like(x, offset + width + 1), offset);
+    const Expr exponent =
+        biased - select(is_subnormal, constant_like(x, offset + width + 1), offset);
     return {fraction, exponent.named("exponent")};
 }
 
@@ -47,8 +49,8 @@ Pair log_of_fraction(const Expr& f) {
         const Expr q = fma(f, polynomial(f, log_float32), -0.5);
         return {f, ((f * f) * q).named("above_linear")};
     }
-    // log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + R(s^2)), s = f / (2 + f): the rational form of Tang and
-    // of Sun's fdlibm, whose polynomial is half as long as one in f.
+    // log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + R(s^2)), s = f / (2 + f): the rational form of Tang
+    // and of Sun's fdlibm, whose polynomial is half as long as one in f.
     const Expr s = (f / (f + 2.0)).named("s");
     const Expr z = s * s;
     const Expr half_square = (0.5 * f * f).named("half_square");
@@ -119,8 +121,7 @@ Expr log_of_sum(const Expr& a, const Expr& b, bool is_base_two) {
         const Expr exponent = (difference.high + shift) - shift;
         const Expr rest = (difference.high - exponent) + difference.low;
         const Expr r = (rest * 0x1.62e42fefa39efp-1).named("rest");
-        const Expr r_low =
-            fma(rest, 0x1.abc9e3b39803fp-56, fma(rest, 0x1.62e42fefa39efp-1, -r));
+        const Expr r_low = fma(rest, 0x1.abc9e3b39803fp-56, fma(rest, 0x1.62e42fefa39efp-1, -r));
         e = scale(exp_of_rest({r, r_low, exponent, Expr()}), exponent);
         sum = fma(log1p_inside(e), 0x1.71547652b82fep+0, larger);
     } else {
@@ -142,16 +143,19 @@ Expr log_of(const Expr& x) {
 
 Expr log2_of(const Expr& x) {
     require_float("log2", x);
-    const Pair factor = is_float32(x) ? constant_pair(x, 0x1.715476p+0, 0x1.4ae0cp-26)
-                                      : constant_pair(x, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+    const Pair factor = is_float32(x)
+                            ? constant_pair(x, 0x1.715476p+0, 0x1.4ae0cp-26)
+                            : constant_pair(x, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
     return log_to_base(x, factor, constant_pair(x, 1.0, 0.0));
 }
 
 Expr log10_of(const Expr& x) {
     require_float("log10", x);
     if (is_float32(x))
-        return log_to_base(x, constant_pair(x, 0x1.bcb7b2p-2, -0x1.5b235ep-27), constant_pair(x, 0x1.344136p-2, -0x1.ec10cp-27));
-    return log_to_base(x, constant_pair(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57), constant_pair(x, 0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59));
+        return log_to_base(x, constant_pair(x, 0x1.bcb7b2p-2, -0x1.5b235ep-27),
+                           constant_pair(x, 0x1.344136p-2, -0x1.ec10cp-27));
+    return log_to_base(x, constant_pair(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57),
+                       constant_pair(x, 0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59));
 }
 
 Expr log1p_of(const Expr& x) {
@@ -163,7 +167,8 @@ Expr log1p_of(const Expr& x) {
 
 Expr softplus_of(const Expr& x) {
     require_float("softplus", x);
-    const ExpArgument argument = reduce_exp(at_least(-absolute(x), is_float32(x) ? -104.0 : -746.0));
+    const ExpArgument argument =
+        reduce_exp(at_least(-absolute(x), is_float32(x) ? -104.0 : -746.0));
     const Expr e = scale(exp_of_rest(argument), argument.exponent).named("e");
     return select(x > 0.0, x, 0.0) + log1p_inside(e);
 }

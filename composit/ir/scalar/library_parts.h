@@ -1,11 +1,12 @@
-// What the definitions of the library's functions share: checks, polynomials, powers of two, special values.
+// What the definitions of the library's functions share: checks, polynomials, powers of two,
+// special values.
 #pragma once
+
+#include "composit/ir/scalar/expr.h"
 
 #include <cmath>
 #include <limits>
 #include <span>
-
-#include "composit/ir/scalar/expr.h"
 
 namespace composit::ir::scalar::parts {
 
@@ -26,8 +27,8 @@ Expr polynomial(const Expr& x, std::span<const double> c);
 // The unsigned integer of the same width, and back.
 Expr bits_of_float(const Expr& x);
 Expr float_of_bits(const Expr& bits);
-int mantissa_bits(const Expr& x);    // 23 or 52
-int exponent_bias(const Expr& x);    // 127 or 1023
+int mantissa_bits(const Expr& x);  // 23 or 52
+int exponent_bias(const Expr& x);  // 127 or 1023
 double smallest_normal(const Expr& x);
 
 // Adding 1.5 * 2^mantissa_bits rounds to an integer, half to even, and leaves it in the low bits.
@@ -36,7 +37,8 @@ double rounding_shift(const Expr& x);
 double exponent_shift(const Expr& x);
 // 2^n, from n + exponent_shift(n); n must be an exponent of a normal number.
 Expr power_of_two(const Expr& shifted);
-// x * 2^n for an integral float n in ±2 * exponent_bias, rounded once, also where the result is subnormal.
+// x * 2^n for an integral float n in ±2 * exponent_bias, rounded once, also where the result is
+// subnormal.
 Expr scale(const Expr& x, const Expr& n);
 
 // x with bounds, NaN kept.

@@ -14,8 +14,7 @@ Pair log2_pair(const Expr& x) {
     const Pair z = multiply(s, s);
     const Pair third = constant_pair(x, 0x1.5555555555555p-2, 0x1.5555555555555p-56);
     const Pair cubic = multiply(multiply(s, z), third);
-    const Expr rest =
-        s.high * (z.high * z.high) * polynomial(z.high, coefficients::log_pair);
+    const Expr rest = s.high * (z.high * z.high) * polynomial(z.high, coefficients::log_pair);
     const Expr low = s.low + (cubic.low + rest);
     const Pair sum = fast_two_sum(s.high, cubic.high);
     const Pair half_log = fast_two_sum(sum.high, sum.low + low);
@@ -65,7 +64,8 @@ Expr power_limits(const Expr& x, const Expr& y, const Expr& magnitude) {
     const Expr is_integer = equal(floor(y), y).named("is_integer");
     const Expr is_odd = is_integer & not_equal(floor(half), half);
     const Expr sign_bit = bits_of_float(constant_like(x, -0.0));
-    const Expr sign = select(is_odd, bits_of_float(x) & sign_bit, bits_of_float(constant_like(x, 0.0)));
+    const Expr sign =
+        select(is_odd, bits_of_float(x) & sign_bit, bits_of_float(constant_like(x, 0.0)));
     const Expr is_one = equal(absolute(x), 1.0);
     // |x| = 1 is 1 even at infinite y, where y log(x) is NaN; but NaN for NaN.
     const Expr plain = select(is_one & equal(y, y), 1.0, magnitude);
@@ -81,8 +81,10 @@ Expr hypot_of_float64(const Expr& x, const Expr& y) {
     // Powers of two keep the squares away from overflow and underflow.
     const Expr is_large = a > 0x1p500;
     const Expr is_small = a < 0x1p-400;
-    const Expr up = select(is_large, constant_like(a, 0x1p-600), select(is_small, constant_like(a, 0x1p600), 1.0));
-    const Expr down = select(is_large, constant_like(a, 0x1p600), select(is_small, constant_like(a, 0x1p-600), 1.0));
+    const Expr up = select(is_large, constant_like(a, 0x1p-600),
+                           select(is_small, constant_like(a, 0x1p600), 1.0));
+    const Expr down = select(is_large, constant_like(a, 0x1p600),
+                             select(is_small, constant_like(a, 0x1p-600), 1.0));
     const Pair square = two_product(a * up, a * up);
     const Pair other = two_product(b * up, b * up);
     const Pair sum = fast_two_sum(square.high, other.high);
@@ -131,9 +133,8 @@ Expr hypot_of(const Expr& x, const Expr& y) {
     require_float("hypot", x);
     const Expr wide_x = to_float64(x);
     const Expr wide_y = to_float64(y);
-    const Expr inside = is_float32(x)
-                            ? square_root(fma(wide_x, wide_x, wide_y * wide_y))
-                            : hypot_of_float64(x, y);
+    const Expr inside =
+        is_float32(x) ? square_root(fma(wide_x, wide_x, wide_y * wide_y)) : hypot_of_float64(x, y);
     // An infinite side wins over NaN.
     const Expr is_infinite = equal(absolute(x), infinity) | equal(absolute(y), infinity);
     return select(is_infinite, infinity, Expr::cast(inside, x.dtype()));

@@ -1,15 +1,16 @@
-// sin, cos and tan of any argument: |x| = (n + f) pi / 2 with |f| <= 1/2, then polynomials in f pi / 2.
+// sin, cos and tan of any argument: |x| = (n + f) pi / 2 with |f| <= 1/2, then polynomials in f pi
+// / 2.
 //
-// The reduction is that of Payne and Hanek: only those bits of 2 / pi matter whose product with the last bit of x
-// is below 4. In float64 tables hold them by the exponent of x; in float32 all of 2 / pi is short enough. Products are
-// exact, through fma or by short factors.
-#include <algorithm>
-#include <array>
-
+// The reduction is that of Payne and Hanek: only those bits of 2 / pi matter whose product with the
+// last bit of x is below 4. In float64 tables hold them by the exponent of x; in float32 all of 2 /
+// pi is short enough. Products are exact, through fma or by short factors.
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
+
+#include <algorithm>
+#include <array>
 
 namespace composit::ir::scalar {
 namespace {
@@ -25,7 +26,8 @@ constexpr uint64_t two_over_pi[] = {
     0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
     0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
 
-// Bits first … first + count - 1 after the point of 2 / pi (0 before it), bit i standing for 2^(scale - i).
+// Bits first … first + count - 1 after the point of 2 / pi (0 before it), bit i standing for
+// 2^(scale - i).
 double bits_of_two_over_pi(int first, int count, int scale) {
     double sum = 0;
     for (int i = std::max(first, 1); i < first + count; ++i) {
@@ -52,7 +54,8 @@ Reduced reduce_float32_in_float64(const Expr& x) {
     Expr turns;
     Expr quarters;
     for (int i = 0; i < windows; ++i) {
-        // Whole turns go at once, quarters after each sum: so each sum is exact or rounds what stays.
+        // Whole turns go at once, quarters after each sum: so each sum is exact or rounds what
+        // stays.
         const Expr part = a * bits_of_two_over_pi(1 + window_bits * i, window_bits, -2);
         const Expr fraction = part - rint(part);
         const Expr sum = i == 0 ? fraction : turns + fraction;
@@ -86,13 +89,15 @@ Expr modulo_4(const Expr& x) { return fma(rint(x * 0.25), -4.0, x); }
 Reduced reduce_float64(const Expr& x) {
     static const std::array<Table, 4> tables = {table_float64(0), table_float64(1),
                                                 table_float64(2), table_float64(3)};
-    const auto integer = [](uint64_t value) { return Expr::constant_bits(DType::uint64, {value, 0}); };
+    const auto integer = [](uint64_t value) {
+        return Expr::constant_bits(DType::uint64, {value, 0});
+    };
     const Expr a = absolute(x).named("a");
     const Expr bits = bits_of_float(a);
     const Expr row = Expr::cast(bits >> 57, DType::int64).named("row");
-    const Expr m =
-        float_of_bits((bits & integer((uint64_t{exponents_per_row} << 52) - 1)) + integer(1075ull << 52))
-            .named("m");
+    const Expr m = float_of_bits((bits & integer((uint64_t{exponents_per_row} << 52) - 1)) +
+                                 integer(1075ull << 52))
+                       .named("m");
     std::array<Pair, 4> products;
     for (size_t i = 0; i < 4; ++i)
         products[i] = two_product(m, Expr::lookup(tables[i], DType::float64, row));
@@ -107,10 +112,11 @@ Reduced reduce_float64(const Expr& x) {
     const Pair losses = two_sum(first.low, second.low);
     const Pair sum = two_sum(low.high, losses.high);
     const Pair total = two_sum(fraction, sum.high);
-    const Expr tail = total.low + (sum.low + ((low.low + losses.low) +
-                                              (products[2].low + products[3].high)));
+    const Expr tail =
+        total.low + (sum.low + ((low.low + losses.low) + (products[2].low + products[3].high)));
     const Pair turns = fast_two_sum(total.high, tail);
-    const Pair large = multiply(turns, constant_pair(x, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54));
+    const Pair large =
+        multiply(turns, constant_pair(x, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54));
     const Pair angle = {select(a < infinity, large.high, not_a_number), large.low};
     return {bits_of_float(shifted), choose(a < 0.5, exact(a), angle)};
 }
@@ -123,7 +129,8 @@ Reduced reduce_wide(const Expr& x) {
 Reduced reduce(const Expr& x) {
     const Reduced wide = reduce_wide(x);
     if (!is_float32(x)) return wide;
-    return {Expr::cast(wide.quadrant, DType::uint32), exact(to_float32(wide.angle.high).named("angle"))};
+    return {Expr::cast(wide.quadrant, DType::uint32),
+            exact(to_float32(wide.angle.high).named("angle"))};
 }
 
 // ----- polynomials, |r| <= pi / 4 and a little
@@ -133,7 +140,8 @@ Expr sin_of_angle(const Pair& r) {
     if (is_float32(z))
         return fma(r.high * z, polynomial(z, coefficients::sin_float32), r.high).named("sin_part");
     const Expr low = r.low * fma(z, -0.5, 1.0);
-    return (r.high + fma(r.high * z, polynomial(z, coefficients::sin_float64), low)).named("sin_part");
+    return (r.high + fma(r.high * z, polynomial(z, coefficients::sin_float64), low))
+        .named("sin_part");
 }
 
 Expr cos_of_angle(const Pair& r) {
@@ -146,9 +154,7 @@ Expr cos_of_angle(const Pair& r) {
     return (main + fma(z * z, polynomial(z, coefficients::cos_float64), low)).named("cos_part");
 }
 
-Expr integer_like(const Expr& x, int64_t value) {
-    return Expr::constant_integer(x.dtype(), value);
-}
+Expr integer_like(const Expr& x, int64_t value) { return Expr::constant_integer(x.dtype(), value); }
 
 // y with its sign flipped where bit 1 of the quadrant is set.
 Expr flip(const Expr& y, const Expr& quadrant) {
