@@ -1,5 +1,4 @@
 // The table's powers.
-#include "composit/base/error.h"
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/table.h"
 
@@ -25,8 +24,7 @@ Expr integer_power(const Expr& x, const Expr& n) {
 }
 
 Expr power(const Expr& x, const Expr& n) {
-    if (is_integer(x.dtype())) return integer_power(x, n);
-    fail<NotSupported>("power: ", x.dtype(), " is not supported yet. Integers are required.");
+    return is_integer(x.dtype()) ? integer_power(x, n) : in_library(power_of, x, n);
 }
 
 // 0 where the power is 0, even of infinity.
@@ -46,8 +44,13 @@ Exprs slopes_of_power(X x, Y y) { return {slope_in_base(x[0], x[1]), slope_in_ex
 std::vector<Row> power_rows() {
     using namespace types;
     return {
+        library_row("cbrt", {}, floating, {0.5, 3}, "the cube root", cbrt_of,
+                    [](Y, Y y) { return 1.0 / (3.0 * y * y); }),
         {"float_power", {}, 2, float_power, {{0.5, 2}, {-2, 2}}, "x1^x2 in float64",
          [](X x) { return power(x[0], x[1]); }, slopes_of_power},
+        {"hypot", {}, 2, floating, {{0.5, 3}}, "sqrt(x1^2 + x2^2), without overflow on the way",
+         [](X x) { return in_library(hypot_of, x[0], x[1]); },
+         [](X x, Y y) { return Exprs{x[0] / y, x[1] / y}; }},
         {"power", {"pow"}, 2, arithmetic, {{0.5, 2}, {-2, 2}},
          "x1^x2; integers wrap, and to negative powers give 0 unless they are 1 or -1",
          [](X x) { return power(x[0], x[1]); }, slopes_of_power},
