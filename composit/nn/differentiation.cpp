@@ -20,6 +20,8 @@ const ir::Operation& stop_gradient_operation() {
             },
         .vjp = [](const ir::Node&, const std::vector<Tensor>&,
                   const std::vector<bool>&) { return std::vector<Tensor>{Tensor()}; },
+        .batch = [](const ir::Node&, const std::vector<Tensor>& x, const std::vector<bool>&,
+                    int64_t) { return std::vector<Tensor>{stop_gradient(x[0])}; },
         .decompose =
             [](const ir::Node& node) {
                 return std::vector<Tensor>{numpy::strong(node.operand(0))};

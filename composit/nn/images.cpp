@@ -130,6 +130,9 @@ Tensor max_pool_gradient(const ir::Node& node, const Tensor& g) {
     return ops::pad(padded, zero, crop, crop, Axes(crop.size(), 0));
 }
 
+// The leading axis of a batch joins that of the images.
+Tensor batched_max_pool(const ir::Node& node, const Tensor& x);
+
 const ir::Operation& max_pool_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "max_pool",
@@ -149,6 +152,8 @@ const ir::Operation& max_pool_operation() {
             [](const ir::Node& node, const std::vector<Tensor>& g, const std::vector<bool>&) {
                 return std::vector<Tensor>{max_pool_gradient(node, g[0])};
             },
+        .batch = [](const ir::Node& node, const std::vector<Tensor>& x, const std::vector<bool>&,
+                    int64_t) { return std::vector<Tensor>{batched_max_pool(node, x[0])}; },
         .decompose =
             [](const ir::Node& node) {
                 const Tensor windows = max_windows(node);
@@ -157,6 +162,16 @@ const ir::Operation& max_pool_operation() {
             },
     });
     return operation;
+}
+
+Tensor batched_max_pool(const ir::Node& node, const Tensor& x) {
+    Shape joined(x.shape().begin() + 1, x.shape().end());
+    joined[0] *= x.shape()[0];
+    const Tensor y = ir::make(max_pool_operation(), {ops::reshape(x, joined)}, node.attributes());
+    Shape shape = y.shape();
+    shape[0] = x.shape()[1];
+    shape.insert(shape.begin(), x.shape()[0]);
+    return ops::reshape(y, shape);
 }
 
 }  // namespace

@@ -16,6 +16,10 @@
 
 namespace composit::numpy {
 
+// A number in C++ source.
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
 // The dtype that a C++ type is kept as: bool, the integers of <cstdint>, float, double and their
 // complex.
 template <class T>
@@ -64,6 +68,16 @@ template <class T>
                             std::optional<DType> dtype = {}, std::string_view name = {});
 [[nodiscard]] Tensor arange(double start, double stop, double step = 1,
                             std::optional<DType> dtype = {}, std::string_view name = {});
+// Any other mixture of C++ numbers: integers if all are, as Python's.
+template <Number Start, Number Stop, Number Step = int64_t>
+[[nodiscard]] Tensor arange(Start start, Stop stop, Step step = 1, std::optional<DType> dtype = {},
+                            std::string_view name = {}) {
+    using Common = std::conditional_t<std::is_integral_v<Start> && std::is_integral_v<Stop> &&
+                                          std::is_integral_v<Step>,
+                                      int64_t, double>;
+    return arange(static_cast<Common>(start), static_cast<Common>(stop), static_cast<Common>(step),
+                  dtype, name);
+}
 // `count` values from start to stop, stop included if endpoint; float64, integers by floor (NumPy
 // >= 1.20). ValueError: "Number of samples, -1, must be non-negative."
 [[nodiscard]] Tensor linspace(double start, double stop, int64_t count = 50, bool endpoint = true,

@@ -13,10 +13,15 @@ using ir::Node;
 
 namespace {
 
-bool is_composite(const Node& node) { return !node.operation().lower && node.operation().decompose; }
+using Keep = std::function<bool(const ir::Operation&)>;
 
 // One round: calls of calls need another.
-std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, bool& changed) {
+std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& keep,
+                                bool& changed) {
+    const auto is_composite = [&](const Node& node) {
+        const ir::Operation& operation = node.operation();
+        return !operation.lower && operation.decompose && !(keep && keep(operation));
+    };
     std::unordered_map<const Node*, std::vector<Tensor>> rebuilt;
     const auto current = [&](const Tensor& x) {
         const auto found = rebuilt.find(&x.node());
@@ -43,11 +48,11 @@ std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, bool& change
 
 }  // namespace
 
-std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors) {
+std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors, const Keep& keep) {
     std::vector<Tensor> result = tensors;
     for (bool changed = true; changed;) {
         changed = false;
-        result = inline_once(result, changed);
+        result = inline_once(result, keep, changed);
     }
     return result;
 }

@@ -32,9 +32,11 @@ std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& batched);
 
 // ----- inline_calls.cpp
-// Every `call` (any operation that decomposes instead of lowering) replaced by what its body does, however deep.
-// A function of all tensors at once, so that what they share stays shared.
-std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors);
+// Every `call` (any operation that decomposes instead of lowering) replaced by what its body does,
+// however deep, but for operations that `keep` (none by default). A function of all tensors at
+// once, so that what they share stays shared.
+std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors,
+                                 const std::function<bool(const ir::Operation&)>& keep = {});
 
 // ----- simplify.cpp
 // Bit-preserving: common subexpressions, transposes of transposes, reshapes of reshapes, broadcasts to the same shape …

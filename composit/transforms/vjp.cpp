@@ -102,7 +102,9 @@ std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Te
     std::vector<Tensor> results = outputs, sources = inputs;
     if (has_calls(outputs)) {
         results.insert(results.end(), inputs.begin(), inputs.end());
-        results = inline_calls(results);
+        // An operation that brings a derivative of its own is differentiated by it.
+        results = inline_calls(
+            results, [](const ir::Operation& operation) { return bool(operation.vjp); });
         sources.assign(results.begin() + static_cast<long>(outputs.size()), results.end());
         results.resize(outputs.size());
     }

@@ -105,7 +105,7 @@ std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& batched) {
     std::vector<Tensor> all = outputs;
     all.insert(all.end(), inputs.begin(), inputs.end());
-    all = inline_calls(all);
+    all = inline_calls(all, [](const ir::Operation& operation) { return bool(operation.batch); });
     const auto last_output = all.begin() + static_cast<long>(outputs.size());
     const std::vector<Tensor> results(all.begin(), last_output), sources(last_output, all.end());
     Batching batching(sources, batched);

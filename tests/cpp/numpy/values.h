@@ -21,7 +21,7 @@ std::vector<T> values(const Tensor& x) {
     const Array array = execute::evaluate({x})[0];
     EXPECT_EQ(array.shape(), x.shape());
     EXPECT_EQ(array.dtype(), x.dtype());
-    return {array.data_as<T>(), array.data_as<T>() + array.size()};
+    return std::vector<T>(array.data_as<T>(), array.data_as<T>() + array.size());
 }
 
 template <class T>
