@@ -6,6 +6,8 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
+#include <cctype>
+
 namespace composit::c_family {
 namespace {
 
@@ -70,12 +72,28 @@ std::string signature(const std::string& start, const std::vector<std::string>& 
     return result + line + "\n";
 }
 
-std::vector<std::string> parameter_texts(const PrintedKernel& printed) {
+// Whether any line has `word` as a word of its own.
+bool uses(const std::vector<std::string>& lines, const std::string& word) {
+    auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (const std::string& line : lines)
+        for (size_t at = 0; (at = line.find(word, at)) != std::string::npos; at += word.size()) {
+            size_t end = at + word.size();
+            bool is_whole =
+                (at == 0 || !is_part(line[at - 1])) && (end == line.size() || !is_part(line[end]));
+            if (is_whole) return true;
+        }
+    return false;
+}
+
+// Parameters that the body does not need, such as what an empty sum is over, have no name.
+std::vector<std::string> parameter_texts(const PrintedKernel& printed,
+                                         const std::vector<std::string>& body) {
     std::vector<std::string> texts;
     if (printed.tasks > 1) texts = {"int64_t begin", "int64_t end"};
     for (const Parameter& parameter : printed.parameters)
         texts.push_back(text(parameter.is_written ? "" : "const ", type_name(parameter.dtype), "*",
-                             parameter.may_overlap ? "" : " __restrict", " ", parameter.name));
+                             parameter.may_overlap ? "" : " __restrict",
+                             uses(body, parameter.name) ? " " + parameter.name : ""));
     if (!printed.scratch_bytes.empty()) texts.push_back("void* scratch");
     return texts;
 }
@@ -113,7 +131,7 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     printed.text = comment(note) + comment(types_text(printed, program));
     printed.text +=
         signature((printed.can_fault ? "static IndexFault " : "static void ") + function,
-                  parameter_texts(printed));
+                  parameter_texts(printed, writer.code.lines()));
     for (const std::string& line : writer.code.lines()) printed.text += line + "\n";
     printed.text += "}\n";
     return printed;

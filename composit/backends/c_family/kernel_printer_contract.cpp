@@ -72,8 +72,8 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
     return name;
 }
 
-// "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that suit
-// these lengths: few columns do not repay packing left, nor few rows packing right.
+// "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that
+// suit these lengths: few columns do not repay packing left, nor few rows packing right.
 std::string call(const Groups& groups, const std::string& product,
                  const std::vector<std::string>& bounds, const std::string& memory) {
     constexpr int64_t few_columns = 64, few_rows = 12;

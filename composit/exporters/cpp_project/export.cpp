@@ -1,0 +1,240 @@
+// Names everything, puts the files' texts together and writes them.
+#include "composit/exporters/cpp_project/export.h"
+
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/error.h"
+#include "composit/base/hash.h"
+#include "composit/exporters/cpp_project/project.h"
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace composit::cpp_project {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ir::kernel::Buffer;
+using ir::kernel::BufferKind;
+using ir::kernel::Program;
+
+// Names that the text of functions uses for itself.
+const std::set<std::string> function_words = {"arena",   "constants", "fault",   "first", "kernels",
+                                              "lengths", "memory",    "numbers", "pool",  "scratch",
+                                              "steps",   "threads",   "weights"};
+
+std::vector<std::string> name_buffers(const Program& program, size_t modules) {
+    c_family::Names names(function_words);
+    for (size_t module = 0; module < modules; ++module)
+        for (const char* prefix : {"k", "kernels_", "Kernels_"})
+            names.taken().insert(text(prefix, module + 1));
+    std::vector<std::string> result(program.buffers.size());
+    auto claim = [&](size_t b, const std::string& fallback) {
+        const Buffer& buffer = program.buffers[b];
+        std::string wish = c_family::identifier(buffer.name.empty() ? fallback : buffer.name);
+        bool is_taken = names.taken().count(wish) != 0;
+        // A training step returns what it was given: w and new_w.
+        if (is_taken && buffer.kind == BufferKind::output) wish = "new_" + wish;
+        result[b] = names.claim(wish);
+    };
+    for (int b : program.inputs) claim(static_cast<size_t>(b), "input");
+    for (int b : program.outputs) claim(static_cast<size_t>(b), "output");
+    for (size_t b = 0; b < program.buffers.size(); ++b)
+        if (result[b].empty()) claim(b, text("t", b));
+    return result;
+}
+
+Project plan(const std::vector<Program>& functions, const ExportOptions& options) {
+    user_check(!functions.empty(), "export: there is no function to export. Give at least one.");
+    Project project;
+    project.name = c_family::Names().claim(options.name.empty() ? "model" : options.name);
+    std::vector<const Program*> programs;
+    for (const Program& program : functions) programs.push_back(&program);
+    project.modules = c_family::print_modules(programs);
+    c_family::Names function_names({project.name, "load_weights", "Fault", "Memory", "Pool",
+                                    "FirstFault", "Weights", "pool", "scratch", "weights",
+                                    "weights_mutex", "loaded_weights"});
+    for (const Program& program : functions)
+        project.functions.push_back(
+            {&program, function_names.claim(program.name.empty() ? "run" : program.name),
+             name_buffers(program, project.modules.modules.size())});
+    return project;
+}
+
+constexpr const char* standard_headers = R"(#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+)";
+
+constexpr const char* weights_headers = R"(
+#if defined(__unix__)
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#else
+#include <fstream>
+#endif
+)";
+
+std::string file_comment(const Project& project) {
+    return c_family::file_comment(*project.functions[0].program,
+                                  {"Bits do not depend on the CPU. Without FMA instructions it is "
+                                   "slow. Compile with:",
+                                   "    " + compile_command(project)});
+}
+
+constexpr const char* fault_struct =
+    "// The first index out of bounds that a kernel met; outer is -1 when there was none.\n"
+    "struct Fault {\n    int64_t outer, axis, index;\n};\n";
+
+std::string structs(const Project& project) {
+    std::string result = text("namespace ", project.name, " {\n\n", fault_struct, "\n");
+    for (size_t m = 0; m < project.modules.modules.size(); ++m)
+        result += kernels_struct(project, m) + "\n";
+    return result + text("}  // namespace ", project.name, "\n\n");
+}
+
+bool has_many_modules(const Project& project) { return project.modules.modules.size() > 1; }
+
+std::string source_text(Project& project) {
+    std::string functions = functions_text(project);  // first: it places the weights
+    std::string result = file_comment(project);
+    result += "#ifndef COMPOSIT_KERNELS\n";
+    result += text("#include \"", project.name, ".hpp\"\n\n");
+    if (has_many_modules(project))
+        result += text("#include \"", project.name, "_kernels.hpp\"\n\n");
+    result += standard_headers;
+    if (!project.weights.is_empty()) result += weights_headers;
+    result += "\n" + c_family::exactness_pragmas() + "\n";
+    if (!has_many_modules(project)) result += structs(project);
+    result += text("namespace ", project.name, " {\n\n");
+    if (!project.modules.modules.empty()) result += kernels_text(project, 0) + "\n";
+    result += support_text(project) + functions;
+    result += text("}  // namespace ", project.name, "\n");
+    if (project.modules.modules.empty()) return result + "#endif\n";
+    return result + "\n#else\n" + kernel_section(project, 0) + "#endif\n";
+}
+
+// The files of the second and further modules.
+std::string module_text(const Project& project, size_t module) {
+    std::string result = file_comment(project) + "#ifndef COMPOSIT_KERNELS\n";
+    result += text("#include \"", project.name, "_kernels.hpp\"\n\n#include <cstddef>\n",
+                   c_family::exactness_pragmas(), "\nnamespace ", project.name, " {\n\n",
+                   kernels_text(project, module), "\n}  // namespace ", project.name, "\n\n#else\n",
+                   kernel_section(project, module), "#endif\n");
+    return result;
+}
+
+void write_atomically(const fs::path& path, const std::string& content) {
+    fs::path temporary = path;
+    temporary += text(".tmp-", std::random_device()());
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    out.close();
+    std::error_code error;
+    if (out) fs::rename(temporary, path, error);
+    if (out && !error) return;
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    fail<InputOutputError>("export: ", path.string(), " cannot be written. ",
+                           error ? error.message() : std::string(std::strerror(errno)));
+}
+
+}  // namespace
+
+std::string module_file(const Project& project, size_t module) {
+    return module == 0 ? project.name + ".cpp" : text(project.name, "_", module + 1, ".cpp");
+}
+
+std::string compile_command(const Project& project) {
+    std::string files = project.name + ".cpp";
+    for (size_t m = 1; m < project.modules.modules.size(); ++m)
+        files += " " + module_file(project, m);
+    return text("c++ -O2 -std=c++17 ", files, " main.cpp -o ", project.name);
+}
+
+std::string parameter_list(const ExportedFunction& function, const std::string& separator) {
+    std::vector<std::string> parameters;
+    auto add = [&](const std::vector<int>& buffers, const char* constness) {
+        for (int number : buffers) {
+            const Buffer& buffer = function.program->buffers[static_cast<size_t>(number)];
+            parameters.push_back(text(constness, c_family::type_name(buffer.dtype), "* ",
+                                      function.names[static_cast<size_t>(number)], " /* [",
+                                      join(buffer.shape), "] */"));
+        }
+    };
+    add(function.program->inputs, "const ");
+    add(function.program->outputs, "");
+    return join(parameters, separator);
+}
+
+int64_t WeightsFile::place(const ir::Array& value) {
+    const std::string_view bytes(value.data_as<char>(), static_cast<size_t>(value.bytes()));
+    std::vector<int64_t>& places = known_[hash_text(bytes)];
+    for (int64_t at : places)
+        if (std::string_view(content_).substr(static_cast<size_t>(at), bytes.size()) == bytes)
+            return at;
+    content_.resize((content_.size() + 63) / 64 * 64, '\0');
+    places.push_back(static_cast<int64_t>(content_.size()));
+    content_ += bytes;
+    return places.back();
+}
+
+std::string WeightsFile::header() const {
+    char line[65];
+    std::snprintf(line, sizeof line, "composit weights 1 %016llx",
+                  static_cast<unsigned long long>(hash_text(content_)));
+    std::string header = line;
+    header.resize(63, ' ');
+    return header + "\n";
+}
+
+std::string literals(const ir::Array& value) {
+    std::vector<std::string> parts;
+    const size_t size = static_cast<size_t>(ir::size_of(value.dtype()));
+    for (int64_t i = 0; i < value.size(); ++i) {
+        ir::scalar::Bits bits{};
+        std::memcpy(bits.data(), value.data_as<char>() + static_cast<size_t>(i) * size, size);
+        parts.push_back(c_family::literal(value.dtype(), bits));
+    }
+    return "{" + join(parts) + "}";
+}
+
+void export_cpp_project(const std::vector<Program>& functions, const std::string& folder,
+                        const ExportOptions& options) {
+    Project project = plan(functions, options);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    user_check<InputOutputError>(!error, "export: the folder '", folder,
+                                 "' cannot be made: ", error.message(), ".");
+    const fs::path base = folder;
+    write_atomically(base / (project.name + ".cpp"), source_text(project));
+    for (size_t m = 1; m < project.modules.modules.size(); ++m)
+        write_atomically(base / module_file(project, m), module_text(project, m));
+    if (has_many_modules(project))
+        write_atomically(
+            base / (project.name + "_kernels.hpp"),
+            file_comment(project) + "#pragma once\n\n#include <cstdint>\n\n" + structs(project));
+    write_atomically(base / (project.name + ".hpp"), header_text(project));
+    if (!project.weights.is_empty())
+        write_atomically(base / (project.name + ".weights"), project.weights.text());
+    write_atomically(base / "main.cpp",
+                     options.main_text.empty() ? main_text(project) : options.main_text);
+    write_atomically(base / "CMakeLists.txt", cmake_text(project));
+}
+
+}  // namespace composit::cpp_project

@@ -1,0 +1,28 @@
+// Exports programs as a C++17 project that needs nothing but the standard library.
+#pragma once
+
+#include "composit/ir/kernel/kernel.h"
+
+#include <string>
+#include <vector>
+
+namespace composit::cpp_project {
+
+struct ExportOptions {
+    std::string name;  // of the namespace and the files; made an identifier
+    std::string
+        main_text;  // main.cpp; empty: one that reads inputs from and writes outputs to raw files
+};
+
+// Writes into `folder` (made if missing), each file atomically:
+//   NAME.hpp, NAME.cpp    one function per program, called as the program; on any CPU the same bits
+//   as
+//                         in process. Large programs continue in NAME_2.cpp, … and NAME_kernels.hpp
+//   NAME.weights          constants of more than 16 elements, if there are any; the others are
+//   inlined main.cpp, CMakeLists.txt
+// Throws NotSupported naming what cannot be exported, InputOutputError when a file cannot be
+// written.
+void export_cpp_project(const std::vector<ir::kernel::Program>& functions,
+                        const std::string& folder, const ExportOptions& options);
+
+}  // namespace composit::cpp_project

@@ -1,0 +1,240 @@
+// Writes the exported functions: pointers to the buffers, then one call per kernel.
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/text.h"
+#include "composit/exporters/cpp_project/project.h"
+
+#include <algorithm>
+
+namespace composit::cpp_project {
+namespace {
+
+using c_family::Call;
+using c_family::PrintedKernel;
+using ir::kernel::Buffer;
+using ir::kernel::BufferKind;
+using ir::kernel::Kernel;
+using ir::kernel::Program;
+
+constexpr size_t calls_per_part = 150;    // docs/semantics.md 15
+constexpr double worth_sharing = 131072;  // operations and bytes; less is not worth waking threads
+
+// A pointer that the calls use.
+struct Pointer {
+    std::string type, name, value, comment;
+};
+
+class FunctionWriter {
+  public:
+    FunctionWriter(Project& project, const ExportedFunction& function, size_t number)
+        : project_(project),
+          function_(function),
+          program_(*function.program),
+          calls_(project.modules.calls[number]) {}
+
+    std::string text() {
+        place_buffers();
+        for (const Call& call : calls_) statements_.push_back(statement(call));
+        return statements_.size() <= calls_per_part ? in_one() : in_parts();
+    }
+
+  private:
+    std::string type(const Buffer& buffer) const { return c_family::type_name(buffer.dtype); }
+
+    void place_buffers() {
+        arena_bytes_ = (program_.arena_bytes + 63) / 64 * 64;
+        for (size_t b = 0; b < program_.buffers.size(); ++b) {
+            const Buffer& buffer = program_.buffers[b];
+            const std::string& name = function_.names[b];
+            std::string shape = composit::text("[", join(buffer.shape), "]");
+            if (buffer.kind == BufferKind::constant) {
+                place_constant(buffer, name, shape);
+            } else if (buffer.kind == BufferKind::temporary) {
+                int64_t at = buffer.arena_offset;
+                if (at < 0) {
+                    at = arena_bytes_;
+                    arena_bytes_ += (buffer.bytes + 63) / 64 * 64;
+                }
+                pointers_.push_back(
+                    {type(buffer) + "*", name,
+                     composit::text("reinterpret_cast<", type(buffer), "*>(arena + ", at, ")"),
+                     shape});
+            }
+        }
+    }
+
+    void place_constant(const Buffer& buffer, const std::string& name, const std::string& shape) {
+        if (buffer.value.size() == 0) {
+            pointers_.push_back({"const " + type(buffer) + "*", name, "nullptr", shape});
+        } else if (buffer.value.size() <= inlined_elements) {
+            tables_ += composit::text("    static constexpr ", type(buffer), " ", name,
+                                      "_values[] = ", literals(buffer.value), ";\n");
+            pointers_.push_back({"const " + type(buffer) + "*", name, name + "_values", shape});
+        } else {
+            needs_weights_ = true;
+            pointers_.push_back(
+                {"const " + type(buffer) + "*", name,
+                 composit::text("reinterpret_cast<const ", type(buffer), "*>(constants + ",
+                                project_.weights.place(buffer.value), ")"),
+                 shape});
+        }
+    }
+
+    // The lines of one kernel's call.
+    std::vector<std::string> statement(const Call& call) {
+        const Kernel& kernel = program_.kernels[call.kernel];
+        const PrintedKernel& printed =
+            project_.modules.modules[call.module].functions[call.function];
+        std::string table = composit::text("k", call.module + 1);
+        std::vector<std::string> arguments;
+        for (int buffer : call.buffers)
+            arguments.push_back(function_.names[static_cast<size_t>(buffer)]);
+        if (!printed.scratch_bytes.empty())
+            arguments.push_back(
+                composit::text("scratch(", table, ".", printed.function, "_scratch)"));
+        double work = ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program_);
+        bool is_shared = printed.tasks > 1 && work >= worth_sharing;
+        if (printed.tasks > 1) {
+            std::vector<std::string> range = {"0", composit::text(printed.tasks)};
+            if (is_shared) range = {"begin", "end"};
+            arguments.insert(arguments.begin(), range.begin(), range.end());
+        }
+        uses_threads_ |= is_shared;
+        if (printed.can_fault) return faulting(kernel, printed, table, arguments, is_shared);
+        std::string line = composit::text(table, ".", printed.function, "(", join(arguments), ");");
+        if (!is_shared) return {line};
+        return {composit::text("pool().share_out(threads, ", printed.tasks,
+                               ", [&](int64_t begin, int64_t end) {"),
+                "    " + line, "});"};
+    }
+
+    static std::pair<std::vector<int64_t>, std::vector<int64_t>> axes_of(const Kernel& kernel) {
+        if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body))
+            return {gather->axis_numbers, gather->axis_lengths};
+        const auto& scatter = std::get<ir::kernel::Scatter>(kernel.body);
+        return {scatter.axis_numbers, scatter.axis_lengths};
+    }
+
+    std::vector<std::string> faulting(const Kernel& kernel, const PrintedKernel& printed,
+                                      const std::string& table, std::vector<std::string> arguments,
+                                      bool is_shared) {
+        auto [numbers, lengths] = axes_of(kernel);
+        if (numbers.empty()) numbers = lengths = {0};
+        arguments.push_back("&fault");
+        std::string call = composit::text(table, ".", printed.function, "(", join(arguments), ");");
+        std::vector<std::string> lines = {
+            "{",
+            composit::text("    static constexpr int64_t numbers[] = {", join(numbers),
+                           "}, lengths[] = {", join(lengths), "};"),
+            "    FirstFault first;"};
+        std::string margin = "    ";
+        if (is_shared) {
+            lines.push_back(composit::text("    pool().share_out(threads, ", printed.tasks,
+                                           ", [&](int64_t begin, int64_t end) {"));
+            margin = "        ";
+        }
+        for (const std::string& line :
+             {std::string("Fault fault = {-1, 0, 0};"), call, std::string("first.add(fault);")})
+            lines.push_back(margin + line);
+        if (is_shared) lines.push_back("    });");
+        lines.push_back("    first.check(numbers, lengths);");
+        lines.push_back("}");
+        return lines;
+    }
+
+    std::vector<size_t> modules_used() const {
+        std::vector<size_t> used;
+        for (const Call& call : calls_)
+            if (std::find(used.begin(), used.end(), call.module) == used.end())
+                used.push_back(call.module);
+        return used;
+    }
+
+    std::string opening(const std::string& margin) const {
+        std::string result = tables_;
+        if (arena_bytes_ > 0)
+            result += composit::text(margin, "static thread_local Memory memory;\n", margin,
+                                     "char* const arena = memory.at_least(", arena_bytes_, ");\n");
+        if (needs_weights_) result += margin + "const char* const constants = weights();\n";
+        return result;
+    }
+
+    std::string signature() const {
+        return composit::text("void ", function_.name, "(", parameter_list(function_, ", "),
+                              ", int", uses_threads_ ? " threads" : "", ") {\n");
+    }
+
+    std::string in_one() const {
+        std::string result = signature() + opening("    ");
+        for (size_t module : modules_used())
+            result += composit::text("    const Kernels_", module + 1, "& k", module + 1,
+                                     " = kernels_", module + 1, "();\n");
+        for (const Pointer& p : pointers_)
+            result += composit::text("    ", p.type, " const ", p.name, " = ", p.value, ";  // ",
+                                     p.comment, "\n");
+        for (const auto& lines : statements_)
+            for (const std::string& line : lines) result += "    " + line + "\n";
+        return result + "}\n\n";
+    }
+
+    // Long functions: the pointers are members of a struct, the calls are shared out among its
+    // functions.
+    std::string in_parts() const {
+        std::string state = function_.name + "_steps";
+        std::string result = composit::text("namespace {\n\nstruct ", state, " {\n");
+        std::vector<std::string> values;
+        auto member = [&](const std::string& type, const std::string& name,
+                          const std::string& value) {
+            result += composit::text("    ", type, " ", name, ";\n");
+            values.push_back(value);
+        };
+        for (size_t module : modules_used())
+            member(composit::text("const Kernels_", module + 1, "&"),
+                   composit::text("k", module + 1), composit::text("kernels_", module + 1, "()"));
+        member("int", "threads", uses_threads_ ? "threads" : "1");
+        auto from_caller = [&](const std::vector<int>& buffers, const std::string& constness) {
+            for (int number : buffers) {
+                const std::string& name = function_.names[static_cast<size_t>(number)];
+                member(constness + type(program_.buffers[static_cast<size_t>(number)]) + "*", name,
+                       name);
+            }
+        };
+        from_caller(program_.inputs, "const ");
+        from_caller(program_.outputs, "");
+        for (const Pointer& p : pointers_) member(p.type, p.name, p.value);
+        size_t parts = (statements_.size() + calls_per_part - 1) / calls_per_part;
+        for (size_t part = 0; part < parts; ++part) {
+            result += composit::text("\n    void part_", part + 1, "() const {\n");
+            size_t end = std::min(statements_.size(), (part + 1) * calls_per_part);
+            for (size_t s = part * calls_per_part; s < end; ++s)
+                for (const std::string& line : statements_[s]) result += "        " + line + "\n";
+            result += "    }\n";
+        }
+        result += "};\n\n}  // namespace\n\n" + signature() + opening("    ");
+        result += composit::text("    const ", state, " steps = {\n        ",
+                                 join(values, ",\n        "), "};\n");
+        for (size_t part = 0; part < parts; ++part)
+            result += composit::text("    steps.part_", part + 1, "();\n");
+        return result + "}\n\n";
+    }
+
+    Project& project_;
+    const ExportedFunction& function_;
+    const Program& program_;
+    const std::vector<Call>& calls_;
+    std::vector<Pointer> pointers_;
+    std::string tables_;
+    std::vector<std::vector<std::string>> statements_;
+    int64_t arena_bytes_ = 0;
+    bool needs_weights_ = false, uses_threads_ = false;
+};
+
+}  // namespace
+
+std::string functions_text(Project& project) {
+    std::string result;
+    for (size_t f = 0; f < project.functions.size(); ++f)
+        result += FunctionWriter(project, project.functions[f], f).text();
+    return result;
+}
+
+}  // namespace composit::cpp_project

@@ -1,0 +1,69 @@
+// An export while its files are written: names, modules, constants. Internal to the exporter.
+#pragma once
+
+#include "composit/backends/c_family/kernel_module.h"
+#include "composit/ir/kernel/kernel.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace composit::cpp_project {
+
+// Constants of all functions, each piece of data once.
+class WeightsFile {
+  public:
+    // Where the constant lies in the file, after the header.
+    int64_t place(const ir::Array& value);
+    bool is_empty() const { return content_.empty(); }
+    int64_t bytes() const { return static_cast<int64_t>(content_.size()); }
+    // 64 bytes that tell this file from any other; then the constants.
+    std::string header() const;
+    std::string text() const { return header() + content_; }
+
+  private:
+    std::string content_;
+    std::map<uint64_t, std::vector<int64_t>> known_;  // places by hash
+};
+
+// One exported function.
+struct ExportedFunction {
+    const ir::kernel::Program* program = nullptr;
+    std::string name;
+    std::vector<std::string> names;  // of the program's buffers, unique in the function
+};
+
+struct Project {
+    std::string name;
+    std::vector<ExportedFunction> functions;
+    c_family::Modules modules;
+    WeightsFile weights;
+};
+
+// "c++ -O2 -std=c++17 digits.cpp main.cpp -o digits"
+std::string compile_command(const Project& project);
+// "digits.cpp", "digits_2.cpp"
+std::string module_file(const Project& project, size_t module);
+// "const float* image /* [1, 8, 8] */, float* logits /* [1, 10] */"
+std::string parameter_list(const ExportedFunction& function, const std::string& separator);
+
+// The struct of a module's kernels: pointers to functions, and scratch sizes.
+std::string kernels_struct(const Project& project, size_t module);
+// The kernels of one module, once per instruction set, and the function that picks one.
+std::string kernels_text(const Project& project, size_t module);
+// The text that is included for each instruction set.
+std::string kernel_section(const Project& project, size_t module);
+// What the functions need: memory, threads, weights.
+std::string support_text(const Project& project);
+// The exported functions. Places constants in the project's weights.
+std::string functions_text(Project& project);
+
+std::string header_text(const Project& project);
+std::string main_text(const Project& project);
+std::string cmake_text(const Project& project);
+
+// "the memory that this text describes", at most 16 elements: "{1.0f, 2.0f}".
+std::string literals(const ir::Array& value);
+inline constexpr int64_t inlined_elements = 16;
+
+}  // namespace composit::cpp_project

@@ -1,0 +1,212 @@
+// The fixed parts of an exported program: memory, threads, weights, index errors.
+#include "composit/base/text.h"
+#include "composit/exporters/cpp_project/project.h"
+
+namespace composit::cpp_project {
+namespace {
+
+constexpr const char* memory_text = R"(// Aligned memory that a thread keeps from call to call.
+class Memory {
+public:
+    ~Memory() { release(); }
+    char* at_least(int64_t bytes) {
+        if (bytes > bytes_) {
+            release();
+            data_ = static_cast<char*>(
+                ::operator new(static_cast<std::size_t>(bytes), std::align_val_t(64)));
+            bytes_ = bytes;
+        }
+        return data_;
+    }
+
+private:
+    void release() {
+        if (data_ != nullptr) ::operator delete(data_, std::align_val_t(64));
+        data_ = nullptr;
+        bytes_ = 0;
+    }
+    char* data_ = nullptr;
+    int64_t bytes_ = 0;
+};
+
+)";
+
+constexpr const char* scratch_text = R"(void* scratch(int64_t bytes) {
+    static thread_local Memory memory;
+    return memory.at_least(bytes);
+}
+
+)";
+
+constexpr const char* pool_text = R"(// Threads that wait for work; one piece of work at a time.
+class Pool {
+public:
+    // task(begin, end) for even shares of 0 … count. Shares depend on `threads`, results do not.
+    void share_out(int threads, int64_t count, const std::function<void(int64_t, int64_t)>& task) {
+        const int64_t shares = std::min<int64_t>(threads, count);
+        if (shares <= 1) return task(0, count);
+        const std::lock_guard<std::mutex> one_caller(callers_);
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (static_cast<int64_t>(threads_.size()) < shares - 1)
+            threads_.emplace_back([this] { work(); });
+        task_ = &task;
+        count_ = count;
+        shares_ = shares;
+        next_ = 0;
+        unfinished_ = shares;
+        wake_.notify_all();
+        while (next_ < shares_) run_one(lock);
+        done_.wait(lock, [this] { return unfinished_ == 0; });
+    }
+    ~Pool() {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            is_ending_ = true;
+        }
+        wake_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+private:
+    void work() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (true) {
+            wake_.wait(lock, [this] { return is_ending_ || next_ < shares_; });
+            if (is_ending_) return;
+            run_one(lock);
+        }
+    }
+    void run_one(std::unique_lock<std::mutex>& lock) {
+        const int64_t share = next_++;
+        const auto* const task = task_;
+        const int64_t begin = count_ * share / shares_, end = count_ * (share + 1) / shares_;
+        lock.unlock();
+        (*task)(begin, end);
+        lock.lock();
+        if (--unfinished_ == 0) done_.notify_all();
+    }
+
+    std::mutex callers_, mutex_;
+    std::condition_variable wake_, done_;
+    std::vector<std::thread> threads_;
+    const std::function<void(int64_t, int64_t)>* task_ = nullptr;
+    int64_t count_ = 0, shares_ = 0, next_ = 0, unfinished_ = 0;
+    bool is_ending_ = false;
+};
+
+Pool& pool() {
+    static Pool instance;
+    return instance;
+}
+
+)";
+
+constexpr const char* fault_text = R"(// The first index out of bounds, whichever thread met it.
+class FirstFault {
+public:
+    void add(const Fault& fault) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (fault.outer >= 0 && (first_.outer < 0 || fault.outer < first_.outer)) first_ = fault;
+    }
+    // numbers and lengths of the axes that are indexed
+    void check(const int64_t* numbers, const int64_t* lengths) const {
+        if (first_.outer < 0) return;
+        throw std::out_of_range("index " + std::to_string(first_.index) +
+                                " is out of bounds for axis " +
+                                std::to_string(numbers[first_.axis]) + " with size " +
+                                std::to_string(lengths[first_.axis]));
+    }
+
+private:
+    std::mutex mutex_;
+    Fault first_ = {-1, 0, 0};
+};
+
+)";
+
+// NAME, HEADER and BYTES are replaced.
+constexpr const char* weights_text = R"(// The constants, in memory as long as the program runs.
+class Weights {
+public:
+    explicit Weights(const std::string& path) {
+        constexpr std::size_t header = 64, expected = header + BYTES;
+        const char* all = nullptr;
+#if defined(__unix__)
+        const int file = open(path.c_str(), O_RDONLY);
+        struct stat status;
+        if (file >= 0 && fstat(file, &status) == 0 &&
+            static_cast<std::size_t>(status.st_size) == expected) {
+            void* const memory = mmap(nullptr, expected, PROT_READ, MAP_PRIVATE, file, 0);
+            if (memory != MAP_FAILED) all = static_cast<const char*>(memory);
+        }
+        if (file >= 0) close(file);
+#else
+        std::ifstream file(path, std::ios::binary);
+        char* const memory = memory_.at_least(expected + 1);
+        if (file.read(memory, expected + 1).gcount() == expected) all = memory;
+#endif
+        if (all == nullptr || std::memcmp(all, "HEADER", header) != 0)
+            throw std::runtime_error("NAME: '" + path + "' is not the file of weights that belongs "
+                                     "to this program.");
+        data_ = all + header;
+    }
+    const char* data() const { return data_; }
+
+private:
+#if !defined(__unix__)
+    Memory memory_;
+#endif
+    const char* data_ = nullptr;
+};
+
+std::mutex weights_mutex;
+std::unique_ptr<Weights> loaded_weights;
+
+const char* weights() {
+    const std::lock_guard<std::mutex> lock(weights_mutex);
+    if (!loaded_weights) loaded_weights.reset(new Weights("NAME.weights"));
+    return loaded_weights->data();
+}
+
+)";
+
+std::string replaced(std::string text, const std::string& word, const std::string& by) {
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
+        text.replace(at, word.size(), by);
+    return text;
+}
+
+}  // namespace
+
+std::string support_text(const Project& project) {
+    bool has_scratch = false, has_tasks = false, has_faults = false, has_arena = false;
+    for (const auto& module : project.modules.modules)
+        for (const auto& kernel : module.functions) {
+            has_scratch |= !kernel.scratch_bytes.empty();
+            has_tasks |= kernel.tasks > 1;
+            has_faults |= kernel.can_fault;
+        }
+    for (const ExportedFunction& function : project.functions)
+        for (const auto& buffer : function.program->buffers)
+            has_arena |= buffer.kind == ir::kernel::BufferKind::temporary;
+    std::string result = "namespace {\n\n";
+    if (has_scratch || has_arena || !project.weights.is_empty()) result += memory_text;
+    if (has_scratch) result += scratch_text;
+    if (has_tasks) result += pool_text;
+    if (has_faults) result += fault_text;
+    if (!project.weights.is_empty()) {
+        std::string text =
+            replaced(weights_text, "HEADER", project.weights.header().substr(0, 63) + "\\n");
+        text = replaced(text, "BYTES", composit::text(project.weights.bytes()));
+        result += replaced(text, "NAME", project.name);
+    }
+    result += "}  // namespace\n\n";
+    if (!project.weights.is_empty())
+        result +=
+            "void load_weights(const std::string& path) {\n"
+            "    const std::lock_guard<std::mutex> lock(weights_mutex);\n"
+            "    loaded_weights.reset(new Weights(path));\n}\n\n";
+    return result;
+}
+
+}  // namespace composit::cpp_project
