@@ -99,8 +99,12 @@ def _contains(self: LazyTensor, value: Any) -> bool:
     return bool((self == value).any())
 
 
+def _restored(array: Any, name: str) -> LazyTensor:
+    return _core.constant(array, name)
+
+
 def _reduce(self: LazyTensor) -> Any:
-    return _core.constant, (self.evaluated(), self.name if self.node.is_constant else "")
+    return _restored, (self.evaluated(), self.name if self.node.is_constant else "")
 
 
 def _set_item(self: LazyTensor, indices: Any, values: Any) -> LazyTensor:

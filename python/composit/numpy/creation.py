@@ -25,11 +25,13 @@ def _order(function: str, order: str | None) -> None:
 
 
 def asarray(
-    a: Any, dtype: Any = None, order: Any = None, *, name: str | None = None, copy: bool | None = None
-) -> LazyTensor:
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
+    like: Any = None, name: str | None = None,
+) -> LazyTensor:  # fmt: skip
     """A tensor: `a` itself if it is one, else a constant with a copy of its values (or, for
     copy=False, its memory)."""
     _order("asarray", order)
+    refuse("asarray", like=like)
     if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor):
         dtype, name = _dtype_or_name(dtype)
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
@@ -75,11 +77,12 @@ def array(
     order: str = "K",
     subok: bool = False,
     ndmin: int = 0,
+    ndmax: int = 0,
     like: Any = None,
     name: str | None = None,
 ) -> LazyTensor:
     """A new tensor of these values."""
-    refuse("array", like=like)
+    refuse("array", like=like, ndmax=ndmax or None)
     result = asarray(object, dtype, order, name=name, copy=copy)
     if result.ndim < ndmin:
         result = _c.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
@@ -170,13 +173,12 @@ def full_like(
 
 
 def arange(
-    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None,
+    start_or_stop: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None,
     like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """start, start + step, … before stop; arange(stop) starts at 0."""
     refuse("arange", like=like)
-    if stop is None:
-        start, stop = 0, start
+    start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     if step is None:
         step = 1
     values = (start, stop, step)

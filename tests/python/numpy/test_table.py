@@ -9,6 +9,8 @@ import composit.numpy as cnp
 from composit._core import scalar
 from composit.conformance import DTYPES, _operand_dtype, values
 
+# Kernels of these dtypes are not written yet.
+LATER = ("float16", "complex64", "complex128")
 ROWS = [row for row in scalar.all_rows() if isinstance(getattr(np, row.name, None), np.ufunc)]
 
 
@@ -25,24 +27,30 @@ def test_row(row, dtype):
             return
         except ValueError:
             return  # negative integer powers: an error that depends on values
-    value = cnp.evaluate(getattr(cnp, row.name)(*operands))
+    tensor = getattr(cnp, row.name)(*operands)
+    assert tensor.dtype == expected.dtype
+    if any(dtype in LATER for dtype in row.types([x.dtype for x in operands])[0]):
+        with pytest.raises(NotImplementedError, match="|".join(LATER)):
+            cnp.evaluate(tensor)
+        return
+    value = cnp.evaluate(tensor)
     assert value.dtype == expected.dtype
     if expected.dtype.kind != "f":
         np.testing.assert_array_equal(value, expected)
         return
     with np.errstate(all="ignore"):
-        wide = [operand.astype("longdouble") if operand.dtype.kind == "f" else operand
-                for operand in operands]  # fmt: skip
-        tolerance = 8 * np.finfo(expected.dtype).eps
-        del wide
-        np.testing.assert_allclose(value, expected, rtol=tolerance, atol=np.finfo(expected.dtype).tiny)
+        limits = np.finfo(expected.dtype)
+        np.testing.assert_allclose(value, expected, rtol=8 * limits.eps, atol=limits.tiny)
 
 
 @pytest.mark.parametrize("row", scalar.all_rows(), ids=lambda row: row.name)
 def test_names_and_docs(row):
     function = getattr(cnp, row.name)
     assert function.__name__ == row.name
-    assert function.__doc__ == row.doc and row.doc
+    assert row.doc
+    if not isinstance(function, cnp.Ufunc):
+        return  # written by hand, as clip and where, whose arguments may be left out
+    assert function.__doc__ == row.doc
     for alias in row.aliases:
         assert getattr(cnp, alias) is function
 
@@ -50,10 +58,13 @@ def test_names_and_docs(row):
 FUNCTIONS = [
     name
     for name, value in vars(cnp).items()
-    if inspect.isfunction(value) and callable(getattr(np, name, None)) and not name.startswith("_")
+    if inspect.isfunction(value)
+    and inspect.isroutine(getattr(np, name, None))
+    and not isinstance(getattr(np, name), np.ufunc)
+    and not name.startswith("_")
 ]
 # Names of our own that NumPy's signatures do not have.
-EXTRA = {"name", "min", "max"}
+EXTRA = {"name", "dtype", "order", "casting"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -63,8 +74,8 @@ def test_parameters_are_numpys(name):
     except ValueError:
         pytest.skip("NumPy gives no signature")
     ours = list(inspect.signature(getattr(cnp, name)).parameters)
-    theirs = [p for p in theirs if p not in ("args", "kwargs")]
+    theirs = [p for p in theirs if p != "kwargs"]
     missing = [p for p in theirs if p not in ours]
     assert not missing
     assert [p for p in ours if p in theirs] == theirs
-    assert set(ours) - set(theirs) <= EXTRA | {"args", "kwargs"}
+    assert set(ours) - set(theirs) <= EXTRA

@@ -1,0 +1,66 @@
+"""compile: programs of functions, their parts, specialisations."""
+
+import numpy as np
+import pytest
+
+import composit
+from composit import numpy as cnp
+
+X = np.linspace(-1, 1, 12, dtype="float32").reshape(4, 3)
+W = np.linspace(0.5, 2, 6, dtype="float32").reshape(3, 2)
+
+
+def layer(x, w):
+    return cnp.maximum(x @ w, 0) * 2
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "cpp"])
+def test_same_bits_as_evaluation(backend):
+    compiled = composit.compile(layer, X, W, backend=backend)
+    expected = composit.evaluate(layer(cnp.asarray(X), cnp.asarray(W)))
+    np.testing.assert_array_equal(compiled(X, W), expected)
+    np.testing.assert_array_equal(compiled(2 * X, W), 2 * expected)
+
+
+def test_parts():
+    compiled = composit.compile(layer, X, W)
+    assert len(compiled.graph) == 6  # x, w, two scalars would be leaves: 0 and 2
+    assert compiled.kernels and "x" in compiled.plan
+    assert [step.name for step in compiled.passes]
+    assert "for" in compiled.source
+    assert all(where == "cpp" for _, where, _ in compiled.placements)
+
+
+def test_specialisations():
+    compiled = composit.compile(layer, backend="interpreter")
+    with pytest.raises(AttributeError, match="nothing is compiled before the first call"):
+        compiled.source
+    compiled(X, W)
+    compiled(X[:2], W)
+    compiled(X, W)
+    assert len(compiled.specialisations) == 2
+
+
+def test_structures():
+    compiled = composit.compile(lambda t: {"a": t[0] + 1, "b": (t[1], t[0] * 2)}, backend="interpreter")
+    result = compiled((X, W))
+    np.testing.assert_array_equal(result["a"], X + 1)
+    np.testing.assert_array_equal(result["b"][1], X * 2)
+
+
+def test_python_scalars_are_literals():
+    compiled = composit.compile(lambda x, n: x * n, backend="interpreter")
+    assert compiled(X, 2.0).dtype == np.float32
+    np.testing.assert_array_equal(compiled(X, 3), X * 3)
+    assert len(compiled.specialisations) == 2
+
+
+def test_wrong_arguments_of_a_fixed_specialisation():
+    compiled = composit.compile(layer, X, W, backend="interpreter")
+    with pytest.raises((ValueError, TypeError), match="x"):
+        compiled(X[:, :2], W)
+
+
+def test_values_of_arguments_cannot_be_asked_for():
+    with pytest.raises((NotImplementedError, ValueError), match=r"\[test_compile.py:\d+\]"):
+        composit.compile(lambda x: x * float(x[0, 0]), X)

@@ -1,0 +1,44 @@
+"""The conformance suite, and a back end from outside the tree that passes it."""
+
+from pathlib import Path
+
+import pytest
+
+from composit import _core, conformance
+
+OUTSIDE = Path(__file__).parents[2] / "backends" / "outside" / "numpy_backend.py"
+
+
+def test_interpreter(capsys):
+    assert conformance.main(["interpreter", "--filter", "programs"]) == 0
+    assert "programs" in capsys.readouterr().out
+
+
+def test_back_end_from_outside(capsys):
+    assert conformance.main(["numpy_outside", "--load", str(OUTSIDE)]) == 0
+    assert "Reduce kernels are not written for numpy_outside" in capsys.readouterr().out
+    assert "numpy_outside" in _core.backends.names()
+
+
+class Wrong:
+    """Writes zeros whatever it is asked for."""
+
+    name = "wrong"
+
+    def compile(self, program):
+        def run(inputs, outputs):
+            for output in outputs:
+                output[...] = 0
+
+        return run
+
+
+def test_differences_are_found(capsys):
+    _core.backends.register(Wrong())
+    assert conformance.main(["wrong", "--filter", "layout slice"]) == 1
+    assert "wrong: slice float32: output 0 of dtype float32" in capsys.readouterr().out
+
+
+def test_unknown_back_end():
+    with pytest.raises(KeyError, match="nowhere"):
+        conformance.main(["nowhere"])

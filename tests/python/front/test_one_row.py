@@ -1,0 +1,64 @@
+"""A row registered from Python is a full operation: one line, and everything follows."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import composit
+from composit import numpy as cnp
+
+_numbers = itertools.count()
+
+
+def fresh(prefix):
+    return f"{prefix}_{next(_numbers)}"
+
+
+X = np.array([-2.0, -0.5, 0.0, 1.5, np.inf], "float32")
+
+
+def test_value_only():
+    name = fresh("softsign")
+    softsign = composit.register(name, value=lambda x: x / (1 + abs(x)), doc="x / (1 + |x|)")
+    assert getattr(cnp, name) is softsign and getattr(composit, name) is softsign
+    x = X[:4]
+    np.testing.assert_array_equal(composit.evaluate(softsign(x)), x / (1 + abs(x)))
+    gradient = composit.grad(lambda t: softsign(t).sum())(x[[0, 1, 3]])
+    expected = 1 / (1 + abs(x[[0, 1, 3]])) ** 2
+    np.testing.assert_allclose(composit.evaluate(gradient), expected, rtol=1e-6)
+    compiled = composit.compile(softsign, x)
+    np.testing.assert_array_equal(compiled(x), composit.evaluate(softsign(x)))
+    mapped = composit.vmap(softsign)(x)
+    np.testing.assert_array_equal(composit.evaluate(mapped), composit.evaluate(softsign(x)))
+
+
+def test_slope_and_functions_of_the_table():
+    name = fresh("leaky")
+    s = composit.scalar
+
+    leaky = composit.register(
+        name,
+        value=lambda x: s.where(x > 0, x, s.expm1(x) * 0.5),
+        slope=lambda x, y: s.where(x > 0, 1 + 0 * x, 3),
+        doc="a test",
+    )
+    x = X[:4]
+    value = composit.evaluate(leaky(x))
+    np.testing.assert_allclose(value, np.where(x > 0, x, np.expm1(x) * 0.5), rtol=1e-6)
+    gradient = composit.evaluate(composit.grad(lambda t: leaky(t).sum())(x))
+    np.testing.assert_array_equal(gradient, [3, 3, 3, 1])
+
+
+def test_two_operands_and_a_name_twice():
+    name = fresh("squared_distance")
+    f = composit.register(name, value=lambda a, b: (a - b) * (a - b), types="numeric", doc="a test")
+    np.testing.assert_array_equal(composit.evaluate(f(np.arange(3), 1)), [1, 0, 1])
+    with pytest.raises(ValueError, match="exp"):
+        composit.register("exp", value=lambda x: x)
+
+
+def test_mistakes_in_a_value():
+    f = composit.register(fresh("branch"), value=lambda x: x if x > 0 else -x, doc="a test")
+    with pytest.raises(TypeError, match="has no truth value while a row is defined"):
+        composit.evaluate(f(X))
