@@ -229,5 +229,14 @@ TEST(RandomGraphs, EveryWayOfRunningGivesTheSameBits) {
     }
 }
 
+TEST(RandomGraphs, CompiledCodeGivesTheSameBits) {
+    std::vector<Tensor> all;
+    for (unsigned seed = 0; seed < 8; ++seed) {
+        const auto outputs = Generator(seed).graph(50);
+        all.insert(all.end(), outputs.begin(), outputs.end());
+    }
+    expect_equal(execute::evaluate(all, {.backend = "cpp"}), execute::evaluate(all), "cpp");
+}
+
 }  // namespace
 }  // namespace composit::transforms
