@@ -1,6 +1,8 @@
 // One specialisation of a function: its graph taken through the passes, compiled and held.
 #include "composit/base/error.h"
+#include "composit/execute/blame.h"
 #include "composit/execute/build.h"
+#include "composit/ir/body.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
 
@@ -100,7 +102,13 @@ std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) con
         results.emplace_back(output.dtype(), output.shape());
         run.outputs.push_back(results.back().mutable_data());
     }
-    executable_->run(run);
+    try {
+        executable_->run(run);
+    } catch (const IndexError& error) {
+        std::vector<Tensor> values;
+        for (const Array& argument : arguments) values.push_back(ir::constant(argument));
+        rethrow_with_line(error, ir::substitute(outputs_, inputs_, values));
+    }
     return results;
 }
 

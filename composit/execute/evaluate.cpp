@@ -1,5 +1,6 @@
 // Values of tensors, through plans that are found by the structure of the graph.
 #include "composit/base/error.h"
+#include "composit/execute/blame.h"
 #include "composit/execute/build.h"
 #include "composit/execute/signature.h"
 
@@ -197,6 +198,15 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
 }  // namespace
 
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
+    try {
+        return evaluate_without_blame(outputs, options);
+    } catch (const IndexError& error) {
+        rethrow_with_line(error, outputs);
+    }
+}
+
+std::vector<Array> evaluate_without_blame(const std::vector<Tensor>& outputs,
+                                          const Options& options) {
     Options resolved = options;
     if (resolved.threads <= 0) resolved.threads = default_threads();
     if (outputs.empty()) return {};

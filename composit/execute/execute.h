@@ -31,7 +31,8 @@ runtime::ParallelFor parallel_for(int threads);  // on the process's pool, which
 
 // Values of the tensors, in order. The plan is found by the structure of the graph, so that a loop
 // which rebuilds the same graph every step plans once. Constants among `outputs` are returned as
-// they are. ValueError when a placeholder is reached.
+// they are. ValueError when a placeholder is reached; IndexError in NumPy's words, with the line of
+// the indexing node behind them where it has one: "index 7 is out of bounds for … (train.py:12)".
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options = {});
 struct PlanStatistics {
     int64_t plans = 0, hits = 0, misses = 0;

@@ -109,6 +109,30 @@ TEST(Compiled, ErrorsNameTheArgument) {
     EXPECT_THROW(Compiled("f", {layers.x}, {layers.x}, {.backend = "abacus"}), KeyError);
 }
 
+// Plans are shared by graphs of equal structure; lines are not.
+TEST(Errors, AWrongIndexNamesItsLine) {
+    const Tensor data = ir::constant(vector({1, 2, 3}));
+    const auto pick = [&](const Tensor& index, const char* line) {
+        const ir::LocationScope scope(ir::intern(line));
+        return ops::gather(data, {index}, {0});
+    };
+    const auto index = [](int64_t i) {
+        return ir::constant(Array::of<int64_t>(DType::int64, {1}, {i}));
+    };
+    for (const char* line : {"a.py:1", "b.py:2"}) {
+        const Tensor sum = ops::map("add", {pick(index(2), "fine.py:1"), pick(index(-4), line)});
+        EXPECT_EQ(error_of<IndexError>([&] { evaluate({sum}); }),
+                  text("index -4 is out of bounds for axis 0 with size 3 (", line, ")"));
+    }
+    EXPECT_EQ(error_of<IndexError>([&] { evaluate({pick(index(3), "")}); }),
+              "index 3 is out of bounds for axis 0 with size 3");
+    const Tensor i = ir::input("i", DType::int64, {1});
+    const Compiled f("f", {i}, {pick(i, "c.py:3")}, {});
+    EXPECT_EQ(floats(f({ir::constant_value(index(1).node())})[0]), Floats{2});
+    EXPECT_EQ(error_of<IndexError>([&] { f({ir::constant_value(index(9).node())}); }),
+              "index 9 is out of bounds for axis 0 with size 3 (c.py:3)");
+}
+
 TEST(Split, RefusedKernelsRunOnTheInterpreter) {
     const auto backend = std::make_shared<NoMaps>();
     runtime::register_backend(backend);
