@@ -29,8 +29,8 @@ ArcsinParts arcsin_parts(const Expr& a) {
     return {is_large, fma(t * z, polynomial(z, coefficients::arcsin_float64), t)};
 }
 
-// The angle of (x, y) in the first quadrant, both positive or 0; not both infinite.
-Expr angle_of(const Expr& y, const Expr& x) {
+// The angle of (x, y), or of (-x, y), for x and y positive or 0; not both infinite.
+Expr angle_of(const Expr& y, const Expr& x, const Expr& is_left) {
     const Expr is_steep = y > x;
     const Expr larger = select(is_steep, y, x).named("larger");
     const Expr smaller = select(is_steep, x, y).named("smaller");
@@ -42,7 +42,13 @@ Expr angle_of(const Expr& y, const Expr& x) {
     const Expr z = t * t;
     const Expr small = fma(t * z, polynomial(z, coefficients::arctan_float64), t);
     const Expr angle = select(is_middle, 0.25 * pi_high + (small + 0.25 * pi_low), small);
-    return select(is_steep, subtract_from_pi(0.5, angle), angle).named("angle");
+    // From pi / 2, pi or 0, up or down.
+    const Expr turned =
+        select(is_steep, select(is_left, angle, -angle), select(is_left, -angle, angle));
+    const auto offset = [&](double pi) {
+        return select(is_steep, 0.5 * pi, select(is_left, constant_like(x, pi), 0.0));
+    };
+    return (offset(pi_high) + (turned + offset(pi_low))).named("result");
 }
 
 }  // namespace
@@ -68,7 +74,8 @@ Expr arccos_of(const Expr& x) {
 Expr arctan_of(const Expr& x) {
     require_float("arctan", x);
     const Expr wide = to_float64(x);
-    const Expr angle = angle_of(absolute(wide), constant_like(wide, 1.0));
+    const Expr never = Expr::constant_integer(DType::boolean, 0);
+    const Expr angle = angle_of(absolute(wide), constant_like(wide, 1.0), never);
     return Expr::cast(copysign(angle, wide), x.dtype());
 }
 
@@ -78,16 +85,15 @@ Expr arctan2_of(const Expr& y, const Expr& x) {
     const Expr wide_x = to_float64(x);
     const Expr a = absolute(wide_y);
     const Expr b = absolute(wide_x);
-    // Equal operands stand for two zeros and two infinities alike, where their sign decides.
-    const Expr is_diagonal = equal(a, b) & (equal(a, infinity));
+    // Two infinities make the angle of (1, 1), two zeros that of (1, 0).
+    const Expr is_diagonal = equal(a, infinity) & equal(b, infinity);
     const Expr is_origin = equal(a, 0.0) & equal(b, 0.0);
     // Sums of huge operands would overflow; small ones may be subnormal, but their sums are exact.
     const Expr factor = select((a > 0x1p1000) | (b > 0x1p1000), constant_like(a, 0x1p-100), 1.0);
     const Expr safe_a = select(is_diagonal, 1.0, a * factor);
     const Expr safe_b = select(is_diagonal | is_origin, 1.0, b * factor);
-    const Expr angle = angle_of(safe_a, safe_b);
     const Expr is_left = copysign(constant_like(wide_x, 1.0), wide_x) < 0.0;
-    const Expr result = copysign(select(is_left, subtract_from_pi(1.0, angle), angle), wide_y);
+    const Expr result = copysign(angle_of(safe_a, safe_b, is_left), wide_y);
     const Expr is_nan = not_equal(x, x) | not_equal(y, y);
     return select(is_nan, x + y, Expr::cast(result, y.dtype()));
 }
