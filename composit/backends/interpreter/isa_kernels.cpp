@@ -69,6 +69,11 @@ void combine_rows(const void* x, int64_t rows, int64_t stride, int64_t n, void* 
         static_cast<T*>(out)[r] = reduce_row<Op>(static_cast<const T*>(x) + r * stride, n);
 }
 
+template <class Op, class T>
+void combine_row_blocks(void* blocks, int64_t count, void* out) {
+    *static_cast<T*>(out) = combine_blocks<Op>(static_cast<T*>(blocks), count);
+}
+
 template <class Order, class T>
 void position_rows(const void* x, int64_t rows, int64_t stride, int64_t n, void* out) {
     for (int64_t r = 0; r < rows; ++r) {
@@ -79,17 +84,27 @@ void position_rows(const void* x, int64_t rows, int64_t stride, int64_t n, void*
 }
 
 template <class Row, class Columns, class T, class R>
-constexpr ReduceKernels reduce_kernels(decltype(ReduceKernels::rows) rows) {
+constexpr ReduceKernels reduce_kernels(decltype(ReduceKernels::rows) rows,
+                                       decltype(ReduceKernels::combine_blocks) combine_blocks) {
     using Shapes = Reducing<Row, Columns, T, R>;
-    return {sizeof(Row),         sizeof(Columns),       column_strip<T>,    rows,
-            Shapes::row_start,   Shapes::row_add,       Shapes::row_finish, Shapes::columns_start,
-            Shapes::columns_add, Shapes::columns_finish};
+    return {.row_state_bytes = sizeof(Row),
+            .column_state_bytes = sizeof(Columns),
+            .strip = column_strip<T>,
+            .rows = rows,
+            .row_start = Shapes::row_start,
+            .row_add = Shapes::row_add,
+            .row_finish = Shapes::row_finish,
+            .combine_blocks = combine_blocks,
+            .columns_start = Shapes::columns_start,
+            .columns_add = Shapes::columns_add,
+            .columns_finish = Shapes::columns_finish};
 }
 
 template <class Op, class T>
 const ReduceKernels* combining() {
     static constexpr ReduceKernels kernels =
-        reduce_kernels<RowReduction<Op, T>, ColumnReduction<Op, T>, T, T>(combine_rows<Op, T>);
+        reduce_kernels<RowReduction<Op, T>, ColumnReduction<Op, T>, T, T>(
+            combine_rows<Op, T>, combine_row_blocks<Op, T>);
     return &kernels;
 }
 
@@ -97,7 +112,7 @@ template <class Order, class T>
 const ReduceKernels* finding() {
     static constexpr ReduceKernels kernels =
         reduce_kernels<RowPosition<Order, T>, ColumnPosition<Order, T>, T, int64_t>(
-            position_rows<Order, T>);
+            position_rows<Order, T>, nullptr);
     return &kernels;
 }
 

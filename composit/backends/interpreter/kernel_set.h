@@ -39,6 +39,9 @@ struct ReduceKernels {
     void (*row_start)(void* state);
     void (*row_add)(void* state, const void* x, int64_t n);
     void (*row_finish)(void* state, void* out);
+    // The result of a row from those of its blocks of 4096, which it overwrites; null for
+    // positions.
+    void (*combine_blocks)(void* blocks, int64_t count, void* out);
     void (*columns_start)(void* state, int64_t width);
     void (*columns_add)(void* state, const void* x, int64_t rows, int64_t stride);
     void (*columns_finish)(void* state, void* out);

@@ -9,6 +9,8 @@ namespace composit::interpreter {
 
 namespace {
 
+constexpr int64_t block = 4096;  // of the order of reductions
+
 class ReduceStep : public Step {
   public:
     ReduceStep(const ir::kernel::Reduce& reduce, const KernelSet& set)
@@ -43,6 +45,8 @@ class ReduceStep : public Step {
             const int64_t tiles = (kept_extent_ + tile_rows_ - 1) / tile_rows_;
             split(run, nest_.iterations(0, std::max(0, kept_ - 1)) * tiles, work,
                   [&](int64_t begin, int64_t end) { run_short_rows(memory, begin, end, tiles); });
+        } else if (kept < run.threads && blocks_can_be_shared()) {
+            for (int64_t row = 0; row < kept; ++row) run_row_of_blocks(memory, run, row);
         } else {
             split(run, kept, work,
                   [&](int64_t begin, int64_t end) { run_rows(memory, begin, end); });
@@ -155,6 +159,52 @@ class ReduceStep : public Step {
                     });
             }
             kernels_->row_finish(state, output_at(memory, base));
+        }
+    }
+
+    // Threads may share out the blocks of one long row.
+    bool blocks_can_be_shared() const {
+        return kernels_->combine_blocks != nullptr && nest_.rank() - kept_ == 1 &&
+               reduced_count_ > 16 * block;
+    }
+
+    void run_row_of_blocks(const Memory& memory, const runtime::Run& run, int64_t row) const {
+        ScratchScope scratch;
+        const int64_t blocks = (reduced_count_ + block - 1) / block;
+        char* const results = scratch.take(blocks * output().size());
+        std::vector<int64_t> base = start_offsets();
+        add_offsets(nest_, 0, kept_, row, base);
+        split(run, blocks, static_cast<double>(reduced_count_),
+              [&](int64_t begin, int64_t end) { run_blocks(memory, base, begin, end, results); });
+        kernels_->combine_blocks(results, blocks, output_at(memory, base));
+    }
+
+    // Blocks begin <= b < end of the row at `base`, each to its own place in `results`.
+    void run_blocks(const Memory& memory, const std::vector<int64_t>& base, int64_t begin,
+                    int64_t end, char* results) const {
+        ScratchScope scratch;
+        ChunkEvaluator evaluator(body_, nest_.operands, loops_, memory, set_, scratch);
+        char* const chunk = scratch.take(chunk_elements * value_size_);
+        evaluator.set_result(0, chunk);
+        char* const state = scratch.take(kernels_->row_state_bytes);
+        std::vector<int64_t> offsets;
+        for (int64_t b = begin; b < end; ++b) {
+            kernels_->row_start(state);
+            const int64_t stop = std::min(reduced_count_, (b + 1) * block);
+            const int64_t step = reads_in_place_ ? block : chunk_elements;
+            for (int64_t e = b * block; e < stop; e += step) {
+                const int64_t count = std::min(step, stop - e);
+                offsets = base;
+                for (size_t k = 0; k < offsets.size(); ++k)
+                    offsets[k] += e * stride(k, last_reduced());
+                if (reads_in_place_) {
+                    kernels_->row_add(state, in_place(memory, offsets), count);
+                } else {
+                    evaluator.evaluate(offsets, 1, count);
+                    kernels_->row_add(state, chunk, count);
+                }
+            }
+            kernels_->row_finish(state, results + b * output().size());
         }
     }
 

@@ -43,8 +43,9 @@ constexpr int64_t contract_row_block = 144, contract_column_block = 1024;
 template <class T>
 constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
 
-// Which ways of reading the operands are compiled; the bits are the same with any of them. Generated
-// code, which knows the lengths, leaves out the others, because compiling them takes time.
+// Which ways of reading the operands are compiled; the bits are the same with any of them.
+// Generated code, which knows the lengths, leaves out the others, because compiling them takes
+// time.
 template <bool packs, bool reads_directly, bool reads_right_directly>
 struct Reading {
     static constexpr bool packs_left = packs, reads_left = reads_directly;
@@ -117,30 +118,62 @@ class ContractBlocks {
         return panels;
     }
 
+    TileOutput<T> output_at(int64_t i, int64_t j, bool is_first) const {
+        constexpr int64_t width = tile_columns<T>;
+        const int64_t count = least(right_columns_.count - j, width);
+        const int64_t* columns = output_columns_.offsets + j;
+        const bool is_consecutive = count == width && are_consecutive(columns, width);
+        return {output_, output_rows_.offsets + i, columns, count, is_consecutive, is_first};
+    }
+
+    DirectRight<T> direct_right(int64_t j) const {
+        return {right_ + right_columns_.offsets[j], right_depth_.offsets};
+    }
+    PackedRight<T> packed_right(int64_t j, int64_t depth) const {
+        return {packed_right_ + (j - direct_columns_) * depth};
+    }
+
     template <class Left>
     void row_block(bool is_first, int64_t depth) {
         constexpr int64_t width = tile_columns<T>;
         for (int64_t j = 0; j < right_columns_.count; j += width) {
-            const int64_t count = least(right_columns_.count - j, width);
-            TileOutput<T> out = {output_, nullptr, output_columns_.offsets + j,
-                                 count,   false,   is_first};
-            out.is_consecutive = count == width && are_consecutive(out.columns, width);
+            const bool is_direct = Allowed::reads_right && j < direct_columns_;
+            if (left_rows_.count == 1 && j + 4 * width <= right_columns_.count &&
+                is_direct == (j + 3 * width < direct_columns_)) {
+                four_panels<Left>(j, is_direct, is_first, depth);
+                j += 3 * width;
+                continue;
+            }
+            TileOutput<T> out = output_at(0, j, is_first);
             for (int64_t i = 0; i < left_rows_.count;) {
                 const int rows = next_tile_rows(left_rows_.count - i);
                 out.rows = output_rows_.offsets + i;
-                if (Allowed::reads_right && j < direct_columns_) {
-                    if constexpr (Allowed::reads_right) {
-                        const T* at = right_ + right_columns_.offsets[j];
-                        tile(rows, left_at<Left>(i, depth),
-                             DirectRight<T>{at, right_depth_.offsets}, depth, out);
-                    }
-                } else {
-                    const T* at = packed_right_ + (j - direct_columns_) * depth;
-                    tile(rows, left_at<Left>(i, depth), PackedRight<T>{at}, depth, out);
-                }
+                const Left left = left_at<Left>(i, depth);
+                if constexpr (Allowed::reads_right)
+                    if (is_direct) tile(rows, left, direct_right(j), depth, out);
+                if (!is_direct) tile(rows, left, packed_right(j, depth), depth, out);
                 i += rows;
             }
         }
+    }
+
+    template <class Left>
+    void four_panels(int64_t j, bool is_direct, bool is_first, int64_t depth) const {
+        constexpr int64_t w = tile_columns<T>;
+        const TileOutput<T> outs[4] = {output_at(0, j, is_first), output_at(0, j + w, is_first),
+                                       output_at(0, j + 2 * w, is_first),
+                                       output_at(0, j + 3 * w, is_first)};
+        const Left left = left_at<Left>(0, depth);
+        if (!is_direct)
+            return contract_row<T>(left,
+                                   {packed_right(j, depth), packed_right(j + w, depth),
+                                    packed_right(j + 2 * w, depth), packed_right(j + 3 * w, depth)},
+                                   depth, outs);
+        if constexpr (Allowed::reads_right)
+            contract_row<T>(left,
+                            {direct_right(j), direct_right(j + w), direct_right(j + 2 * w),
+                             direct_right(j + 3 * w)},
+                            depth, outs);
     }
 
     template <class Left>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_tile.h"
+#include "composit/backends/c_family/prelude/transpose.h"
 
 // The number of rows of the next tile when `left` remain.
 inline int next_tile_rows(int64_t left) {
@@ -22,10 +23,15 @@ inline void pack_panel(const T* from, const int64_t* across, int64_t count, int6
     for (int64_t i = count; i < width; ++i)
         for (int64_t k = 0; k < depth; ++k) to[k * width + i] = T(0);
     if (are_consecutive(along, depth)) {
-        for (int64_t i = 0; i < count; ++i) {
-            const T* column = from + across[i] + along[0];
-            for (int64_t k = 0; k < depth; ++k) to[k * width + i] = column[k];
-        }
+        constexpr int64_t block = transpose_block<T>;
+        from += along[0];
+        const int64_t whole_depth = depth / block * block, whole_count = count / block * block;
+        for (int64_t i = 0; i < whole_count; i += block)
+            for (int64_t k = 0; k < whole_depth; k += block)
+                transpose(from + k, across + i, to + k * width + i, width);
+        for (int64_t i = 0; i < count; ++i)
+            for (int64_t k = i < whole_count ? whole_depth : 0; k < depth; ++k)
+                to[k * width + i] = from[across[i] + k];
         return;
     }
     for (int64_t k = 0; k < depth; ++k, to += width)

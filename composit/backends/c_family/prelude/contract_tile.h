@@ -98,3 +98,23 @@ void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& o
     }
     put_tile<T, R>(sums, out);
 }
+
+// One row times four panels of columns: enough chains of fma to keep the processor busy.
+template <class T, class Left, class Right>
+void contract_row(Left left, const Right (&rights)[4], int64_t depth,
+                  const TileOutput<T> (&outs)[4]) {
+    Vector<T> sums[4][1][2];
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; ++p) sums[p][0][0] = sums[p][0][1] = Vector<T>{};
+    for (int64_t k = 0; k < depth; ++k) {
+        const Vector<T> factor = left(0, k, 1) - Vector<T>{};
+#pragma GCC unroll 4
+        for (int p = 0; p < 4; ++p) {
+            const T* row = rights[p](k);
+            sums[p][0][0] = fused_lanes<T>(factor, load(row), sums[p][0][0]);
+            sums[p][0][1] = fused_lanes<T>(factor, load(row + vector_lanes<T>), sums[p][0][1]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; ++p) put_tile<T, 1>(sums[p], outs[p]);
+}

@@ -1,7 +1,7 @@
 // Copying a tile of elements between strided places.
 #pragma once
 
-#include "composit/backends/c_family/prelude/vector.h"
+#include "composit/backends/c_family/prelude/transpose.h"
 
 // Where a tile lies: element (r, c) at r * row + c * column.
 struct TileStrides {
@@ -24,10 +24,18 @@ inline void copy_tile(const T* from, TileStrides read, T* to, TileStrides write,
             T* to_row = to + r * write.row;
             for (int64_t c = 0; c < columns; ++c) to_row[c] = value;
         }
-    } else if (read.row == 1 && rows >= columns / 4) {
-        for (int64_t c = 0; c < columns; ++c)
-            for (int64_t r = 0; r < rows; ++r)
-                to[r * write.row + c * write.column] = from[r + c * read.column];
+    } else if (read.row == 1 && write.column == 1) {
+        constexpr int64_t block = transpose_block<T>;
+        const int64_t whole_rows = rows / block * block, whole_columns = columns / block * block;
+        int64_t lines[block];
+        for (int64_t c = 0; c < whole_columns; c += block) {
+            for (int64_t i = 0; i < block; ++i) lines[i] = (c + i) * read.column;
+            for (int64_t r = 0; r < whole_rows; r += block)
+                transpose(from + r, lines, to + r * write.row + c, write.row);
+        }
+        for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = r < whole_rows ? whole_columns : 0; c < columns; ++c)
+                to[r * write.row + c] = from[r + c * read.column];
     } else {
         for (int64_t r = 0; r < rows; ++r)
             for (int64_t c = 0; c < columns; ++c)

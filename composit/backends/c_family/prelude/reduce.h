@@ -110,3 +110,13 @@ inline T reduce_row(const T* x, int64_t n) {
     row.add(x, n);
     return row.result();
 }
+
+// The combination of the results of `n` > 0 blocks, as RowReduction forms it; overwrites them.
+template <class Op, class T>
+inline T combine_blocks(T* blocks, int64_t n) {
+    for (; n > 1; n = (n + 1) / 2) {
+        for (int64_t i = 0; i < n / 2; ++i) blocks[i] = Op::of(blocks[2 * i], blocks[2 * i + 1]);
+        if (n % 2 == 1) blocks[n / 2] = blocks[n - 1];
+    }
+    return blocks[0];
+}

@@ -5,10 +5,9 @@
 #include "composit/backends/c_family/prelude/reduce.h"
 
 template <class T>
-constexpr int64_t column_strip =
-    512 / static_cast<int64_t>(sizeof(T));  // 32 rows of these stay in L1
+constexpr int64_t column_strip = 1024 / static_cast<int64_t>(sizeof(T));
 
-// Up to column_strip<T> reductions. 40 KiB: keep it in scratch memory or on the stack of one task.
+// Up to column_strip<T> reductions. 80 KiB: keep it in scratch memory or on the stack of one task.
 template <class Op, class T>
 class ColumnReduction {
   public:
@@ -16,13 +15,24 @@ class ColumnReduction {
 
     // The next `rows` elements of every column; element (r, c) at x[r * stride + c].
     void add(const T* x, int64_t rows, int64_t stride) {
-        for (int64_t r = 0; r < rows; ++r, x += stride) {
-            T* lane = lanes_[filled_ % reduce_lanes];
-            if (filled_ < reduce_lanes)
-                __builtin_memcpy(lane, x, static_cast<size_t>(width_) * sizeof(T));
-            else
+        constexpr int64_t several = 4 * reduce_lanes;
+        while (rows > 0) {
+            int64_t taken = 1;
+            if (filled_ < reduce_lanes) {
+                __builtin_memcpy(lanes_[filled_], x, static_cast<size_t>(width_) * sizeof(T));
+            } else if (filled_ % reduce_lanes == 0 && rows >= several &&
+                       filled_ + several <= reduce_block) {
+                for (int64_t lane = 0; lane < reduce_lanes; ++lane)
+                    combine_four(lanes_[lane], x + lane * stride, reduce_lanes * stride);
+                taken = several;
+            } else {
+                T* lane = lanes_[filled_ % reduce_lanes];
                 combine<Op>(lane, x, lane, width_);
-            if (++filled_ == reduce_block) close_block();
+            }
+            filled_ += taken;
+            rows -= taken;
+            x += taken * stride;
+            if (filled_ == reduce_block) close_block();
         }
     }
 
@@ -40,6 +50,19 @@ class ColumnReduction {
     }
 
   private:
+    // Four elements of one lane at once: its sums are read and written once.
+    void combine_four(T* lane, const T* x, int64_t step) {
+        constexpr int lanes = vector_lanes<T>;
+        int64_t c = 0;
+        for (; c + lanes <= width_; c += lanes) {
+            Vector<T> sum = load(lane + c);
+            for (int64_t r = 0; r < 4; ++r) sum = Op::of(sum, load(x + r * step + c));
+            store(lane + c, sum);
+        }
+        for (; c < width_; ++c)
+            for (int64_t r = 0; r < 4; ++r) lane[c] = Op::of(lane[c], x[r * step + c]);
+    }
+
     void close_block() {
         for (int64_t half = reduce_lanes / 2; half >= 1; half /= 2) {
             if (filled_ <= half) continue;

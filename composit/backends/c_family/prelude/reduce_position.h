@@ -25,20 +25,35 @@ template <class Order, class T>
 class RowPosition {
   public:
     void add(const T* x, int64_t n) {
-        if (n > 0 && (best_ == best_ || seen_ == 0)) {
-            const T extremum = reduce_row<typename Order::Extremum>(x, n);
-            if (seen_ == 0 || extremum != extremum || Order::beats(extremum, best_)) {
-                int64_t i = 0;
-                while (x[i] != extremum && x[i] == x[i]) ++i;
-                best_ = x[i];
-                position_ = seen_ + i;
-            }
+        constexpr int64_t piece = 512;
+        for (int64_t i = 0; i < n && best_ == best_; i += piece) {
+            const int64_t count = n - i < piece ? n - i : piece;
+            const T extremum = reduce_row<typename Order::Extremum>(x + i, count);
+            const bool is_better = extremum != extremum || Order::beats(extremum, best_);
+            if (seen_ + i > 0 && !is_better) continue;
+            const int64_t place = i + first_of(x + i, count, extremum);
+            best_ = x[place];
+            position_ = seen_ + place;
         }
         seen_ += n;
     }
     int64_t result() const { return position_; }
 
   private:
+    // The first element that is the extremum, or NaN; there is one.
+    static int64_t first_of(const T* x, int64_t n, T extremum) {
+        constexpr int64_t group = 32;
+        int64_t i = 0;
+        for (; i + group <= n; i += group) {
+            T found = T(0);
+            for (int64_t j = 0; j < group; ++j)
+                found = ((x[i + j] == extremum) | (x[i + j] != x[i + j])) ? T(1) : found;
+            if (found != T(0)) break;
+        }
+        while (x[i] != extremum && x[i] == x[i]) ++i;
+        return i;
+    }
+
     T best_ = T(0);
     int64_t position_ = 0, seen_ = 0;
 };
