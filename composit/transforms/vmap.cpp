@@ -1,10 +1,10 @@
 // A function of one slice becomes a function of all slices, by the batch rule of each operation.
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
+
+#include <unordered_map>
 
 namespace composit::transforms {
 namespace {
@@ -29,7 +29,7 @@ int64_t checked_batch_size(const std::vector<Tensor>& inputs, const std::vector<
 }
 
 class Batching {
-public:
+  public:
     Batching(const std::vector<Tensor>& inputs, const std::vector<Tensor>& batched)
         : size_(checked_batch_size(inputs, batched)) {
         for (size_t i = 0; i < inputs.size(); ++i) {
@@ -60,7 +60,8 @@ public:
         user_check<NotSupported>(
             static_cast<bool>(node.operation().batch), "vmap: ", label(node),
             node.location().empty() ? "" : " of " + node.location(), " has no batching rule",
-            label(node) == node.operation().name ? "" : " (operation " + node.operation().name + ")",
+            label(node) == node.operation().name ? ""
+                                                 : " (operation " + node.operation().name + ")",
             ". Operations with one are required.");
         const ir::LocationScope scope(ir::intern(node.location()));
         std::vector<Tensor> results = node.operation().batch(node, operands, is_batched, size_);
@@ -78,7 +79,7 @@ public:
         return ops::broadcast_to(tensor, shape);
     }
 
-private:
+  private:
     // Rules come from users too.
     void check_results(const Node& node, const std::vector<Tensor>& results) const {
         user_check(results.size() == node.types().size(), "vmap: the batching rule of ",
@@ -90,8 +91,7 @@ private:
             shape.insert(shape.end(), type.shape.begin(), type.shape.end());
             user_check(results[i].shape() == shape && results[i].dtype() == type.dtype,
                        "vmap: the batching rule of ", node.operation().name, " gave ",
-                       results[i].type(), ". ", ir::TensorType{shape, type.dtype},
-                       " is required.");
+                       results[i].type(), ". ", ir::TensorType{shape, type.dtype}, " is required.");
         }
     }
 
