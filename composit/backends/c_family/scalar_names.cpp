@@ -1,10 +1,10 @@
 // Names in printed C++: types, literals, and identifiers that collide with nothing.
-#include <cctype>
-#include <unordered_set>
-
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
+
+#include <cctype>
+#include <unordered_set>
 
 namespace composit::c_family {
 namespace {
@@ -13,24 +13,135 @@ using ir::DType;
 using ir::scalar::Bits;
 
 [[noreturn]] void refuse(DType dtype) {
-    fail<NotSupported>("C++ back end: ", dtype, " has no kernels yet. bool, an integer of 8 to 64 bits, float32 or "
+    fail<NotSupported>("C++ back end: ", dtype,
+                       " has no kernels yet. bool, an integer of 8 to 64 bits, float32 or "
                        "float64 is required.");
 }
 
 const std::unordered_set<std::string>& reserved_words() {
     static const std::unordered_set<std::string> words{
-        "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
-        "char", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "continue",
-        "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else",
-        "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int",
-        "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq",
-        "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return", "short",
-        "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
-        "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using",
-        "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "int8_t", "int16_t", "int32_t", "int64_t",
-        "uint8_t", "uint16_t", "uint32_t", "uint64_t", "main", "bits_as", "multiply_add", "square_root", "round_down",
-        "round_up", "round_to_even", "round_to_zero", "copy_sign", "float_remainder", "absolute", "next_after",
-        "linux", "unix", "i386", "errno", "assert", "stdin", "stdout", "stderr", "NAN", "INFINITY", "EOF", "NULL",
+        "alignas",
+        "alignof",
+        "and",
+        "and_eq",
+        "asm",
+        "auto",
+        "bitand",
+        "bitor",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "compl",
+        "concept",
+        "const",
+        "consteval",
+        "constexpr",
+        "constinit",
+        "const_cast",
+        "continue",
+        "co_await",
+        "co_return",
+        "co_yield",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "dynamic_cast",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "not_eq",
+        "nullptr",
+        "operator",
+        "or",
+        "or_eq",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "reinterpret_cast",
+        "requires",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "static_assert",
+        "static_cast",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typeid",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "wchar_t",
+        "while",
+        "xor",
+        "xor_eq",
+        "int8_t",
+        "int16_t",
+        "int32_t",
+        "int64_t",
+        "uint8_t",
+        "uint16_t",
+        "uint32_t",
+        "uint64_t",
+        "main",
+        "bits_as",
+        "multiply_add",
+        "square_root",
+        "round_down",
+        "round_up",
+        "round_to_even",
+        "round_to_zero",
+        "copy_sign",
+        "float_remainder",
+        "absolute",
+        "next_after",
+        "linux",
+        "unix",
+        "i386",
+        "errno",
+        "assert",
+        "stdin",
+        "stdout",
+        "stderr",
+        "NAN",
+        "INFINITY",
+        "EOF",
+        "NULL",
     };
     return words;
 }
@@ -45,8 +156,9 @@ std::string float_literal(Float value, Integer bits, Integer quiet_nan, const ch
     const std::string number = number_text(value);
     if (number == "inf") return text("__builtin_inf", suffix, "()");
     if (number == "-inf") return text("-__builtin_inf", suffix, "()");
-    return number.find('.') == std::string::npos && number.find('e') == std::string::npos ? number + ".0" + suffix
-                                                                                           : number + suffix;
+    return number.find('.') == std::string::npos && number.find('e') == std::string::npos
+               ? number + ".0" + suffix
+               : number + suffix;
 }
 
 }  // namespace
@@ -56,7 +168,10 @@ std::string type_name(DType dtype) {
         case DType::float32: return "float";
         case DType::float64: return "double";
         case DType::boolean: return "bool";
-        case DType::float16: case DType::bfloat16: case DType::complex64: case DType::complex128: refuse(dtype);
+        case DType::float16:
+        case DType::bfloat16:
+        case DType::complex64:
+        case DType::complex128: refuse(dtype);
         default: return text(dtype, "_t");
     }
 }
@@ -74,13 +189,16 @@ std::string literal(DType dtype, Bits bits) {
             if (value == INT64_MIN) return "(-9223372036854775807ll - 1)";
             return text(value, "ll");
         }
-        case DType::int8: case DType::int16: case DType::uint8: case DType::uint16:
-            return text(static_cast<int>(ir::scalar::value_of(dtype, bits)));
+        case DType::int8:
+        case DType::int16:
+        case DType::uint8:
+        case DType::uint16: return text(static_cast<int>(ir::scalar::value_of(dtype, bits)));
         case DType::float32:
             return float_literal(static_cast<float>(ir::scalar::value_of(dtype, bits)),
                                  static_cast<uint32_t>(bits[0]), uint32_t{0x7fc00000}, "f");
         case DType::float64:
-            return float_literal(ir::scalar::value_of(dtype, bits), bits[0], uint64_t{0x7ff8000000000000}, "");
+            return float_literal(ir::scalar::value_of(dtype, bits), bits[0],
+                                 uint64_t{0x7ff8000000000000}, "");
         default: refuse(dtype);
     }
 }
@@ -88,7 +206,8 @@ std::string literal(DType dtype, Bits bits) {
 std::string unique_name(const std::string& wanted, std::set<std::string>& taken) {
     std::string stem;
     for (char c : wanted) {
-        const bool fits = std::isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 128;
+        const bool fits =
+            std::isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 128;
         if (fits || (!stem.empty() && stem.back() != '_')) stem += fits ? c : '_';
     }
     if (stem.empty()) stem = "t";

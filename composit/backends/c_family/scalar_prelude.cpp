@@ -36,18 +36,24 @@ COMPOSIT_SCALAR double absolute(double x) { return __builtin_fabs(x); }
 COMPOSIT_SCALAR int32_t absolute(int32_t x) { return x < 0 ? int32_t(0u - uint32_t(x)) : x; }
 COMPOSIT_SCALAR int64_t absolute(int64_t x) { return x < 0 ? int64_t(0ull - uint64_t(x)) : x; }
 
-// The next float after x on the way to y. Floats count as integers of sign and magnitude do; both zeros are 0.
+// The next float after x on the way to y. Floats count as integers of sign and magnitude do; both
+// zeros are 0.
 template <class Integer, class Unsigned, class Float>
 COMPOSIT_SCALAR Float next_after_bits(Float x, Float y) {
     const Unsigned sign = Unsigned(1) << (8 * sizeof(Integer) - 1);
     const Unsigned bits = bits_as<Unsigned>(x);
     const Unsigned count = (bits & sign) ? sign - bits : bits;
     const Unsigned next = y > x ? count + Unsigned(1) : count - Unsigned(1);
-    const Unsigned moved = Integer(next) < 0 ? sign - next : (next | (next == 0 ? bits & sign : Unsigned(0)));
+    const Unsigned zero_sign = next == 0 ? bits & sign : Unsigned(0);
+    const Unsigned moved = Integer(next) < 0 ? sign - next : (next | zero_sign);
     return x == y ? y : ((x != x) | (y != y)) ? x + y : bits_as<Float>(moved);
 }
-COMPOSIT_SCALAR float next_after(float x, float y) { return next_after_bits<int32_t, uint32_t>(x, y); }
-COMPOSIT_SCALAR double next_after(double x, double y) { return next_after_bits<int64_t, uint64_t>(x, y); }
+COMPOSIT_SCALAR float next_after(float x, float y) {
+    return next_after_bits<int32_t, uint32_t>(x, y);
+}
+COMPOSIT_SCALAR double next_after(double x, double y) {
+    return next_after_bits<int64_t, uint64_t>(x, y);
+}
 )";
 
 }  // namespace

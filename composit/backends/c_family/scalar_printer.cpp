@@ -1,12 +1,12 @@
 // Printing scalar expressions as C++17: one `const` per shared, named or long sub-expression.
 #include "composit/backends/c_family/scalar_printer.h"
 
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
 #include <iomanip>
 #include <unordered_map>
 #include <unordered_set>
-
-#include "composit/base/error.h"
-#include "composit/ir/scalar/function.h"
 
 namespace composit::c_family {
 namespace {
@@ -20,7 +20,8 @@ using ir::scalar::Specialisation;
 
 constexpr size_t longest_term = 64;
 
-// How tightly a term binds. Where C's precedence surprises or compilers warn, parentheses are written.
+// How tightly a term binds. Where C's precedence surprises or compilers warn, parentheses are
+// written.
 enum class Binding : uint8_t { choice, other, comparison, sum, product, prefix, atom };
 
 struct Term {
@@ -74,7 +75,8 @@ std::string at_least(const Term& term, Binding binding) {
 }
 
 Term infix(const Term& a, const char* symbol, const Term& b, Binding binding) {
-    // The left operand may bind as loosely as the operator itself, which groups to the left; the right one may not.
+    // The left operand may bind as loosely as the operator itself, which groups to the left; the
+    // right one may not.
     const bool groups = binding == Binding::sum || binding == Binding::product;
     const auto tighter = static_cast<Binding>(static_cast<int>(binding) + 1);
     const Binding right = binding == Binding::other ? Binding::prefix : tighter;
@@ -88,7 +90,9 @@ Term function(const std::string& name, const std::vector<Term>& arguments) {
     return {name + "(" + join(texts) + ")", Binding::atom};
 }
 
-Term converted(const std::string& type, const Term& x) { return {type + "(" + x.text + ")", Binding::atom}; }
+Term converted(const std::string& type, const Term& x) {
+    return {type + "(" + x.text + ")", Binding::atom};
+}
 
 bool is_narrow(DType dtype) { return ir::size_of(dtype) < 4; }
 
@@ -96,19 +100,21 @@ bool is_narrow(DType dtype) { return ir::size_of(dtype) < 4; }
 DType wrapping_type(DType dtype) { return ir::size_of(dtype) == 8 ? DType::uint64 : DType::uint32; }
 
 class TermMaker {
-public:
+  public:
     TermMaker(const Expr& expr, std::vector<Term> operands) : expr_(expr), x_(std::move(operands)) {
         if (!expr.operands().empty()) dtype_ = expr.operands().back().dtype();
     }
 
     Term make() const {
         switch (expr_.op()) {
-            case Op::constant: case Op::argument: break;
+            case Op::constant:
+            case Op::argument: break;
             case Op::add: return arithmetic("+", Binding::sum);
             case Op::subtract: return arithmetic("-", Binding::sum);
             case Op::multiply: return arithmetic("*", Binding::product);
             case Op::divide: return quotient("/");
-            case Op::remainder: return is_floating(dtype_) ? function("float_remainder", x_) : quotient("%");
+            case Op::remainder:
+                return is_floating(dtype_) ? function("float_remainder", x_) : quotient("%");
             case Op::negate: return negated();
             case Op::absolute: return magnitude();
             case Op::fma: return function("multiply_add", x_);
@@ -127,7 +133,8 @@ public:
             case Op::greater_equal: return compared(">=");
             case Op::bit_and: return infix(x_[0], "&", x_[1], Binding::other);
             case Op::bit_or: return infix(x_[0], "|", x_[1], Binding::other);
-            case Op::bit_xor: return infix(x_[0], dtype_ == DType::boolean ? "!=" : "^", x_[1], Binding::other);
+            case Op::bit_xor:
+                return infix(x_[0], dtype_ == DType::boolean ? "!=" : "^", x_[1], Binding::other);
             case Op::bit_not: return inverted();
             case Op::shift_left: return shifted_left();
             case Op::shift_right: return infix(x_[0], ">>", x_[1], Binding::other);
@@ -135,20 +142,22 @@ public:
             case Op::cast: return cast();
             case Op::bitcast: return bitcast();
             case Op::lookup:
-                return {table_name(*expr_.table(), expr_.dtype()) + "[" + x_[0].text + "]", Binding::atom};
+                return {table_name(*expr_.table(), expr_.dtype()) + "[" + x_[0].text + "]",
+                        Binding::atom};
             case Op::call: return function(specialisation_of(expr_).symbol, x_);
         }
         fail<InternalError>("printing a scalar ", name(expr_.op()), " as an operation");
     }
 
-private:
+  private:
     std::string type() const { return type_name(dtype_); }
 
     // An operand as a value of the wrapping type.
     Term wrapping(size_t i) const {
         const Expr& operand = expr_.operands()[i];
         const DType wide = wrapping_type(dtype_);
-        if (operand.op() == Op::constant) return {literal(wide, cast_constant(operand, wide)), Binding::atom};
+        if (operand.op() == Op::constant)
+            return {literal(wide, cast_constant(operand, wide)), Binding::atom};
         if (operand.dtype() == wide) return x_[i];
         return converted(type_name(wide), x_[i]);
     }
@@ -171,7 +180,8 @@ private:
     Term negated() const {
         if (is_floating(dtype_)) return {"-" + at_least(x_[0], Binding::atom), Binding::prefix};
         const DType wide = wrapping_type(dtype_);
-        const Term difference = infix({literal(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum);
+        const Term difference =
+            infix({literal(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum);
         return dtype_ == wide ? difference : converted(type(), difference);
     }
 
@@ -189,7 +199,8 @@ private:
     }
 
     Term inverted() const {
-        if (dtype_ == DType::boolean) return {"!" + at_least(x_[0], Binding::atom), Binding::prefix};
+        if (dtype_ == DType::boolean)
+            return {"!" + at_least(x_[0], Binding::atom), Binding::prefix};
         const Term result{"~" + at_least(x_[0], Binding::atom), Binding::prefix};
         return is_narrow(dtype_) ? converted(type(), result) : result;
     }
@@ -200,15 +211,16 @@ private:
     }
 
     Term chosen() const {
-        return {at_least(x_[0], Binding::comparison) + " ? " + at_least(x_[1], Binding::other) + " : " +
-                    at_least(x_[2], Binding::other),
+        return {at_least(x_[0], Binding::comparison) + " ? " + at_least(x_[1], Binding::other) +
+                    " : " + at_least(x_[2], Binding::other),
                 Binding::choice};
     }
 
     Term cast() const {
         const DType from = dtype_;
         const DType to = expr_.dtype();
-        if (to == DType::boolean) return infix(x_[0], "!=", {literal(from, {0, 0}), Binding::atom}, Binding::comparison);
+        if (to == DType::boolean)
+            return infix(x_[0], "!=", {literal(from, {0, 0}), Binding::atom}, Binding::comparison);
         if (is_floating(from) && is_integer(to)) {
             // The conversions that x86 has: all others are made of them.
             if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
@@ -231,10 +243,12 @@ private:
 // ----- statements
 
 class StatementPrinter {
-public:
+  public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
                      std::set<std::string>& taken)
-        : results_(expand(results)), order_(ir::scalar::topological_order(results_)), arguments_(arguments),
+        : results_(expand(results)),
+          order_(ir::scalar::topological_order(results_)),
+          arguments_(arguments),
           taken_(taken) {
         for (const Expr& expr : order_)
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
@@ -246,8 +260,10 @@ public:
         for (const Expr& expr : order_) {
             Term term = term_of(expr);
             if (becomes_statement(expr, term)) {
-                const std::string name = unique_name(expr.name().empty() ? "t" : expr.name(), taken_);
-                out.lines.push_back("const " + type_name(expr.dtype()) + " " + name + " = " + term.text + ";");
+                const std::string name =
+                    unique_name(expr.name().empty() ? "t" : expr.name(), taken_);
+                out.lines.push_back("const " + type_name(expr.dtype()) + " " + name + " = " +
+                                    term.text + ";");
                 term = {name, Binding::atom};
             }
             terms_.emplace(expr.id(), std::move(term));
@@ -256,7 +272,7 @@ public:
         return out;
     }
 
-private:
+  private:
     bool becomes_statement(const Expr& expr, const Term& term) const {
         if (ir::scalar::arity_of(expr.op()) == 0) return false;
         if (results_.size() == 1 && expr == results_[0]) return uses_.at(expr.id()) > 1;
@@ -271,7 +287,8 @@ private:
         }
         if (expr.op() == Op::argument) {
             const auto index = static_cast<size_t>(expr.index());
-            internal_check(index < arguments_.size(), "print_statements: argument ", index, " of ", arguments_.size());
+            internal_check(index < arguments_.size(), "print_statements: argument ", index, " of ",
+                           arguments_.size());
             return {arguments_[index], Binding::atom};
         }
         std::vector<Term> operands;
@@ -288,11 +305,13 @@ private:
 };
 
 // Names that the parameters of a body carry, for those that it uses.
-std::vector<std::string> parameter_names(const Specialisation& specialisation, std::set<std::string>& taken) {
+std::vector<std::string> parameter_names(const Specialisation& specialisation,
+                                         std::set<std::string>& taken) {
     std::vector<std::string> names(specialisation.signature.operands.size());
     for (const Expr& expr : ir::scalar::topological_order({specialisation.body}))
         if (expr.op() == Op::argument && names[static_cast<size_t>(expr.index())].empty())
-            names[static_cast<size_t>(expr.index())] = unique_name(expr.name().empty() ? "x" : expr.name(), taken);
+            names[static_cast<size_t>(expr.index())] =
+                unique_name(expr.name().empty() ? "x" : expr.name(), taken);
     return names;
 }
 
@@ -319,7 +338,8 @@ std::vector<const Specialisation*> functions_used(const std::vector<Expr>& resul
             const Specialisation* callee = visit.callees[visit.next++];
             if (seen.insert(callee).second) stack.push_back({callee, callees_of({callee->body})});
         } else {
-            if (visit.specialisation && !visit.specialisation->is_one_operation) order.push_back(visit.specialisation);
+            if (visit.specialisation && !visit.specialisation->is_one_operation)
+                order.push_back(visit.specialisation);
             stack.pop_back();
         }
     }
@@ -332,17 +352,20 @@ std::string print_function(const Specialisation& specialisation) {
     const Statements body = print_statements({specialisation.body}, names, taken);
     std::vector<std::string> parameters;
     for (size_t i = 0; i < names.size(); ++i)
-        parameters.push_back(type_name(specialisation.signature.operands[i]) + (names[i].empty() ? "" : " " + names[i]));
+        parameters.push_back(type_name(specialisation.signature.operands[i]) +
+                             (names[i].empty() ? "" : " " + names[i]));
     std::string out;
     if (!specialisation.row->doc.empty())
         out += "// " + specialisation.row->name + ": " + specialisation.row->doc + "\n";
-    out += "static inline __attribute__((always_inline, const)) " + type_name(specialisation.signature.result) + " " +
-           specialisation.symbol + "(" + join(parameters) + ") {\n";
+    out += "static inline __attribute__((always_inline, const)) " +
+           type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
+           join(parameters) + ") {\n";
     for (const std::string& line : body.lines) out += "    " + line + "\n";
     return out + "    return " + body.results[0] + ";\n}\n";
 }
 
-Statements print_statements(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
+Statements print_statements(const std::vector<Expr>& results,
+                            const std::vector<std::string>& arguments,
                             std::set<std::string>& taken) {
     return StatementPrinter(results, arguments, taken).run();
 }
@@ -356,7 +379,8 @@ std::string print_tables(const std::vector<Expr>& results) {
         if (expr.op() != Op::lookup) continue;
         const std::string name = table_name(*expr.table(), expr.dtype());
         if (!printed.insert(name).second) continue;
-        out += "static const " + type_name(expr.dtype()) + " " + name + text("[", expr.table()->size(), "] = {\n   ");
+        out += "static const " + type_name(expr.dtype()) + " " + name +
+               text("[", expr.table()->size(), "] = {\n   ");
         size_t column = 4;
         for (const Bits& bits : *expr.table()) {
             const std::string entry = " " + literal(expr.dtype(), bits) + ",";

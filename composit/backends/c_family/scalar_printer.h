@@ -1,44 +1,52 @@
-// Scalar expressions as C++17 text: types, literals, statements, functions, tables and the few functions they need.
+// Scalar expressions as C++17 text: types, literals, statements, functions, tables and the few
+// functions they need.
 //
-// The text vectorises in plain loops: no branches, no library calls where a formula does. Nothing in it depends on
-// -fwrapv or on contraction: integers wrap through unsigned types, and the only fused operation is multiply_add.
-// Values of dtype bool are `bool`; arrays of them are bytes that hold 0 or 1. Half and complex types are NotSupported.
+// The text vectorises in plain loops: no branches, no library calls where a formula does. Nothing
+// in it depends on -fwrapv or on contraction: integers wrap through unsigned types, and the only
+// fused operation is multiply_add. Values of dtype bool are `bool`; arrays of them are bytes that
+// hold 0 or 1. Half and complex types are NotSupported.
 #pragma once
+
+#include "composit/ir/scalar/expr.h"
+#include "composit/ir/scalar/row.h"
 
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "composit/ir/scalar/expr.h"
-#include "composit/ir/scalar/row.h"
-
 namespace composit::c_family {
 
-std::string type_name(ir::DType dtype);                             // "float", "int32_t", "bool"
-std::string literal(ir::DType dtype, ir::scalar::Bits bits);        // exact: 0.5f, -3, 255, __builtin_inf()
+std::string type_name(ir::DType dtype);  // "float", "int32_t", "bool"
+std::string literal(ir::DType dtype,
+                    ir::scalar::Bits bits);  // exact: 0.5f, -3, 255, __builtin_inf()
 
-// `wanted` as a C++ identifier that is neither a word of the language nor of the prelude, and not in `taken`, into
-// which it is entered: "x", else "x_2", "x_3", …
+// `wanted` as a C++ identifier that is neither a word of the language nor of the prelude, and not
+// in `taken`, into which it is entered: "x", else "x_2", "x_3", …
 std::string unique_name(const std::string& wanted, std::set<std::string>& taken);
 
-// Every specialisation (row and dtypes) that the expressions reach through calls, callees before callers, without
-// those of one operation, which are printed in place.
-std::vector<const ir::scalar::Specialisation*> functions_used(const std::vector<ir::scalar::Expr>& results);
+// Every specialisation (row and dtypes) that the expressions reach through calls, callees before
+// callers, without those of one operation, which are printed in place.
+std::vector<const ir::scalar::Specialisation*> functions_used(
+    const std::vector<ir::scalar::Expr>& results);
 
-// The definition of a specialisation as a static inline function called `specialisation.symbol`, after a comment line.
+// The definition of a specialisation as a static inline function called `specialisation.symbol`,
+// after a comment line.
 std::string print_function(const ir::scalar::Specialisation& specialisation);
 
-// Statements that compute `results` from C expressions that stand for the arguments (names, literals, or anything
-// that binds as tightly). Names are made unique against `taken` and entered into it.
+// Statements that compute `results` from C expressions that stand for the arguments (names,
+// literals, or anything that binds as tightly). Names are made unique against `taken` and entered
+// into it.
 struct Statements {
     std::vector<std::string> lines;    // "const float t0 = x * x;"
     std::vector<std::string> results;  // expressions, one per result
 };
-Statements print_statements(const std::vector<ir::scalar::Expr>& results, const std::vector<std::string>& arguments,
+Statements print_statements(const std::vector<ir::scalar::Expr>& results,
+                            const std::vector<std::string>& arguments,
                             std::set<std::string>& taken);
 
-// The tables that lookups read, in `results` and in all functions that they use: `static const double table_…[4] = …`
+// The tables that lookups read, in `results` and in all functions that they use: `static const
+// double table_…[4] = …`
 std::string print_tables(const std::vector<ir::scalar::Expr>& results);
 
 // What the printed text calls; needs <cstdint> before it. Opens no namespace.

@@ -1,4 +1,5 @@
-// Float to integer where the value may not fit: the range is tested before the cast, which then always fits.
+// Float to integer where the value may not fit: the range is tested before the cast, which then
+// always fits.
 #include "composit/ir/scalar/convert.h"
 
 namespace composit::ir::scalar {
@@ -7,7 +8,8 @@ namespace {
 // x truncated to int32 or int64, the least integer where it does not fit. x is float32 or float64.
 Expr truncated(const Expr& x, DType dtype) {
     const double limit = dtype == DType::int32 ? 0x1p31 : 0x1p63;
-    // Between -2^31 - 1 and -2^31 a double still truncates to -2^31; other values there are integers.
+    // Between -2^31 - 1 and -2^31 a double still truncates to -2^31; other values there are
+    // integers.
     const bool has_fractions = dtype == DType::int32 && x.dtype() == DType::float64;
     const Expr is_above = has_fractions ? x > -limit - 1 : x >= -limit;
     const Expr fits = is_above & (x < limit);

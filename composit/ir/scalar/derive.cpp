@@ -1,14 +1,17 @@
-// Derivatives of scalar expressions: reverse accumulation over operations and calls, without recursion.
-#include <unordered_map>
-#include <unordered_set>
-
+// Derivatives of scalar expressions: reverse accumulation over operations and calls, without
+// recursion.
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
+
+#include <unordered_map>
+#include <unordered_set>
 
 namespace composit::ir::scalar {
 namespace {
 
-bool is_constant(const Expr& x, double value) { return x.op() == Op::constant && x.value() == value; }
+bool is_constant(const Expr& x, double value) {
+    return x.op() == Op::constant && x.value() == value;
+}
 
 // Products and negations that are exact are not written down.
 Expr times(const Expr& a, const Expr& b) {
@@ -22,12 +25,13 @@ Expr times(const Expr& a, const Expr& b) {
 Expr masked(const Expr& mask, const Expr& g) { return select(mask, g, 0.0); }
 
 [[noreturn]] void refuse(Op op) {
-    fail<TypeError>("derive: ", name(op), " of a float has no derivative. A row whose definition contains it needs "
+    fail<TypeError>("derive: ", name(op),
+                    " of a float has no derivative. A row whose definition contains it needs "
                     "`slopes`.");
 }
 
 class Derivation {
-public:
+  public:
     explicit Derivation(const Expr& result) : order_(topological_order({result})) {
         for (const Expr& expr : order_)
             if (depends_smoothly(expr)) active_.insert(expr.id());
@@ -44,15 +48,17 @@ public:
                 pull_back_operation(*expr, g);
                 continue;
             }
-            internal_check(expr->index() < argument_count, "derive: argument ", expr->index(), " of ", argument_count);
+            internal_check(expr->index() < argument_count, "derive: argument ", expr->index(),
+                           " of ", argument_count);
             Expr& slope = out[static_cast<size_t>(expr->index())];
             slope = slope ? slope + g : g;
         }
         return out;
     }
 
-private:
-    // An inexact value that an inexact argument reaches; integers and bools on the way are steps, which are flat.
+  private:
+    // An inexact value that an inexact argument reaches; integers and bools on the way are steps,
+    // which are flat.
     bool depends_smoothly(const Expr& expr) const {
         if (expr.op() == Op::argument) return is_inexact(expr.dtype());
         for (const Expr& operand : expr.operands())
@@ -63,7 +69,8 @@ private:
     // Integers stay marked, so that a float made of a float's bits is recognised and refused.
     bool reaches_argument(const Expr& user, const Expr& operand) const {
         if (!active_.count(operand.id())) return false;
-        if (user.op() == Op::cast && is_floating(user.dtype()) && !is_floating(operand.dtype())) return false;
+        if (user.op() == Op::cast && is_floating(user.dtype()) && !is_floating(operand.dtype()))
+            return false;
         return user.op() != Op::lookup;
     }
 
@@ -77,7 +84,8 @@ private:
         if (expr.op() == Op::call) {
             for (size_t i = 0; i < expr.operands().size(); ++i)
                 if (active_.count(expr.operands()[i].id()))
-                    add(expr.operands()[i], pull_back(expr.row(), expr.operands(), expr, g, static_cast<int>(i)));
+                    add(expr.operands()[i],
+                        pull_back(expr.row(), expr.operands(), expr, g, static_cast<int>(i)));
             return;
         }
         const Expr a = expr.operand(0);
@@ -90,16 +98,24 @@ private:
             case Op::remainder: add(a, g); return add(b, -times(g, trunc(a / b)));
             case Op::negate: return add(a, times(Expr::constant(g.dtype(), -1), g));
             case Op::absolute: return add(a, select(a > 0, g, masked(a < 0, -g)));
-            case Op::fma: add(a, times(g, b)); add(b, times(g, a)); return add(expr.operand(2), g);
+            case Op::fma:
+                add(a, times(g, b));
+                add(b, times(g, a));
+                return add(expr.operand(2), g);
             case Op::square_root: return add(a, times(g, 0.5 / expr));
-            case Op::floor: case Op::ceil: case Op::rint: case Op::trunc: return;
+            case Op::floor:
+            case Op::ceil:
+            case Op::rint:
+            case Op::trunc: return;
             case Op::copysign: {
                 const Expr one = Expr::constant(a.dtype(), 1);
-                return add(a, masked(not_equal(a, 0), times(g, copysign(one, a) * copysign(one, b))));
+                return add(a,
+                           masked(not_equal(a, 0), times(g, copysign(one, a) * copysign(one, b))));
             }
             case Op::nextafter: return add(a, g);
             case Op::select: add(b, masked(a, g)); return add(expr.operand(2), select(a, 0.0, g));
-            case Op::cast: return is_floating(a.dtype()) ? add(a, Expr::cast(g, a.dtype())) : void();
+            case Op::cast:
+                return is_floating(a.dtype()) ? add(a, Expr::cast(g, a.dtype())) : void();
             case Op::lookup: return;
             default: refuse(expr.op());
         }
@@ -122,21 +138,24 @@ std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const
     if (row->is_piecewise_constant) return slopes;
     if (row->slopes) {
         slopes = row->slopes(x, y);
-        internal_check(slopes.size() == x.size(), "row ", row->name, " gives ", slopes.size(), " slopes for ",
-                       x.size(), " operands");
+        internal_check(slopes.size() == x.size(), "row ", row->name, " gives ", slopes.size(),
+                       " slopes for ", x.size(), " operands");
         return slopes;
     }
     std::vector<DType> dtypes;
     for (const Expr& operand : x) dtypes.push_back(operand.dtype());
-    const std::vector<Expr> derived = derive(specialise(row, dtypes).body, static_cast<int>(x.size()));
+    const std::vector<Expr> derived =
+        derive(specialise(row, dtypes).body, static_cast<int>(x.size()));
     for (size_t i = 0; i < x.size(); ++i)
         if (derived[i]) slopes[i] = substitute({derived[i]}, x)[0];
     return slopes;
 }
 
-Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand) {
+Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, const Expr& g,
+               int operand) {
     const Expr& target = x[static_cast<size_t>(operand)];
-    if (row->is_piecewise_constant || !is_inexact(target.dtype()) || !is_inexact(y.dtype())) return Expr();
+    if (row->is_piecewise_constant || !is_inexact(target.dtype()) || !is_inexact(y.dtype()))
+        return Expr();
     if (row->pullback) return row->pullback(x, y, g, operand);
     const Expr slope = slopes_of(row, x, y)[static_cast<size_t>(operand)];
     return slope ? times(g, slope) : Expr();

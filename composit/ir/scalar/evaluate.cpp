@@ -1,9 +1,10 @@
-// The meaning of scalar expressions, one element at a time: slow, obvious, and the reference of tests.
-#include <cmath>
-#include <unordered_map>
-
+// The meaning of scalar expressions, one element at a time: slow, obvious, and the reference of
+// tests.
 #include "composit/ir/scalar/row.h"
 #include "composit/ir/scalar/values.h"
+
+#include <cmath>
+#include <unordered_map>
 
 namespace composit::ir::scalar {
 namespace {
@@ -11,7 +12,8 @@ namespace {
 template <class T>
 T integer_binary(Op op, T a, T b) {
     using U = std::make_unsigned_t<T>;
-    // Arithmetic in at least 32 unsigned bits: narrower types would promote to int and could overflow there.
+    // Arithmetic in at least 32 unsigned bits: narrower types would promote to int and could
+    // overflow there.
     using Wide = std::conditional_t<sizeof(T) < 4, uint32_t, U>;
     const Wide x = static_cast<Wide>(a);
     const Wide y = static_cast<Wide>(b);
@@ -19,17 +21,21 @@ T integer_binary(Op op, T a, T b) {
         case Op::add: return static_cast<T>(x + y);
         case Op::subtract: return static_cast<T>(x - y);
         case Op::multiply: return static_cast<T>(x * y);
-        case Op::divide: case Op::remainder: {
+        case Op::divide:
+        case Op::remainder: {
             const bool overflows = std::is_signed_v<T> && b == static_cast<T>(-1);
             internal_check(b != 0, "scalar ", name(op), " by zero");
-            if (op == Op::divide) return overflows ? static_cast<T>(Wide{0} - x) : static_cast<T>(a / b);
+            if (op == Op::divide)
+                return overflows ? static_cast<T>(Wide{0} - x) : static_cast<T>(a / b);
             return overflows ? T{0} : static_cast<T>(a % b);
         }
         case Op::bit_and: return static_cast<T>(a & b);
         case Op::bit_or: return static_cast<T>(a | b);
         case Op::bit_xor: return static_cast<T>(a ^ b);
-        case Op::shift_left: case Op::shift_right: {
-            internal_check(static_cast<U>(b) < 8 * sizeof(T), "scalar shift by ", +b, " of ", 8 * sizeof(T), " bits");
+        case Op::shift_left:
+        case Op::shift_right: {
+            internal_check(static_cast<U>(b) < 8 * sizeof(T), "scalar shift by ", +b, " of ",
+                           8 * sizeof(T), " bits");
             return op == Op::shift_left ? static_cast<T>(x << b) : static_cast<T>(a >> b);
         }
         default: break;
@@ -106,14 +112,16 @@ T unary(Op op, T x) {
         return T{float_unary(op, x.value)};
     } else if constexpr (std::is_integral_v<T>) {
         if (op == Op::bit_not) return static_cast<T>(~x);
-        internal_check(op == Op::negate || op == Op::absolute, "scalar ", name(op), " evaluated on integers");
+        internal_check(op == Op::negate || op == Op::absolute, "scalar ", name(op),
+                       " evaluated on integers");
         return op == Op::absolute && x >= 0 ? x : integer_binary(Op::subtract, T{0}, x);
     } else {
         return float_unary(op, x);
     }
 }
 
-// a * b is exact in double for 16-bit floats; the sum is rounded to odd, so that rounding it again is harmless.
+// a * b is exact in double for 16-bit floats; the sum is rounded to odd, so that rounding it again
+// is harmless.
 double fused_for_half(double a, double b, double c) {
     const double product = a * b;
     const double sum = product + c;
@@ -127,9 +135,12 @@ double fused_for_half(double a, double b, double c) {
 
 template <class T>
 T fused(T a, T b, T c) {
-    if constexpr (is_half<T>) return T{fused_for_half(a.value, b.value, c.value)};
-    else if constexpr (std::is_floating_point_v<T>) return std::fma(a, b, c);
-    else fail<InternalError>("scalar fma evaluated on integers");
+    if constexpr (is_half<T>)
+        return T{fused_for_half(a.value, b.value, c.value)};
+    else if constexpr (std::is_floating_point_v<T>)
+        return std::fma(a, b, c);
+    else
+        fail<InternalError>("scalar fma evaluated on integers");
 }
 
 template <class T>
@@ -148,8 +159,10 @@ bool compare_values(Op op, T a, T b) {
 
 template <class T>
 bool compare(Op op, T a, T b) {
-    if constexpr (is_half<T>) return compare_values(op, a.value, b.value);
-    else return compare_values(op, a, b);
+    if constexpr (is_half<T>)
+        return compare_values(op, a.value, b.value);
+    else
+        return compare_values(op, a, b);
 }
 
 bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
@@ -166,12 +179,14 @@ Bits arithmetic(const Expr& expr, const std::vector<Bits>& x) {
     });
 }
 
-Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x, const std::vector<Bits>& arguments) {
+Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
+                   const std::vector<Bits>& arguments) {
     switch (expr.op()) {
         case Op::constant: return expr.bits();
         case Op::argument: {
             const auto index = static_cast<size_t>(expr.index());
-            internal_check(index < arguments.size(), "evaluate: argument ", index, " of ", arguments.size());
+            internal_check(index < arguments.size(), "evaluate: argument ", index, " of ",
+                           arguments.size());
             return arguments[index];
         }
         case Op::select: return x[0][0] ? x[1] : x[2];
@@ -179,7 +194,8 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x, const std::vect
         case Op::bitcast: return x[0];
         case Op::lookup: {
             const Bits index = cast_bits(expr.operand(0).dtype(), DType::uint64, x[0]);
-            internal_check(index[0] < expr.table()->size(), "lookup at ", index[0], " of ", expr.table()->size());
+            internal_check(index[0] < expr.table()->size(), "lookup at ", index[0], " of ",
+                           expr.table()->size());
             return (*expr.table())[index[0]];
         }
         case Op::call: {

@@ -14,13 +14,13 @@ struct OpInfo {
 };
 
 constexpr OpInfo op_table[op_count] = {
-    {"constant", 0},   {"argument", 0},   {"add", 2},         {"subtract", 2},   {"multiply", 2},
-    {"divide", 2},     {"remainder", 2},  {"negate", 1},      {"absolute", 1},   {"fma", 3},
-    {"square_root", 1}, {"floor", 1},     {"ceil", 1},        {"rint", 1},       {"trunc", 1},
-    {"copysign", 2},   {"nextafter", 2},  {"equal", 2},       {"not_equal", 2},  {"less", 2},
-    {"less_equal", 2}, {"greater", 2},    {"greater_equal", 2}, {"bit_and", 2},  {"bit_or", 2},
-    {"bit_xor", 2},    {"bit_not", 1},    {"shift_left", 2},  {"shift_right", 2}, {"select", 3},
-    {"cast", 1},       {"bitcast", 1},    {"lookup", 1},      {"call", -1},
+    {"constant", 0},    {"argument", 0},  {"add", 2},           {"subtract", 2},    {"multiply", 2},
+    {"divide", 2},      {"remainder", 2}, {"negate", 1},        {"absolute", 1},    {"fma", 3},
+    {"square_root", 1}, {"floor", 1},     {"ceil", 1},          {"rint", 1},        {"trunc", 1},
+    {"copysign", 2},    {"nextafter", 2}, {"equal", 2},         {"not_equal", 2},   {"less", 2},
+    {"less_equal", 2},  {"greater", 2},   {"greater_equal", 2}, {"bit_and", 2},     {"bit_or", 2},
+    {"bit_xor", 2},     {"bit_not", 1},   {"shift_left", 2},    {"shift_right", 2}, {"select", 3},
+    {"cast", 1},        {"bitcast", 1},   {"lookup", 1},        {"call", -1},
 };
 
 bool is_real_number(DType dtype) { return is_integer(dtype) || is_floating(dtype); }
@@ -28,21 +28,34 @@ bool is_real_number(DType dtype) { return is_integer(dtype) || is_floating(dtype
 // What the operands of an operation may be, apart from agreeing with each other.
 bool accepts(Op op, DType dtype) {
     switch (op) {
-        case Op::add: case Op::subtract: case Op::multiply: case Op::divide: case Op::remainder:
-        case Op::negate: case Op::absolute:
-            return is_real_number(dtype);
-        case Op::fma: case Op::square_root: case Op::floor: case Op::ceil: case Op::rint:
-        case Op::trunc: case Op::copysign: case Op::nextafter:
-            return is_floating(dtype);
-        case Op::equal: case Op::not_equal: case Op::less: case Op::less_equal:
-        case Op::greater: case Op::greater_equal:
-            return is_real_number(dtype) || dtype == DType::boolean;
-        case Op::bit_and: case Op::bit_or: case Op::bit_xor: case Op::bit_not:
-            return is_integer(dtype) || dtype == DType::boolean;
-        case Op::shift_left: case Op::shift_right:
-            return is_integer(dtype);
-        default:
-            return true;
+        case Op::add:
+        case Op::subtract:
+        case Op::multiply:
+        case Op::divide:
+        case Op::remainder:
+        case Op::negate:
+        case Op::absolute: return is_real_number(dtype);
+        case Op::fma:
+        case Op::square_root:
+        case Op::floor:
+        case Op::ceil:
+        case Op::rint:
+        case Op::trunc:
+        case Op::copysign:
+        case Op::nextafter: return is_floating(dtype);
+        case Op::equal:
+        case Op::not_equal:
+        case Op::less:
+        case Op::less_equal:
+        case Op::greater:
+        case Op::greater_equal: return is_real_number(dtype) || dtype == DType::boolean;
+        case Op::bit_and:
+        case Op::bit_or:
+        case Op::bit_xor:
+        case Op::bit_not: return is_integer(dtype) || dtype == DType::boolean;
+        case Op::shift_left:
+        case Op::shift_right: return is_integer(dtype);
+        default: return true;
     }
 }
 
@@ -53,10 +66,11 @@ std::string dtypes_text(const std::vector<Expr>& operands) {
 }
 
 void check_operands(Op op, const std::vector<Expr>& operands) {
-    internal_check(static_cast<int>(operands.size()) == arity_of(op), "scalar operation ", name(op), " with ",
-                   operands.size(), " operands instead of ", arity_of(op));
+    internal_check(static_cast<int>(operands.size()) == arity_of(op), "scalar operation ", name(op),
+                   " with ", operands.size(), " operands instead of ", arity_of(op));
     for (const Expr& operand : operands)
-        internal_check(static_cast<bool>(operand), "scalar operation ", name(op), " on an empty expression");
+        internal_check(static_cast<bool>(operand), "scalar operation ", name(op),
+                       " on an empty expression");
     const size_t first = op == Op::select ? 1 : 0;
     if (op == Op::select)
         internal_check(operands[0].dtype() == DType::boolean, "select's condition has dtype ",
@@ -64,9 +78,10 @@ void check_operands(Op op, const std::vector<Expr>& operands) {
     for (size_t i = first; i < operands.size(); ++i) {
         const DType dtype = operands[i].dtype();
         if (is_complex(dtype) && op != Op::select)
-            fail<NotSupported>(name(op), ": ", dtype, " is not supported yet. A real dtype is required.");
-        internal_check(dtype == operands[first].dtype() && accepts(op, dtype), "scalar operation ", name(op),
-                       " on dtypes ", dtypes_text(operands));
+            fail<NotSupported>(name(op), ": ", dtype,
+                               " is not supported yet. A real dtype is required.");
+        internal_check(dtype == operands[first].dtype() && accepts(op, dtype), "scalar operation ",
+                       name(op), " on dtypes ", dtypes_text(operands));
     }
 }
 
@@ -114,7 +129,8 @@ Expr Expr::argument(int index, DType dtype, std::string name) {
 Expr Expr::constant(DType dtype, double value) {
     const Bits bits = bits_of(dtype, value);
     if (!is_inexact(dtype))
-        internal_check(value_of(dtype, bits) == value, "constant ", value, " is not exact in ", dtype);
+        internal_check(value_of(dtype, bits) == value, "constant ", value, " is not exact in ",
+                       dtype);
     return constant_bits(dtype, bits);
 }
 
@@ -159,8 +175,8 @@ Expr Expr::cast(Expr x, DType dtype) {
 Expr Expr::bitcast(Expr x, DType dtype) {
     internal_check(static_cast<bool>(x), "bitcast of an empty expression");
     if (x.dtype() == dtype) return x;
-    internal_check(size_of(x.dtype()) == size_of(dtype) && dtype != DType::boolean, "bitcast from ", x.dtype(),
-                   " to ", dtype);
+    internal_check(size_of(x.dtype()) == size_of(dtype) && dtype != DType::boolean, "bitcast from ",
+                   x.dtype(), " to ", dtype);
     auto* node = new ExprNode;
     node->op = Op::bitcast;
     node->dtype = dtype;
@@ -170,7 +186,8 @@ Expr Expr::bitcast(Expr x, DType dtype) {
 
 Expr Expr::lookup(std::shared_ptr<const std::vector<Bits>> table, DType dtype, Expr index) {
     internal_check(table && !table->empty(), "lookup in an empty table");
-    internal_check(index && is_integer(index.dtype()), "lookup with an index that is not an integer");
+    internal_check(index && is_integer(index.dtype()),
+                   "lookup with an index that is not an integer");
     auto* node = new ExprNode;
     node->op = Op::lookup;
     node->dtype = dtype;
@@ -181,15 +198,17 @@ Expr Expr::lookup(std::shared_ptr<const std::vector<Bits>> table, DType dtype, E
 
 Expr Expr::call(std::shared_ptr<const Row> row, std::vector<Expr> operands) {
     internal_check(static_cast<bool>(row), "call of an empty row");
-    user_check<TypeError>(static_cast<int>(operands.size()) == row->arity, row->name, ": got ", operands.size(),
-                          " operands. ", row->arity, " are required.");
+    user_check<TypeError>(static_cast<int>(operands.size()) == row->arity, row->name, ": got ",
+                          operands.size(), " operands. ", row->arity, " are required.");
     std::vector<DType> dtypes;
     for (const Expr& operand : operands) {
-        internal_check(static_cast<bool>(operand), "call of ", row->name, " on an empty expression");
+        internal_check(static_cast<bool>(operand), "call of ", row->name,
+                       " on an empty expression");
         dtypes.push_back(operand.dtype());
     }
     const Signature signature = row->types(row->name, dtypes);
-    for (size_t i = 0; i < operands.size(); ++i) operands[i] = cast(operands[i], signature.operands[i]);
+    for (size_t i = 0; i < operands.size(); ++i)
+        operands[i] = cast(operands[i], signature.operands[i]);
     auto* node = new ExprNode;
     node->op = Op::call;
     node->dtype = signature.result;
@@ -199,8 +218,8 @@ Expr Expr::call(std::shared_ptr<const Row> row, std::vector<Expr> operands) {
 }
 
 Expr Expr::with_operands(std::vector<Expr> operands) const {
-    internal_check(operands.size() == node_->operands.size(), "with_operands: ", operands.size(), " operands for ",
-                   scalar::name(op()));
+    internal_check(operands.size() == node_->operands.size(), "with_operands: ", operands.size(),
+                   " operands for ", scalar::name(op()));
     auto* node = new ExprNode;
     Expr result(node);
     node->op = node_->op;
@@ -210,9 +229,9 @@ Expr Expr::with_operands(std::vector<Expr> operands) const {
     node->row = node_->row;
     node->table = node_->table;
     for (size_t i = 0; i < operands.size(); ++i)
-        internal_check(operands[i].dtype() == operand(static_cast<int>(i)).dtype(), "operand ", i, " of ",
-                       scalar::name(op()), " changes from ", operand(static_cast<int>(i)).dtype(), " to ",
-                       operands[i].dtype());
+        internal_check(operands[i].dtype() == operand(static_cast<int>(i)).dtype(), "operand ", i,
+                       " of ", scalar::name(op()), " changes from ",
+                       operand(static_cast<int>(i)).dtype(), " to ", operands[i].dtype());
     node->operands = std::move(operands);
     return result;
 }

@@ -1,30 +1,35 @@
 // The scalar language: what happens to one element.
 //
-// An Expr is an immutable, typed expression over the arguments of a scalar function. `let` is sharing: an Expr that
-// is used twice is computed once. The language is pure; every member below has one exact meaning, so that the
-// interpreter, generated C++ and exported C++ agree to the bit:
+// An Expr is an immutable, typed expression over the arguments of a scalar function. `let` is
+// sharing: an Expr that is used twice is computed once. The language is pure; every member below
+// has one exact meaning, so that the interpreter, generated C++ and exported C++ agree to the bit:
 //
 //   constant, argument       leaves
-//   add subtract multiply    integers wrap modulo 2^n; floats round to nearest even (IEEE 754); bool is not accepted
-//   divide                   floats: IEEE. Integers: C's truncating division; the divisor must not be 0, nor the
+//   add subtract multiply    integers wrap modulo 2^n; floats round to nearest even (IEEE 754);
+//   bool is not accepted divide                   floats: IEEE. Integers: C's truncating division;
+//   the divisor must not be 0, nor the
 //                            quotient overflow (the table's rows guard both)
 //   remainder                integers: C's %, same precondition. Floats: fmod (exact)
 //   negate absolute          floats: the sign bit only. Integers wrap
-//   fma                      a * b + c with one rounding; floats only. The only fused operation there is
-//   square_root floor ceil rint trunc copysign nextafter     exact or correctly rounded, floats only; rint: half to even
-//   equal not_equal less less_equal greater greater_equal    -> bool; comparisons with NaN are false, except not_equal
-//   bit_and bit_or bit_xor bit_not                           integers and bool (on bool: and, or, xor, not)
-//   shift_left shift_right   integers; 0 <= count < width is required; right shifts of signed integers keep the sign
-//   select                   c ? a : b, without evaluating a difference between the branches: both may be computed
-//   cast                     between real dtypes. To bool: x != 0. Float to integer: truncates; the value must fit
-//                            (use `convert`, library.h, where it may not). Integer to integer wraps. Otherwise rounds
-//                            to nearest even
+//   fma                      a * b + c with one rounding; floats only. The only fused operation
+//   there is square_root floor ceil rint trunc copysign nextafter     exact or correctly rounded,
+//   floats only; rint: half to even equal not_equal less less_equal greater greater_equal    ->
+//   bool; comparisons with NaN are false, except not_equal bit_and bit_or bit_xor bit_not integers
+//   and bool (on bool: and, or, xor, not) shift_left shift_right   integers; 0 <= count < width is
+//   required; right shifts of signed integers keep the sign select                   c ? a : b,
+//   without evaluating a difference between the branches: both may be computed cast between real
+//   dtypes. To bool: x != 0. Float to integer: truncates; the value must fit
+//                            (use `convert`, library.h, where it may not). Integer to integer
+//                            wraps. Otherwise rounds to nearest even
 //   bitcast                  the same bits as another dtype of the same size
-//   lookup                   table[index]: a constant table of this dtype; 0 <= index < length is required
-//   call                     a row of the table, applied to operands
+//   lookup                   table[index]: a constant table of this dtype; 0 <= index < length is
+//   required call                     a row of the table, applied to operands
 //
 // Subnormals are kept everywhere. Nothing is contracted, reassociated or assumed finite.
 #pragma once
+
+#include "composit/base/ref.h"
+#include "composit/ir/dtype.h"
 
 #include <array>
 #include <cstdint>
@@ -33,18 +38,43 @@
 #include <string_view>
 #include <vector>
 
-#include "composit/base/ref.h"
-#include "composit/ir/dtype.h"
-
 namespace composit::ir::scalar {
 
 enum class Op : uint8_t {
-    constant, argument,
-    add, subtract, multiply, divide, remainder, negate, absolute, fma,
-    square_root, floor, ceil, rint, trunc, copysign, nextafter,
-    equal, not_equal, less, less_equal, greater, greater_equal,
-    bit_and, bit_or, bit_xor, bit_not, shift_left, shift_right,
-    select, cast, bitcast, lookup, call,
+    constant,
+    argument,
+    add,
+    subtract,
+    multiply,
+    divide,
+    remainder,
+    negate,
+    absolute,
+    fma,
+    square_root,
+    floor,
+    ceil,
+    rint,
+    trunc,
+    copysign,
+    nextafter,
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    bit_and,
+    bit_or,
+    bit_xor,
+    bit_not,
+    shift_left,
+    shift_right,
+    select,
+    cast,
+    bitcast,
+    lookup,
+    call,
 };
 inline constexpr int op_count = 34;
 
@@ -62,29 +92,33 @@ struct ExprNode : Counted<ExprNode> {
     Op op = Op::constant;
     DType dtype = DType::float32;
     std::vector<Expr> operands;
-    Bits bits{};                                     // constant: its value; argument: its index
+    Bits bits{};  // constant: its value; argument: its index
     std::string name;
     std::shared_ptr<const Row> row;                  // call
     std::shared_ptr<const std::vector<Bits>> table;  // lookup
 
     ExprNode();
     ~ExprNode();
-    static void release(const ExprNode* node);       // iterative: long chains free without recursion
+    static void release(const ExprNode* node);  // iterative: long chains free without recursion
 };
 
 class Expr {
-public:
+  public:
     Expr() = default;
 
     // ----- leaves
     static Expr argument(int index, DType dtype, std::string name = "");
-    static Expr constant(DType dtype, double value);  // rounded to dtype; must be exact for integers
+    static Expr constant(DType dtype,
+                         double value);  // rounded to dtype; must be exact for integers
     static Expr constant_integer(DType dtype, int64_t value);
     static Expr constant_bits(DType dtype, Bits bits);
 
-    // ----- operations; operand dtypes are checked, mistakes are internal errors unless a user's function made them
-    static Expr make(Op op, std::vector<Expr> operands);  // any but constant, argument, cast, bitcast, lookup, call
-    static Expr cast(Expr x, DType dtype);                // x itself when it has that dtype already
+    // ----- operations; operand dtypes are checked, mistakes are internal errors unless a user's
+    // function made them
+    static Expr make(
+        Op op,
+        std::vector<Expr> operands);  // any but constant, argument, cast, bitcast, lookup, call
+    static Expr cast(Expr x, DType dtype);  // x itself when it has that dtype already
     static Expr bitcast(Expr x, DType dtype);
     static Expr lookup(std::shared_ptr<const std::vector<Bits>> table, DType dtype, Expr index);
     // The row's type rule decides the result; operands are cast to the dtypes that it asks for.
@@ -101,14 +135,16 @@ public:
     const std::vector<Expr>& operands() const;
     const Expr& operand(int index) const { return operands()[static_cast<size_t>(index)]; }
     const std::string& name() const;
-    int index() const;             // of an argument
-    Bits bits() const;             // of a constant
-    double value() const;          // of a real constant, as double
-    const std::shared_ptr<const Row>& row() const;                     // of a call
-    const std::shared_ptr<const std::vector<Bits>>& table() const;     // of a lookup
-    const ExprNode* id() const { return node_.get(); }                 // identity: equal ids are one `let`
-    bool operator==(const Expr& other) const { return node_ == other.node_; }  // identity, not equality of values
-private:
+    int index() const;                                              // of an argument
+    Bits bits() const;                                              // of a constant
+    double value() const;                                           // of a real constant, as double
+    const std::shared_ptr<const Row>& row() const;                  // of a call
+    const std::shared_ptr<const std::vector<Bits>>& table() const;  // of a lookup
+    const ExprNode* id() const { return node_.get(); }  // identity: equal ids are one `let`
+    bool operator==(const Expr& other) const {
+        return node_ == other.node_;
+    }  // identity, not equality of values
+  private:
     explicit Expr(const ExprNode* node) : node_(node) {}
     Ref<ExprNode> node_;
     friend struct ExprNode;
@@ -164,10 +200,13 @@ Expr copysign(const Expr& magnitude, const Expr& sign);
 // All expressions that `results` reach, operands before their users, each once. Iterative.
 std::vector<Expr> topological_order(const std::vector<Expr>& results);
 
-// `results` with argument i replaced by replacements[i] (dtypes must agree). Shares what does not change. Iterative.
-std::vector<Expr> substitute(const std::vector<Expr>& results, const std::vector<Expr>& replacements);
+// `results` with argument i replaced by replacements[i] (dtypes must agree). Shares what does not
+// change. Iterative.
+std::vector<Expr> substitute(const std::vector<Expr>& results,
+                             const std::vector<Expr>& replacements);
 
-// Structural hash and equality (names ignored, sharing not seen), for sharing identical kernels and expressions.
+// Structural hash and equality (names ignored, sharing not seen), for sharing identical kernels and
+// expressions.
 uint64_t structural_hash(const std::vector<Expr>& results);
 bool structurally_equal(const std::vector<Expr>& a, const std::vector<Expr>& b);
 uint64_t hash_of_table(const std::vector<Bits>& table);

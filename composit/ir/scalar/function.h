@@ -1,10 +1,10 @@
 // A scalar function of typed arguments: the body of a map, and what fusion composes.
 #pragma once
 
+#include "composit/ir/scalar/expr.h"
+
 #include <string>
 #include <vector>
-
-#include "composit/ir/scalar/expr.h"
 
 namespace composit::ir::scalar {
 
@@ -12,7 +12,7 @@ struct Function {
     std::string name;
     std::vector<std::string> parameter_names;  // may be empty: x0, x1, …
     std::vector<DType> parameters;
-    std::vector<Expr> results;                 // over arguments 0..parameters.size()-1
+    std::vector<Expr> results;  // over arguments 0..parameters.size()-1
 };
 
 // One line per `let`, readable, parses by eye: used in printed graphs and plans.
@@ -20,13 +20,15 @@ struct Function {
 std::string print(const Expr& expr, const std::vector<std::string>& parameter_names = {});
 std::string print(const Function& function);
 
-// The meaning, slow and obvious: evaluates one element. Used for constants and as the reference of tests.
+// The meaning, slow and obvious: evaluates one element. Used for constants and as the reference of
+// tests.
 std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments);
-Bits bits_of(DType dtype, double value);      // rounds
+Bits bits_of(DType dtype, double value);  // rounds
 Bits bits_of_integer(DType dtype, int64_t value);
-double value_of(DType dtype, Bits bits);      // real dtypes
+double value_of(DType dtype, Bits bits);  // real dtypes
 
-// Bit-preserving simplification: constant folding, casts of casts that cannot matter, common subexpressions.
+// Bit-preserving simplification: constant folding, casts of casts that cannot matter, common
+// subexpressions.
 std::vector<Expr> simplify(const std::vector<Expr>& results);
 
 }  // namespace composit::ir::scalar

@@ -25,24 +25,29 @@ double widen(uint16_t bits, Format format) {
     if (magnitude > format.infinity) return std::copysign(std::nan(""), sign);
     if (magnitude == format.infinity) return sign * INFINITY;
     if (exponent == 0) return sign * std::ldexp(mantissa, 1 - format.bias - format.mantissa_bits);
-    return sign * std::ldexp(mantissa + (1 << format.mantissa_bits), exponent - format.bias - format.mantissa_bits);
+    return sign * std::ldexp(mantissa + (1 << format.mantissa_bits),
+                             exponent - format.bias - format.mantissa_bits);
 }
 
 uint16_t narrow(double value, Format format) {
     const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    if (std::isnan(value)) return sign | format.infinity | static_cast<uint16_t>(1 << (format.mantissa_bits - 1));
+    if (std::isnan(value))
+        return sign | format.infinity | static_cast<uint16_t>(1 << (format.mantissa_bits - 1));
     const double magnitude = std::fabs(value);
     if (std::isinf(value)) return sign | format.infinity;
     if (magnitude == 0) return sign;
-    // In units of the last place of its binade (or of the subnormals) the value rounds as an integer does; a carry
-    // out of the mantissa runs into the exponent field, which is what it should do.
+    // In units of the last place of its binade (or of the subnormals) the value rounds as an
+    // integer does; a carry out of the mantissa runs into the exponent field, which is what it
+    // should do.
     int exponent = std::max(std::ilogb(magnitude), 1 - format.bias);
     if (exponent > format.bias) return sign | format.infinity;
     const double units = std::ldexp(magnitude, format.mantissa_bits - exponent);
     const auto rounded = static_cast<uint32_t>(std::nearbyint(units));
     const uint32_t hidden = 1u << format.mantissa_bits;
-    const uint32_t field = static_cast<uint32_t>(exponent + format.bias - 1) << format.mantissa_bits;
-    const uint32_t bits = rounded < hidden && exponent == 1 - format.bias ? rounded : field + rounded;
+    const uint32_t field = static_cast<uint32_t>(exponent + format.bias - 1)
+                           << format.mantissa_bits;
+    const uint32_t bits =
+        rounded < hidden && exponent == 1 - format.bias ? rounded : field + rounded;
     return sign | static_cast<uint16_t>(bits > format.infinity ? format.infinity : bits);
 }
 

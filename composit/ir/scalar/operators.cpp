@@ -1,4 +1,5 @@
-// The C++ operators and functions that build expressions; a literal takes the dtype of the other operand.
+// The C++ operators and functions that build expressions; a literal takes the dtype of the other
+// operand.
 #include "composit/base/error.h"
 #include "composit/ir/scalar/expr.h"
 
@@ -40,14 +41,22 @@ Expr operator&(const Expr& a, const Expr& b) { return Expr::make(Op::bit_and, {a
 Expr operator|(const Expr& a, const Expr& b) { return Expr::make(Op::bit_or, {a, b}); }
 Expr operator^(const Expr& a, const Expr& b) { return Expr::make(Op::bit_xor, {a, b}); }
 Expr operator~(const Expr& a) { return Expr::make(Op::bit_not, {a}); }
-Expr operator<<(const Expr& a, int count) { return Expr::make(Op::shift_left, {a, like(a, count)}); }
-Expr operator>>(const Expr& a, int count) { return Expr::make(Op::shift_right, {a, like(a, count)}); }
+Expr operator<<(const Expr& a, int count) {
+    return Expr::make(Op::shift_left, {a, like(a, count)});
+}
+Expr operator>>(const Expr& a, int count) {
+    return Expr::make(Op::shift_right, {a, like(a, count)});
+}
 
 Expr select(const Expr& condition, const Expr& a, const Expr& b) {
     return Expr::make(Op::select, {condition, a, b});
 }
-Expr select(const Expr& condition, const Expr& a, double b) { return select(condition, a, like(a, b)); }
-Expr select(const Expr& condition, double a, const Expr& b) { return select(condition, like(b, a), b); }
+Expr select(const Expr& condition, const Expr& a, double b) {
+    return select(condition, a, like(a, b));
+}
+Expr select(const Expr& condition, double a, const Expr& b) {
+    return select(condition, like(b, a), b);
+}
 
 Expr fma(const Expr& a, const Expr& b, const Expr& c) { return Expr::make(Op::fma, {a, b, c}); }
 Expr fma(const Expr& a, const Expr& b, double c) { return fma(a, b, like(a, c)); }

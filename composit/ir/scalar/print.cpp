@@ -1,9 +1,9 @@
 // Readable text of scalar functions: one line per shared or named sub-expression.
-#include <unordered_map>
-
 #include "composit/base/text.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
+
+#include <unordered_map>
 
 namespace composit::ir::scalar {
 namespace {
@@ -23,9 +23,10 @@ std::string number(const Expr& constant) {
 }
 
 class Printer {
-public:
+  public:
     Printer(std::vector<Expr> results, std::vector<std::string> parameter_names)
-        : results_(std::move(results)), order_(topological_order(results_)),
+        : results_(std::move(results)),
+          order_(topological_order(results_)),
           parameters_(std::move(parameter_names)) {
         for (const Expr& expr : order_) {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
@@ -37,7 +38,8 @@ public:
         for (const Expr& expr : order_) {
             std::string term = term_of(expr);
             const bool is_leaf = arity_of(expr.op()) == 0;
-            const bool stands_alone = uses_[expr.id()] > 1 || !expr.name().empty() || term.size() > line_length;
+            const bool stands_alone =
+                uses_[expr.id()] > 1 || !expr.name().empty() || term.size() > line_length;
             if (!is_leaf && stands_alone && !is_only_result(expr)) {
                 const std::string name = unique_name(expr.name());
                 lines_ += text("let ", name, ": ", expr.dtype(), " = ", term, "\n");
@@ -51,7 +53,7 @@ public:
         return lines_ + last;
     }
 
-private:
+  private:
     bool is_only_result(const Expr& expr) { return results_.size() == 1 && expr == results_[0]; }
 
     std::string parameter(int index) const {
@@ -76,10 +78,13 @@ private:
 
     std::string term_of(const Expr& expr) {
         switch (expr.op()) {
-            case Op::constant: return expr == results_[0] ? text(expr.dtype(), "(", number(expr), ")") : number(expr);
+            case Op::constant:
+                return expr == results_[0] ? text(expr.dtype(), "(", number(expr), ")")
+                                           : number(expr);
             case Op::argument: return parameter(expr.index());
             case Op::cast: return text(expr.dtype(), "(", operand(expr, 0, true), ")");
-            case Op::bitcast: return text("bitcast<", expr.dtype(), ">(", operand(expr, 0, true), ")");
+            case Op::bitcast:
+                return text("bitcast<", expr.dtype(), ">(", operand(expr, 0, true), ")");
             case Op::lookup: {
                 std::vector<std::string> entries;
                 for (const Bits& bits : *expr.table()) {
@@ -97,8 +102,10 @@ private:
         for (const Expr& operand : expr.operands())
             if (operand.op() != Op::constant && operand.dtype() != DType::boolean) typed = false;
         std::vector<std::string> operands;
-        for (size_t i = 0; i < expr.operands().size(); ++i) operands.push_back(operand(expr, i, typed));
-        const std::string function(expr.op() == Op::call ? std::string_view(expr.row()->name) : name(expr.op()));
+        for (size_t i = 0; i < expr.operands().size(); ++i)
+            operands.push_back(operand(expr, i, typed));
+        const std::string function(expr.op() == Op::call ? std::string_view(expr.row()->name)
+                                                         : name(expr.op()));
         return text(function, "(", join(operands), ")");
     }
 
@@ -123,7 +130,8 @@ std::string print(const Function& function) {
     std::vector<std::string> names;
     std::vector<std::string> parameters;
     for (size_t i = 0; i < function.parameters.size(); ++i) {
-        names.push_back(i < function.parameter_names.size() ? function.parameter_names[i] : text("x", i));
+        names.push_back(i < function.parameter_names.size() ? function.parameter_names[i]
+                                                            : text("x", i));
         parameters.push_back(text(names.back(), ": ", function.parameters[i]));
     }
     std::string body = Printer(function.results, names).run();

@@ -1,4 +1,9 @@
-// The table's index: rows by name and alias, rows of users, and specialisations, all behind mutexes.
+// The table's index: rows by name and alias, rows of users, and specialisations, all behind
+// mutexes.
+#include "composit/base/error.h"
+#include "composit/ir/scalar/row.h"
+#include "composit/ir/scalar/table.h"
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -7,20 +12,17 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "composit/base/error.h"
-#include "composit/ir/scalar/row.h"
-#include "composit/ir/scalar/table.h"
-
 namespace composit::ir::scalar {
 namespace {
 
 struct Registry {
     std::shared_mutex mutex;
-    std::vector<RowRef> rows;                              // in table order, user rows last
-    std::unordered_map<std::string, RowRef> by_name;       // names and aliases
-    std::unordered_map<const Row*, uint64_t> revisions;    // user rows, replaced ones too
-    std::vector<RowRef> replaced;                          // kept alive: expressions and caches name them by address
-    std::map<std::pair<const Row*, std::vector<DType>>, std::unique_ptr<Specialisation>> specialisations;
+    std::vector<RowRef> rows;                            // in table order, user rows last
+    std::unordered_map<std::string, RowRef> by_name;     // names and aliases
+    std::unordered_map<const Row*, uint64_t> revisions;  // user rows, replaced ones too
+    std::vector<RowRef> replaced;  // kept alive: expressions and caches name them by address
+    std::map<std::pair<const Row*, std::vector<DType>>, std::unique_ptr<Specialisation>>
+        specialisations;
     std::unordered_set<std::string> symbols;
 
     Registry() {
@@ -35,11 +37,13 @@ struct Registry {
         const bool fresh = by_name.emplace(ref->name, ref).second;
         internal_check(fresh, "the scalar table names ", ref->name, " twice");
         for (const std::string& alias : ref->aliases)
-            internal_check(by_name.emplace(alias, ref).second, "the scalar table names ", alias, " twice");
+            internal_check(by_name.emplace(alias, ref).second, "the scalar table names ", alias,
+                           " twice");
     }
 };
 
-// Lives for the process: rows are named by address from everywhere, even while statics are destroyed.
+// Lives for the process: rows are named by address from everywhere, even while statics are
+// destroyed.
 Registry& registry() {
     static Registry& instance = *new Registry;
     return instance;
@@ -67,7 +71,8 @@ std::vector<std::string> near_names(std::string_view name) {
         names.push_back(row->name);
         for (const std::string& other : names) {
             const size_t distance = edit_distance(name, other);
-            if (distance <= std::max<size_t>(1, name.size() / 3)) candidates.emplace_back(distance, other);
+            if (distance <= std::max<size_t>(1, name.size() / 3))
+                candidates.emplace_back(distance, other);
         }
     }
     std::sort(candidates.begin(), candidates.end());
@@ -78,7 +83,8 @@ std::vector<std::string> near_names(std::string_view name) {
 }
 
 void check_row(const Row& row) {
-    user_check<ValueError>(!row.name.empty(), "register_row: the row has no name. A name is required.");
+    user_check<ValueError>(!row.name.empty(),
+                           "register_row: the row has no name. A name is required.");
     user_check<ValueError>(row.arity >= 1, "register_row: ", row.name, " has arity ", row.arity,
                            ". At least 1 is required.");
     user_check<ValueError>(static_cast<bool>(row.types), "register_row: ", row.name,
@@ -107,13 +113,18 @@ bool is_one_operation(const Expr& body) {
 Expr body_of(const Row& row, const Signature& signature) {
     std::vector<Expr> arguments;
     for (size_t i = 0; i < signature.operands.size(); ++i) {
-        const char* letter = signature.operands.size() == 1 ? "x" : i == 0 ? "a" : i == 1 ? "b" : i == 2 ? "c" : "";
+        const char* letter = signature.operands.size() == 1 ? "x"
+                             : i == 0                       ? "a"
+                             : i == 1                       ? "b"
+                             : i == 2                       ? "c"
+                                                            : "";
         const std::string name = *letter ? std::string(letter) : text("x", i);
         arguments.push_back(Expr::argument(static_cast<int>(i), signature.operands[i], name));
     }
     Expr body = row.value(arguments);
-    user_check<TypeError>(body && body.dtype() == signature.result, row.name, ": its definition returns ",
-                          body ? ir::name(body.dtype()) : "nothing", " for operands of ", join(signature.operands),
+    user_check<TypeError>(body && body.dtype() == signature.result, row.name,
+                          ": its definition returns ", body ? ir::name(body.dtype()) : "nothing",
+                          " for operands of ", join(signature.operands),
                           ". Its type rule requires ", signature.result, ".");
     return body;
 }
@@ -152,7 +163,8 @@ RowRef register_row(Row row) {
     names.push_back(row.name);
     for (const std::string& name : names) {
         const auto taken = r.by_name.find(name);
-        user_check<ValueError>(taken == r.by_name.end() || (replaces && taken->second == old), "register_row: '", name,
+        user_check<ValueError>(taken == r.by_name.end() || (replaces && taken->second == old),
+                               "register_row: '", name,
                                "' is taken. A name that no other row has is required.");
     }
     uint64_t revision = 1;
@@ -180,8 +192,8 @@ bool is_user_row(const Row& row) { return revision_of(row) != 0; }
 
 const Specialisation& specialise(const RowRef& row, const std::vector<DType>& operands) {
     internal_check(static_cast<bool>(row), "specialise of an empty row");
-    user_check<TypeError>(static_cast<int>(operands.size()) == row->arity, row->name, ": got ", operands.size(),
-                          " operands. ", row->arity, " are required.");
+    user_check<TypeError>(static_cast<int>(operands.size()) == row->arity, row->name, ": got ",
+                          operands.size(), " operands. ", row->arity, " are required.");
     const Signature signature = row->types(row->name, operands);
     Registry& r = registry();
     const std::pair key(row.get(), signature.operands);

@@ -1,11 +1,13 @@
-// Bit-preserving simplification: constants folded, common subexpressions shared, operations that change nothing removed.
+// Bit-preserving simplification: constants folded, common subexpressions shared, operations that
+// change nothing removed.
 //
-// Every rule here holds for all values of its dtype, zeros of both signs, infinities and NaN included (any NaN counts
-// as equal to any other); x + 0 and x * 0 of floats are therefore left alone.
-#include <unordered_map>
-
+// Every rule here holds for all values of its dtype, zeros of both signs, infinities and NaN
+// included (any NaN counts as equal to any other); x + 0 and x * 0 of floats are therefore left
+// alone.
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
+
+#include <unordered_map>
 
 namespace composit::ir::scalar {
 namespace {
@@ -26,7 +28,8 @@ bool holds_all(DType to, DType from) {
         const int bits = 8 * size_of(from) - is_signed_integer(from);
         return is_integer(from) && bits <= (to == DType::float16 ? 11 : 8);
     }
-    return can_cast_safely(from, to) && !(size_of(from) == 8 && is_integer(from) && is_floating(to));
+    return can_cast_safely(from, to) &&
+           !(size_of(from) == 8 && is_integer(from) && is_floating(to));
 }
 
 bool is_foldable(const Expr& expr) {
@@ -37,7 +40,8 @@ bool is_foldable(const Expr& expr) {
     // Left to run time, which reports them: their preconditions do not hold.
     const bool divides = expr.op() == Op::divide || expr.op() == Op::remainder;
     if (divides && is_integral(expr)) return !is_number(expr.operand(1), 0);
-    if (expr.op() == Op::lookup) return expr.operand(0).value() >= 0 && expr.operand(0).value() < expr.table()->size();
+    if (expr.op() == Op::lookup)
+        return expr.operand(0).value() >= 0 && expr.operand(0).value() < expr.table()->size();
     if (expr.op() == Op::shift_left || expr.op() == Op::shift_right)
         return expr.operand(1).value() >= 0 && expr.operand(1).value() < 8 * size_of(expr.dtype());
     return true;
@@ -46,11 +50,13 @@ bool is_foldable(const Expr& expr) {
 Expr simplify_cast(const Expr& expr) {
     const Expr& x = expr.operand(0);
     if (x.op() != Op::cast || !holds_all(x.dtype(), x.operand(0).dtype())) return expr;
-    // The first cast lost nothing, so that the second one can start from its operand, but for the way from float to
-    // integer, where what does not fit depends on the types, and bool, which compares with 0 either way.
+    // The first cast lost nothing, so that the second one can start from its operand, but for the
+    // way from float to integer, where what does not fit depends on the types, and bool, which
+    // compares with 0 either way.
     const Expr& origin = x.operand(0);
     const bool converts_kind = is_floating(origin.dtype()) && !is_floating(expr.dtype());
-    return converts_kind && expr.dtype() != DType::boolean ? expr : Expr::cast(origin, expr.dtype());
+    return converts_kind && expr.dtype() != DType::boolean ? expr
+                                                           : Expr::cast(origin, expr.dtype());
 }
 
 Expr simplify_select(const Expr& expr) {
@@ -77,14 +83,21 @@ Expr simplify_operation(const Expr& expr) {
             if (integral && is_number(a, 0)) return a;
             return integral && is_number(b, 0) ? b : expr;
         case Op::divide: return is_number(b, 1) ? a : expr;
-        case Op::negate: case Op::bit_not: return a.op() == expr.op() ? a.operand(0) : expr;
+        case Op::negate:
+        case Op::bit_not: return a.op() == expr.op() ? a.operand(0) : expr;
         case Op::absolute:
             if (a.op() == Op::absolute) return a;
-            return a.op() == Op::negate ? Expr::make(Op::absolute, {a.operand(0)}).named(expr.name()) : expr;
-        case Op::floor: case Op::ceil: case Op::rint: case Op::trunc:
-            return a.op() >= Op::floor && a.op() <= Op::trunc ? a : expr;
-        case Op::bit_and: case Op::bit_or: return a == b ? a : expr;
-        case Op::shift_left: case Op::shift_right: return is_number(b, 0) ? a : expr;
+            return a.op() == Op::negate
+                       ? Expr::make(Op::absolute, {a.operand(0)}).named(expr.name())
+                       : expr;
+        case Op::floor:
+        case Op::ceil:
+        case Op::rint:
+        case Op::trunc: return a.op() >= Op::floor && a.op() <= Op::trunc ? a : expr;
+        case Op::bit_and:
+        case Op::bit_or: return a == b ? a : expr;
+        case Op::shift_left:
+        case Op::shift_right: return is_number(b, 0) ? a : expr;
         case Op::cast: return simplify_cast(expr);
         case Op::bitcast:
             if (a.op() == Op::bitcast) return Expr::bitcast(a.operand(0), expr.dtype());
@@ -94,10 +107,10 @@ Expr simplify_operation(const Expr& expr) {
     }
 }
 
-// One simplified twin for each distinct structure met so far; operands are already shared, so that comparing their
-// identities compares all that lies below.
+// One simplified twin for each distinct structure met so far; operands are already shared, so that
+// comparing their identities compares all that lies below.
 class Sharing {
-public:
+  public:
     Expr share(const Expr& expr) {
         const uint64_t hash = structural_hash_of_node(expr);
         const auto [first, last] = known_.equal_range(hash);
@@ -107,18 +120,21 @@ public:
         return expr;
     }
 
-private:
+  private:
     static uint64_t structural_hash_of_node(const Expr& expr) {
         uint64_t hash = static_cast<uint64_t>(expr.op()) * 31 + static_cast<uint64_t>(expr.dtype());
-        if (expr.op() == Op::constant) hash = hash * 1099511628211u + expr.bits()[0] + 3 * expr.bits()[1];
-        if (expr.op() == Op::argument) hash = hash * 1099511628211u + static_cast<uint64_t>(expr.index());
+        if (expr.op() == Op::constant)
+            hash = hash * 1099511628211u + expr.bits()[0] + 3 * expr.bits()[1];
+        if (expr.op() == Op::argument)
+            hash = hash * 1099511628211u + static_cast<uint64_t>(expr.index());
         for (const Expr& operand : expr.operands())
             hash = (hash ^ reinterpret_cast<uintptr_t>(operand.id())) * 1099511628211u;
         return hash;
     }
 
     static bool is_same(const Expr& a, const Expr& b) {
-        if (a.op() != b.op() || a.dtype() != b.dtype() || a.operands() != b.operands()) return false;
+        if (a.op() != b.op() || a.dtype() != b.dtype() || a.operands() != b.operands())
+            return false;
         switch (a.op()) {
             case Op::constant: return a.bits() == b.bits();
             case Op::argument: return a.index() == b.index();
@@ -136,7 +152,8 @@ private:
 std::vector<Expr> simplify(const std::vector<Expr>& results) {
     std::unordered_map<const ExprNode*, Expr> simplified;
     Sharing sharing;
-    // What a rule makes of an expression is one operation on operands that are simplified, or one of those.
+    // What a rule makes of an expression is one operation on operands that are simplified, or one
+    // of those.
     for (const Expr& expr : topological_order(results)) {
         std::vector<Expr> operands;
         bool changed = false;
@@ -145,8 +162,10 @@ std::vector<Expr> simplify(const std::vector<Expr>& results) {
             changed |= !(operands.back() == operand);
         }
         Expr out = changed ? expr.with_operands(std::move(operands)) : expr;
-        if (is_foldable(out)) out = Expr::constant_bits(out.dtype(), evaluate({out}, {})[0]);
-        else if (!out.operands().empty()) out = simplify_operation(out);
+        if (is_foldable(out))
+            out = Expr::constant_bits(out.dtype(), evaluate({out}, {})[0]);
+        else if (!out.operands().empty())
+            out = simplify_operation(out);
         simplified.emplace(expr.id(), sharing.share(out));
     }
     std::vector<Expr> out;

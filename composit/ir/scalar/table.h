@@ -1,10 +1,10 @@
-// The table's parts, one function per file, and the shorthand they share. registry.cpp indexes them; everyone else
-// asks row.h.
+// The table's parts, one function per file, and the shorthand they share. registry.cpp indexes
+// them; everyone else asks row.h.
 #pragma once
 
-#include <vector>
-
 #include "composit/ir/scalar/row.h"
+
+#include <vector>
 
 namespace composit::ir::scalar {
 
@@ -26,7 +26,9 @@ using X = const std::vector<Expr>&;
 using Y = const Expr&;
 using Exprs = std::vector<Expr>;
 
-inline Expr call(std::string_view name, Exprs operands) { return Expr::call(row(name), std::move(operands)); }
+inline Expr call(std::string_view name, Exprs operands) {
+    return Expr::call(row(name), std::move(operands));
+}
 inline Expr one_like(const Expr& x) { return Expr::constant(x.dtype(), 1); }
 inline Expr zero_like(const Expr& x) { return Expr::constant(x.dtype(), 0); }
 inline bool is_bool(const Expr& x) { return x.dtype() == DType::boolean; }
@@ -36,13 +38,20 @@ inline bool is_float(const Expr& x) { return is_floating(x.dtype()); }
 template <class Function, class... More>
 Expr in_library(Function f, const Expr& x, const More&... more) {
     if (!is_float(x) || size_of(x.dtype()) > 2) return f(x, more...);
-    return Expr::cast(f(Expr::cast(x, DType::float32), Expr::cast(more, DType::float32)...), x.dtype());
+    return Expr::cast(f(Expr::cast(x, DType::float32), Expr::cast(more, DType::float32)...),
+                      x.dtype());
 }
 
 // A row of one operand whose definition is a function of the library.
-inline Row library_row(std::string name, std::vector<std::string> aliases, const TypeRule& types, Interval domain,
-                       std::string doc, Expr (*f)(const Expr&), Expr (*slope)(const Expr& x, const Expr& y)) {
-    return {std::move(name), std::move(aliases), 1, types, {domain}, std::move(doc),
+inline Row library_row(std::string name, std::vector<std::string> aliases, const TypeRule& types,
+                       Interval domain, std::string doc, Expr (*f)(const Expr&),
+                       Expr (*slope)(const Expr& x, const Expr& y)) {
+    return {std::move(name),
+            std::move(aliases),
+            1,
+            types,
+            {domain},
+            std::move(doc),
             [f](X x) { return in_library(f, x[0]); },
             [slope](X x, Y y) { return Exprs{slope(x[0], y)}; }};
 }

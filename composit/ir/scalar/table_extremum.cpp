@@ -1,20 +1,29 @@
-// The table's choices: maximum, minimum, clip, where, relu. Operands that are not chosen receive no gradient at all.
+// The table's choices: maximum, minimum, clip, where, relu. Operands that are not chosen receive no
+// gradient at all.
 #include "composit/ir/scalar/table.h"
 
 namespace composit::ir::scalar {
 namespace {
 
-// On equal operands, zeros of both signs among them, the first one is returned. NaN has a choice of its own: joined
-// to the comparison by `or`, g++ 12 no longer vectorises clip.
+// On equal operands, zeros of both signs among them, the first one is returned. NaN has a choice of
+// its own: joined to the comparison by `or`, g++ 12 no longer vectorises clip.
 Expr first_if_nan(const Expr& a, const Expr& otherwise) {
     return is_float(a) ? select(not_equal(a, a), a, otherwise) : otherwise;
 }
 
-Expr maximum(const Expr& a, const Expr& b) { return is_bool(a) ? a | b : first_if_nan(a, select(a >= b, a, b)); }
-Expr minimum(const Expr& a, const Expr& b) { return is_bool(a) ? a & b : first_if_nan(a, select(a <= b, a, b)); }
+Expr maximum(const Expr& a, const Expr& b) {
+    return is_bool(a) ? a | b : first_if_nan(a, select(a >= b, a, b));
+}
+Expr minimum(const Expr& a, const Expr& b) {
+    return is_bool(a) ? a & b : first_if_nan(a, select(a <= b, a, b));
+}
 
-Expr first_is_fmax(const Expr& a, const Expr& b) { return is_float(a) ? (a >= b) | not_equal(b, b) : a >= b; }
-Expr first_is_fmin(const Expr& a, const Expr& b) { return is_float(a) ? (a <= b) | not_equal(b, b) : a <= b; }
+Expr first_is_fmax(const Expr& a, const Expr& b) {
+    return is_float(a) ? (a >= b) | not_equal(b, b) : a >= b;
+}
+Expr first_is_fmin(const Expr& a, const Expr& b) {
+    return is_float(a) ? (a <= b) | not_equal(b, b) : a <= b;
+}
 
 // `g` where `mask`, else zero.
 Expr masked(const Expr& mask, const Expr& g) { return select(mask, g, 0.0); }
@@ -69,22 +78,33 @@ Row choice_row(const char* name, int arity, const TypeRule& types, const char* d
 std::vector<Row> extremum_rows() {
     using namespace types;
     return {
-        choice_row("clip", 3, any, "minimum(maximum(x, low), high)",
-                   [](X x) { return minimum(maximum(x[0], x[1]), x[2]); }, pull_back_clip),
-        choice_row("fmax", 2, any, "the larger; of a number and NaN the number; of equals the first",
-                   [](X x) { return is_bool(x[0]) ? x[0] | x[1] : select(first_is_fmax(x[0], x[1]), x[0], x[1]); },
-                   pull_back_fmax),
-        choice_row("fmin", 2, any, "the smaller; of a number and NaN the number; of equals the first",
-                   [](X x) { return is_bool(x[0]) ? x[0] & x[1] : select(first_is_fmin(x[0], x[1]), x[0], x[1]); },
-                   pull_back_fmin),
-        choice_row("maximum", 2, any, "the larger; NaN if either is; of equals (0 and -0, too) the first",
-                   [](X x) { return maximum(x[0], x[1]); }, pull_back_maximum),
-        choice_row("minimum", 2, any, "the smaller; NaN if either is; of equals (0 and -0, too) the first",
-                   [](X x) { return minimum(x[0], x[1]); }, pull_back_minimum),
-        choice_row("relu", 1, numeric, "x where x > 0, else +0; NaN stays",
-                   [](X x) { return select(x[0] <= 0, 0.0, x[0]); }, pull_back_relu),
-        choice_row("where", 3, choice, "x2 where x1 is true (not 0), else x3",
-                   [](X x) { return select(x[0], x[1], x[2]); }, pull_back_where),
+        choice_row(
+            "clip", 3, any, "minimum(maximum(x, low), high)",
+            [](X x) { return minimum(maximum(x[0], x[1]), x[2]); }, pull_back_clip),
+        choice_row(
+            "fmax", 2, any, "the larger; of a number and NaN the number; of equals the first",
+            [](X x) {
+                return is_bool(x[0]) ? x[0] | x[1] : select(first_is_fmax(x[0], x[1]), x[0], x[1]);
+            },
+            pull_back_fmax),
+        choice_row(
+            "fmin", 2, any, "the smaller; of a number and NaN the number; of equals the first",
+            [](X x) {
+                return is_bool(x[0]) ? x[0] & x[1] : select(first_is_fmin(x[0], x[1]), x[0], x[1]);
+            },
+            pull_back_fmin),
+        choice_row(
+            "maximum", 2, any, "the larger; NaN if either is; of equals (0 and -0, too) the first",
+            [](X x) { return maximum(x[0], x[1]); }, pull_back_maximum),
+        choice_row(
+            "minimum", 2, any, "the smaller; NaN if either is; of equals (0 and -0, too) the first",
+            [](X x) { return minimum(x[0], x[1]); }, pull_back_minimum),
+        choice_row(
+            "relu", 1, numeric, "x where x > 0, else +0; NaN stays",
+            [](X x) { return select(x[0] <= 0, 0.0, x[0]); }, pull_back_relu),
+        choice_row(
+            "where", 3, choice, "x2 where x1 is true (not 0), else x3",
+            [](X x) { return select(x[0], x[1], x[2]); }, pull_back_where),
     };
 }
 

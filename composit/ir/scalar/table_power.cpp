@@ -5,8 +5,9 @@
 namespace composit::ir::scalar {
 namespace {
 
-// x to the power n for integers, modulo 2^width: one squaring for each bit of n. To a negative power only 1 and -1
-// have an integer to give; the rest give 0. (NumPy refuses negative powers by their value.)
+// x to the power n for integers, modulo 2^width: one squaring for each bit of n. To a negative
+// power only 1 and -1 have an integer to give; the rest give 0. (NumPy refuses negative powers by
+// their value.)
 Expr integer_power(const Expr& x, const Expr& n) {
     const bool is_signed = is_signed_integer(n.dtype());
     const int bits = 8 * size_of(n.dtype()) - is_signed;
@@ -19,7 +20,8 @@ Expr integer_power(const Expr& x, const Expr& n) {
     }
     if (!is_signed) return result;
     const Expr is_odd = not_equal(n & one_like(n), 0);
-    const Expr inverse = select(equal(x, 1), x, select(equal(x, -1), select(is_odd, x, 1.0), zero_like(x)));
+    const Expr inverse =
+        select(equal(x, 1), x, select(equal(x, -1), select(is_odd, x, 1.0), zero_like(x)));
     return select(n < 0, inverse, result);
 }
 
@@ -37,7 +39,9 @@ Expr slope_in_exponent(const Expr& x, const Expr& n, const Expr& y) {
     return select(equal(x, 0) & (n >= 0), 0.0, y * call("log", {x}));
 }
 
-Exprs slopes_of_power(X x, Y y) { return {slope_in_base(x[0], x[1]), slope_in_exponent(x[0], x[1], y)}; }
+Exprs slopes_of_power(X x, Y y) {
+    return {slope_in_base(x[0], x[1]), slope_in_exponent(x[0], x[1], y)};
+}
 
 }  // namespace
 
@@ -46,14 +50,30 @@ std::vector<Row> power_rows() {
     return {
         library_row("cbrt", {}, floating, {0.5, 3}, "the cube root", cbrt_of,
                     [](Y, Y y) { return 1.0 / (3.0 * y * y); }),
-        {"float_power", {}, 2, float_power, {{0.5, 2}, {-2, 2}}, "x1^x2 in float64",
-         [](X x) { return power(x[0], x[1]); }, slopes_of_power},
-        {"hypot", {}, 2, floating, {{0.5, 3}}, "sqrt(x1^2 + x2^2), without overflow on the way",
+        {"float_power",
+         {},
+         2,
+         float_power,
+         {{0.5, 2}, {-2, 2}},
+         "x1^x2 in float64",
+         [](X x) { return power(x[0], x[1]); },
+         slopes_of_power},
+        {"hypot",
+         {},
+         2,
+         floating,
+         {{0.5, 3}},
+         "sqrt(x1^2 + x2^2), without overflow on the way",
          [](X x) { return in_library(hypot_of, x[0], x[1]); },
          [](X x, Y y) { return Exprs{x[0] / y, x[1] / y}; }},
-        {"power", {"pow"}, 2, arithmetic, {{0.5, 2}, {-2, 2}},
+        {"power",
+         {"pow"},
+         2,
+         arithmetic,
+         {{0.5, 2}, {-2, 2}},
          "x1^x2; integers wrap, and to negative powers give 0 unless they are 1 or -1",
-         [](X x) { return power(x[0], x[1]); }, slopes_of_power},
+         [](X x) { return power(x[0], x[1]); },
+         slopes_of_power},
     };
 }
 

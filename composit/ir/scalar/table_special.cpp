@@ -1,8 +1,8 @@
 // The table's special functions: the error function and what is made of it.
-#include <limits>
-
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/table.h"
+
+#include <limits>
 
 namespace composit::ir::scalar {
 namespace {
@@ -20,7 +20,8 @@ Expr slope_of_gelu(const Expr& x, const Expr&) {
     return fma(x, density, distribution);
 }
 
-// The asymptotic series of log(z) - digamma(z) in 1 / z^2 for z >= 10, less its first term 1 / (2 z); B_2k / 2k.
+// The asymptotic series of log(z) - digamma(z) in 1 / z^2 for z >= 10, less its first term 1 / (2
+// z); B_2k / 2k.
 constexpr double digamma_series[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                      1.0 / 132, -691.0 / 32760, 1.0 / 12};
 
@@ -40,21 +41,24 @@ Expr digamma_of_positive(const Expr& x) {
     return call("log", {z}) - 0.5 * inverse - series * square - sum;
 }
 
-// Computed in float64. For x <= 0 by reflection, digamma(1 - x) - pi / tan(pi x). Rows, not the library's
-// functions, are called, so that its own derivative can be derived.
+// Computed in float64. For x <= 0 by reflection, digamma(1 - x) - pi / tan(pi x). Rows, not the
+// library's functions, are called, so that its own derivative can be derived.
 Expr digamma_value(const Expr& operand) {
     constexpr double pi = 3.14159265358979323846;
     const Expr x = Expr::cast(operand, DType::float64);
     const Expr is_reflected = x <= 0;
     const Expr is_pole = is_reflected & equal(x, rint(x));
     const Expr positive = digamma_of_positive(select(is_reflected, 1.0 - x, x));
-    // Where it is not used the tangent is taken away from its poles: derivatives there would be 0 times infinity.
+    // Where it is not used the tangent is taken away from its poles: derivatives there would be 0
+    // times infinity.
     const Expr turn = select(is_reflected & ~is_pole, x - rint(x), 0.25);
     const Expr cotangent = pi / call("tan", {turn * pi});
     const Expr infinity = Expr::constant(DType::float64, std::numeric_limits<double>::infinity());
-    const Expr not_a_number = Expr::constant(DType::float64, std::numeric_limits<double>::quiet_NaN());
+    const Expr not_a_number =
+        Expr::constant(DType::float64, std::numeric_limits<double>::quiet_NaN());
     const Expr at_pole = select(equal(x, 0), copysign(infinity, -x), not_a_number);
-    const Expr value = select(is_pole, at_pole, select(is_reflected, positive - cotangent, positive));
+    const Expr value =
+        select(is_pole, at_pole, select(is_reflected, positive - cotangent, positive));
     return Expr::cast(value, operand.dtype());
 }
 
@@ -63,17 +67,24 @@ Expr digamma_value(const Expr& operand) {
 std::vector<Row> special_rows() {
     using namespace types;
     return {
-        {"digamma", {"psi"}, 1, floating, {{0.5, 5}}, "the derivative of log |gamma(x)|; -inf at 0, NaN at the negative integers",
+        {"digamma",
+         {"psi"},
+         1,
+         floating,
+         {{0.5, 5}},
+         "the derivative of log |gamma(x)|; -inf at 0, NaN at the negative integers",
          [](X x) { return digamma_value(x[0]); }},
-        library_row("erf",  {}, floating, {-3, 3}, "the error function, 2 / sqrt(pi) times the integral of exp(-t^2)",
-                    erf_of, slope_of_erf),
+        library_row("erf", {}, floating, {-3, 3},
+                    "the error function, 2 / sqrt(pi) times the integral of exp(-t^2)", erf_of,
+                    slope_of_erf),
         library_row("erfc", {}, floating, {-3, 3}, "1 - erf(x)", erfc_of,
                     [](Y x, Y y) { return -slope_of_erf(x, y); }),
         library_row("gelu", {}, floating, {-3, 3},
                     "x Phi(x), Phi the normal distribution (Hendrycks and Gimpel 2016), exact",
                     gelu_of, slope_of_gelu),
-        library_row("lgamma", {"gammaln"}, floating, {0.5, 5}, "log |gamma(x)|; inf at 0 and the negative integers",
-                    lgamma_of, [](Y x, Y) { return call("digamma", {x}); }),
+        library_row("lgamma", {"gammaln"}, floating, {0.5, 5},
+                    "log |gamma(x)|; inf at 0 and the negative integers", lgamma_of,
+                    [](Y x, Y) { return call("digamma", {x}); }),
     };
 }
 

@@ -1,8 +1,8 @@
 // The common type rules: in which dtypes a row is computed, as NumPy's ufuncs resolve them.
-#include <algorithm>
-
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
+
+#include <algorithm>
 
 namespace composit::ir::scalar {
 namespace {
@@ -27,17 +27,22 @@ const DTypes numbers = concatenate({integers, floats, complexes});
 const DTypes all_dtypes = concatenate({booleans, integers, floats, complexes});
 
 [[noreturn]] void refuse(std::string_view name) {
-    fail<TypeError>("ufunc '", name, "' not supported for the input types, and the inputs could not be safely "
+    fail<TypeError>("ufunc '", name,
+                    "' not supported for the input types, and the inputs could not be safely "
                     "coerced to any supported types according to the casting rule ''safe''");
 }
 
 [[noreturn]] void refuse_bool(std::string_view name, size_t arity) {
     if (name == "negative")
-        fail<TypeError>("The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or "
-                        "the logical_not function instead.");
+        fail<TypeError>(
+            "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator "
+            "or "
+            "the logical_not function instead.");
     if (name == "subtract")
-        fail<TypeError>("numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` "
-                        "operator, or the logical_xor function instead.");
+        fail<TypeError>(
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the "
+            "`^` "
+            "operator, or the logical_xor function instead.");
     const std::string_view one = "<class 'numpy.dtypes.BoolDType'>";
     const std::string types = join(std::vector<std::string_view>(arity, one));
     fail<TypeError>("ufunc '", name, "' did not contain a loop with signature matching types ",
@@ -45,13 +50,15 @@ const DTypes all_dtypes = concatenate({booleans, integers, floats, complexes});
 }
 
 bool all_cast_safely(const DTypes& operands, DType dtype) {
-    return std::all_of(operands.begin(), operands.end(), [&](DType d) { return can_cast_safely(d, dtype); });
+    return std::all_of(operands.begin(), operands.end(),
+                       [&](DType d) { return can_cast_safely(d, dtype); });
 }
 
 // The first dtype of `candidates` to which all operands cast safely; throws when there is none.
 DType first_of(std::string_view name, const DTypes& operands, const DTypes& candidates) {
     // Integers never choose bfloat16, though all cast to it.
-    const bool has_bfloat16 = std::find(operands.begin(), operands.end(), bfloat16) != operands.end();
+    const bool has_bfloat16 =
+        std::find(operands.begin(), operands.end(), bfloat16) != operands.end();
     for (DType dtype : candidates)
         if ((dtype != bfloat16 || has_bfloat16) && all_cast_safely(operands, dtype)) return dtype;
     refuse(name);
@@ -89,8 +96,10 @@ Signature divide_types(std::string_view name, const DTypes& operands) {
 Signature comparison_types(std::string_view name, const DTypes& operands) {
     if (operands.size() == 2) {
         // No integer dtype holds both; NumPy compares the values exactly.
-        if (is_signed_integer(operands[0]) && operands[1] == uint64) return {{int64, uint64}, boolean};
-        if (operands[0] == uint64 && is_signed_integer(operands[1])) return {{uint64, int64}, boolean};
+        if (is_signed_integer(operands[0]) && operands[1] == uint64)
+            return {{int64, uint64}, boolean};
+        if (operands[0] == uint64 && is_signed_integer(operands[1]))
+            return {{uint64, int64}, boolean};
     }
     return {DTypes(operands.size(), first_of(name, operands, all_dtypes)), boolean};
 }

@@ -18,8 +18,10 @@ int64_t truncate_to_int64(double value) {
 
 template <class From>
 double as_double(From value) {
-    if constexpr (is_half<From>) return value.value;
-    else return static_cast<double>(value);
+    if constexpr (is_half<From>)
+        return value.value;
+    else
+        return static_cast<double>(value);
 }
 
 template <class To, class From>
@@ -27,8 +29,9 @@ To convert_value(From value) {
     if constexpr (std::is_same_v<To, bool>) {
         return as_double(value) != 0;
     } else if constexpr (is_half<To>) {
-        // A 64-bit integer beyond 2^53 rounds in double first; only bfloat16 has values there, and its 8 bits of
-        // precision leave ties at multiples of 2^45, which double holds: rounding to odd keeps the rest apart.
+        // A 64-bit integer beyond 2^53 rounds in double first; only bfloat16 has values there, and
+        // its 8 bits of precision leave ties at multiples of 2^45, which double holds: rounding to
+        // odd keeps the rest apart.
         double wide = as_double(value);
         if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
             const auto back = static_cast<__int128>(wide);
@@ -41,8 +44,10 @@ To convert_value(From value) {
         }
         return To{wide};
     } else if constexpr (std::is_floating_point_v<To>) {
-        if constexpr (is_half<From>) return static_cast<To>(value.value);
-        else return static_cast<To>(value);
+        if constexpr (is_half<From>)
+            return static_cast<To>(value.value);
+        else
+            return static_cast<To>(value);
     } else if constexpr (std::is_integral_v<From>) {
         return static_cast<To>(value);
     } else {
@@ -55,7 +60,8 @@ To convert_value(From value) {
 template <class To>
 To integer_from_float(double value) {
     if constexpr (std::is_same_v<To, uint64_t>) {
-        if (value >= 0x1p63) return static_cast<uint64_t>(truncate_to_int64(value - 0x1p63)) ^ (uint64_t{1} << 63);
+        if (value >= 0x1p63)
+            return static_cast<uint64_t>(truncate_to_int64(value - 0x1p63)) ^ (uint64_t{1} << 63);
         return static_cast<uint64_t>(truncate_to_int64(value));
     } else if constexpr (sizeof(To) == 8 || std::is_same_v<To, uint32_t>) {
         return static_cast<To>(truncate_to_int64(value));
@@ -67,19 +73,20 @@ To integer_from_float(double value) {
 Bits cast_bits(DType from, DType to, Bits bits) {
     return with_type(from, "cast", [&](auto from_tag) {
         const auto value = load<decltype(from_tag)>(bits);
-        return with_type(to, "cast", [&](auto to_tag) { return store(convert_value<decltype(to_tag)>(value)); });
+        return with_type(
+            to, "cast", [&](auto to_tag) { return store(convert_value<decltype(to_tag)>(value)); });
     });
 }
 
 Bits bits_of(DType dtype, double value) {
-    if (dtype == DType::complex64)
-        return {std::bit_cast<uint32_t>(static_cast<float>(value)), 0};
+    if (dtype == DType::complex64) return {std::bit_cast<uint32_t>(static_cast<float>(value)), 0};
     if (dtype == DType::complex128) return {std::bit_cast<uint64_t>(value), 0};
     return cast_bits(DType::float64, dtype, store(value));
 }
 
 Bits bits_of_integer(DType dtype, int64_t value) {
-    if (is_complex(dtype)) return bits_of(dtype, load<double>(cast_bits(DType::int64, DType::float64, store(value))));
+    if (is_complex(dtype))
+        return bits_of(dtype, load<double>(cast_bits(DType::int64, DType::float64, store(value))));
     return cast_bits(DType::int64, dtype, store(value));
 }
 

@@ -1,17 +1,18 @@
 // C++ values out of Bits and back, by dtype: what evaluate and simplify compute with.
 #pragma once
 
-#include <bit>
-#include <cstring>
-#include <type_traits>
-
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/half.h"
 
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
 namespace composit::ir::scalar {
 
-// A 16-bit float; computed with as double, which rounds innocuously for + - * / and square roots (53 >= 2 * 11 + 2).
+// A 16-bit float; computed with as double, which rounds innocuously for + - * / and square roots
+// (53 >= 2 * 11 + 2).
 template <DType dtype>
 struct Half {
     double value = 0;
@@ -52,7 +53,8 @@ Bits store(T value) {
     }
 }
 
-// visit(T()) for the C++ type of a real dtype; `what` names the caller in the error for complex ones.
+// visit(T()) for the C++ type of a real dtype; `what` names the caller in the error for complex
+// ones.
 template <class Visit>
 auto with_type(DType dtype, std::string_view what, Visit visit) -> decltype(visit(0.0f)) {
     switch (dtype) {
@@ -69,13 +71,15 @@ auto with_type(DType dtype, std::string_view what, Visit visit) -> decltype(visi
         case DType::bfloat16: return visit(BFloat16());
         case DType::float32: return visit(float());
         case DType::float64: return visit(double());
-        case DType::complex64: case DType::complex128: break;
+        case DType::complex64:
+        case DType::complex128: break;
     }
     fail<NotSupported>(what, ": ", dtype, " is not supported yet. A real dtype is required.");
 }
 
-// A float that leaves the range of an integer dtype, or is NaN, converts as x86 does it, which is what NumPy returns:
-// through int32 for the types of 8 and 16 bits, int64 for uint32, with the least integer for what does not fit.
+// A float that leaves the range of an integer dtype, or is NaN, converts as x86 does it, which is
+// what NumPy returns: through int32 for the types of 8 and 16 bits, int64 for uint32, with the
+// least integer for what does not fit.
 template <class To>
 To integer_from_float(double value);
 

@@ -1,19 +1,22 @@
-// Walking expressions without recursion: topological order, substitution, structural hash and equality.
-#include <unordered_map>
-#include <unordered_set>
-
+// Walking expressions without recursion: topological order, substitution, structural hash and
+// equality.
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/scalar/expr.h"
 #include "composit/ir/scalar/row.h"
+
+#include <unordered_map>
+#include <unordered_set>
 
 namespace composit::ir::scalar {
 namespace {
 
 uint64_t hash_of_row(const Row& row) { return hash_combine(hash_text(row.name), revision_of(row)); }
 
-uint64_t hash_of_node(const Expr& expr, const std::unordered_map<const ExprNode*, uint64_t>& hashes) {
-    uint64_t hash = hash_combine(static_cast<uint64_t>(expr.op()), static_cast<uint64_t>(expr.dtype()));
+uint64_t hash_of_node(const Expr& expr,
+                      const std::unordered_map<const ExprNode*, uint64_t>& hashes) {
+    uint64_t hash =
+        hash_combine(static_cast<uint64_t>(expr.op()), static_cast<uint64_t>(expr.dtype()));
     switch (expr.op()) {
         case Op::constant:
             hash = hash_combine(hash_combine(hash, expr.bits()[0]), expr.bits()[1]);
@@ -28,7 +31,8 @@ uint64_t hash_of_node(const Expr& expr, const std::unordered_map<const ExprNode*
 }
 
 bool same_node(const Expr& a, const Expr& b) {
-    if (a.op() != b.op() || a.dtype() != b.dtype() || a.operands().size() != b.operands().size()) return false;
+    if (a.op() != b.op() || a.dtype() != b.dtype() || a.operands().size() != b.operands().size())
+        return false;
     switch (a.op()) {
         case Op::constant: return a.bits() == b.bits();
         case Op::argument: return a.index() == b.index();
@@ -71,14 +75,17 @@ std::vector<Expr> topological_order(const std::vector<Expr>& results) {
     return order;
 }
 
-std::vector<Expr> substitute(const std::vector<Expr>& results, const std::vector<Expr>& replacements) {
+std::vector<Expr> substitute(const std::vector<Expr>& results,
+                             const std::vector<Expr>& replacements) {
     std::unordered_map<const ExprNode*, Expr> replaced;
     for (const Expr& expr : topological_order(results)) {
         if (expr.op() == Op::argument) {
             const size_t index = static_cast<size_t>(expr.index());
-            internal_check(index < replacements.size(), "substitute: argument ", index, " of ", replacements.size());
-            internal_check(replacements[index].dtype() == expr.dtype(), "substitute: argument ", index, " has dtype ",
-                           expr.dtype(), ", its replacement ", replacements[index].dtype());
+            internal_check(index < replacements.size(), "substitute: argument ", index, " of ",
+                           replacements.size());
+            internal_check(replacements[index].dtype() == expr.dtype(), "substitute: argument ",
+                           index, " has dtype ", expr.dtype(), ", its replacement ",
+                           replacements[index].dtype());
             replaced.emplace(expr.id(), replacements[index]);
             continue;
         }
@@ -99,15 +106,18 @@ std::vector<Expr> substitute(const std::vector<Expr>& results, const std::vector
 
 uint64_t structural_hash(const std::vector<Expr>& results) {
     std::unordered_map<const ExprNode*, uint64_t> hashes;
-    for (const Expr& expr : topological_order(results)) hashes.emplace(expr.id(), hash_of_node(expr, hashes));
+    for (const Expr& expr : topological_order(results))
+        hashes.emplace(expr.id(), hash_of_node(expr, hashes));
     uint64_t hash = results.size();
-    for (const Expr& result : results) hash = hash_combine(hash, result ? hashes.at(result.id()) : 0);
+    for (const Expr& result : results)
+        hash = hash_combine(hash, result ? hashes.at(result.id()) : 0);
     return hash;
 }
 
 bool structurally_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
     if (a.size() != b.size()) return false;
-    // Pairs already known to be equal: each node of `a` is compared with at most the distinct partners it meets.
+    // Pairs already known to be equal: each node of `a` is compared with at most the distinct
+    // partners it meets.
     std::unordered_map<const ExprNode*, std::unordered_set<const ExprNode*>> visited;
     std::vector<std::pair<Expr, Expr>> pending;
     for (size_t i = 0; i < a.size(); ++i) {
@@ -119,7 +129,8 @@ bool structurally_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) 
         pending.pop_back();
         if (x == y || !visited[x.id()].insert(y.id()).second) continue;
         if (!same_node(x, y)) return false;
-        for (size_t i = 0; i < x.operands().size(); ++i) pending.emplace_back(x.operands()[i], y.operands()[i]);
+        for (size_t i = 0; i < x.operands().size(); ++i)
+            pending.emplace_back(x.operands()[i], y.operands()[i]);
     }
     return true;
 }

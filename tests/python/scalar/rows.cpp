@@ -1,10 +1,11 @@
-// What test_rows_against_numpy.py asks of the table: its loops as C++ text, its type rules, its evaluation.
-#include <cstring>
-#include <fstream>
-
+// What test_rows_against_numpy.py asks of the table: its loops as C++ text, its type rules, its
+// evaluation.
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
+
+#include <cstring>
+#include <fstream>
 
 using namespace composit;
 using namespace composit::ir;
@@ -19,7 +20,9 @@ std::vector<DType> dtypes_of(const char* names) {
     return dtypes;
 }
 
-std::string element_type(DType dtype) { return dtype == DType::boolean ? "uint8_t" : c_family::type_name(dtype); }
+std::string element_type(DType dtype) {
+    return dtype == DType::boolean ? "uint8_t" : c_family::type_name(dtype);
+}
 
 std::string loop_of(const Specialisation& s) {
     std::vector<Expr> arguments;
@@ -31,11 +34,13 @@ std::string loop_of(const Specialisation& s) {
         arguments.push_back(Expr::argument(static_cast<int>(k), dtype));
         names.push_back(c_family::unique_name(text("v", k), taken));
         parameters += text("const ", element_type(dtype), "* __restrict x", k, ", ");
-        loads += text("        [[maybe_unused]] const ", c_family::type_name(dtype), " v", k, " = x", k, "[i];\n");
+        loads += text("        [[maybe_unused]] const ", c_family::type_name(dtype), " v", k,
+                      " = x", k, "[i];\n");
     }
     const auto body = c_family::print_statements({Expr::call(s.row, arguments)}, names, taken);
-    std::string out = "extern \"C\" void loop_" + s.symbol + "(" + parameters + element_type(s.signature.result) +
-                      "* __restrict out, int64_t n) {\n    for (int64_t i = 0; i < n; ++i) {\n" + loads;
+    std::string out =
+        "extern \"C\" void loop_" + s.symbol + "(" + parameters + element_type(s.signature.result) +
+        "* __restrict out, int64_t n) {\n    for (int64_t i = 0; i < n; ++i) {\n" + loads;
     for (const std::string& line : body.lines) out += "        " + line + "\n";
     return out + "        out[i] = " + body.results[0] + ";\n    }\n}\n";
 }
@@ -89,11 +94,13 @@ void write_loops(const char* path, const char** names, const char** dtypes, int6
     }
     std::ofstream out(path);
     out << "#include <cstdint>\n" << c_family::scalar_prelude() << c_family::print_tables(calls);
-    for (const Specialisation* used : c_family::functions_used(calls)) out << c_family::print_function(*used);
+    for (const Specialisation* used : c_family::functions_used(calls))
+        out << c_family::print_function(*used);
     out << loops;
 }
 
-void evaluate_row(const char* name, const char* dtypes, const char** operands, char* out, int64_t n) {
+void evaluate_row(const char* name, const char* dtypes, const char** operands, char* out,
+                  int64_t n) {
     const Specialisation& s = specialise(row(name), dtypes_of(dtypes));
     const size_t width = static_cast<size_t>(size_of(s.signature.result));
     for (int64_t i = 0; i < n; ++i) {

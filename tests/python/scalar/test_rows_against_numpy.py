@@ -41,8 +41,15 @@ class Table:
 
     def __init__(self, folder):
         library = library_folder()
-        self.compile(folder / "rows.so", ROOT / "tests/python/scalar/rows.cpp", "-std=c++20", "-O1", f"-I{ROOT}",
-                     *[str(file) for file in library.glob("lib*.so")], f"-Wl,-rpath,{library}")
+        self.compile(
+            folder / "rows.so",
+            ROOT / "tests/python/scalar/rows.cpp",
+            "-std=c++20",
+            "-O1",
+            f"-I{ROOT}",
+            *[str(file) for file in library.glob("lib*.so")],
+            f"-Wl,-rpath,{library}",
+        )
         self.rows = ctypes.CDLL(str(folder / "rows.so"))
         for function in (self.rows.row_names, self.rows.signature, self.rows.symbol):
             function.restype = ctypes.c_char_p
@@ -57,23 +64,49 @@ class Table:
                     self.add(name, operands)
         for name in self.arity:
             if self.arity[name] == 2:
-                for mixed in (("int64", "uint64"), ("uint64", "int64"), ("float32", "int64"), ("float64", "int32")):
+                for mixed in (
+                    ("int64", "uint64"),
+                    ("uint64", "int64"),
+                    ("float32", "int64"),
+                    ("float64", "int32"),
+                ):
                     operands, _ = self.signature(name, mixed) or (None, None)
                     if operands and set(operands) <= set(KERNEL_DTYPES):
                         self.add(name, operands)
         keys = list(self.symbols)
         names = (ctypes.c_char_p * len(keys))(*[name.encode() for name, _ in keys])
         dtypes = (ctypes.c_char_p * len(keys))(*[" ".join(dtypes).encode() for _, dtypes in keys])
-        self.rows.write_loops(str(folder / "loops.cpp").encode(), names, dtypes, ctypes.c_int64(len(keys)))
+        self.rows.write_loops(
+            str(folder / "loops.cpp").encode(), names, dtypes, ctypes.c_int64(len(keys))
+        )
         # Warnings are errors: generated code compiles silently.
-        self.compile(folder / "loops.so", folder / "loops.cpp", "-std=c++17", "-O1", "-march=native", "-Wall",
-                     "-Wextra", "-Werror")
+        self.compile(
+            folder / "loops.so",
+            folder / "loops.cpp",
+            "-std=c++17",
+            "-O1",
+            "-march=native",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+        )
         self.loops = ctypes.CDLL(str(folder / "loops.so"))
 
     @staticmethod
     def compile(target, source, *flags):
-        subprocess.run([os.environ.get("CXX", "g++"), "-shared", "-fPIC", "-ffp-contract=off", str(source), "-o",
-                        str(target), *flags], check=True)
+        subprocess.run(
+            [
+                os.environ.get("CXX", "g++"),
+                "-shared",
+                "-fPIC",
+                "-ffp-contract=off",
+                str(source),
+                "-o",
+                str(target),
+                *flags,
+            ],
+            check=True,
+        )
 
     def signature(self, name, dtypes):
         line = self.rows.signature(name.encode(), " ".join(dtypes).encode()).decode()
@@ -100,8 +133,13 @@ class Table:
         """The meaning."""
         out = self.output(name, dtypes, operands[0].size)
         pointers = (ctypes.c_void_p * len(operands))(*[x.ctypes.data for x in operands])
-        self.rows.evaluate_row(name.encode(), " ".join(dtypes).encode(), pointers, ctypes.c_void_p(out.ctypes.data),
-                               ctypes.c_int64(out.size))
+        self.rows.evaluate_row(
+            name.encode(),
+            " ".join(dtypes).encode(),
+            pointers,
+            ctypes.c_void_p(out.ctypes.data),
+            ctypes.c_int64(out.size),
+        )
         return out
 
     def output(self, name, dtypes, size):
@@ -117,18 +155,64 @@ def grid(dtype):
     """Special values of a dtype, and a few ordinary ones."""
     dtype = np.dtype(dtype)
     random = np.random.default_rng(0)
-    if dtype == bool:
+    if dtype.kind == "b":
         return np.array([False, True])
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        values = [0, 1, 2, 3, 7, 8, 31, 32, 63, 64, 100, info.max, info.max - 1, info.min, info.min + 1]
+        values = [
+            0,
+            1,
+            2,
+            3,
+            7,
+            8,
+            31,
+            32,
+            63,
+            64,
+            100,
+            info.max,
+            info.max - 1,
+            info.min,
+            info.min + 1,
+        ]
         values += [-v for v in values]
         inside = [v for v in values if info.min <= v <= info.max]
-        return np.concatenate([np.array(inside, dtype), random.integers(info.min, info.max, 9, dtype, True)])
+        return np.concatenate(
+            [np.array(inside, dtype), random.integers(info.min, info.max, 9, dtype, True)]
+        )
     info = np.finfo(dtype)
-    values = [0, 0.5, 1, 1.5, 2, 2.5, 3, np.pi, 7, 0.1, 100.3, 1e5, 2.0**23 + 0.5, 2.0**31, 2.0**52 + 0.5, 2.0**63,
-              2.0**64, info.max, info.tiny, info.smallest_subnormal, info.tiny / 3, np.inf, info.eps, 1 - info.epsneg,
-              1 + info.eps, 88.5, 104, 710, 745.2]
+    values = [
+        0,
+        0.5,
+        1,
+        1.5,
+        2,
+        2.5,
+        3,
+        np.pi,
+        7,
+        0.1,
+        100.3,
+        1e5,
+        2.0**23 + 0.5,
+        2.0**31,
+        2.0**52 + 0.5,
+        2.0**63,
+        2.0**64,
+        info.max,
+        info.tiny,
+        info.smallest_subnormal,
+        info.tiny / 3,
+        np.inf,
+        info.eps,
+        1 - info.epsneg,
+        1 + info.eps,
+        88.5,
+        104,
+        710,
+        745.2,
+    ]
     values = np.array([*values, *[-v for v in values], np.nan], dtype)
     spread = np.exp(random.uniform(-80, 80, 9)) * random.choice([-1, 1], 9)
     return np.concatenate([values, spread.astype(dtype)])
@@ -164,9 +248,36 @@ def is_close(name, ours, numpys, operands):
         return both & (error <= ULPS) & same_zero
 
 
-EXACT = {"add", "subtract", "multiply", "divide", "square", "sqrt", "absolute", "fabs", "floor", "ceil", "trunc",
-         "rint", "negative", "positive", "reciprocal", "sign", "fmod", "remainder", "floor_divide", "copysign",
-         "nextafter", "spacing", "ldexp", "heaviside", "deg2rad", "rad2deg", "where", *ZEROS_ARE_EQUAL}
+EXACT = {
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "square",
+    "sqrt",
+    "absolute",
+    "fabs",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "negative",
+    "positive",
+    "reciprocal",
+    "sign",
+    "fmod",
+    "remainder",
+    "floor_divide",
+    "copysign",
+    "nextafter",
+    "spacing",
+    "ldexp",
+    "heaviside",
+    "deg2rad",
+    "rad2deg",
+    "where",
+    *ZEROS_ARE_EQUAL,
+}
 
 
 def test_values(table):
@@ -188,7 +299,9 @@ def test_values(table):
         if name not in EXACT and ours.dtype.kind == "f":
             good |= is_close(name, ours, numpys, operands)
         for i in np.flatnonzero(~good)[:3]:
-            failures.append((name, *dtypes, *[x[i].item() for x in operands], ours[i].item(), numpys[i].item()))
+            failures.append(
+                (name, *dtypes, *[x[i].item() for x in operands], ours[i].item(), numpys[i].item())
+            )
     assert not failures, "\n".join(map(str, failures))
 
 
@@ -203,7 +316,15 @@ def test_printed_code_computes_what_evaluation_does(table):
         printed = table.run(name, dtypes, operands)
         evaluated = table.evaluate(name, dtypes, operands)
         for i in np.flatnonzero(~same_bits(printed, evaluated))[:3]:
-            failures.append((name, *dtypes, *[x[i].item() for x in operands], printed[i].item(), evaluated[i].item()))
+            failures.append(
+                (
+                    name,
+                    *dtypes,
+                    *[x[i].item() for x in operands],
+                    printed[i].item(),
+                    evaluated[i].item(),
+                )
+            )
     assert not failures, "\n".join(map(str, failures))
 
 

@@ -1,13 +1,14 @@
-// Derivation and simplification: chain rule against differences, refusals, and bits preserved on special values.
+// Derivation and simplification: chain rule against differences, refusals, and bits preserved on
+// special values.
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+#include "composit/ir/scalar/row.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <random>
-
-#include "composit/base/error.h"
-#include "composit/ir/scalar/function.h"
-#include "composit/ir/scalar/row.h"
 
 namespace composit::ir::scalar {
 namespace {
@@ -24,7 +25,9 @@ double run(const Expr& expr, std::vector<double> x) {
 const Expr x = Expr::argument(0, float64, "x");
 const Expr y = Expr::argument(1, float64, "y");
 
-Expr call(const char* name, std::vector<Expr> operands) { return Expr::call(row(name), std::move(operands)); }
+Expr call(const char* name, std::vector<Expr> operands) {
+    return Expr::call(row(name), std::move(operands));
+}
 
 TEST(Derive, FollowsTheChainRule) {
     const std::vector<Expr> cases{
@@ -40,10 +43,15 @@ TEST(Derive, FollowsTheChainRule) {
     };
     for (const Expr& f : cases) {
         const std::vector<Expr> slopes = derive(f, 2);
-        for (const auto& [a, b] : std::vector<std::pair<double, double>>{{0.3, 1.7}, {-0.8, 2.3}, {2.6, 1.2}}) {
+        for (const auto& [a, b] :
+             std::vector<std::pair<double, double>>{{0.3, 1.7}, {-0.8, 2.3}, {2.6, 1.2}}) {
             const double h = 1e-6;
-            EXPECT_NEAR(run(slopes[0], {a, b}), (run(f, {a + h, b}) - run(f, {a - h, b})) / (2 * h), 1e-6) << print(f);
-            EXPECT_NEAR(run(slopes[1], {a, b}), (run(f, {a, b + h}) - run(f, {a, b - h})) / (2 * h), 1e-6) << print(f);
+            EXPECT_NEAR(run(slopes[0], {a, b}), (run(f, {a + h, b}) - run(f, {a - h, b})) / (2 * h),
+                        1e-6)
+                << print(f);
+            EXPECT_NEAR(run(slopes[1], {a, b}), (run(f, {a, b + h}) - run(f, {a, b - h})) / (2 * h),
+                        1e-6)
+                << print(f);
         }
     }
 }
@@ -63,13 +71,15 @@ TEST(Derive, IsEmptyWhereNothingDepends) {
     EXPECT_FALSE(derive(call("floor", {x}), 1)[0]);
     EXPECT_FALSE(derive(Expr::cast(Expr::cast(x, int32), float64), 1)[0]);
     const Expr flag = Expr::argument(0, boolean);
-    EXPECT_FALSE(derive(select(flag, Expr::constant(float64, 1), Expr::constant(float64, 2)), 1)[0]);
+    EXPECT_FALSE(
+        derive(select(flag, Expr::constant(float64, 1), Expr::constant(float64, 2)), 1)[0]);
 }
 
 TEST(Derive, TheBranchNotTakenContributesZero) {
     const Expr f = select(x > 0, call("log", {x}), x);
     EXPECT_EQ(run(derive(f, 1)[0], {2}), 0.5);
-    // In the branch not taken, 0 meets the slope 1 / x at x = 0: guard the operand, as one does in PyTorch.
+    // In the branch not taken, 0 meets the slope 1 / x at x = 0: guard the operand, as one does in
+    // PyTorch.
     const Expr guarded = select(x > 0, call("log", {select(x > 0, x, 1.0)}), x);
     EXPECT_EQ(run(derive(guarded, 1)[0], {0}), 1);
 }
@@ -107,8 +117,8 @@ TEST(Simplify, FoldsSharesAndDrops) {
 
 TEST(Simplify, LeavesWhatWouldChangeBits) {
     const auto is_kept = [](const Expr& expr) { return simplify({expr})[0].op() == expr.op(); };
-    EXPECT_TRUE(is_kept(x + 0.0));        // -0 + 0 is +0
-    EXPECT_TRUE(is_kept(x * 0.0));        // infinities, NaN, -0
+    EXPECT_TRUE(is_kept(x + 0.0));  // -0 + 0 is +0
+    EXPECT_TRUE(is_kept(x * 0.0));  // infinities, NaN, -0
     EXPECT_TRUE(is_kept(x - x));
     const Expr n = Expr::argument(0, int64);
     EXPECT_TRUE(is_kept(Expr::cast(Expr::cast(n, float64), int64)));
@@ -119,7 +129,11 @@ TEST(Simplify, LeavesWhatWouldChangeBits) {
 
 // A random expression of float64 over x, y with conversions through other dtypes.
 Expr random_expression(std::mt19937& random) {
-    std::vector<Expr> pool{x, y, Expr::constant(float64, 0), Expr::constant(float64, -0.0), Expr::constant(float64, 1),
+    std::vector<Expr> pool{x,
+                           y,
+                           Expr::constant(float64, 0),
+                           Expr::constant(float64, -0.0),
+                           Expr::constant(float64, 1),
                            Expr::constant(float64, 2.5)};
     const auto pick = [&] { return pool[random() % pool.size()]; };
     for (int i = 0; i < 25; ++i) {
@@ -139,7 +153,9 @@ Expr random_expression(std::mt19937& random) {
             case 10: pool.push_back(call("maximum", {a, b})); break;
             case 11: pool.push_back(Expr::cast(Expr::cast(a < b, int8), float64)); break;
             case 12: pool.push_back(copysign(a, b)); break;
-            default: pool.push_back(Expr::cast(not_equal(Expr::cast(a, float16), 0), float64)); break;
+            default:
+                pool.push_back(Expr::cast(not_equal(Expr::cast(a, float16), 0), float64));
+                break;
         }
     }
     return pool.back();
@@ -147,7 +163,8 @@ Expr random_expression(std::mt19937& random) {
 
 TEST(Simplify, KeepsTheBitsOfRandomExpressions) {
     const double infinity = std::numeric_limits<double>::infinity();
-    const std::vector<double> grid{0.0, -0.0, 1, -1, 2.5, -0.5, infinity, -infinity, std::nan(""), 0x1p-1074, 1e308, 3};
+    const std::vector<double> grid{0.0,       -0.0,         1,         -1,    2.5, -0.5, infinity,
+                                   -infinity, std::nan(""), 0x1p-1074, 1e308, 3};
     std::mt19937 random(7);
     for (int trial = 0; trial < 300; ++trial) {
         const Expr expr = random_expression(random);
@@ -158,7 +175,8 @@ TEST(Simplify, KeepsTheBitsOfRandomExpressions) {
                 const double after = run(simple, {a, b});
                 const bool same = (std::isnan(before) && std::isnan(after)) ||
                                   (before == after && std::signbit(before) == std::signbit(after));
-                ASSERT_TRUE(same) << print(expr) << "\nbecame\n" << print(simple) << "\nat " << a << ", " << b;
+                ASSERT_TRUE(same) << print(expr) << "\nbecame\n"
+                                  << print(simple) << "\nat " << a << ", " << b;
             }
     }
 }

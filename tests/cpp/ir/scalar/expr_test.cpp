@@ -1,13 +1,14 @@
-// Expressions: construction, walking, evaluation, printing, and that nothing recurses over their depth.
+// Expressions: construction, walking, evaluation, printing, and that nothing recurses over their
+// depth.
 #include "composit/ir/scalar/expr.h"
-
-#include <gtest/gtest.h>
-
-#include <limits>
 
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
 
 namespace composit::ir::scalar {
 namespace {
@@ -93,7 +94,8 @@ TEST(Expr, IntegersWrap) {
     const auto wrap = [](DType dtype, Op op, int64_t a, int64_t b) {
         const Expr x = Expr::constant_integer(dtype, a);
         const Expr y = Expr::constant_integer(dtype, b);
-        return static_cast<int64_t>(evaluate({Expr::cast(Expr::make(op, {x, y}), DType::int64)}, {})[0][0]);
+        return static_cast<int64_t>(
+            evaluate({Expr::cast(Expr::make(op, {x, y}), DType::int64)}, {})[0][0]);
     };
     EXPECT_EQ(wrap(DType::int8, Op::add, 127, 1), -128);
     EXPECT_EQ(wrap(DType::int16, Op::multiply, -32768, -1), -32768);
@@ -105,7 +107,8 @@ TEST(Expr, IntegersWrap) {
 }
 
 TEST(Expr, HalfTypesRoundOnce) {
-    // 2049 is a tie in float16; 1 + 2^-11 and a little decides a tie only when nothing rounds in between.
+    // 2049 is a tie in float16; 1 + 2^-11 and a little decides a tie only when nothing rounds in
+    // between.
     EXPECT_EQ(value_of(DType::float16, bits_of(DType::float16, 2049)), 2048.0);
     EXPECT_EQ(value_of(DType::float16, bits_of(DType::float16, 2051)), 2052.0);
     EXPECT_EQ(bits_of(DType::float16, 65520)[0], 0x7c00u);
@@ -115,7 +118,8 @@ TEST(Expr, HalfTypesRoundOnce) {
     EXPECT_EQ(bits_of(DType::bfloat16, 1.00390625)[0], 0x3f80u);
     EXPECT_EQ(bits_of(DType::bfloat16, -0.0)[0], 0x8000u);
     // 2^53 + 2^45 + 1 lies just above a tie of bfloat16 that double cannot tell from the tie.
-    EXPECT_EQ(bits_of_integer(DType::bfloat16, (int64_t{1} << 61) + (int64_t{1} << 53) + 1)[0], 0x5e01u);
+    EXPECT_EQ(bits_of_integer(DType::bfloat16, (int64_t{1} << 61) + (int64_t{1} << 53) + 1)[0],
+              0x5e01u);
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 // The table as a whole, its type rules, rows of users, and every row's slopes against differences.
 #include "composit/ir/scalar/row.h"
 
+#include "composit/base/error.h"
+#include "composit/ir/scalar/convert.h"
+#include "composit/ir/scalar/function.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <set>
-
-#include "composit/base/error.h"
-#include "composit/ir/scalar/convert.h"
-#include "composit/ir/scalar/function.h"
 
 namespace composit::ir::scalar {
 namespace {
@@ -43,8 +43,10 @@ TEST(Table, NamesAreUniqueAndEveryRowIsDocumented) {
             EXPECT_TRUE(names.insert(alias).second) << alias;
             EXPECT_EQ(find_row(alias), row);
         }
-        const bool is_derived = row->name == "digamma";  // its derivative is derived from its definition
-        EXPECT_EQ(static_cast<bool>(row->slopes), !row->is_piecewise_constant && !is_derived) << row->name;
+        const bool is_derived =
+            row->name == "digamma";  // its derivative is derived from its definition
+        EXPECT_EQ(static_cast<bool>(row->slopes), !row->is_piecewise_constant && !is_derived)
+            << row->name;
     }
 }
 
@@ -54,7 +56,8 @@ TEST(Table, UnknownNamesListNearOnes) {
         row("maximun");
         FAIL();
     } catch (const KeyError& error) {
-        EXPECT_NE(std::string(error.what()).find("Did you mean maximum"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("Did you mean maximum"), std::string::npos)
+            << error.what();
     }
 }
 
@@ -90,8 +93,10 @@ TEST(Types, FollowNumpysLoops) {
     EXPECT_EQ(result_of("bitwise_count", {int64}), uint8);
     EXPECT_EQ(result_of("where", {float32, int64, float32}), float64);
     EXPECT_EQ(row("where")->types("where", {float32, int8, int8}).operands[0], boolean);
-    EXPECT_EQ(row("less")->types("less", {int8, uint64}).operands, (std::vector<DType>{int64, uint64}));
-    EXPECT_EQ(row("ldexp")->types("ldexp", {float16, uint32}).operands, (std::vector<DType>{float16, int64}));
+    EXPECT_EQ(row("less")->types("less", {int8, uint64}).operands,
+              (std::vector<DType>{int64, uint64}));
+    EXPECT_EQ(row("ldexp")->types("ldexp", {float16, uint32}).operands,
+              (std::vector<DType>{float16, int64}));
     EXPECT_THROW(result_of("bitwise_and", {int64, uint64}), TypeError);
     EXPECT_THROW(result_of("floor", {complex128}), TypeError);
     EXPECT_THROW(result_of("negative", {boolean}), TypeError);
@@ -152,10 +157,13 @@ TEST(Rows, ComparisonsAcrossSignsAreExact) {
 TEST(Rows, LdexpRoundsOnce) {
     const auto load_exponent = [](double x, int n) {
         const Specialisation& s = specialise(row("ldexp"), {float64, int32});
-        return value_of(float64, evaluate({s.body}, {bits_of(float64, x), bits_of_integer(int32, n)})[0]);
+        return value_of(float64,
+                        evaluate({s.body}, {bits_of(float64, x), bits_of_integer(int32, n)})[0]);
     };
-    for (double x : {1.0, -1.5, 0x1.fffffffffffffp0, 0x1.0000000000001p0, 0x1p-1074, 0x1.8p-1060, infinity, 0.0})
-        for (int n : {-2200, -1076, -1075, -1074, -1073, -1023, -54, -1, 0, 1, 52, 1023, 1024, 2046, 2098, 5000})
+    for (double x : {1.0, -1.5, 0x1.fffffffffffffp0, 0x1.0000000000001p0, 0x1p-1074, 0x1.8p-1060,
+                     infinity, 0.0})
+        for (int n : {-2200, -1076, -1075, -1074, -1073, -1023, -54, -1, 0, 1, 52, 1023, 1024, 2046,
+                      2098, 5000})
             EXPECT_EQ(load_exponent(x, n), std::ldexp(x, n)) << x << " " << n;
 }
 
@@ -165,15 +173,18 @@ void check_slopes(const RowRef& row) {
     const Specialisation& s = specialise(row, std::vector<DType>(arity, float64));
     if (!is_floating(s.signature.result)) return;
     std::vector<Expr> arguments;
-    for (size_t i = 0; i < arity; ++i) arguments.push_back(Expr::argument(static_cast<int>(i), s.signature.operands[i]));
+    for (size_t i = 0; i < arity; ++i)
+        arguments.push_back(Expr::argument(static_cast<int>(i), s.signature.operands[i]));
     const Expr y = Expr::call(row, arguments);
     const std::vector<Expr> slopes = slopes_of(row, arguments, y);
     for (int sample = 0; sample < 5; ++sample) {
         std::vector<Bits> x;
         std::vector<double> point;
         for (size_t i = 0; i < arity; ++i) {
-            const Interval in = row->domain.empty() ? Interval() : row->domain[std::min(i, row->domain.size() - 1)];
-            const double fraction = std::fmod(0.123 + 0.377 * sample + 0.291 * static_cast<double>(i), 1.0);
+            const Interval in =
+                row->domain.empty() ? Interval() : row->domain[std::min(i, row->domain.size() - 1)];
+            const double fraction =
+                std::fmod(0.123 + 0.377 * sample + 0.291 * static_cast<double>(i), 1.0);
             point.push_back(in.low + (in.high - in.low) * fraction);
             x.push_back(bits_of(s.signature.operands[i], point.back()));
         }
@@ -184,16 +195,19 @@ void check_slopes(const RowRef& row) {
             above[i] = bits_of(float64, point[i] + h);
             below[i] = bits_of(float64, point[i] - h);
             const double difference = (value_of(float64, evaluate({y}, above)[0]) -
-                                       value_of(float64, evaluate({y}, below)[0])) / (2 * h);
+                                       value_of(float64, evaluate({y}, below)[0])) /
+                                      (2 * h);
             const double slope = slopes[i] ? value_of(float64, evaluate({slopes[i]}, x)[0]) : 0;
-            EXPECT_NEAR(slope, difference, 1e-6 * std::max(1.0, std::fabs(slope))) << row->name << " operand " << i;
+            EXPECT_NEAR(slope, difference, 1e-6 * std::max(1.0, std::fabs(slope)))
+                << row->name << " operand " << i;
         }
     }
 }
 
 TEST(Rows, SlopesAgreeWithDifferences) {
     for (const RowRef& row : all_rows()) {
-        if (row->is_piecewise_constant || row->name == "nextafter" || row->name == "ldexp") continue;
+        if (row->is_piecewise_constant || row->name == "nextafter" || row->name == "ldexp")
+            continue;
         try {
             specialise(row, std::vector<DType>(static_cast<size_t>(row->arity), float64));
         } catch (const Error&) {
@@ -207,8 +221,10 @@ double contribution(const std::string& name, std::vector<double> x, double g, in
     std::vector<Expr> operands;
     const RowRef found = row(name);
     const Signature signature = found->types(name, std::vector<DType>(x.size(), float64));
-    for (size_t i = 0; i < x.size(); ++i) operands.push_back(Expr::constant(signature.operands[i], x[i]));
-    const Expr out = pull_back(found, operands, Expr::call(found, operands), Expr::constant(float64, g), operand);
+    for (size_t i = 0; i < x.size(); ++i)
+        operands.push_back(Expr::constant(signature.operands[i], x[i]));
+    const Expr out = pull_back(found, operands, Expr::call(found, operands),
+                               Expr::constant(float64, g), operand);
     return out ? value_of(float64, evaluate({out}, {})[0]) : 0;
 }
 
@@ -272,7 +288,8 @@ TEST(Users, RowsAreRegisteredReplacedAndToldApart) {
 TEST(Convert, GivesWhatX86Gives) {
     const auto run = [](DType from, double x, DType to) {
         const Expr converted = convert(Expr::argument(0, from), to);
-        return static_cast<int64_t>(evaluate({Expr::cast(converted, int64)}, {bits_of(from, x)})[0][0]);
+        return static_cast<int64_t>(
+            evaluate({Expr::cast(converted, int64)}, {bits_of(from, x)})[0][0]);
     };
     for (DType from : {float16, float32, float64}) {
         EXPECT_EQ(run(from, 300.7, int8), 44);
