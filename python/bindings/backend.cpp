@@ -1,12 +1,13 @@
 // composit/runtime/backend.h: the registry, and back ends written in Python.
-#include <nanobind/stl/shared_ptr.h>
+#include "composit/runtime/backend.h"
 
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
-#include "composit/runtime/backend.h"
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
+
+#include <nanobind/stl/shared_ptr.h>
 
 namespace composit::python {
 namespace {
@@ -34,11 +35,13 @@ nb::object ndarray_over(const Buffer& buffer, void* data, bool is_writable) {
 }
 
 class PythonExecutable : public runtime::Executable {
-public:
+  public:
     PythonExecutable(const Program& program, nb::object callable)
         : callable_(shared(std::move(callable))) {
-        for (int buffer : program.inputs) inputs_.push_back(program.buffers[static_cast<size_t>(buffer)]);
-        for (int buffer : program.outputs) outputs_.push_back(program.buffers[static_cast<size_t>(buffer)]);
+        for (int buffer : program.inputs)
+            inputs_.push_back(program.buffers[static_cast<size_t>(buffer)]);
+        for (int buffer : program.outputs)
+            outputs_.push_back(program.buffers[static_cast<size_t>(buffer)]);
     }
 
     void run(const runtime::Run& run) const override {
@@ -58,7 +61,7 @@ public:
         return nb::cast<std::string>(nb::str(callable_->attr("source")));
     }
 
-private:
+  private:
     std::shared_ptr<nb::object> callable_;
     std::vector<Buffer> inputs_, outputs_;
 };
@@ -66,7 +69,7 @@ private:
 // An object with `name`, refuses(kernel) -> reason or None, compile(program) -> callable(inputs,
 // outputs), which reads the first and writes the second.
 class PythonBackend : public runtime::Backend {
-public:
+  public:
     explicit PythonBackend(nb::object object)
         : name_(nb::cast<std::string>(object.attr("name"))), object_(shared(std::move(object))) {}
 
@@ -83,10 +86,11 @@ public:
     std::shared_ptr<runtime::Executable> compile(const Program& program,
                                                  const runtime::CompileOptions&) override {
         const nb::gil_scoped_acquire acquired;
-        return std::make_shared<PythonExecutable>(program, object_->attr("compile")(nb::cast(program)));
+        return std::make_shared<PythonExecutable>(program,
+                                                  object_->attr("compile")(nb::cast(program)));
     }
 
-private:
+  private:
     std::string name_;
     std::shared_ptr<nb::object> object_;
 };
@@ -104,13 +108,15 @@ void bind_backend(nb::module_& module) {
         runtime::register_backend(std::make_shared<PythonBackend>(std::move(backend)));
     });
     inner.def("names", &runtime::backend_names);
-    inner.def("check", [](const std::string& name) { runtime::backend(name); },
-              "KeyError, listing the names, for a back end that does not exist.");
-    inner.def("refuses", [](const std::string& name, const Kernel& kernel, const Program& program)
-                  -> nb::object {
-        const auto reason = runtime::backend(name)->refuses(kernel, program);
-        return reason ? nb::cast(*reason) : nb::none();
-    });
+    inner.def(
+        "check", [](const std::string& name) { runtime::backend(name); },
+        "KeyError, listing the names, for a back end that does not exist.");
+    inner.def(
+        "refuses",
+        [](const std::string& name, const Kernel& kernel, const Program& program) -> nb::object {
+            const auto reason = runtime::backend(name)->refuses(kernel, program);
+            return reason ? nb::cast(*reason) : nb::none();
+        });
     inner.def("warn_in_python", [] { runtime::set_warning_handler(warn_in_python); });
 }
 

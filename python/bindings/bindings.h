@@ -15,5 +15,6 @@ void bind_ops(nanobind::module_& module);         // ops/ops.h
 void bind_transforms(nanobind::module_& module);  // transforms/transforms.h
 void bind_execute(nanobind::module_& module);     // execute/execute.h
 void bind_backend(nanobind::module_& module);     // runtime/backend.h
+void bind_export(nanobind::module_& module);      // exporters/cpp_project/export.h
 
 }  // namespace composit::python

@@ -4,6 +4,11 @@
 // function arguments": the error is kept while arguments are matched and thrown when they are used.
 #pragma once
 
+#include "cell.h"
+#include "composit/numpy/axis.h"
+#include "composit/numpy/operand.h"
+#include "values.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -13,11 +18,6 @@
 #include <exception>
 #include <optional>
 #include <vector>
-
-#include "cell.h"
-#include "composit/numpy/axis.h"
-#include "composit/numpy/operand.h"
-#include "values.h"
 
 namespace nanobind::detail {
 
@@ -64,7 +64,9 @@ template <>
 struct type_caster<composit::ir::Tensor>
     : DeferredCaster<composit::ir::Tensor, type_caster<composit::ir::Tensor>> {
     static constexpr auto Name = const_name("LazyTensor");
-    static composit::ir::Tensor convert(handle source) { return composit::python::tensor_from(source); }
+    static composit::ir::Tensor convert(handle source) {
+        return composit::python::tensor_from(source);
+    }
     static nanobind::object made(const composit::ir::Tensor& tensor) {
         return tensor ? composit::python::wrap(tensor) : nanobind::none();
     }
@@ -106,7 +108,9 @@ template <>
 struct type_caster<composit::ir::DType>
     : DeferredCaster<composit::ir::DType, type_caster<composit::ir::DType>> {
     static constexpr auto Name = const_name("numpy.dtype");
-    static composit::ir::DType convert(handle source) { return composit::python::dtype_from(source); }
+    static composit::ir::DType convert(handle source) {
+        return composit::python::dtype_from(source);
+    }
     static nanobind::object made(composit::ir::DType dtype) {
         return composit::python::dtype_object(dtype);
     }
@@ -176,6 +180,18 @@ struct type_caster<composit::numpy::Operand>
         return composit::python::tensor_from(source);
     }
 };
+
+// None reaches the conversions above, which say what is wrong with it where it is.
+template <>
+struct has_arg_defaults<composit::ir::Tensor> : std::true_type {};
+template <>
+struct has_arg_defaults<composit::ir::DType> : std::true_type {};
+template <>
+struct has_arg_defaults<std::vector<int64_t>> : std::true_type {};
+template <>
+struct has_arg_defaults<composit::numpy::Axis> : std::true_type {};
+template <>
+struct has_arg_defaults<composit::numpy::Operand> : std::true_type {};
 
 // ndarrays: copied in, handed over or copied out.
 template <>

@@ -1,14 +1,14 @@
 // Cells, their views, and the table of live LazyTensor objects.
 #include "cell.h"
 
-#include <array>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
+
+#include <array>
+#include <unordered_map>
 
 namespace composit::python {
 namespace {
@@ -20,7 +20,8 @@ struct Key {
 };
 struct KeyHash {
     size_t operator()(const Key& key) const {
-        return hash_combine(reinterpret_cast<uintptr_t>(key.node), static_cast<uint64_t>(key.index));
+        return hash_combine(reinterpret_cast<uintptr_t>(key.node),
+                            static_cast<uint64_t>(key.index));
     }
 };
 

@@ -2,10 +2,10 @@
 // made, found again and written to (semantics.md 9 and 10).
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include "composit/base/ref.h"
 #include "composit/ir/node.h"
+
+#include <nanobind/nanobind.h>
 
 namespace composit::python {
 
@@ -15,25 +15,25 @@ using ir::Tensor;
 // A place that holds a tensor. A view's tensor is a path of layout operations from the tensor of
 // its root: it is read again when the root was written, and writing it writes the root.
 class Cell : public Counted<Cell> {
-public:
+  public:
     static Ref<Cell> make(Tensor tensor) { return Ref<Cell>(new Cell(std::move(tensor), {}, {})); }
     // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
     static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent);
     static void release(const Cell* cell) { delete cell; }
 
-    const Tensor& tensor() const;         // now
-    void replace(Tensor tensor) const;    // shape and dtype are those of the old one
+    const Tensor& tensor() const;       // now
+    void replace(Tensor tensor) const;  // shape and dtype are those of the old one
     bool is_view() const { return static_cast<bool>(root_); }
     const Cell* root() const { return root_ ? root_.get() : this; }
 
-private:
+  private:
     Cell(Tensor tensor, Ref<Cell> root, Tensor base)
         : tensor_(std::move(tensor)), root_(std::move(root)), base_(std::move(base)) {}
     ~Cell() = default;
 
     mutable Tensor tensor_;
-    Ref<Cell> root_;        // never a view itself
-    mutable Tensor base_;   // what the root held when tensor_ was made
+    Ref<Cell> root_;       // never a view itself
+    mutable Tensor base_;  // what the root held when tensor_ was made
 };
 
 // Whether `to` is `from`, seen through slices, transposes, reshapes, splits and broadcasts.
@@ -42,8 +42,8 @@ bool is_layout_path(const Tensor& from, const Tensor& to);
 // What a Python object of class LazyTensor contains.
 struct LazyTensor {
     Ref<Cell> cell;
-    PyObject* self = nullptr;              // the object, for the table of live ones
-    const ir::Node* key_node = nullptr;    // under which it stands there
+    PyObject* self = nullptr;            // the object, for the table of live ones
+    const ir::Node* key_node = nullptr;  // under which it stands there
     int key_index = 0;
 
     explicit LazyTensor(Ref<Cell> held) : cell(std::move(held)) {}

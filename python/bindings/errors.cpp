@@ -1,11 +1,11 @@
 // composit's errors as NumPy's exception classes, with the user's line at the end of the message.
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-
 #include "bindings.h"
 #include "composit/base/error.h"
 #include "location.h"
 #include "values.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 namespace composit::python {
 namespace {
@@ -68,8 +68,9 @@ void translate(const std::exception_ptr& pointer, void*) {
 }  // namespace
 
 void bind_errors(nb::module_& module) {
-    not_supported = make_class(module, "NotSupported", PyExc_NotImplementedError,
-                               "Something that composit does not do, or not yet; the message names it.");
+    not_supported =
+        make_class(module, "NotSupported", PyExc_NotImplementedError,
+                   "Something that composit does not do, or not yet; the message names it.");
     internal_error = make_class(module, "InternalError", PyExc_RuntimeError,
                                 "A bug in composit, not in the program that met it.");
     nb::register_exception_translator(translate);
@@ -77,7 +78,8 @@ void bind_errors(nb::module_& module) {
         const ir::Interned location = user_location();
         return location ? *location : std::string();
     });
-    module.def("add_internal_folder", [](const std::string& folder) { add_internal_folder(folder); });
+    module.def("add_internal_folder",
+               [](const std::string& folder) { add_internal_folder(folder); });
     module.def("with_location", [](const std::string& text) { return with_location(text); });
 }
 

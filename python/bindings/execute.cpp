@@ -1,13 +1,14 @@
 // composit/execute/execute.h and composit/functional/functional.h: running graphs, and functions of
 // functions.
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/pair.h>
+#include "composit/execute/execute.h"
 
 #include "bindings.h"
 #include "casters.h"
-#include "composit/execute/execute.h"
 #include "composit/functional/functional.h"
 #include "location.h"
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 namespace {
@@ -38,8 +39,7 @@ nb::list run_compiled(const Compiled& self, nb::args arguments) {
     std::vector<ir::Array> arrays;
     for (nb::handle argument : arguments) {
         if (nb::isinstance<LazyTensor>(argument))
-            arrays.push_back(
-                array_from(argument.attr("evaluated")(), false));
+            arrays.push_back(array_from(argument.attr("evaluated")(), false));
         else
             arrays.push_back(array_from(numpy_attribute("asarray")(argument), false));
     }
@@ -59,57 +59,71 @@ void bind_compiled(nb::module_& module) {
         .def_prop_ro("inputs", [](const Compiled& self) { return self.inputs(); })
         .def_prop_ro("outputs", [](const Compiled& self) { return self.outputs(); })
         .def_prop_ro("lowered_outputs", [](const Compiled& self) { return self.lowered_outputs(); })
-        .def_prop_ro("passes", [](const Compiled& self) {
-            nb::list passes;
-            for (const Compiled::Pass& pass : self.passes())
-                passes.append(nb::make_tuple(pass.name, pass.before, pass.after));
-            return passes;
-        })
-        .def_prop_ro("program", [](const Compiled& self) { return &self.program(); },
-                     nb::rv_policy::reference_internal)
+        .def_prop_ro("passes",
+                     [](const Compiled& self) {
+                         nb::list passes;
+                         for (const Compiled::Pass& pass : self.passes())
+                             passes.append(nb::make_tuple(pass.name, pass.before, pass.after));
+                         return passes;
+                     })
+        .def_prop_ro(
+            "program", [](const Compiled& self) { return &self.program(); },
+            nb::rv_policy::reference_internal)
         .def_prop_ro("plan", [](const Compiled& self) { return self.plan(); })
         .def_prop_ro("source", [](const Compiled& self) { return self.source(); })
         .def_prop_ro("build_command", [](const Compiled& self) { return self.build_command(); })
-        .def_prop_ro("placements", [](const Compiled& self) {
-            nb::list placements;
-            for (const execute::Placement& placement : self.placements())
-                placements.append(nb::make_tuple(placement.kernel, placement.backend, placement.why));
-            return placements;
-        })
+        .def_prop_ro("placements",
+                     [](const Compiled& self) {
+                         nb::list placements;
+                         for (const execute::Placement& placement : self.placements())
+                             placements.append(nb::make_tuple(placement.kernel, placement.backend,
+                                                              placement.why));
+                         return placements;
+                     })
         .def_prop_ro("options", [](const Compiled& self) { return self.options(); });
 }
 
 void bind_functional(nb::module_& module) {
     const nb::call_guard<Located> located;
-    module.def("compile_function", [](const Function& function, const Tensors& examples,
-                                      const Options& options, const std::string& name) {
-        return compile_function(function, examples, options, name);
-    }, located);
-    module.def("value_and_gradients", [](const Function& function, const Tensors& arguments,
-                                         const std::vector<int64_t>& argnums) {
-        Gradients both = value_and_gradients(function, arguments, argnums);
-        return std::make_pair(both.values, both.gradients);
-    }, located);
+    module.def(
+        "compile_function",
+        [](const Function& function, const Tensors& examples, const Options& options,
+           const std::string& name) { return compile_function(function, examples, options, name); },
+        located);
+    module.def(
+        "value_and_gradients",
+        [](const Function& function, const Tensors& arguments,
+           const std::vector<int64_t>& argnums) {
+            Gradients both = value_and_gradients(function, arguments, argnums);
+            return std::make_pair(both.values, both.gradients);
+        },
+        located);
     module.def("vjp_function", &vjp_function, located);
     module.def("jvp_function", &jvp_function, located);
-    module.def("vmap_function", [](const Function& function, const Tensors& arguments,
-                                   nb::sequence in_axes, int64_t out_axis) {
-        InAxes axes;
-        for (nb::handle axis : in_axes)
-            axes.push_back(axis.is_none() ? std::nullopt : std::optional(integer_from(axis)));
-        return vmap_function(function, arguments, axes, out_axis);
-    }, located);
+    module.def(
+        "vmap_function",
+        [](const Function& function, const Tensors& arguments, nb::sequence in_axes,
+           int64_t out_axis) {
+            InAxes axes;
+            for (nb::handle axis : in_axes)
+                axes.push_back(axis.is_none() ? std::nullopt : std::optional(integer_from(axis)));
+            return vmap_function(function, arguments, axes, out_axis);
+        },
+        located);
 }
 
 }  // namespace
 
 void bind_execute(nb::module_& module) {
     nb::class_<Options>(module, "Options")
-        .def("__init__", [](Options* self, const std::string& backend, int threads, bool fuse,
-                            bool reuse_buffers, const std::string& cache_folder) {
-            new (self) Options{backend, threads, fuse, reuse_buffers, cache_folder};
-        }, nb::arg("backend") = "interpreter", nb::arg("threads") = 0, nb::arg("fuse") = true,
-             nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "")
+        .def(
+            "__init__",
+            [](Options* self, const std::string& backend, int threads, bool fuse,
+               bool reuse_buffers, const std::string& cache_folder) {
+                new (self) Options{backend, threads, fuse, reuse_buffers, cache_folder};
+            },
+            nb::arg("backend") = "interpreter", nb::arg("threads") = 0, nb::arg("fuse") = true,
+            nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "")
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)

@@ -1,9 +1,9 @@
 // What stands between the brackets of x[…], as composit::numpy::Index.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include "composit/numpy/indexing.h"
+
+#include <nanobind/nanobind.h>
 
 namespace composit::python {
 

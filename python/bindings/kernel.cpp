@@ -1,7 +1,8 @@
 // composit/ir/kernel/kernel.h: programs, for inspection and for back ends written in Python.
+#include "composit/ir/kernel/kernel.h"
+
 #include "bindings.h"
 #include "casters.h"
-#include "composit/ir/kernel/kernel.h"
 
 namespace composit::python {
 namespace {
@@ -86,7 +87,7 @@ struct Fields {
         return fields;
     }
 
-private:
+  private:
     template <class Body>
     static nb::dict indexed(const Body& body) {
         nb::dict fields;
@@ -107,7 +108,8 @@ void bind_parts(nb::module_& module) {
         .def_ro("dtype", &Access::dtype)
         .def_ro("offset", &Access::offset)
         .def_ro("strides", &Access::strides)
-        .def_prop_ro("is_position", [](const Access& self) { return self.buffer == Access::position; });
+        .def_prop_ro("is_position",
+                     [](const Access& self) { return self.buffer == Access::position; });
     nb::class_<Buffer>(module, "Buffer")
         .def_ro("name", &Buffer::name)
         .def_prop_ro("kind", [](const Buffer& self) { return name_of(self.kind); })
@@ -122,7 +124,8 @@ void bind_parts(nb::module_& module) {
         .def_ro("name", &Kernel::name)
         .def_ro("comment", &Kernel::comment)
         .def_ro("lines", &Kernel::lines)
-        .def_prop_ro("kind", [](const Kernel& self) { return std::string(kernel::kind_name(self)); })
+        .def_prop_ro("kind",
+                     [](const Kernel& self) { return std::string(kernel::kind_name(self)); })
         .def_prop_ro("fields", [](const Kernel& self) { return std::visit(Fields{}, self.body); })
         .def_prop_ro("bodies", [](const Kernel& self) { return kernel::bodies(self); })
         .def_prop_ro("flops", [](const Kernel& self) { return kernel::flops(self); })

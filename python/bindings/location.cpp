@@ -2,7 +2,6 @@
 #include "location.h"
 
 #include <Python.h>
-
 #include <cctype>
 #include <unordered_map>
 #include <vector>
@@ -12,8 +11,8 @@ namespace {
 
 struct CodeFacts {
     bool is_internal = false;
-    std::string file;                                  // base name
-    std::unordered_map<int, ir::Interned> line_of;     // by instruction
+    std::string file;                               // base name
+    std::unordered_map<int, ir::Interned> line_of;  // by instruction
 };
 
 std::vector<std::string>& internal_folders() {

@@ -1,10 +1,10 @@
 // The user's source line: the nearest Python frame outside the package, as "train.py:41".
 #pragma once
 
+#include "composit/ir/node.h"
+
 #include <string>
 #include <string_view>
-
-#include "composit/ir/node.h"
 
 namespace composit::python {
 

@@ -1,11 +1,11 @@
 // The extension composit._core.
-#include <nanobind/nanobind.h>
-
 #include "bindings.h"
 #include "composit/version.h"
 #include "nn.h"
 #include "numpy.h"
 #include "values.h"
+
+#include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
 
@@ -26,6 +26,7 @@ NB_MODULE(_core, module) {
     bind_transforms(module);
     bind_execute(module);
     bind_backend(module);
+    bind_export(module);
     nb::module_ numpy = module.def_submodule("numpy", "composit/numpy/*.h");
     bind_numpy_elementwise(numpy);
     bind_numpy_creation(numpy);

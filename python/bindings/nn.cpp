@@ -1,15 +1,15 @@
 // composit/nn/*.h, into module composit._core.nn.
 #include "nn.h"
 
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/pair.h>
-
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
 #include "composit/nn/training.h"
 #include "location.h"
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 namespace {
@@ -26,16 +26,21 @@ void bind_operations(nb::module_& module) {
     module.def("silu", &nn::silu, located);
     module.def("gelu", &nn::gelu, located);
     module.def("embedding", &nn::embedding, located);
-    module.def("convolution", [](const Tensor& x, const Tensor& filters, bool channels_last,
-                                 const Integers& strides, const Integers& padding,
-                                 const Integers& dilation, int64_t groups) {
-        return nn::convolution(x, filters, {channels_last, strides, padding, dilation, groups});
-    }, located);
+    module.def(
+        "convolution",
+        [](const Tensor& x, const Tensor& filters, bool channels_last, const Integers& strides,
+           const Integers& padding, const Integers& dilation, int64_t groups) {
+            return nn::convolution(x, filters, {channels_last, strides, padding, dilation, groups});
+        },
+        located);
     const auto pool = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, const Integers& kernel_size, bool channels_last,
-                                    const Integers& strides, const Integers& padding) {
-            return function(x, {kernel_size, channels_last, strides, padding});
-        }, located);
+        module.def(
+            name,
+            [function](const Tensor& x, const Integers& kernel_size, bool channels_last,
+                       const Integers& strides, const Integers& padding) {
+                return function(x, {kernel_size, channels_last, strides, padding});
+            },
+            located);
     };
     pool("max_pool", nn::max_pool);
     pool("average_pool", nn::average_pool);
@@ -43,10 +48,12 @@ void bind_operations(nb::module_& module) {
     module.def("log_softmax", &nn::log_softmax, located);
     module.def("one_hot", &nn::one_hot, located);
     const auto loss = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, const Tensor& target,
-                                    const std::string& reduction) {
-            return function(x, target, reduction);
-        }, located);
+        module.def(
+            name,
+            [function](const Tensor& x, const Tensor& target, const std::string& reduction) {
+                return function(x, target, reduction);
+            },
+            located);
     };
     loss("cross_entropy", nn::cross_entropy);
     loss("nll", nn::nll);
@@ -65,45 +72,59 @@ void bind_layers(nb::module_& module) {
     module.def("layer_norm", &nn::layer_norm, located);
     module.def("batch_norm", &nn::batch_norm, located);
     module.def("group_norm", &nn::group_norm, located);
-    module.def("scaled_dot_product_attention", [](const Tensor& query, const Tensor& key,
-                                                  const Tensor& value, const Operand& mask) {
-        return nn::scaled_dot_product_attention(query, key, value, mask);
-    }, located);
-    module.def("multi_head_attention", [](const Tensor& hidden, const Operand& mask, const Tensors& p,
-                                          int64_t head_size) {
-        user_check(p.size() == 8, "multi_head_attention: ", p.size(), " parameters. 8 are required.");
-        return nn::multi_head_attention(hidden, mask, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]},
-                                        head_size);
-    }, located);
+    module.def(
+        "scaled_dot_product_attention",
+        [](const Tensor& query, const Tensor& key, const Tensor& value, const Operand& mask) {
+            return nn::scaled_dot_product_attention(query, key, value, mask);
+        },
+        located);
+    module.def(
+        "multi_head_attention",
+        [](const Tensor& hidden, const Operand& mask, const Tensors& p, int64_t head_size) {
+            user_check(p.size() == 8, "multi_head_attention: ", p.size(),
+                       " parameters. 8 are required.");
+            return nn::multi_head_attention(
+                hidden, mask, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]}, head_size);
+        },
+        located);
     module.def("feedforward", &nn::feedforward, located);
-    module.def("resnet_module", [](const Tensor& input, const Tensors& first, const Tensors& second,
-                                   const Tensors& third, const Tensors& shortcut, bool channels_last,
-                                   const Integers& strides) {
-        std::optional<nn::ConvolutionNorm> left;
-        if (!shortcut.empty()) left = convolution_norm(shortcut);
-        return nn::resnet_module(input, convolution_norm(first), convolution_norm(second),
-                                 convolution_norm(third), left, channels_last, strides);
-    }, located);
+    module.def(
+        "resnet_module",
+        [](const Tensor& input, const Tensors& first, const Tensors& second, const Tensors& third,
+           const Tensors& shortcut, bool channels_last, const Integers& strides) {
+            std::optional<nn::ConvolutionNorm> left;
+            if (!shortcut.empty()) left = convolution_norm(shortcut);
+            return nn::resnet_module(input, convolution_norm(first), convolution_norm(second),
+                                     convolution_norm(third), left, channels_last, strides);
+        },
+        located);
 }
 
 void bind_optimizer(nb::module_& module) {
     using namespace nb::literals;
     const nb::call_guard<Located> located;
     nb::class_<nn::Optimizer>(module, "Optimizer", "A pure optimiser: state in, state out.")
-        .def("initial_state", [](const nn::Optimizer& self, const Tensors& parameters) {
-            return self.initial_state(parameters);
-        }, located)
-        .def("step", [](const nn::Optimizer& self, const Tensors& parameters,
-                        const Tensors& gradients, const Tensors& state) {
-            nn::Updated updated = self.step(parameters, gradients, state);
-            return std::make_pair(updated.parameters, updated.state);
-        }, located);
-    module.def("sgd", [](double learning_rate, double momentum, double weight_decay, bool nesterov) {
-        return nn::sgd({learning_rate, momentum, weight_decay, nesterov});
-    });
+        .def(
+            "initial_state",
+            [](const nn::Optimizer& self, const Tensors& parameters) {
+                return self.initial_state(parameters);
+            },
+            located)
+        .def(
+            "step",
+            [](const nn::Optimizer& self, const Tensors& parameters, const Tensors& gradients,
+               const Tensors& state) {
+                nn::Updated updated = self.step(parameters, gradients, state);
+                return std::make_pair(updated.parameters, updated.state);
+            },
+            located);
+    module.def("sgd",
+               [](double learning_rate, double momentum, double weight_decay, bool nesterov) {
+                   return nn::sgd({learning_rate, momentum, weight_decay, nesterov});
+               });
     const auto adam = [&](const char* name, auto function) {
-        module.def(name, [function](double learning_rate, double beta1, double beta2, double epsilon,
-                                    double weight_decay) {
+        module.def(name, [function](double learning_rate, double beta1, double beta2,
+                                    double epsilon, double weight_decay) {
             return function({learning_rate, beta1, beta2, epsilon, weight_decay});
         });
     };
@@ -118,12 +139,15 @@ void bind_nn(nb::module_& module) {
     bind_operations(module);
     bind_layers(module);
     bind_optimizer(module);
-    module.def("chain_rule", [](const Tensors& outputs, const Tensors& gradients,
-                                const Tensors& inputs) {
-        std::vector<std::pair<Tensor, Tensor>> incoming;
-        for (size_t i = 0; i < outputs.size(); ++i) incoming.emplace_back(outputs[i], gradients[i]);
-        return nn::chain_rule(incoming, inputs);
-    }, located);
+    module.def(
+        "chain_rule",
+        [](const Tensors& outputs, const Tensors& gradients, const Tensors& inputs) {
+            std::vector<std::pair<Tensor, Tensor>> incoming;
+            for (size_t i = 0; i < outputs.size(); ++i)
+                incoming.emplace_back(outputs[i], gradients[i]);
+            return nn::chain_rule(incoming, inputs);
+        },
+        located);
 }
 
 }  // namespace composit::python

@@ -61,9 +61,12 @@ void bind_operation(nb::module_& module) {
         .def_prop_ro("name", [](const OperationHandle& self) { return self.operation->name; })
         .def_prop_ro("doc", [](const OperationHandle& self) { return self.operation->doc; })
         .def("__repr__", [](const OperationHandle& self) { return self.operation->name; })
-        .def("__eq__", [](const OperationHandle& self, const OperationHandle& other) {
-            return self.operation == other.operation;
-        }, nb::is_operator())
+        .def(
+            "__eq__",
+            [](const OperationHandle& self, const OperationHandle& other) {
+                return self.operation == other.operation;
+            },
+            nb::is_operator())
         .def("__hash__", [](const OperationHandle& self) {
             return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.operation) >> 4);
         });
@@ -79,13 +82,15 @@ void bind_operation(nb::module_& module) {
 void bind_node(nb::module_& module) {
     bind_operation(module);
     nb::class_<NodeHandle>(module, "Node", "An operation applied to operands; immutable.")
-        .def_prop_ro("name", [](const NodeHandle& self) {
-            const std::string& name = self.node->name();
-            return name.empty() ? ir::label(*self.node) : name;
-        })
+        .def_prop_ro("name",
+                     [](const NodeHandle& self) {
+                         const std::string& name = self.node->name();
+                         return name.empty() ? ir::label(*self.node) : name;
+                     })
         .def_prop_ro("label", [](const NodeHandle& self) { return ir::label(*self.node); })
-        .def_prop_ro("operation",
-                     [](const NodeHandle& self) { return OperationHandle{&self.node->operation()}; })
+        .def_prop_ro(
+            "operation",
+            [](const NodeHandle& self) { return OperationHandle{&self.node->operation()}; })
         .def_prop_ro("operands", [](const NodeHandle& self) { return self.node->operands(); })
         .def_prop_ro("attributes", attributes_of)
         .def_prop_ro("shapes", shapes_of)
@@ -93,19 +98,25 @@ void bind_node(nb::module_& module) {
         .def_prop_ro("location", [](const NodeHandle& self) { return self.node->location(); })
         .def_prop_ro("structural_hash",
                      [](const NodeHandle& self) { return self.node->structural_hash(); })
-        .def_prop_ro("is_constant", [](const NodeHandle& self) { return ir::is_constant(*self.node); })
+        .def_prop_ro("is_constant",
+                     [](const NodeHandle& self) { return ir::is_constant(*self.node); })
         .def_prop_ro("is_input", [](const NodeHandle& self) { return ir::is_input(*self.node); })
         .def_prop_ro("outputs", [](const NodeHandle& self) { return ir::outputs_of(self.node); })
-        .def_prop_ro("operand_nodes", [](const NodeHandle& self) {
-            nb::list edges;
-            for (const Tensor& operand : self.node->operands())
-                edges.append(nb::make_tuple(NodeHandle{operand.node_ref()}, operand.output_index()));
-            return edges;
-        }, "(node, output index) of each operand; makes no LazyTensor.")
+        .def_prop_ro(
+            "operand_nodes",
+            [](const NodeHandle& self) {
+                nb::list edges;
+                for (const Tensor& operand : self.node->operands())
+                    edges.append(
+                        nb::make_tuple(NodeHandle{operand.node_ref()}, operand.output_index()));
+                return edges;
+            },
+            "(node, output index) of each operand; makes no LazyTensor.")
         .def("__repr__", node_text)
-        .def("__eq__", [](const NodeHandle& self, const NodeHandle& other) {
-            return self.node == other.node;
-        }, nb::is_operator())
+        .def(
+            "__eq__",
+            [](const NodeHandle& self, const NodeHandle& other) { return self.node == other.node; },
+            nb::is_operator())
         .def("__hash__", [](const NodeHandle& self) {
             return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.node.get()) >> 4);
         });
@@ -115,16 +126,25 @@ void bind_node(nb::module_& module) {
             nodes.append(NodeHandle{Ref<ir::Node>(node)});
         return nodes;
     });
-    module.def("input", [](const std::string& name, ir::DType dtype, const ir::Shape& shape) {
-        return ir::input(name, dtype, shape);
-    }, nb::arg("name"), nb::arg("dtype"), nb::arg("shape"), nb::call_guard<Located>());
-    module.def("constant", [](nb::handle array, const std::string& name, bool copy) {
-        return ir::constant(array_from(array, copy), name);
-    }, nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
+    module.def(
+        "input",
+        [](const std::string& name, ir::DType dtype, const ir::Shape& shape) {
+            return ir::input(name, dtype, shape);
+        },
+        nb::arg("name"), nb::arg("dtype"), nb::arg("shape"), nb::call_guard<Located>());
+    module.def(
+        "constant",
+        [](nb::handle array, const std::string& name, bool copy) {
+            return ir::constant(array_from(array, copy), name);
+        },
+        nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
     module.def("dtype_of", [](ir::DType dtype) { return dtype; }, "The numpy.dtype meant.");
-    module.def("named", [](const Tensor& x, const std::string& name) {
-        return Tensor(ir::with_name(x.node(), name), x.output_index());
-    }, "The tensor, of a node like its own with another name.");
+    module.def(
+        "named",
+        [](const Tensor& x, const std::string& name) {
+            return Tensor(ir::with_name(x.node(), name), x.output_index());
+        },
+        "The tensor, of a node like its own with another name.");
     module.def("constant_value", [](const Tensor& x) {
         user_check(ir::is_constant(x.node()), "constant_value: this is not a constant.");
         return ir::constant_value(x.node());

@@ -26,14 +26,18 @@ void bind_numpy_creation(nb::module_& module) {
                "shape"_a = nb::none(), located);
     module.def("full_like", &numpy::full_like, "x"_a, "value"_a, "dtype"_a = nb::none(),
                "shape"_a = nb::none(), located);
-    module.def("arange_integers", [](int64_t start, int64_t stop, int64_t step, MaybeDType dtype,
-                                     const std::string& name) {
-        return numpy::arange(start, stop, step, dtype, name);
-    }, located);
-    module.def("arange_floats", [](double start, double stop, double step, MaybeDType dtype,
-                                   const std::string& name) {
-        return numpy::arange(start, stop, step, dtype, name);
-    }, located);
+    module.def(
+        "arange_integers",
+        [](int64_t start, int64_t stop, int64_t step, MaybeDType dtype, const std::string& name) {
+            return numpy::arange(start, stop, step, dtype, name);
+        },
+        located);
+    module.def(
+        "arange_floats",
+        [](double start, double stop, double step, MaybeDType dtype, const std::string& name) {
+            return numpy::arange(start, stop, step, dtype, name);
+        },
+        located);
     module.def("linspace", &numpy::linspace, "start"_a, "stop"_a, "count"_a, "endpoint"_a,
                "dtype"_a = nb::none(), "name"_a = "", located);
     module.def("eye", &numpy::eye, "rows"_a, "columns"_a = nb::none(), "k"_a = 0,

@@ -1,10 +1,10 @@
 // composit/numpy/manipulation.h.
-#include <nanobind/stl/pair.h>
-
 #include "casters.h"
 #include "composit/numpy/manipulation.h"
 #include "location.h"
 #include "numpy.h"
+
+#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 namespace {
@@ -58,18 +58,30 @@ void bind_parts(nb::module_& module) {
     module.def("hstack", &numpy::hstack, located);
     module.def("vstack", &numpy::vstack, located);
     module.def("dstack", &numpy::dstack, located);
-    module.def("append", [](const Tensor& x, const Tensor& values, MaybeAxis axis) {
-        return numpy::append(x, values, axis);
-    }, located);
-    module.def("split", [](nb::handle x, int64_t sections, int64_t axis) {
-        return viewed(numpy::split(tensor_from(x), sections, axis), x);
-    }, located);
-    module.def("split_at", [](nb::handle x, const Integers& indices, int64_t axis) {
-        return viewed(numpy::split(tensor_from(x), indices, axis), x);
-    }, located);
-    module.def("array_split", [](nb::handle x, int64_t sections, int64_t axis) {
-        return viewed(numpy::array_split(tensor_from(x), sections, axis), x);
-    }, located);
+    module.def(
+        "append",
+        [](const Tensor& x, const Tensor& values, MaybeAxis axis) {
+            return numpy::append(x, values, axis);
+        },
+        located);
+    module.def(
+        "split",
+        [](nb::handle x, int64_t sections, int64_t axis) {
+            return viewed(numpy::split(tensor_from(x), sections, axis), x);
+        },
+        located);
+    module.def(
+        "split_at",
+        [](nb::handle x, const Integers& indices, int64_t axis) {
+            return viewed(numpy::split(tensor_from(x), indices, axis), x);
+        },
+        located);
+    module.def(
+        "array_split",
+        [](nb::handle x, int64_t sections, int64_t axis) {
+            return viewed(numpy::array_split(tensor_from(x), sections, axis), x);
+        },
+        located);
 }
 
 }  // namespace
@@ -85,34 +97,53 @@ void bind_numpy_manipulation(nb::module_& module) {
         for (nb::handle shape : shapes) list.push_back(integers_from(shape));
         return numpy::broadcast_shapes(list);
     });
-    module.def("astype", [](const Tensor& x, ir::DType dtype) {
-        return wrap_copy(numpy::astype(x, dtype));
-    }, located);
-    module.def("roll", [](const Tensor& x, const Integers& shift, const Axis& axis) {
-        return numpy::roll(x, shift, axis);
-    }, located);
-    module.def("repeat", [](const Tensor& x, int64_t repeats, MaybeAxis axis) {
-        return numpy::repeat(x, repeats, axis);
-    }, located);
-    module.def("repeat_each", [](const Tensor& x, const Integers& repeats, MaybeAxis axis) {
-        return numpy::repeat(x, repeats, axis);
-    }, located);
+    module.def(
+        "astype",
+        [](const Tensor& x, ir::DType dtype) { return wrap_copy(numpy::astype(x, dtype)); },
+        located);
+    module.def(
+        "roll",
+        [](const Tensor& x, const Integers& shift, const Axis& axis) {
+            return numpy::roll(x, shift, axis);
+        },
+        located);
+    module.def(
+        "repeat",
+        [](const Tensor& x, int64_t repeats, MaybeAxis axis) {
+            return numpy::repeat(x, repeats, axis);
+        },
+        located);
+    module.def(
+        "repeat_each",
+        [](const Tensor& x, const Integers& repeats, MaybeAxis axis) {
+            return numpy::repeat(x, repeats, axis);
+        },
+        located);
     module.def("tile", &numpy::tile, located);
-    module.def("pad", [](const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
-                         const std::string& mode, const numpy::Operand& value) {
-        return numpy::pad(x, widths, mode, value);
-    }, located);
-    module.def("take", [](const Tensor& x, const Tensor& indices, MaybeAxis axis,
-                          const std::string& mode) { return numpy::take(x, indices, axis, mode); },
-               located);
-    module.def("take_along_axis", [](const Tensor& x, const Tensor& indices, MaybeAxis axis) {
-        return numpy::take_along_axis(x, indices, axis);
-    }, located);
-    module.def("diff", [](const Tensor& x, int64_t n, int64_t axis, const numpy::Operand& prepend,
-                          const numpy::Operand& append) {
-        return numpy::diff(x, n, axis, prepend, append);
-    }, nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("prepend").none(),
-               nb::arg("append").none(), located);
+    module.def(
+        "pad",
+        [](const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
+           const std::string& mode,
+           const numpy::Operand& value) { return numpy::pad(x, widths, mode, value); },
+        located);
+    module.def(
+        "take",
+        [](const Tensor& x, const Tensor& indices, MaybeAxis axis, const std::string& mode) {
+            return numpy::take(x, indices, axis, mode);
+        },
+        located);
+    module.def(
+        "take_along_axis",
+        [](const Tensor& x, const Tensor& indices, MaybeAxis axis) {
+            return numpy::take_along_axis(x, indices, axis);
+        },
+        located);
+    module.def(
+        "diff",
+        [](const Tensor& x, int64_t n, int64_t axis, const numpy::Operand& prepend,
+           const numpy::Operand& append) { return numpy::diff(x, n, axis, prepend, append); },
+        nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("prepend").none(),
+        nb::arg("append").none(), located);
     module.def("sliding_window_view", &numpy::sliding_window_view, located);
     module.def("meshgrid", &numpy::meshgrid, located);
 }

@@ -1,15 +1,15 @@
 // composit/numpy/random.h.
-#include <nanobind/stl/array.h>
-
 #include "casters.h"
 #include "composit/numpy/random.h"
 #include "location.h"
 #include "numpy.h"
 
+#include <nanobind/stl/array.h>
+
 namespace composit::python {
 
-using numpy::RandomState;
 using ir::Shape;
+using numpy::RandomState;
 
 void bind_numpy_random(nb::module_& module) {
     const nb::call_guard<Located> located;
@@ -27,15 +27,15 @@ void bind_numpy_random(nb::module_& module) {
         .def("exponential", &RandomState::exponential, located)
         .def("randint", &RandomState::randint, located)
         .def("permutation", &RandomState::permutation, located)
-        .def("get_state", [](const RandomState& self) {
-            const RandomState::State& state = self.state();
-            return nb::make_tuple(std::vector<uint32_t>(state.key.begin(), state.key.end()),
-                                  state.position, state.has_gauss, state.gauss);
-        })
+        .def("get_state",
+             [](const RandomState& self) {
+                 const RandomState::State& state = self.state();
+                 return nb::make_tuple(std::vector<uint32_t>(state.key.begin(), state.key.end()),
+                                       state.position, state.has_gauss, state.gauss);
+             })
         .def("set_state", [](RandomState& self, const std::array<uint32_t, 624>& key, int position,
-                             bool has_gauss, double gauss) {
-            self.set_state({key, position, has_gauss, gauss});
-        });
+                             bool has_gauss,
+                             double gauss) { self.set_state({key, position, has_gauss, gauss}); });
 }
 
 }  // namespace composit::python

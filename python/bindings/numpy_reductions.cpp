@@ -15,50 +15,68 @@ using MaybeAxis = std::optional<int64_t>;
 void bind_numpy_reductions(nb::module_& module) {
     const nb::call_guard<Located> located;
     const auto totals = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
-                                    const Operand& initial, const Operand& where) {
-            return function(x, axis, dtype, keepdims, initial, where);
-        }, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none(),
-                   nb::arg().none(), located);
+        module.def(
+            name,
+            [function](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
+                       const Operand& initial, const Operand& where) {
+                return function(x, axis, dtype, keepdims, initial, where);
+            },
+            nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none(),
+            nb::arg().none(), located);
     };
     totals("sum", numpy::sum);
     totals("prod", numpy::prod);
     const auto extrema = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, const Axis& axis, bool keepdims,
-                                    const Operand& initial, const Operand& where) {
-            return function(x, axis, keepdims, initial, where);
-        }, nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), located);
+        module.def(
+            name,
+            [function](const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+                       const Operand& where) {
+                return function(x, axis, keepdims, initial, where);
+            },
+            nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), located);
     };
     extrema("max", numpy::max);
     extrema("min", numpy::min);
     module.def("ptp", &numpy::ptp, located);
-    module.def("mean", [](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
-                          const Operand& where) {
-        return numpy::mean(x, axis, dtype, keepdims, where);
-    }, located);
+    module.def(
+        "mean",
+        [](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
+           const Operand& where) { return numpy::mean(x, axis, dtype, keepdims, where); },
+        located);
     const auto spreads = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, const Axis& axis, MaybeDType dtype, double ddof,
-                                    bool keepdims, const Operand& where) {
-            return function(x, axis, dtype, ddof, keepdims, where);
-        }, located);
+        module.def(
+            name,
+            [function](const Tensor& x, const Axis& axis, MaybeDType dtype, double ddof,
+                       bool keepdims, const Operand& where) {
+                return function(x, axis, dtype, ddof, keepdims, where);
+            },
+            located);
     };
     spreads("var", numpy::var);
     spreads("std", numpy::std);
-    module.def("average", [](const Tensor& x, const Axis& axis, const Operand& weights,
-                             bool keepdims) { return numpy::average(x, axis, weights, keepdims); },
-               located);
+    module.def(
+        "average",
+        [](const Tensor& x, const Axis& axis, const Operand& weights, bool keepdims) {
+            return numpy::average(x, axis, weights, keepdims);
+        },
+        located);
     const auto positions = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, MaybeAxis axis, bool keepdims) {
-            return function(x, axis, keepdims);
-        }, located);
+        module.def(
+            name,
+            [function](const Tensor& x, MaybeAxis axis, bool keepdims) {
+                return function(x, axis, keepdims);
+            },
+            located);
     };
     positions("argmax", numpy::argmax);
     positions("argmin", numpy::argmin);
     const auto tests = [&](const char* name, auto function) {
-        module.def(name, [function](const Tensor& x, const Axis& axis, bool keepdims,
-                                    const Operand& where) {
-            return function(x, axis, keepdims, where);
-        }, located);
+        module.def(
+            name,
+            [function](const Tensor& x, const Axis& axis, bool keepdims, const Operand& where) {
+                return function(x, axis, keepdims, where);
+            },
+            located);
     };
     tests("any", numpy::any);
     tests("all", numpy::all);

@@ -1,9 +1,10 @@
 // composit/ops/ops.h: the tensor primitives themselves, and calls of named bodies.
+#include "composit/ops/ops.h"
+
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
-#include "composit/ops/ops.h"
 #include "location.h"
 
 namespace composit::python {
@@ -52,29 +53,40 @@ void bind_ops(nb::module_& module) {
     ops::register_operations();
     nb::module_ inner = module.def_submodule("ops", "The tensor primitives.");
     bind_layout(inner);
-    inner.def("map", [](const std::string& row, const Tensors& operands) {
-        return ops::map(row, operands);
-    }, located);
+    inner.def(
+        "map",
+        [](const std::string& row, const Tensors& operands) { return ops::map(row, operands); },
+        located);
     inner.def("astype", &ops::astype, located);
-    inner.def("reduce", [](const std::string& combiner, const Tensor& x, const Integers& axes,
-                           bool keepdims) {
-        return ops::reduce(combiner_from(combiner), x, axes, keepdims);
-    }, located);
-    inner.def("scan", [](const std::string& combiner, const Tensor& x, int64_t axis) {
-        return ops::scan(combiner_from(combiner), x, axis);
-    }, located);
-    inner.def("contract", [](const Tensor& a, const Tensor& b, const Integers& batch_a,
-                             const Integers& batch_b, const Integers& contracted_a,
-                             const Integers& contracted_b) {
-        return ops::contract(a, b, {batch_a, batch_b, contracted_a, contracted_b});
-    }, "a"_a, "b"_a, "batch_a"_a, "batch_b"_a, "contracted_a"_a, "contracted_b"_a, located);
-    inner.def("convolve", [](const Tensor& x, const Tensor& filters, const Integers& strides,
-                             const Integers& padding_low, const Integers& padding_high,
-                             const Integers& input_dilation, const Integers& filter_dilation,
-                             int64_t groups) {
-        return ops::convolve(x, filters, {strides, padding_low, padding_high, input_dilation,
-                                          filter_dilation, groups});
-    }, located);
+    inner.def(
+        "reduce",
+        [](const std::string& combiner, const Tensor& x, const Integers& axes, bool keepdims) {
+            return ops::reduce(combiner_from(combiner), x, axes, keepdims);
+        },
+        located);
+    inner.def(
+        "scan",
+        [](const std::string& combiner, const Tensor& x, int64_t axis) {
+            return ops::scan(combiner_from(combiner), x, axis);
+        },
+        located);
+    inner.def(
+        "contract",
+        [](const Tensor& a, const Tensor& b, const Integers& batch_a, const Integers& batch_b,
+           const Integers& contracted_a, const Integers& contracted_b) {
+            return ops::contract(a, b, {batch_a, batch_b, contracted_a, contracted_b});
+        },
+        "a"_a, "b"_a, "batch_a"_a, "batch_b"_a, "contracted_a"_a, "contracted_b"_a, located);
+    inner.def(
+        "convolve",
+        [](const Tensor& x, const Tensor& filters, const Integers& strides,
+           const Integers& padding_low, const Integers& padding_high,
+           const Integers& input_dilation, const Integers& filter_dilation, int64_t groups) {
+            return ops::convolve(
+                x, filters,
+                {strides, padding_low, padding_high, input_dilation, filter_dilation, groups});
+        },
+        located);
     inner.def("call", called, "name"_a, "parameters"_a, "results"_a, "arguments"_a, located);
 }
 

@@ -1,14 +1,14 @@
 // composit/ir/scalar/*.h: expressions, the table, rows registered at run time.
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/shared_ptr.h>
-
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
 #include "scalar_values.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/shared_ptr.h>
 
 namespace composit::python {
 namespace {
@@ -30,9 +30,10 @@ void bind_expr(nb::module_& module) {
         .def_static("argument", &Expr::argument, nb::arg("index"), nb::arg("dtype"),
                     nb::arg("name") = "")
         .def_static("constant", &Expr::constant)
-        .def_static("make", [](const std::string& op, std::vector<Expr> operands) {
-            return Expr::make(op_from(op), std::move(operands));
-        })
+        .def_static("make",
+                    [](const std::string& op, std::vector<Expr> operands) {
+                        return Expr::make(op_from(op), std::move(operands));
+                    })
         .def_static("cast", &Expr::cast)
         .def_static("bitcast", &Expr::bitcast)
         .def("named", &Expr::named)
@@ -43,11 +44,13 @@ void bind_expr(nb::module_& module) {
         .def_prop_ro("index", &Expr::index)
         .def_prop_ro("value", &Expr::value)
         .def_prop_ro("bits", &Expr::bits)
-        .def_prop_ro("row", [](const Expr& self) { return std::const_pointer_cast<Row>(self.row()); })
+        .def_prop_ro("row",
+                     [](const Expr& self) { return std::const_pointer_cast<Row>(self.row()); })
         .def_prop_ro("table", [](const Expr& self) { return *self.table(); })
-        .def("__hash__", [](const Expr& self) {
-            return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.id()) >> 4);
-        })
+        .def("__hash__",
+             [](const Expr& self) {
+                 return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.id()) >> 4);
+             })
         .def("is_same", [](const Expr& self, const Expr& other) { return self == other; })
         .def("__repr__", [](const Expr& self) { return scalar::print(self); });
 }
@@ -67,24 +70,31 @@ void bind_row(nb::module_& module) {
         .def_ro("doc", &Row::doc)
         .def_ro("is_piecewise_constant", &Row::is_piecewise_constant)
         .def_prop_ro("domain", domain_of)
-        .def("types", [](const Row& self, const std::vector<ir::DType>& operands) {
-            const scalar::Signature signature = self.types(self.name, operands);
-            nb::list dtypes;
-            for (ir::DType dtype : signature.operands) dtypes.append(dtype_object(dtype));
-            return nb::make_tuple(dtypes, dtype_object(signature.result));
-        }, "Operand dtypes -> (dtypes computed in, dtype of the result).")
+        .def(
+            "types",
+            [](const Row& self, const std::vector<ir::DType>& operands) {
+                const scalar::Signature signature = self.types(self.name, operands);
+                nb::list dtypes;
+                for (ir::DType dtype : signature.operands) dtypes.append(dtype_object(dtype));
+                return nb::make_tuple(dtypes, dtype_object(signature.result));
+            },
+            "Operand dtypes -> (dtypes computed in, dtype of the result).")
         .def("__repr__", [](const Row& self) { return "<Row(" + self.name + ")>"; });
     module.def("find_row", [](const std::string& name) {
         return std::const_pointer_cast<Row>(scalar::find_row(name));
     });
     module.def("all_rows", [] {
         std::vector<std::shared_ptr<Row>> rows;
-        for (const RowRef& row : scalar::all_rows()) rows.push_back(std::const_pointer_cast<Row>(row));
+        for (const RowRef& row : scalar::all_rows())
+            rows.push_back(std::const_pointer_cast<Row>(row));
         return rows;
     });
-    module.def("specialise", [](const std::string& name, const std::vector<ir::DType>& operands) {
-        return scalar::specialise(scalar::row(name), operands).body;
-    }, "The body of a row for operands of these dtypes.");
+    module.def(
+        "specialise",
+        [](const std::string& name, const std::vector<ir::DType>& operands) {
+            return scalar::specialise(scalar::row(name), operands).body;
+        },
+        "The body of a row for operands of these dtypes.");
     module.def("slopes_of", [](const std::string& name, const std::vector<Expr>& x, const Expr& y) {
         return scalar::slopes_of(scalar::row(name), x, y);
     });

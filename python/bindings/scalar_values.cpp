@@ -1,12 +1,12 @@
 // Operators on Expr, calls of rows on Expr, and register_row with functions written in Python.
 #include "scalar_values.h"
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 
 namespace composit::python {
 namespace {
@@ -36,36 +36,40 @@ void bind_operator(nb::class_<Expr>& type, const std::string& name, const char* 
         const auto operand = operand_from(other, self);
         return operand ? nb::cast(applied(row, self, *operand)) : nb::borrow(Py_NotImplemented);
     });
-    type.def(("__r" + name + "__").c_str(), [row](const Expr& self, nb::handle other) -> nb::object {
-        const auto operand = operand_from(other, self);
-        return operand ? nb::cast(applied(row, *operand, self)) : nb::borrow(Py_NotImplemented);
-    });
+    type.def(
+        ("__r" + name + "__").c_str(), [row](const Expr& self, nb::handle other) -> nb::object {
+            const auto operand = operand_from(other, self);
+            return operand ? nb::cast(applied(row, *operand, self)) : nb::borrow(Py_NotImplemented);
+        });
 }
 
 void bind_operators_of_expr(nb::module_& module) {
     auto type = nb::borrow<nb::class_<Expr>>(module.attr("Expr"));
     const std::pair<const char*, const char*> binary[] = {
-        {"add", "add"}, {"sub", "subtract"}, {"mul", "multiply"}, {"truediv", "divide"},
-        {"floordiv", "floor_divide"}, {"mod", "remainder"}, {"pow", "power"},
-        {"and", "bitwise_and"}, {"or", "bitwise_or"}, {"xor", "bitwise_xor"},
-        {"lshift", "left_shift"}, {"rshift", "right_shift"}};
+        {"add", "add"},         {"sub", "subtract"},          {"mul", "multiply"},
+        {"truediv", "divide"},  {"floordiv", "floor_divide"}, {"mod", "remainder"},
+        {"pow", "power"},       {"and", "bitwise_and"},       {"or", "bitwise_or"},
+        {"xor", "bitwise_xor"}, {"lshift", "left_shift"},     {"rshift", "right_shift"}};
     for (const auto& [name, row] : binary) bind_operator(type, name, row);
     const std::pair<const char*, const char*> comparisons[] = {
-        {"__lt__", "less"}, {"__le__", "less_equal"}, {"__gt__", "greater"},
-        {"__ge__", "greater_equal"}, {"__eq__", "equal"}, {"__ne__", "not_equal"}};
+        {"__lt__", "less"},          {"__le__", "less_equal"}, {"__gt__", "greater"},
+        {"__ge__", "greater_equal"}, {"__eq__", "equal"},      {"__ne__", "not_equal"}};
     for (const auto& [name, row] : comparisons)
         type.def(name, [row = row](const Expr& self, nb::handle other) -> nb::object {
             const auto operand = operand_from(other, self);
             return operand ? nb::cast(applied(row, self, *operand)) : nb::borrow(Py_NotImplemented);
         });
-    const std::pair<const char*, const char*> unary[] = {
-        {"__neg__", "negative"}, {"__pos__", "positive"}, {"__abs__", "absolute"},
-        {"__invert__", "invert"}};
+    const std::pair<const char*, const char*> unary[] = {{"__neg__", "negative"},
+                                                         {"__pos__", "positive"},
+                                                         {"__abs__", "absolute"},
+                                                         {"__invert__", "invert"}};
     for (const auto& [name, row] : unary)
-        type.def(name, [row = row](const Expr& self) { return Expr::call(scalar::row(row), {self}); });
+        type.def(name,
+                 [row = row](const Expr& self) { return Expr::call(scalar::row(row), {self}); });
     type.def("__bool__", [](const Expr&) -> bool {
-        fail<TypeError>("a scalar expression has no truth value while a row is defined. "
-                        "Use composit.scalar.where(condition, a, b).");
+        fail<TypeError>(
+            "a scalar expression has no truth value while a row is defined. "
+            "Use composit.scalar.where(condition, a, b).");
     });
 }
 
@@ -109,19 +113,26 @@ std::shared_ptr<nb::object> shared(nb::object object) {
 
 const scalar::TypeRule& rule_from(const std::string& name) {
     static const std::pair<const char*, const scalar::TypeRule*> rules[] = {
-        {"inexact", &scalar::types::inexact},       {"floating", &scalar::types::floating},
-        {"any", &scalar::types::any},               {"numeric", &scalar::types::numeric},
-        {"arithmetic", &scalar::types::arithmetic}, {"integral", &scalar::types::integral},
-        {"comparison", &scalar::types::comparison}, {"predicate", &scalar::types::predicate},
-        {"logical", &scalar::types::logical},       {"test", &scalar::types::test}};
+        {"inexact", &scalar::types::inexact},
+        {"floating", &scalar::types::floating},
+        {"any", &scalar::types::any},
+        {"numeric", &scalar::types::numeric},
+        {"arithmetic", &scalar::types::arithmetic},
+        {"integral", &scalar::types::integral},
+        {"comparison", &scalar::types::comparison},
+        {"predicate", &scalar::types::predicate},
+        {"logical", &scalar::types::logical},
+        {"test", &scalar::types::test}};
     for (const auto& [known, rule] : rules)
         if (name == known) return *rule;
-    fail<KeyError>("register: there is no type rule '", name, "'. One of inexact, floating, any, ",
-                   "numeric, arithmetic, integral, comparison, predicate, logical, test is required.");
+    fail<KeyError>(
+        "register: there is no type rule '", name, "'. One of inexact, floating, any, ",
+        "numeric, arithmetic, integral, comparison, predicate, logical, test is required.");
 }
 
 Row make_row(const std::string& name, int arity, nb::object value, nb::object slope,
-             const std::string& doc, const std::string& types, const std::vector<std::string>& aliases,
+             const std::string& doc, const std::string& types,
+             const std::vector<std::string>& aliases,
              const std::vector<std::pair<double, double>>& domain, bool is_piecewise_constant) {
     Row row;
     row.name = name;
@@ -144,7 +155,8 @@ Row make_row(const std::string& name, int arity, nb::object value, nb::object sl
             slopes.push_back(expression_from(made, name, x[0].dtype()));
         } else {
             for (nb::handle item : made)
-                slopes.push_back(item.is_none() ? Expr() : expression_from(item, name, x[0].dtype()));
+                slopes.push_back(item.is_none() ? Expr()
+                                                : expression_from(item, name, x[0].dtype()));
         }
         user_check(slopes.size() == x.size(), name, ": slope returned ", slopes.size(),
                    " expressions for ", x.size(), " operands. One for each is required.");
@@ -159,18 +171,19 @@ void bind_scalar_values(nb::module_& module) {
     using namespace nb::literals;
     bind_operators_of_expr(module);
     module.def("call", called);
-    module.def("register_row", [](const std::string& name, int arity, nb::object value,
-                                  nb::object slope, const std::string& doc, const std::string& types,
-                                  const std::vector<std::string>& aliases,
-                                  const std::vector<std::pair<double, double>>& domain,
-                                  bool is_piecewise_constant) {
-        return std::const_pointer_cast<Row>(scalar::register_row(
-            make_row(name, arity, std::move(value), std::move(slope), doc, types, aliases, domain,
-                     is_piecewise_constant)));
-    }, "name"_a, "arity"_a, "value"_a, "slope"_a = nb::none(), "doc"_a = "", "types"_a = "inexact",
-               "aliases"_a = std::vector<std::string>(),
-               "domain"_a = std::vector<std::pair<double, double>>(),
-               "is_piecewise_constant"_a = false);
+    module.def(
+        "register_row",
+        [](const std::string& name, int arity, nb::object value, nb::object slope,
+           const std::string& doc, const std::string& types,
+           const std::vector<std::string>& aliases,
+           const std::vector<std::pair<double, double>>& domain, bool is_piecewise_constant) {
+            return std::const_pointer_cast<Row>(
+                scalar::register_row(make_row(name, arity, std::move(value), std::move(slope), doc,
+                                              types, aliases, domain, is_piecewise_constant)));
+        },
+        "name"_a, "arity"_a, "value"_a, "slope"_a = nb::none(), "doc"_a = "", "types"_a = "inexact",
+        "aliases"_a = std::vector<std::string>(),
+        "domain"_a = std::vector<std::pair<double, double>>(), "is_piecewise_constant"_a = false);
     module.def("is_user_row", [](const Row& row) { return scalar::is_user_row(row); });
 }
 

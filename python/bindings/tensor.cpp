@@ -58,8 +58,10 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
 }
 
 void bind_properties(nb::class_<LazyTensor>& type) {
-    type.def_prop_ro("shape", [](const LazyTensor& self) { return tuple_from(self.tensor().shape()); });
-    type.def_prop_ro("dtype", [](const LazyTensor& self) { return dtype_object(self.tensor().dtype()); });
+    type.def_prop_ro("shape",
+                     [](const LazyTensor& self) { return tuple_from(self.tensor().shape()); });
+    type.def_prop_ro("dtype",
+                     [](const LazyTensor& self) { return dtype_object(self.tensor().dtype()); });
     type.def_prop_ro("rank", [](const LazyTensor& self) { return self.tensor().rank(); });
     type.def_prop_ro("ndim", [](const LazyTensor& self) { return self.tensor().rank(); });
     type.def_prop_ro("size", [](const LazyTensor& self) { return self.tensor().size(); });
@@ -71,8 +73,9 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     type.def_prop_ro("name", [](const LazyTensor& self) { return self.tensor().name(); });
     type.def_prop_ro("location",
                      [](const LazyTensor& self) { return self.tensor().node().location(); });
-    type.def_prop_ro("is_weak", [](const LazyTensor& self) { return self.tensor().type().weak; },
-                     "Whether this is a Python scalar, which promotes by its kind only (NEP 50).");
+    type.def_prop_ro(
+        "is_weak", [](const LazyTensor& self) { return self.tensor().type().weak; },
+        "Whether this is a Python scalar, which promotes by its kind only (NEP 50).");
     type.def_prop_ro("node",
                      [](const LazyTensor& self) { return NodeHandle{self.tensor().node_ref()}; });
     type.def_prop_ro("output_index",
@@ -104,17 +107,23 @@ void bind_tensor(nb::module_& module) {
         return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
     });
     type.def("evaluated", evaluated, "The values, as an ndarray.");
-    type.def("copied", [](const LazyTensor& self) { return wrap_copy(self.tensor()); },
-             "Another object for the same node: writing one leaves the other as it is.");
-    type.def("replaced",
-             [](const LazyTensor& self, const Tensor& tensor) { self.cell->replace(tensor); },
-             "Writes a tensor of the same shape and dtype over this one, as out= does.");
-    type.def("is_same", [](const LazyTensor& self, const LazyTensor& other) {
-        return self.tensor() == other.tensor();
-    }, "Whether both are the same node and output.");
-    module.def("view", [](const Tensor& tensor, const LazyTensor& parent) {
-        return wrap_view(tensor, parent);
-    }, "The object for a tensor that shares memory with `parent`.");
+    type.def(
+        "copied", [](const LazyTensor& self) { return wrap_copy(self.tensor()); },
+        "Another object for the same node: writing one leaves the other as it is.");
+    type.def(
+        "replaced",
+        [](const LazyTensor& self, const Tensor& tensor) { self.cell->replace(tensor); },
+        "Writes a tensor of the same shape and dtype over this one, as out= does.");
+    type.def(
+        "is_same",
+        [](const LazyTensor& self, const LazyTensor& other) {
+            return self.tensor() == other.tensor();
+        },
+        "Whether both are the same node and output.");
+    module.def(
+        "view",
+        [](const Tensor& tensor, const LazyTensor& parent) { return wrap_view(tensor, parent); },
+        "The object for a tensor that shares memory with `parent`.");
 }
 
 }  // namespace composit::python

@@ -1,12 +1,13 @@
 // composit/transforms/transforms.h, and the text form of graphs (ir/print.h, ir/parse.h).
-#include <nanobind/stl/map.h>
+#include "composit/transforms/transforms.h"
 
 #include "bindings.h"
 #include "casters.h"
 #include "composit/ir/parse.h"
 #include "composit/ir/print.h"
-#include "composit/transforms/transforms.h"
 #include "location.h"
+
+#include <nanobind/stl/map.h>
 
 namespace composit::python {
 namespace {
@@ -16,7 +17,9 @@ using Tensors = std::vector<Tensor>;
 nb::tuple lowered(const Tensors& outputs, const Tensors& inputs, const std::string& name, bool fuse,
                   bool inline_scalars, bool constants_are_inputs) {
     auto result = transforms::lower(outputs, inputs,
-                                    {.name = name, .fuse = fuse, .inline_scalars = inline_scalars,
+                                    {.name = name,
+                                     .fuse = fuse,
+                                     .inline_scalars = inline_scalars,
                                      .constants_are_inputs = constants_are_inputs});
     return nb::make_tuple(std::move(result.program), result.inputs);
 }
@@ -34,14 +37,18 @@ void bind_transforms(nb::module_& module) {
     inner.def("lower", lowered, "outputs"_a, "inputs"_a, "name"_a = "program", "fuse"_a = true,
               "inline_scalars"_a = false, "constants_are_inputs"_a = false);
     inner.def("plan_buffers", &transforms::plan_buffers, "program"_a, "reuse"_a = true);
-    module.def("print_graph", [](const Tensors& outputs) { return ir::print(outputs); }, "outputs"_a);
+    module.def(
+        "print_graph", [](const Tensors& outputs) { return ir::print(outputs); }, "outputs"_a);
     module.def("large_constants", &ir::large_constants, "outputs"_a);
-    module.def("parse_graph", [](const std::string& text, const nb::dict& data) {
-        std::map<std::string, ir::Array> arrays;
-        for (const auto& [name, value] : data)
-            arrays[nb::cast<std::string>(name)] = array_from(numpy_attribute("asarray")(value));
-        return ir::parse(text, arrays);
-    }, "text"_a, "data"_a = nb::dict());
+    module.def(
+        "parse_graph",
+        [](const std::string& text, const nb::dict& data) {
+            std::map<std::string, ir::Array> arrays;
+            for (const auto& [name, value] : data)
+                arrays[nb::cast<std::string>(name)] = array_from(numpy_attribute("asarray")(value));
+            return ir::parse(text, arrays);
+        },
+        "text"_a, "data"_a = nb::dict());
 }
 
 }  // namespace composit::python

@@ -1,13 +1,14 @@
-// Conversions between NumPy's objects and composit's, through the buffer protocol: no NumPy headers.
+// Conversions between NumPy's objects and composit's, through the buffer protocol: no NumPy
+// headers.
 #include "values.h"
-
-#include <cstring>
-#include <string>
-#include <unordered_map>
 
 #include "cell.h"
 #include "composit/base/error.h"
 #include "location.h"
+
+#include <cstring>
+#include <string>
+#include <unordered_map>
 
 namespace composit::python {
 namespace {
@@ -30,10 +31,12 @@ PyType_Slot memory_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buff
 // NumPy's type numbers; long and long long are both 64 bits wide here.
 const std::unordered_map<int64_t, DType>& numpy_numbers() {
     static const auto* numbers = new std::unordered_map<int64_t, DType>{
-        {0, DType::boolean}, {1, DType::int8},     {2, DType::uint8},    {3, DType::int16},
-        {4, DType::uint16},  {5, DType::int32},    {6, DType::uint32},   {7, DType::int64},
-        {8, DType::uint64},  {9, DType::int64},    {10, DType::uint64},  {11, DType::float32},
-        {12, DType::float64}, {14, DType::complex64}, {15, DType::complex128}, {23, DType::float16}};
+        {0, DType::boolean},  {1, DType::int8},       {2, DType::uint8},
+        {3, DType::int16},    {4, DType::uint16},     {5, DType::int32},
+        {6, DType::uint32},   {7, DType::int64},      {8, DType::uint64},
+        {9, DType::int64},    {10, DType::uint64},    {11, DType::float32},
+        {12, DType::float64}, {14, DType::complex64}, {15, DType::complex128},
+        {23, DType::float16}};
     return *numbers;
 }
 

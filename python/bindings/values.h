@@ -1,13 +1,13 @@
 // Python's values as composit's, and back: arrays, dtypes, scalars, anything array-like.
 #pragma once
 
+#include "composit/ir/array.h"
+#include "composit/ir/node.h"
+
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
 #include <vector>
-
-#include "composit/ir/array.h"
-#include "composit/ir/node.h"
 
 namespace composit::python {
 
@@ -33,8 +33,8 @@ ir::Tensor tensor_from(nb::handle value);
 // Whether a binary operator takes the value at all (else Python asks the other operand).
 bool is_operand(nb::handle value);
 
-int64_t integer_from(nb::handle value);                 // by __index__, Python's TypeError
-std::vector<int64_t> integers_from(nb::handle value);   // an integer or a sequence of them
+int64_t integer_from(nb::handle value);                // by __index__, Python's TypeError
+std::vector<int64_t> integers_from(nb::handle value);  // an integer or a sequence of them
 nb::tuple tuple_from(const std::vector<int64_t>& values);
 
 void bind_memory(nb::module_& module);
