@@ -1,0 +1,120 @@
+"""composit.nn through Python: names and arguments of the seed, values against NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+
+import composit
+from composit import nn
+from composit import numpy as cnp
+from composit.nn import chain_rule, optimize
+
+generator = np.random.RandomState(0)
+X = generator.standard_normal((2, 5, 6, 3)).astype("float32")
+ROWS = generator.standard_normal((4, 8)).astype("float32")
+
+
+def softmax(x, axis):
+    shifted = np.exp(x - x.max(axis=axis, keepdims=True))
+    return shifted / shifted.sum(axis=axis, keepdims=True)
+
+
+def check(lazy, expected, tolerance=2e-6):
+    value = composit.evaluate(lazy)
+    assert value.dtype == np.float32
+    np.testing.assert_allclose(value, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_activations():
+    check(nn.relu(ROWS), np.maximum(ROWS, 0))
+    check(nn.sigmoid(ROWS), 1 / (1 + np.exp(-ROWS)))
+    check(nn.silu(ROWS), ROWS / (1 + np.exp(-ROWS)))
+    erf = np.vectorize(math.erf)(ROWS / math.sqrt(2))
+    check(nn.gelu(ROWS), ROWS * (1 + erf) / 2)
+    assert len(nn.gelu(cnp.asarray(ROWS)).graph) == 2
+
+
+def test_layers():
+    w, b = np.full(8, 2, "float32"), np.ones(8, "float32")
+    check(nn.softmax(ROWS, axis=-1), softmax(ROWS, -1))
+    mean, var = ROWS.mean(1, keepdims=True), ROWS.var(1, keepdims=True)
+    check(nn.layer_norm(ROWS, w, b), (ROWS - mean) / np.sqrt(var + 1e-5) * w + b, 1e-5)
+    check(nn.batch_norm(ROWS, b, w, w, b), (ROWS - b) / np.sqrt(w + 1e-5) * w + b, 1e-5)
+    q = ROWS[None]
+    expected = softmax(q @ q.transpose(0, 2, 1) / np.float32(np.sqrt(8)), -1) @ q
+    check(nn.scaled_dot_product_attention(q, q, q), expected, 1e-5)
+
+
+def test_embedding():
+    ids = np.array([[0, 3], [1, -1]])
+    check(nn.embedding(ids, ROWS), ROWS[ids])
+
+
+def convolve(x, filters, strides, padding):
+    """x: (batch, height, width, channels); filters: (out, height, width, channels)."""
+    padded = np.pad(x, ((0, 0), (padding[0],) * 2, (padding[1],) * 2, (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[1:3], axis=(1, 2))
+    windows = windows[:, :: strides[0], :: strides[1]]
+    return np.einsum("bijchw,ohwc->bijo", windows, filters)
+
+
+@pytest.mark.parametrize("strides", [(1, 1), (2, 1)])
+@pytest.mark.parametrize("padding", [(0, 0), (1, 2)])
+def test_convolution(strides, padding):
+    filters = generator.standard_normal((4, 3, 2, 3)).astype("float32")
+    expected = convolve(X, filters, strides, padding)
+    options = {"strides": strides, "padding": padding}
+    check(nn.convolution(X, filters, channels_last=True, **options), expected, 1e-5)
+    first = nn.convolution(
+        X.transpose(0, 3, 1, 2), filters.transpose(0, 3, 1, 2), channels_last=False, **options
+    )
+    check(first, expected.transpose(0, 3, 1, 2), 1e-5)
+
+
+def test_pools():
+    options = {"kernel_size": (2, 3), "channels_last": True}
+    windows = np.lib.stride_tricks.sliding_window_view(X, (2, 3), axis=(1, 2))
+    check(nn.max_pool(X, **options), windows.max((-1, -2)))
+    check(nn.average_pool(X, **options), windows.mean((-1, -2)))
+    check(nn.max_pool(X, strides=(2, 3), **options), windows[:, ::2, ::3].max((-1, -2)))
+
+
+def test_losses():
+    labels = np.array([1, 0, 7, 3])
+    picked = -np.log(softmax(ROWS, -1))[np.arange(4), labels]
+    check(nn.cross_entropy(ROWS, labels), picked.mean(), 1e-5)
+    check(nn.cross_entropy(ROWS, labels, reduction="none"), picked, 1e-5)
+    check(nn.mse(ROWS, ROWS * 0), (ROWS**2).mean(), 1e-5)
+
+
+def test_chain_rule_keys_work_by_identity():
+    x = cnp.asarray(ROWS)
+    y = x * x
+    z = cnp.sin(x)
+    (gradient,) = chain_rule({y: cnp.ones_like(y), z: 2 * cnp.ones_like(z)}, [x])
+    check(gradient, 2 * ROWS + 2 * np.cos(ROWS), 1e-5)
+    (ones,) = chain_rule({y: y}, [y])
+    check(ones, np.ones_like(ROWS))
+
+
+def test_optimize_keeps_names_and_takes_an_evaluate_function():
+    w = cnp.asarray(ROWS, name="weight")
+    calls = []
+
+    def evaluate(*tensors):
+        calls.append(len(tensors))
+        return composit.evaluate(*tensors)
+
+    (updated,) = optimize([w], [w], nn.sgd_optimizer(learning_rate=0.5), evaluate)
+    assert (updated.name, calls) == ("weight", [1])
+    check(updated, ROWS * 0.5)
+
+
+def test_adam():
+    optimizer = nn.adam(learning_rate=0.1)
+    w = cnp.asarray(ROWS)
+    state = optimizer.initial_state([w])
+    (updated,), state = optimizer.step([w], [w], state)
+    check(updated, ROWS - 0.1 * ROWS / (np.abs(ROWS) + 1e-8), 1e-5)
+    assert composit.evaluate(state[0]) == 1
