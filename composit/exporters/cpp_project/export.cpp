@@ -167,13 +167,16 @@ std::string compile_command(const Project& project) {
     return text("c++ -O2 -std=c++17 ", files, " main.cpp -o ", project.name);
 }
 
-std::string parameter_list(const ExportedFunction& function, const std::string& separator) {
+std::string parameter_list(const ExportedFunction& function, const std::string& separator,
+                           const std::set<int>* used) {
     std::vector<std::string> parameters;
     auto add = [&](const std::vector<int>& buffers, const char* constness) {
         for (int number : buffers) {
             const Buffer& buffer = function.program->buffers[static_cast<size_t>(number)];
+            const std::string& name = function.names[static_cast<size_t>(number)];
+            bool has_name = used == nullptr || used->count(number) != 0;
             parameters.push_back(text(constness, c_family::type_name(buffer.dtype), "* ",
-                                      function.names[static_cast<size_t>(number)], " /* [",
+                                      has_name ? name + " /* [" : "/* " + name + " [",
                                       join(buffer.shape), "] */"));
         }
     };

@@ -34,7 +34,8 @@ class FunctionWriter {
     std::string text() {
         place_buffers();
         for (const Call& call : calls_) statements_.push_back(statement(call));
-        return statements_.size() <= calls_per_part ? in_one() : in_parts();
+        is_in_one_ = statements_.size() <= calls_per_part;
+        return is_in_one_ ? in_one() : in_parts();
     }
 
   private:
@@ -159,8 +160,11 @@ class FunctionWriter {
     }
 
     std::string signature() const {
-        return composit::text("void ", function_.name, "(", parameter_list(function_, ", "),
-                              ", int", uses_threads_ ? " threads" : "", ") {\n");
+        std::set<int> used;
+        for (const Call& call : calls_) used.insert(call.buffers.begin(), call.buffers.end());
+        return composit::text("void ", function_.name, "(",
+                              parameter_list(function_, ", ", is_in_one_ ? &used : nullptr),
+                              ", int", uses_threads_ || !is_in_one_ ? " threads" : "", ") {\n");
     }
 
     std::string in_one() const {
@@ -190,7 +194,7 @@ class FunctionWriter {
         for (size_t module : modules_used())
             member(composit::text("const Kernels_", module + 1, "&"),
                    composit::text("k", module + 1), composit::text("kernels_", module + 1, "()"));
-        member("int", "threads", uses_threads_ ? "threads" : "1");
+        member("int", "threads", "threads");
         auto from_caller = [&](const std::vector<int>& buffers, const std::string& constness) {
             for (int number : buffers) {
                 const std::string& name = function_.names[static_cast<size_t>(number)];
@@ -225,7 +229,7 @@ class FunctionWriter {
     std::string tables_;
     std::vector<std::vector<std::string>> statements_;
     int64_t arena_bytes_ = 0;
-    bool needs_weights_ = false, uses_threads_ = false;
+    bool needs_weights_ = false, uses_threads_ = false, is_in_one_ = true;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "composit/ir/kernel/kernel.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,9 @@ std::string compile_command(const Project& project);
 // "digits.cpp", "digits_2.cpp"
 std::string module_file(const Project& project, size_t module);
 // "const float* image /* [1, 8, 8] */, float* logits /* [1, 10] */"
-std::string parameter_list(const ExportedFunction& function, const std::string& separator);
+// Those whose buffer is not in `used` have no name; null: all are used.
+std::string parameter_list(const ExportedFunction& function, const std::string& separator,
+                           const std::set<int>* used = nullptr);
 
 // The struct of a module's kernels: pointers to functions, and scratch sizes.
 std::string kernels_struct(const Project& project, size_t module);

@@ -1,6 +1,5 @@
 // The cpp back end returns the bits that kernels mean, whatever the number of threads.
 #include "composit/backends/cpp/backend.h"
-
 #include "composit/base/error.h"
 #include "tests/cpp/backends/cpp_reference.h"
 #include "tests/cpp/backends/cpp_test_programs.h"
@@ -46,7 +45,8 @@ void expect_bits(const std::vector<Program>& programs) {
             std::vector<Array> results = run(*executable, program, inputs, threads);
             for (size_t k = 0; k < results.size(); ++k)
                 EXPECT_EQ(differing(results[k], expected[k]), 0)
-                    << "output " << k << ", threads " << threads << "\n" << executable->source();
+                    << "output " << k << ", threads " << threads << "\n"
+                    << executable->source();
         }
     }
 }

@@ -26,7 +26,7 @@ using ir::scalar::Expr;
 
 // Adds buffers and kernels to a program.
 class Builder {
-public:
+  public:
     explicit Builder(std::string name) { program_.name = std::move(name); }
 
     int input(const std::string& name, DType dtype, Shape shape) {
@@ -55,8 +55,7 @@ public:
         program_.kernels.push_back({name, name + " of a test", {}, std::move(body)});
     }
     Access access(int buffer, std::vector<int64_t> strides, int64_t offset = 0) const {
-        if (buffer == Access::position)
-            return {buffer, DType::int64, offset, std::move(strides)};
+        if (buffer == Access::position) return {buffer, DType::int64, offset, std::move(strides)};
         DType dtype = program_.buffers[static_cast<size_t>(buffer)].dtype;
         return {buffer, dtype, offset, std::move(strides)};
     }
@@ -70,7 +69,7 @@ public:
         return program_;
     }
 
-private:
+  private:
     int add(const std::string& name, BufferKind kind, DType dtype, Shape shape) {
         ir::kernel::Buffer buffer;
         buffer.name = name;
@@ -86,7 +85,8 @@ private:
 };
 
 // Numbers that differ in all bits, with a few special floats; the same for the same seed.
-inline Array random_array(DType dtype, const Shape& shape, uint64_t seed, bool with_specials = true) {
+inline Array random_array(DType dtype, const Shape& shape, uint64_t seed,
+                          bool with_specials = true) {
     Array array(dtype, shape);
     uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
     auto next = [&] {
@@ -98,9 +98,8 @@ inline Array random_array(DType dtype, const Shape& shape, uint64_t seed, bool w
     for (int64_t i = 0; i < array.size(); ++i) {
         double unit = static_cast<double>(next()) / 1073741824.0 - 1.0;
         if (with_specials && next() % 61 == 0) unit = specials[next() % 7];
-        ir::scalar::Bits bits = ir::is_floating(dtype)
-                                    ? ir::scalar::bits_of(dtype, unit)
-                                    : ir::scalar::Bits{next() * 2654435761u, 0};
+        ir::scalar::Bits bits = ir::is_floating(dtype) ? ir::scalar::bits_of(dtype, unit)
+                                                       : ir::scalar::Bits{next() * 2654435761u, 0};
         if (dtype == DType::boolean) bits = {next() & 1, 0};
         size_t size = static_cast<size_t>(ir::size_of(dtype));
         std::memcpy(static_cast<char*>(array.mutable_data()) + static_cast<size_t>(i) * size,
@@ -113,8 +112,8 @@ inline std::vector<Array> random_inputs(const Program& program, bool with_specia
     std::vector<Array> inputs;
     for (int number : program.inputs) {
         const auto& buffer = program.buffers[static_cast<size_t>(number)];
-        inputs.push_back(random_array(buffer.dtype, buffer.shape,
-                                      static_cast<uint64_t>(number) + 7, with_specials));
+        inputs.push_back(random_array(buffer.dtype, buffer.shape, static_cast<uint64_t>(number) + 7,
+                                      with_specials));
     }
     return inputs;
 }
@@ -131,7 +130,8 @@ inline int64_t differing(const Array& a, const Array& b) {
         ir::scalar::Bits p{}, q{};
         std::memcpy(&p, x, size);
         std::memcpy(&q, y, size);
-        bool are_nan = ir::is_floating(a.dtype()) && std::isnan(ir::scalar::value_of(a.dtype(), p)) &&
+        bool are_nan = ir::is_floating(a.dtype()) &&
+                       std::isnan(ir::scalar::value_of(a.dtype(), p)) &&
                        std::isnan(ir::scalar::value_of(a.dtype(), q));
         if (!are_nan) ++count;
     }

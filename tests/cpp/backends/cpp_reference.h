@@ -8,7 +8,7 @@ namespace composit::tests {
 using ir::scalar::Bits;
 
 class Reference {
-public:
+  public:
     Reference(const Program& program, const std::vector<Array>& inputs) : program_(program) {
         for (const auto& buffer : program.buffers)
             memory_.emplace_back(static_cast<size_t>(std::max<int64_t>(buffer.bytes, 1)));
@@ -32,7 +32,7 @@ public:
         return outputs;
     }
 
-private:
+  private:
     using Index = std::vector<int64_t>;
 
     void fill(int number, const Array& value) {
@@ -46,7 +46,8 @@ private:
         for (int64_t flat = 0; flat < count; ++flat) {
             Index index(extents.size());
             int64_t rest = flat;
-            for (size_t d = extents.size(); d-- > 0; rest /= extents[d]) index[d] = rest % extents[d];
+            for (size_t d = extents.size(); d-- > 0; rest /= extents[d])
+                index[d] = rest % extents[d];
             visit(index);
         }
     }
@@ -89,7 +90,9 @@ private:
         Expr expr = Expr::make(op, {Expr::argument(0, dtype), Expr::argument(1, dtype)});
         return (ir::scalar::evaluate({expr}, {a, b})[0][0] & 1) != 0;
     }
-    static bool is_nan(DType dtype, Bits a) { return holds(ir::scalar::Op::not_equal, dtype, a, a); }
+    static bool is_nan(DType dtype, Bits a) {
+        return holds(ir::scalar::Op::not_equal, dtype, a, a);
+    }
     static Bits combine(Combiner combiner, DType dtype, Bits a, Bits b) {
         using ir::scalar::Op;
         switch (combiner) {
@@ -113,8 +116,9 @@ private:
         std::vector<Bits> blocks;
         for (size_t start = 0; start < x.size(); start += 4096) {
             size_t end = std::min(start + 4096, x.size());
-            std::vector<Bits> lanes(x.begin() + static_cast<std::ptrdiff_t>(start),
-                                    x.begin() + static_cast<std::ptrdiff_t>(std::min(start + 32, end)));
+            std::vector<Bits> lanes(
+                x.begin() + static_cast<std::ptrdiff_t>(start),
+                x.begin() + static_cast<std::ptrdiff_t>(std::min(start + 32, end)));
             for (size_t e = start + 32; e < end; ++e)
                 lanes[(e - start) % 32] = op(lanes[(e - start) % 32], x[e]);
             for (size_t half = 16; half >= 1; half /= 2) {
@@ -149,9 +153,9 @@ private:
         auto value = [&](Bits bits) { return ir::scalar::value_of(dtype, bits); };
         if (dtype == DType::float64)
             return ir::scalar::bits_of(dtype, std::fma(value(x), value(y), value(z)));
-        return ir::scalar::bits_of(dtype, std::fmaf(static_cast<float>(value(x)),
-                                                    static_cast<float>(value(y)),
-                                                    static_cast<float>(value(z))));
+        return ir::scalar::bits_of(
+            dtype, std::fmaf(static_cast<float>(value(x)), static_cast<float>(value(y)),
+                             static_cast<float>(value(z))));
     }
 
     void run_body(const ir::kernel::Map& map) {
@@ -205,14 +209,15 @@ private:
                     total = apply(Op::add, dtype, total, apply(Op::multiply, dtype, x, y));
                     return;
                 }
-                if (k == 256) total = sum;
-                else if (k % 256 == 0 && k > 0) total = apply(Op::add, dtype, total, sum);
+                if (k == 256)
+                    total = sum;
+                else if (k % 256 == 0 && k > 0)
+                    total = apply(Op::add, dtype, total, sum);
                 if (k % 256 == 0) sum = Bits{};
                 sum = fused(dtype, x, y, sum);
                 ++k;
             });
-            if (ir::is_floating(dtype))
-                total = k <= 256 ? sum : apply(Op::add, dtype, total, sum);
+            if (ir::is_floating(dtype)) total = k <= 256 ? sum : apply(Op::add, dtype, total, sum);
             store(c.output, out, total);
         });
     }
@@ -239,7 +244,8 @@ private:
             each(s.inner, [&](const Index& inner) {
                 Bits update = load(s.update, join({outer, inner}));
                 if (s.add)
-                    update = apply(ir::scalar::Op::add, s.data.dtype, load(s.data, inner, at), update);
+                    update =
+                        apply(ir::scalar::Op::add, s.data.dtype, load(s.data, inner, at), update);
                 store(s.data, inner, update, at);
             });
         });

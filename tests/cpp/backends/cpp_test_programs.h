@@ -14,21 +14,28 @@ inline std::vector<Program> map_programs() {
     std::vector<Program> programs;
     {
         Builder b("broadcast");
-        int x = b.input("x", DType::float32, {4, 6, 8}), w = b.input("weights.0", DType::float32, {8});
-        int c = b.constant("for", Array::of<float>(DType::float32, {6}, {1, 2, -3, .5f, 1e-20f, 7}));
+        int x = b.input("x", DType::float32, {4, 6, 8}),
+            w = b.input("weights.0", DType::float32, {8});
+        int c =
+            b.constant("for", Array::of<float>(DType::float32, {6}, {1, 2, -3, .5f, 1e-20f, 7}));
         int y = b.output("y", DType::float32, {4, 6, 8});
-        b.kernel("multiply_add", ir::kernel::Map{{4, 6, 8},
-            {b.all(x), b.access(w, {0, 0, 1}), b.access(c, {0, 1, 0})},
-            {arg(0) * arg(1) + arg(2)}, {b.all(y)}});
+        b.kernel("multiply_add",
+                 ir::kernel::Map{{4, 6, 8},
+                                 {b.all(x), b.access(w, {0, 0, 1}), b.access(c, {0, 1, 0})},
+                                 {arg(0) * arg(1) + arg(2)},
+                                 {b.all(y)}});
         programs.push_back(b.done());
     }
     {
         Builder b("reversed, transposed");
         int x = b.input("x", DType::float64, {5, 7});
         int y = b.output("y", DType::float64, {7, 5});
-        b.kernel("load", ir::kernel::Map{{7, 5},
-            {b.access(x, {1, -7}, 28), b.access(Access::position, {5, 1}, 100)},
-            {arg(0, DType::float64) * Expr::cast(arg(1, DType::int64), DType::float64)}, {b.all(y)}});
+        b.kernel("load",
+                 ir::kernel::Map{
+                     {7, 5},
+                     {b.access(x, {1, -7}, 28), b.access(Access::position, {5, 1}, 100)},
+                     {arg(0, DType::float64) * Expr::cast(arg(1, DType::int64), DType::float64)},
+                     {b.all(y)}});
         programs.push_back(b.done());
     }
     {
@@ -39,13 +46,16 @@ inline std::vector<Program> map_programs() {
         int v = b.temporary("v", DType::int32, {300}, 0);
         int y = b.output("y", DType::float32, {300}), z = b.output("z", DType::int32, {300});
         Expr s = (arg(0) + arg(1)).named("total");
-        b.kernel("both", ir::kernel::Map{{300}, {b.all(x), b.all(w)}, {s * s, s - arg(0)},
-                                         {b.all(t), b.all(y)}});
+        b.kernel("both",
+                 ir::kernel::Map{
+                     {300}, {b.all(x), b.all(w)}, {s * s, s - arg(0)}, {b.all(t), b.all(y)}});
         b.kernel("in_place", ir::kernel::Map{{300}, {b.all(t)}, {arg(0) * 0.5}, {b.all(u)}});
         Expr clipped = ir::scalar::select(ir::scalar::absolute(arg(0)) < 1e6, arg(0), 3.0);
-        b.kernel("as_integer", ir::kernel::Map{{300}, {b.all(u)},
-                                               {Expr::cast(clipped, DType::int32)}, {b.all(v)}});
-        b.kernel("out", ir::kernel::Map{{300}, {b.all(v)}, {arg(0, DType::int32) * 3.0}, {b.all(z)}});
+        b.kernel(
+            "as_integer",
+            ir::kernel::Map{{300}, {b.all(u)}, {Expr::cast(clipped, DType::int32)}, {b.all(v)}});
+        b.kernel("out",
+                 ir::kernel::Map{{300}, {b.all(v)}, {arg(0, DType::int32) * 3.0}, {b.all(z)}});
         programs.push_back(b.done());
     }
     {
@@ -58,13 +68,19 @@ inline std::vector<Program> map_programs() {
     }
     {
         Builder b("large");
-        int x = b.input("x", DType::float32, {200, 333}), w = b.input("w", DType::float32, {200, 1});
-        int y = b.output("y", DType::float32, {200, 333}), z = b.output("z", DType::float64, {333, 200});
+        int x = b.input("x", DType::float32, {200, 333}),
+            w = b.input("w", DType::float32, {200, 1});
+        int y = b.output("y", DType::float32, {200, 333}),
+            z = b.output("z", DType::float64, {333, 200});
         Expr root = ir::scalar::square_root(ir::scalar::absolute(arg(0)));
-        b.kernel("root", ir::kernel::Map{{200, 333}, {b.all(x), b.access(w, {1, 0})},
-                                         {ir::scalar::fma(root, arg(1), arg(0))}, {b.all(y)}});
-        b.kernel("widen", ir::kernel::Map{{333, 200}, {b.access(y, {1, 333})},
-                                          {Expr::cast(arg(0), DType::float64)}, {b.all(z)}});
+        b.kernel("root", ir::kernel::Map{{200, 333},
+                                         {b.all(x), b.access(w, {1, 0})},
+                                         {ir::scalar::fma(root, arg(1), arg(0))},
+                                         {b.all(y)}});
+        b.kernel("widen", ir::kernel::Map{{333, 200},
+                                          {b.access(y, {1, 333})},
+                                          {Expr::cast(arg(0), DType::float64)},
+                                          {b.all(z)}});
         programs.push_back(b.done());
     }
     for (DType dtype : {DType::int8, DType::uint16, DType::int32, DType::int64, DType::uint64}) {
@@ -72,8 +88,10 @@ inline std::vector<Program> map_programs() {
         int x = b.input("x", dtype, {97}), w = b.input("w", dtype, {97});
         int y = b.output("y", dtype, {97}), z = b.output("is_less", DType::boolean, {97});
         Expr p = arg(0, dtype), q = arg(1, dtype);
-        b.kernel("wrap", ir::kernel::Map{{97}, {b.all(x), b.all(w)},
-                                         {-(p * q + p - (q ^ p)) * 3.0, p < q}, {b.all(y), b.all(z)}});
+        b.kernel("wrap", ir::kernel::Map{{97},
+                                         {b.all(x), b.all(w)},
+                                         {-(p * q + p - (q ^ p)) * 3.0, p < q},
+                                         {b.all(y), b.all(z)}});
         programs.push_back(b.done());
     }
     return programs;
@@ -88,8 +106,10 @@ inline Program reduction(const std::string& name, Combiner combiner, DType dtype
     bool by_position = combiner == Combiner::argmax || combiner == Combiner::argmin;
     int y = b.output("y", by_position ? DType::int64 : dtype, kept);
     Expr value = is_fused ? arg(0, dtype) * arg(0, dtype) - arg(0, dtype) : arg(0, dtype);
-    b.kernel(name, ir::kernel::Reduce{kept, reduced, {b.access(x, std::move(strides), offset)},
-                                      value, combiner, b.all(y)});
+    b.kernel(
+        name,
+        ir::kernel::Reduce{
+            kept, reduced, {b.access(x, std::move(strides), offset)}, value, combiner, b.all(y)});
     return b.done();
 }
 
@@ -107,7 +127,8 @@ inline std::vector<Program> reduce_programs() {
         reduction("reversed", Combiner::sum, f, {3000}, {}, {3000}, {-1}, false, 2999),
         reduction("columns", Combiner::sum, f, {5000, 200}, {200}, {5000}, {1, 200}),
         reduction("columns_fused", Combiner::sum, d, {500, 70}, {70}, {500}, {1, 70}, true),
-        reduction("columns_middle", Combiner::sum, f, {4, 90, 160}, {4, 160}, {90}, {14400, 1, 160}),
+        reduction("columns_middle", Combiner::sum, f, {4, 90, 160}, {4, 160}, {90},
+                  {14400, 1, 160}),
         reduction("columns_nested", Combiner::minimum, f, {6, 9, 40}, {20}, {6, 9}, {2, 360, 40}),
         reduction("integers", Combiner::sum, DType::int32, {60, 5000}, {60}, {5000}, {5000, 1}),
         reduction("bytes", Combiner::product, DType::int8, {40, 70}, {70}, {40}, {1, 70}, true),
@@ -130,8 +151,11 @@ inline Program scan(const std::string& name, Combiner combiner, DType dtype, Ext
     int x = b.input("x", dtype, {ir::element_count(extents)});
     int y = b.output("y", dtype, {ir::element_count(extents)});
     Expr value = is_fused ? arg(0, dtype) * 0.5 : arg(0, dtype);
-    b.kernel(name, ir::kernel::Scan{std::move(extents), {b.access(x, std::move(in))}, value,
-                                    combiner, b.access(y, std::move(out))});
+    b.kernel(name, ir::kernel::Scan{std::move(extents),
+                                    {b.access(x, std::move(in))},
+                                    value,
+                                    combiner,
+                                    b.access(y, std::move(out))});
     return b.done();
 }
 
@@ -153,8 +177,9 @@ inline Program product(const std::string& name, DType dtype, int64_t rows, int64
     int y = b.output("y", dtype, {batch, rows, columns});
     std::vector<int64_t> right = {0, columns, 1};
     if (is_transposed) right = {0, 1, depth};
-    b.kernel("matmul", ir::kernel::Contract{{batch}, {rows}, {columns}, {depth}, b.all(x),
-                                            b.access(w, right), b.all(y)});
+    b.kernel("matmul",
+             ir::kernel::Contract{
+                 {batch}, {rows}, {columns}, {depth}, b.all(x), b.access(w, right), b.all(y)});
     return b.done();
 }
 
@@ -164,9 +189,13 @@ inline Program convolution() {
     int image = b.input("image", DType::float32, {2, 12, 13, 3});
     int filters = b.input("filters", DType::float32, {3, 3, 3, 20});
     int y = b.output("y", DType::float32, {2, 5, 11, 20});
-    b.kernel("convolve", ir::kernel::Contract{
-        {}, {2, 5, 11}, {20}, {3, 3, 3}, b.access(image, {468, 78, 3, 39, 3, 1}),
-        b.access(filters, {180, 60, 20, 1}), b.all(y)});
+    b.kernel("convolve", ir::kernel::Contract{{},
+                                              {2, 5, 11},
+                                              {20},
+                                              {3, 3, 3},
+                                              b.access(image, {468, 78, 3, 39, 3, 1}),
+                                              b.access(filters, {180, 60, 20, 1}),
+                                              b.all(y)});
     return b.done();
 }
 
@@ -191,44 +220,64 @@ inline std::vector<Program> indexing_programs() {
     std::vector<Program> programs;
     {
         Builder b("gather_rows");
-        int x = b.input("x", DType::float32, {10, 1500}), y = b.output("y", DType::float32, {5, 1500});
+        int x = b.input("x", DType::float32, {10, 1500}),
+            y = b.output("y", DType::float32, {5, 1500});
         int at = b.constant("at", indices({5}, {3, -1, 0, 3, 9}));
-        b.kernel("take", ir::kernel::Gather{{5}, {1500}, b.access(x, {1}), {b.all(at)}, {1500}, {10},
-                                            {0}, b.all(y)});
+        b.kernel("take",
+                 ir::kernel::Gather{
+                     {5}, {1500}, b.access(x, {1}), {b.all(at)}, {1500}, {10}, {0}, b.all(y)});
         programs.push_back(b.done());
     }
     {
         Builder b("gather_pairs");
         int x = b.input("x", DType::int16, {4, 5, 6}), y = b.output("y", DType::int16, {2, 3, 6});
-        int p = b.constant("p", indices({2, 1}, {3, -4})), q = b.constant("q", indices({3}, {-1, 0, 2}));
-        b.kernel("take", ir::kernel::Gather{{2, 3}, {6}, b.access(x, {-1}, 5),
-            {b.access(p, {1, 0}), b.access(q, {0, 1})}, {30, 6}, {4, 5}, {0, 1}, b.all(y)});
+        int p = b.constant("p", indices({2, 1}, {3, -4})),
+            q = b.constant("q", indices({3}, {-1, 0, 2}));
+        b.kernel("take", ir::kernel::Gather{{2, 3},
+                                            {6},
+                                            b.access(x, {-1}, 5),
+                                            {b.access(p, {1, 0}), b.access(q, {0, 1})},
+                                            {30, 6},
+                                            {4, 5},
+                                            {0, 1},
+                                            b.all(y)});
         programs.push_back(b.done());
     }
     for (bool add : {true, false}) {
         for (int64_t width : {3, 2000}) {
             Builder b("scatter_" + std::to_string(width) + (add ? "_add" : "_set"));
-            int x = b.input("x", DType::float32, {6, width}), y = b.output("y", DType::float32, {5, width});
+            int x = b.input("x", DType::float32, {6, width}),
+                y = b.output("y", DType::float32, {5, width});
             int at = b.constant("at", indices({6}, {3, -1, 0, 3, 3, 1}));
-            b.kernel("zeros", ir::kernel::Map{{5, width}, {}, {Expr::constant(DType::float32, 0)},
-                                              {b.all(y)}});
-            b.kernel("put", ir::kernel::Scatter{{6}, {width}, b.all(x), {b.all(at)}, {width}, {5}, {0},
-                                                b.access(y, {1}), add});
+            b.kernel("zeros", ir::kernel::Map{
+                                  {5, width}, {}, {Expr::constant(DType::float32, 0)}, {b.all(y)}});
+            b.kernel(
+                "put",
+                ir::kernel::Scatter{
+                    {6}, {width}, b.all(x), {b.all(at)}, {width}, {5}, {0}, b.access(y, {1}), add});
             programs.push_back(b.done());
         }
     }
     {
         Builder b("fold");
-        int x = b.input("x", DType::float32, {3, 4, 5, 3, 2}), y = b.output("y", DType::float32, {3, 11, 8});
-        b.kernel("fold", ir::kernel::Fold{{3}, {11, 8}, {4, 5}, {3, 2}, {2, 1}, {2, 3},
-                                          b.all(x), b.all(y)});
+        int x = b.input("x", DType::float32, {3, 4, 5, 3, 2}),
+            y = b.output("y", DType::float32, {3, 11, 8});
+        b.kernel("fold", ir::kernel::Fold{
+                             {3}, {11, 8}, {4, 5}, {3, 2}, {2, 1}, {2, 3}, b.all(x), b.all(y)});
         programs.push_back(b.done());
     }
     {
         Builder b("fold_channels_last");
-        int x = b.input("x", DType::float64, {2, 6, 4, 7}), y = b.output("y", DType::float64, {2, 9, 7});
-        b.kernel("fold", ir::kernel::Fold{{2, 7}, {9}, {6}, {4}, {1}, {1},
-                                          b.access(x, {168, 1, 28, 7}), b.access(y, {63, 1, 7})});
+        int x = b.input("x", DType::float64, {2, 6, 4, 7}),
+            y = b.output("y", DType::float64, {2, 9, 7});
+        b.kernel("fold", ir::kernel::Fold{{2, 7},
+                                          {9},
+                                          {6},
+                                          {4},
+                                          {1},
+                                          {1},
+                                          b.access(x, {168, 1, 28, 7}),
+                                          b.access(y, {63, 1, 7})});
         programs.push_back(b.done());
     }
     return programs;
@@ -236,8 +285,8 @@ inline std::vector<Program> indexing_programs() {
 
 inline std::vector<Program> test_programs() {
     std::vector<Program> programs;
-    for (const auto& part : {map_programs(), reduce_programs(), scan_programs(), contract_programs(),
-                             indexing_programs()})
+    for (const auto& part : {map_programs(), reduce_programs(), scan_programs(),
+                             contract_programs(), indexing_programs()})
         programs.insert(programs.end(), part.begin(), part.end());
     return programs;
 }

@@ -1,0 +1,192 @@
+// Exported programs compile without a warning and return the bits that kernels mean.
+#include "composit/base/error.h"
+#include "composit/exporters/cpp_project/export.h"
+#include "tests/cpp/backends/cpp_reference.h"
+#include "tests/cpp/backends/cpp_test_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace composit::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of this test's own, removed at its end.
+class Folder {
+  public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "composit-test-XXXXXX").string();
+        path_ = mkdtemp(name.data());
+    }
+    ~Folder() { fs::remove_all(path_); }
+    const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+std::string read(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int shell(const std::string& command) { return std::system(command.c_str()); }
+
+// Runs an exported function on files; the arrays it wrote.
+std::vector<Array> run_exported(const fs::path& folder, const std::string& function,
+                                const Program& program, const std::vector<Array>& inputs,
+                                int threads) {
+    std::string words = "./digits " + function;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+        std::string name = "in" + std::to_string(k);
+        std::ofstream(folder / name, std::ios::binary)
+            .write(inputs[k].data_as<char>(), inputs[k].bytes());
+        words += " " + name;
+    }
+    for (size_t k = 0; k < program.outputs.size(); ++k) words += " out" + std::to_string(k);
+    words += " " + std::to_string(threads);
+    EXPECT_EQ(shell("cd " + folder.string() + " && " + words), 0) << words;
+    std::vector<Array> outputs;
+    for (size_t k = 0; k < program.outputs.size(); ++k) {
+        const auto& buffer = program.buffers[static_cast<size_t>(program.outputs[k])];
+        Array output = Array::zeros(buffer.dtype, buffer.shape);
+        std::string bytes = read(folder / ("out" + std::to_string(k)));
+        EXPECT_EQ(static_cast<int64_t>(bytes.size()), output.bytes());
+        std::memcpy(output.mutable_data(), bytes.data(),
+                    std::min(bytes.size(), static_cast<size_t>(output.bytes())));
+        outputs.push_back(output);
+    }
+    return outputs;
+}
+
+void expect_exported_bits(const std::vector<Program>& programs) {
+    Folder folder;
+    cpp_project::export_cpp_project(programs, folder.path().string(), {"digits", ""});
+    ASSERT_EQ(shell("cd " + folder.path().string() +
+                    " && g++ -O2 -std=c++17 -Wall -Wextra -Werror digits*.cpp main.cpp -o digits"),
+              0);
+    for (const Program& program : programs) {
+        SCOPED_TRACE(program.name);
+        std::vector<Array> inputs = random_inputs(program);
+        std::vector<Array> expected = Reference(program, inputs).run();
+        std::string function =
+            program.name == "reversed, transposed" ? "reversed_transposed" : program.name;
+        for (int threads : {1, 2, 4}) {
+            std::vector<Array> results =
+                run_exported(folder.path(), function, program, inputs, threads);
+            for (size_t k = 0; k < results.size(); ++k)
+                EXPECT_EQ(differing(results[k], expected[k]), 0) << k << " with " << threads;
+        }
+    }
+}
+
+std::vector<Program> chosen(const std::set<std::string>& names) {
+    std::vector<Program> result;
+    for (const Program& program : test_programs())
+        if (names.count(program.name) != 0) result.push_back(program);
+    EXPECT_EQ(result.size(), names.size());
+    return result;
+}
+
+TEST(CppProject, MapsAndReductionsHaveTheirBits) {
+    expect_exported_bits(chosen({"broadcast", "reversed, transposed", "two_outputs", "large",
+                                 "scalar_and_empty", "wrap_int8", "rows_fused", "columns_nested",
+                                 "position_fused", "nothing_summed", "running_columns"}));
+}
+
+TEST(CppProject, ContractionsAndIndexingHaveTheirBits) {
+    expect_exported_bits(chosen({"product_tall", "product_int8", "gather_rows", "gather_pairs",
+                                 "scatter_2000_add", "fold"}));
+}
+
+// A training step: weights go in and come out, and large constants live in a file.
+Program training_step() {
+    Builder b("step");
+    int w = b.input("w", DType::float32, {40}), x = b.input("x", DType::float32, {40});
+    int t = b.constant("target", random_array(DType::float32, {40}, 5, false));
+    int r = b.constant("rate", Array::scalar(DType::float32, 0.125));
+    int out = b.output("w", DType::float32, {40});
+    Expr error = arg(0) * arg(1) - arg(2);
+    b.kernel("update", ir::kernel::Map{{40},
+                                       {b.all(w), b.all(x), b.all(t), b.access(r, {0})},
+                                       {arg(0) - arg(3) * error * arg(1)},
+                                       {b.all(out)}});
+    return b.done();
+}
+
+TEST(CppProject, ConstantsAreReadFromTheFileThatBelongs) {
+    Program program = training_step();
+    expect_exported_bits({program});
+    Folder folder;
+    cpp_project::export_cpp_project({program}, folder.path().string(), {"digits", ""});
+    std::string header = read(folder.path() / "digits.hpp");
+    EXPECT_NE(header.find("float* new_w /* [40] */"), std::string::npos) << header;
+    EXPECT_NE(read(folder.path() / "digits.cpp").find("0.125f"), std::string::npos);
+    ASSERT_EQ(shell("cd " + folder.path().string() +
+                    " && g++ -O2 -std=c++17 digits.cpp main.cpp -o digits && echo > digits.weights"
+                    " && head -c 160 /dev/zero > in && ! ./digits step in in out 2> said"),
+              0);
+    EXPECT_NE(read(folder.path() / "said").find("is not the file of weights"), std::string::npos);
+}
+
+TEST(CppProject, IndicesOutOfBoundsAreErrors) {
+    Builder b("take");
+    int x = b.input("x", DType::float32, {5}), at = b.input("at", DType::int64, {3});
+    int y = b.output("y", DType::float32, {3});
+    b.kernel("take",
+             ir::kernel::Gather{{3}, {}, b.access(x, {}), {b.all(at)}, {1}, {5}, {0}, b.all(y)});
+    Folder folder;
+    cpp_project::export_cpp_project({b.done()}, folder.path().string(), {"digits", R"(
+#include "digits.hpp"
+#include <stdexcept>
+#include <string>
+int main() {
+    const float x[5] = {};
+    const int64_t at[3] = {1, -6, 9};
+    float y[3];
+    try {
+        digits::take(x, at, y);
+    } catch (const std::out_of_range& error) {
+        const std::string wanted = "index -6 is out of bounds for axis 0 with size 5";
+        return error.what() == wanted ? 0 : 2;
+    }
+    return 1;
+})"});
+    EXPECT_EQ(shell("cd " + folder.path().string() +
+                    " && g++ -O2 -std=c++17 -Wall -Wextra -Werror digits.cpp main.cpp && ./a.out"),
+              0);
+}
+
+// More kernels than one file or one function takes, all different.
+TEST(CppProject, LargeProgramsAreSplit) {
+    Builder b("chain");
+    int at = b.input("x", DType::float32, {8});
+    for (int k = 0; k < 160; ++k) {
+        bool is_last = k == 159;
+        int next =
+            is_last ? b.output("y", DType::float32, {8}) : b.temporary("", DType::float32, {8});
+        b.kernel("step_" + std::to_string(k),
+                 ir::kernel::Map{{8}, {b.all(at)}, {arg(0) + k * 0.5}, {b.all(next)}});
+        at = next;
+    }
+    Program program = b.done();
+    expect_exported_bits({program});
+    Folder folder;
+    cpp_project::export_cpp_project({program}, folder.path().string(), {"digits", ""});
+    EXPECT_TRUE(fs::exists(folder.path() / "digits_3.cpp"));
+    EXPECT_NE(read(folder.path() / "digits.cpp").find("part_2()"), std::string::npos);
+}
+
+TEST(CppProject, RefusesWhatItCannotWrite) {
+    EXPECT_THROW(cpp_project::export_cpp_project({training_step()}, "/dev/null/x", {"digits", ""}),
+                 InputOutputError);
+    EXPECT_THROW(cpp_project::export_cpp_project({}, "/dev/null/x", {"digits", ""}), ValueError);
+}
+
+}  // namespace
+}  // namespace composit::tests
