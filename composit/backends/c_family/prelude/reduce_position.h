@@ -25,7 +25,7 @@ template <class Order, class T>
 class RowPosition {
   public:
     void add(const T* x, int64_t n) {
-        constexpr int64_t piece = 512;
+        constexpr int64_t piece = 2048;
         for (int64_t i = 0; i < n && best_ == best_; i += piece) {
             const int64_t count = n - i < piece ? n - i : piece;
             const T extremum = reduce_row<typename Order::Extremum>(x + i, count);
@@ -40,15 +40,23 @@ class RowPosition {
     int64_t result() const { return position_; }
 
   private:
+    static COMPOSIT_INLINE auto is_wanted(const T* x, T extremum) {
+        const Vector<T> values = load(x);
+        return (values == extremum) | (values != values);
+    }
+
     // The first element that is the extremum, or NaN; there is one.
     static int64_t first_of(const T* x, int64_t n, T extremum) {
-        constexpr int64_t group = 32;
+        constexpr int lanes = vector_lanes<T>;
+        constexpr int64_t group = 4 * lanes;
         int64_t i = 0;
         for (; i + group <= n; i += group) {
-            T found = T(0);
-            for (int64_t j = 0; j < group; ++j)
-                found = ((x[i + j] == extremum) | (x[i + j] != x[i + j])) ? T(1) : found;
-            if (found != T(0)) break;
+            auto found = is_wanted(x + i, extremum);
+            for (int v = 1; v < 4; ++v) found |= is_wanted(x + i + v * lanes, extremum);
+            uint64_t words[vector_bytes / 8], any = 0;
+            __builtin_memcpy(words, &found, sizeof words);
+            for (const uint64_t word : words) any |= word;
+            if (any != 0) break;
         }
         while (x[i] != extremum && x[i] == x[i]) ++i;
         return i;
