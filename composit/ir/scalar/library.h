@@ -62,8 +62,8 @@ Expr cbrt_of(const Expr& x);
 Expr hypot_of(const Expr& x, const Expr& y);
 
 // ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers
-// For x < -2 lgamma has zeros; there the bound is relative to lgamma(|x|) in float64: the absolute
-// error stays that of the terms that cancel.
+// For x < -2 lgamma has zeros: there, in float64, the error is within 6 ulp of the larger of |result|
+// and lgamma(|x|), and may be large against a result near 0.
 Expr lgamma_of(const Expr& x);
 
 }  // namespace composit::ir::scalar
