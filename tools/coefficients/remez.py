@@ -64,7 +64,7 @@ def round_to(x, bits):
 
 
 def minimax(function, weight, low, high, count, bits):
-    """As solve_minimax, with coefficients that are `bits`-bit numbers, and the error that they have.
+    """As solve_minimax, with coefficients that are `bits`-bit numbers, and the error they have.
 
     The lowest coefficient is rounded first and the others are fitted again, so that they make up
     for its rounding; the best of the candidates on this way is taken.

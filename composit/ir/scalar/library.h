@@ -61,9 +61,9 @@ Expr power_of(const Expr& x, const Expr& y);
 Expr cbrt_of(const Expr& x);
 Expr hypot_of(const Expr& x, const Expr& y);
 
-// ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers
-// For x < -2 lgamma has zeros: there, in float64, the error is within 6 ulp of the larger of |result|
-// and lgamma(|x|), and may be large against a result near 0.
+// ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers.
+// For x < -2 lgamma has zeros: there, in float64, the error is within 6 ulp of the larger of
+// |result| and lgamma(|x|), and may be large against a result near 0.
 Expr lgamma_of(const Expr& x);
 
 }  // namespace composit::ir::scalar
