@@ -1,12 +1,12 @@
 // Scalar expressions as C++ text, exactly. What the text computes is tested in tests/python/scalar.
 #include "composit/backends/c_family/scalar_printer.h"
 
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
-
-#include "composit/base/error.h"
-#include "composit/ir/scalar/function.h"
 
 namespace composit::c_family {
 namespace {
@@ -14,7 +14,9 @@ namespace {
 using namespace ir::scalar;
 using enum ir::DType;
 
-std::string literal_of(ir::DType dtype, double value) { return literal(dtype, bits_of(dtype, value)); }
+std::string literal_of(ir::DType dtype, double value) {
+    return literal(dtype, bits_of(dtype, value));
+}
 
 std::string printed(const Expr& expr, std::vector<std::string> arguments = {"x", "y"}) {
     std::set<std::string> taken(arguments.begin(), arguments.end());

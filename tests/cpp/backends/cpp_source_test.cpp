@@ -1,0 +1,119 @@
+// What generated code looks like, compared with files; UPDATE_GOLDEN=1 rewrites them.
+#include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/cpp/backend.h"
+#include "composit/base/error.h"
+#include "tests/cpp/backends/cpp_test_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace composit::tests {
+namespace {
+
+std::string golden_path(const std::string& name) {
+    std::string here = __FILE__;
+    return here.substr(0, here.find("tests/cpp/")) + "tests/golden/" + name + ".cpp.golden";
+}
+
+// The kernels of these programs, without what they use.
+std::string kernels_of(const std::vector<Program>& programs) {
+    std::string result;
+    for (const Program& program : programs) {
+        c_family::Modules modules = c_family::print_modules({&program});
+        for (const auto& module : modules.modules)
+            for (const auto& function : module.functions) result += function.text + "\n";
+    }
+    return result;
+}
+
+Program named(const std::string& name) {
+    for (const Program& program : test_programs())
+        if (program.name == name) return program;
+    throw KeyError(name);
+}
+
+void expect_golden(const std::string& name, const std::string& text) {
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(golden_path(name)) << text;
+    std::ifstream in(golden_path(name));
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);
+}
+
+TEST(CppSource, KernelsReadLikeCodeByHand) {
+    expect_golden("kernels", kernels_of({named("broadcast"), named("rows_fused"),
+                                         named("columns_middle"), named("product")}));
+}
+
+TEST(CppSource, FilesStartWithTheGraphAndTheCommand) {
+    Program program = named("broadcast");
+    program.graph_text.clear();
+    for (int k = 0; k < 100; ++k) program.graph_text += "line " + std::to_string(k) + " \\\n";
+    program.kernels[0].lines = {"train.py:12"};
+    std::string text = runtime::backend("cpp")->compile(program, {})->source();
+    EXPECT_EQ(text.rfind("// Made by composit ", 0), 0u);
+    EXPECT_NE(text.find("//     line 39\n//     … and 61 more lines\n"), std::string::npos);
+    EXPECT_NE(text.find("// From train.py:12\n"), std::string::npos);
+    EXPECT_NE(text.find("-ffp-contract=off"), std::string::npos);
+}
+
+TEST(CppSource, IdenticalKernelsAreEmittedOnce) {
+    Builder b("twice");
+    int x = b.input("x", DType::float32, {4}), t = b.temporary("t", DType::float32, {4});
+    int y = b.output("y", DType::float32, {4});
+    b.kernel("square", ir::kernel::Map{{4}, {b.all(x)}, {arg(0) * arg(0)}, {b.all(t)}});
+    b.kernel("square_2", ir::kernel::Map{{4}, {b.all(t)}, {arg(0) * arg(0)}, {b.all(y)}});
+    Program program = b.done();
+    c_family::Modules modules = c_family::print_modules({&program});
+    ASSERT_EQ(modules.modules.size(), 1u);
+    EXPECT_EQ(modules.modules[0].functions.size(), 1u);
+    ASSERT_EQ(modules.calls[0].size(), 2u);
+    EXPECT_EQ(modules.calls[0][1].buffers, (std::vector<int>{t, y}));
+}
+
+TEST(CppSource, DtypesWithoutKernelsAreRefusedByName) {
+    Builder b("half");
+    int x = b.input("x", DType::float16, {4}), y = b.output("y", DType::float16, {4});
+    b.kernel("copy", ir::kernel::Map{{4}, {b.all(x)}, {arg(0, DType::float16)}, {b.all(y)}});
+    Program program = b.done();
+    auto backend = runtime::backend("cpp");
+    EXPECT_EQ(backend->refuses(program.kernels[0], program),
+              "C++ kernels for float16 are not built yet");
+    EXPECT_THROW(backend->compile(program, {}), NotSupported);
+}
+
+TEST(CppSource, IndicesOutOfBoundsAreErrors) {
+    Builder b("take");
+    int x = b.input("x", DType::float32, {5}), at = b.input("at", DType::int64, {3});
+    int y = b.output("y", DType::float32, {3});
+    b.kernel("take",
+             ir::kernel::Gather{{3}, {}, b.access(x, {}), {b.all(at)}, {1}, {5}, {2}, b.all(y)});
+    auto executable = runtime::backend("cpp")->compile(b.done(), {});
+    float data[5] = {}, result[3];
+    int64_t indices[3] = {1, 7, 9};
+    runtime::Run run;
+    run.inputs = {data, indices};
+    run.outputs = {result};
+    try {
+        executable->run(run);
+        FAIL();
+    } catch (const IndexError& error) {
+        EXPECT_STREQ(error.what(), "index 7 is out of bounds for axis 2 with size 5");
+    }
+}
+
+TEST(CppSource, NamesAreValidAndDistinct) {
+    c_family::Names names({"load"});
+    EXPECT_EQ(names.claim("weights.0"), "weights_0");
+    EXPECT_EQ(names.claim("weights/0"), "weights_0_");
+    EXPECT_EQ(names.claim("weights 0"), "weights_0_2");
+    EXPECT_EQ(names.claim("for"), "for_");
+    EXPECT_EQ(names.claim("load"), "load_");
+    EXPECT_EQ(names.claim("__x"), "x");
+    EXPECT_EQ(names.claim("3d"), "_3d");
+    EXPECT_EQ(names.claim("é"), "x_");
+}
+
+}  // namespace
+}  // namespace composit::tests
