@@ -33,7 +33,11 @@ struct Product {
 struct Maximum {
     template <class V>
     static COMPOSIT_INLINE V of(const V& a, const V& b) {
-        return ((a >= b) | (a != a)) ? a : b;
+        const V larger = a >= b ? a : b;
+        if constexpr (is_floating<V>)
+            return a != a ? a : larger;
+        else
+            return larger;
     }
     template <class T>
     static constexpr T empty = T(0);  // never asked for: refused before
@@ -42,7 +46,11 @@ struct Maximum {
 struct Minimum {
     template <class V>
     static COMPOSIT_INLINE V of(const V& a, const V& b) {
-        return ((a <= b) | (a != a)) ? a : b;
+        const V smaller = a <= b ? a : b;
+        if constexpr (is_floating<V>)
+            return a != a ? a : smaller;
+        else
+            return smaller;
     }
     template <class T>
     static constexpr T empty = T(0);

@@ -97,3 +97,7 @@ template <>
 inline constexpr bool is_floating<float> = true;
 template <>
 inline constexpr bool is_floating<double> = true;
+template <>
+inline constexpr bool is_floating<Vector<float>> = true;
+template <>
+inline constexpr bool is_floating<Vector<double>> = true;
