@@ -33,6 +33,9 @@ void bind_transforms(nb::module_& module) {
     inner.def("vjp", &transforms::vjp, "outputs"_a, "cotangents"_a, "inputs"_a, located);
     inner.def("jvp", &transforms::jvp, "outputs"_a, "inputs"_a, "tangents"_a, located);
     inner.def("vmap", &transforms::vmap, "outputs"_a, "inputs"_a, "batched"_a, located);
+    inner.def(
+        "inline_calls", [](const Tensors& tensors) { return transforms::inline_calls(tensors); },
+        "tensors"_a);
     inner.def("simplify", &transforms::simplify, "outputs"_a, located);
     inner.def("lower", lowered, "outputs"_a, "inputs"_a, "name"_a = "program", "fuse"_a = true,
               "inline_scalars"_a = false, "constants_are_inputs"_a = false);

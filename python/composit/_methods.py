@@ -9,7 +9,9 @@ from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 
 
-def _reshape(self: LazyTensor, *shape: Any, order: str = "C", copy: bool | None = None) -> LazyTensor:
+def _reshape(
+    self: LazyTensor, *shape: Any, order: str = "C", copy: bool | None = None
+) -> LazyTensor:
     """The same elements under another shape."""
     return cnp.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
@@ -29,7 +31,7 @@ def _astype(
     if casting != "unsafe":
         import numpy as np
 
-        if not np.can_cast(self.dtype, dtype, casting):
+        if not np.can_cast(self.dtype, dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
                 with_location(
                     f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
@@ -74,7 +76,9 @@ def _item(self: LazyTensor, *args: Any) -> Any:
 
 def _index(self: LazyTensor) -> int:
     if self.ndim != 0 or self.dtype.kind not in "iu":
-        raise TypeError(with_location("only integer scalar arrays can be converted to a scalar index"))
+        raise TypeError(
+            with_location("only integer scalar arrays can be converted to a scalar index")
+        )
     return int(self.evaluated())
 
 
@@ -119,6 +123,14 @@ def _graph(self: LazyTensor) -> Any:
     return GraphView((self,))
 
 
+def _lowered_graph(self: LazyTensor) -> Any:
+    """The graph after calls are inlined and bit-preserving simplification."""
+    from composit.graph import GraphView
+
+    inlined = _core.transforms.inline_calls([self])
+    return GraphView(tuple(_core.transforms.simplify(inlined)))
+
+
 def _fill(self: LazyTensor, value: Any) -> None:
     self[...] = value
 
@@ -158,7 +170,12 @@ def attach() -> None:
     }  # fmt: skip
     for name, method in methods.items():
         setattr(LazyTensor, name, method)
-    for name, function in {"graph": _graph, "flat": _flat, "real": _real}.items():
+    for name, function in {
+        "graph": _graph,
+        "lowered_graph": _lowered_graph,
+        "flat": _flat,
+        "real": _real,
+    }.items():
         setattr(LazyTensor, name, property(function, doc=function.__doc__))
     LazyTensor.mT = property(cnp.matrix_transpose, doc="The last two axes exchanged.")
     LazyTensor.__array_priority__ = 1000

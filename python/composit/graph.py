@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from composit import _core
@@ -16,6 +16,7 @@ class GraphView(MultiDiGraph):
 
     def __init__(self, outputs: tuple[Any, ...]) -> None:
         super().__init__()
+        self._outputs = list(outputs)
         self._order = _core.topological_order(outputs)
         self._is_filled = False
 
@@ -35,6 +36,14 @@ class GraphView(MultiDiGraph):
         )
         self._adopt(graph)
 
+    @property
+    def text(self) -> str:
+        """The graph in the text form that parse reads."""
+        return _core.print_graph(self._outputs)
+
+    def __str__(self) -> str:
+        return self.text
+
     def __len__(self) -> int:
         return len(self._order)
 
@@ -44,3 +53,20 @@ class GraphView(MultiDiGraph):
     def __contains__(self, node: Any) -> bool:
         self._fill()
         return super().__contains__(node)
+
+
+def parse(text: str, data: Mapping[str, Any] | None = None) -> list[Any]:
+    """The outputs of the graph that a text (str(tensor.graph)) describes. `data` holds the large
+    constants that the text names only; large_constants(tensor, …) gives them."""
+    return _core.parse_graph(text, dict(data or {}))
+
+
+def large_constants(*tensors: Any) -> dict[str, Any]:
+    """The constants that a graph's text names only, by that name."""
+    return _core.large_constants(list(tensors))
+
+
+def structural_hash(tensor: Any) -> int:
+    """Equal for graphs of the same operations, attributes, types and sharing; values and names do
+    not count."""
+    return hash((tensor.node.structural_hash, tensor.output_index))

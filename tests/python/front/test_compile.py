@@ -24,11 +24,24 @@ def test_same_bits_as_evaluation(backend):
 
 def test_parts():
     compiled = composit.compile(layer, X, W)
-    assert len(compiled.graph) == 6  # x, w, two scalars would be leaves: 0 and 2
+    assert len(compiled.graph) == 7  # x, w, 0, 2 and three operations
     assert compiled.kernels and "x" in compiled.plan
     assert [step.name for step in compiled.passes]
     assert "for" in compiled.source
     assert all(where == "cpp" for _, where, _ in compiled.placements)
+
+
+def test_arguments_are_named_as_the_parameters():
+    compiled = composit.compile(layer, X, W, backend="interpreter")
+    assert [buffer.name for buffer in compiled.buffers if buffer.kind == "input"] == ["x", "w"]
+
+
+def test_export(tmp_path):
+    compiled = composit.compile(layer, X, W)
+    compiled.export(tmp_path)
+    assert {"layer.hpp", "layer.cpp", "main.cpp", "CMakeLists.txt"} <= {
+        p.name for p in tmp_path.iterdir()
+    }
 
 
 def test_specialisations():
@@ -42,7 +55,9 @@ def test_specialisations():
 
 
 def test_structures():
-    compiled = composit.compile(lambda t: {"a": t[0] + 1, "b": (t[1], t[0] * 2)}, backend="interpreter")
+    compiled = composit.compile(
+        lambda t: {"a": t[0] + 1, "b": (t[1], t[0] * 2)}, backend="interpreter"
+    )
     result = compiled((X, W))
     np.testing.assert_array_equal(result["a"], X + 1)
     np.testing.assert_array_equal(result["b"][1], X * 2)

@@ -1,9 +1,11 @@
 """MultiDiGraph against networkx, and tensor.graph."""
 
 import networkx
+import numpy as np
 import pytest
 
 import composit as cnp
+from composit.graph import large_constants, parse, structural_hash
 from composit.multidigraph import (
     MultiDiGraph,
     compose_all,
@@ -90,3 +92,24 @@ def test_a_long_chain():
         x = x + 1
     assert len(x.graph) == 40001
     assert cnp.evaluate(x)[0] == 20001
+
+
+def test_text_form():
+    x = cnp.asarray(np.arange(40.0), name="values")
+    y = cnp.exp(x) + x
+    text = str(y.graph)
+    assert text.startswith("composit graph 1")
+    (again,) = parse(text, large_constants(y))
+    assert str(again.graph) == text
+    np.testing.assert_array_equal(again, y)
+    assert structural_hash(again) == structural_hash(y) != structural_hash(x)
+
+
+def test_lowered_graph():
+    @cnp.wrap_as_operation()
+    def cube(x):
+        return x * x * x
+
+    y = cube(cnp.ones(2))
+    assert [node.operation.name for node in y.graph] == ["constant", "call"]
+    assert [node.operation.name for node in y.lowered_graph] == ["constant", "map", "map"]

@@ -10,6 +10,8 @@ import pytest
 import composit as cnp
 from composit.types import LazyTensor
 
+LIST = [1, 2, 3]
+
 
 def make(*shape, dtype="float32"):
     return cnp.asarray(np.arange(np.prod(shape)).reshape(shape).astype(dtype))
@@ -28,8 +30,9 @@ def test_operators_agree_with_numpy():
     pairs = [
         (x + y, a + b), (x - 1, a - 1), (2 * x, 2 * a), (1 / x, 1 / a), (x // y, a // b),
         (x % y, a % b), (-x, -a), (abs(x), abs(a)), (x @ y, a @ b), (x < y, a < b),
-        (x == y, a == b), (x != 1.5, a != 1.5), (a + x, a + a), (np.float64(2) * x, np.float64(2) * a),
-        (x + np.ones(3), a + np.ones(3)), ([1, 2, 3] + x, [1, 2, 3] + a),
+        (x == y, a == b), (x != 1.5, a != 1.5), (a + x, a + a),
+        (np.float64(2) * x, np.float64(2) * a),
+        (x + np.ones(3), a + np.ones(3)), (LIST + x, LIST + a),
     ]  # fmt: skip
     for lazy, eager in pairs:
         value = cnp.evaluate(lazy)
@@ -95,7 +98,7 @@ def test_nodes_made_before_a_write_keep_their_values():
         lambda a: a.T,
         lambda a: a.reshape(-1),
         lambda a: a[1:][0][::2],
-        lambda a: a.T.reshape(2, 2, 3)[1] if isinstance(a, LazyTensor) else a.T.reshape(2, 2, 3)[1],
+        lambda a: a.reshape(2, 2, 3)[1].T,
     ],
 )
 def test_views_alias_their_base(view):
