@@ -109,11 +109,11 @@ int ellipsis_rank(const std::string& subscripts, const Tensor& x, size_t operand
 }
 
 // Without "->": the labels of "...", then letters that occur once, in the alphabet's order.
-Labels implicit_result(const std::vector<Labelled>& operands, int dots) {
+Labels implicit_result(const Subscripts& subscripts, int dots) {
     std::array<int, 256> counts{};
-    for (const Labelled& x : operands)
-        for (int label : x.labels)
-            if (label < 256) ++counts[static_cast<size_t>(label)];
+    for (const std::string& operand : subscripts.operands)
+        for (char letter : operand)
+            if (letter != '.') ++counts[static_cast<unsigned char>(letter)];
     Labels result;
     for (int k = dots; k-- > 0;) result.push_back(256 + k);
     for (int label = 0; label < 256; ++label)
@@ -264,7 +264,7 @@ Tensor einsum(std::string_view subscripts, const std::vector<Tensor>& operands) 
                "einsum: output has fewer dimensions than '...' broadcasts: '", subscripts,
                "'. Write '...' in the result, too.");
     const Labels result =
-        parsed.is_explicit ? labels_of(parsed.result, dots) : implicit_result(rest, dots);
+        parsed.is_explicit ? labels_of(parsed.result, dots) : implicit_result(parsed, dots);
     check_result(result, rest, subscripts);
     drop_broadcast_axes(rest);
 
