@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import os
 from collections.abc import Callable
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyTensor, with_location
 from composit.evaluation import as_tensor, options
 from composit.functional import _Traced
 from composit.structure import flatten
@@ -127,9 +129,26 @@ class CompiledFunction:
             return rebuild([next(rest) if a else leaf for leaf, a in zip(arrays, is_array)])
 
         traced = _Traced(self._function, rebuild_all, {})
-        examples = [as_tensor(array) for array, a in zip(arrays, is_array) if a]
+        names = self._names(rebuild(list(range(len(arrays)))))
+        examples = [
+            _named(as_tensor(array), names.get(i, ""))
+            for i, (array, a) in enumerate(zip(arrays, is_array))
+            if a
+        ]
         core = _core.compile_function(traced, examples, self._options, self._name)
         return Specialisation(core, traced.rebuild_result)
+
+    def _names(self, numbered: tuple[Any, ...]) -> dict[int, str]:
+        """The function's parameter names for leaves that are whole arguments."""
+        try:
+            parameters = list(inspect.signature(self._function).parameters.values())
+        except (TypeError, ValueError):
+            return {}
+        return {
+            leaf: parameter.name
+            for leaf, parameter in zip(numbered, parameters)
+            if isinstance(leaf, int) and parameter.kind is not parameter.VAR_POSITIONAL
+        }
 
     def __call__(self, *args: Any) -> Any:
         signature, leaves, _ = self._signature(args)
@@ -156,20 +175,19 @@ class CompiledFunction:
             )
         return getattr(self._latest, name)
 
-    def export(self, path: Any, *signatures: tuple[Any, ...]) -> Any:
+    def export(self, path: Any, *signatures: tuple[Any, ...]) -> None:
         """Writes the program as C++ with no dependencies into the folder `path`. Each of
         `signatures` is a tuple of example arguments; none: the latest specialisation."""
-        exporter = getattr(_core, "export_cpp_project", None)
-        if exporter is None:
-            raise NotSupported(with_location("export: the exporter cpp_project is not built."))
         chosen = [self.specialise(*examples) for examples in signatures]
         if not chosen:
             if self._latest is None:
                 raise AttributeError(
-                    with_location(f"{self._name}.export: nothing is compiled before the first call.")
+                    with_location(
+                        f"{self._name}.export: nothing is compiled before the first call."
+                    )
                 )
             chosen = [self._latest]
-        return exporter([one.core for one in chosen], str(path), self._name)
+        _core.export_cpp_project([one.core for one in chosen], os.fspath(path), self._name)
 
     def __repr__(self) -> str:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"
@@ -184,6 +202,10 @@ def _as_array(leaf: Any) -> Any:
     import numpy as np
 
     return np.asarray(leaf)
+
+
+def _named(example: LazyTensor, name: str) -> LazyTensor:
+    return _core.named(example, name) if name and not example.name else example
 
 
 def _outline(value: Any) -> Any:
@@ -212,7 +234,7 @@ def compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, name=name,
         )  # fmt: skip
-    compiled = CompiledFunction(f, run_options, name or getattr(f, "__name__", "f"))
+    compiled = CompiledFunction(f, run_options, name or str(getattr(f, "__name__", "f")))
     if examples:
         compiled.specialise(*examples)
         compiled._is_fixed = True

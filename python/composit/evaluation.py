@@ -19,7 +19,7 @@ def options(
     reuse_buffers: bool = True,
     cache_folder: str | None = None,
 ) -> Any:
-    """How to run: the back end by name, threads (None: set_threads' or all), what may be planned."""
+    """How to run: the back end by name, threads (None: set_threads' or all), what to plan."""
     return _core.Options(backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "")
 
 
@@ -31,7 +31,9 @@ def set_threads(count: int | None) -> None:
     never changes a result."""
     if count is not None and (not isinstance(count, int) or count < 1):
         raise ValueError(
-            with_location(f"set_threads: {count!r} threads. A positive integer or None is required.")
+            with_location(
+                f"set_threads: {count!r} threads. A positive integer or None is required."
+            )
         )
     _threads[0] = count or 0
 

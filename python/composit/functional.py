@@ -15,7 +15,9 @@ from composit.structure import Rebuild, flatten
 class _Traced:
     """A Python function of structures as one of lists of tensors, which the core calls."""
 
-    def __init__(self, function: Callable[..., Any], rebuild: Rebuild, options: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], rebuild: Rebuild, options: dict[str, Any]
+    ) -> None:
         self.function, self.rebuild, self.options = function, rebuild, options
         self.rebuild_result: Rebuild = lambda items: items
         self.result_count = 0
@@ -41,43 +43,36 @@ def value_and_grad(
     @functools.wraps(fun)
     def both(*args: Any, **options: Any) -> Any:
         tensors, rebuild = _arguments(args)
-        places: list[int] = []
-        counts: list[int] = []
-        chosen = [number % len(args) if -len(args) <= number < len(args) else None for number in numbers]
-        if None in chosen:
-            raise ValueError(
-                with_location(f"grad: argnums {argnums} for {len(args)} arguments. They must be in range.")
-            )
+        for number in numbers:
+            if not -len(args) <= number < len(args):
+                raise ValueError(
+                    with_location(
+                        f"grad: argnums {argnums} for {len(args)} arguments. They must be in range."
+                    )
+                )
+        chosen = [number % len(args) for number in numbers]
         starts = [0]
         for arg in args:
             starts.append(starts[-1] + len(flatten(arg)[0]))
-        for number in chosen:
-            places += range(starts[number], starts[number + 1])  # type: ignore[index]
-            counts.append(starts[number + 1] - starts[number])  # type: ignore[index]
+        counts = [starts[number + 1] - starts[number] for number in chosen]
+        places = [p for number in chosen for p in range(starts[number], starts[number + 1])]
         traced = _Traced(fun, rebuild, options)
         values, gradients = _core.value_and_gradients(traced, tensors, places)
         rest = iter(gradients)
         results = tuple(
-            flatten(args[number])[1]([next(rest) for _ in range(count)])  # type: ignore[index]
+            flatten(args[number])[1]([next(rest) for _ in range(count)])
             for number, count in zip(chosen, counts)
         )
         value = traced.rebuild_result(values)
         return value, results[0] if isinstance(argnums, int) else results
 
-    if has_aux:
-        return both
-
-    @functools.wraps(fun)
-    def checked(*args: Any, **options: Any) -> Any:
-        return both(*args, **options)
-
-    return checked
+    return both
 
 
 def grad(
     fun: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that returns fun's gradient; with has_aux, (gradient, what fun returned second)."""
+    """A function that returns fun's gradient; with has_aux, also what fun returned second."""
     both = value_and_grad(fun, argnums, has_aux)
 
     @functools.wraps(fun)

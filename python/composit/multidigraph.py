@@ -1,4 +1,4 @@
-"""A persistent version of networkx.MultiDiGraph: every change is a new graph that shares structure."""
+"""A persistent networkx.MultiDiGraph: every change is a new graph that shares structure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class MultiDiGraph:
             return
         self._node = self._node.set(node, {**(old or {}), **attributes})
 
-    def _put_edge(self, source: Any, sink: Any, key: Any, attributes: Attributes, owned: set) -> None:
+    def _put_edge(
+        self, source: Any, sink: Any, key: Any, attributes: Attributes, owned: set
+    ) -> None:
         self._put_node(source, _nothing)
         self._put_node(sink, _nothing)
         for is_forward, here, there in ((True, source, sink), (False, sink, source)):
@@ -297,7 +299,7 @@ def _without(neighbours: dict, other: Any, key: Any) -> dict:
 def network_error(message: str) -> Exception:
     """networkx's error class where networkx is installed, else a KeyError."""
     try:
-        from networkx import NetworkXError
+        from networkx import NetworkXError  # type: ignore[import-untyped]
     except ImportError:
         return KeyError(message)
     return NetworkXError(message)
@@ -316,7 +318,9 @@ def topological_traversal(graph: MultiDiGraph) -> Iterator[Any]:
             if waiting[successor] == 0:
                 ready.append(successor)
     if done != len(waiting):
-        raise ValueError("topological_traversal: the graph has a cycle. An acyclic one is required.")
+        raise ValueError(
+            "topological_traversal: the graph has a cycle. An acyclic one is required."
+        )
 
 
 def from_networkx(graph: Any) -> MultiDiGraph:
@@ -328,7 +332,7 @@ def from_networkx(graph: Any) -> MultiDiGraph:
 
 def to_networkx(graph: MultiDiGraph) -> Any:
     """A networkx.MultiDiGraph equal to this graph."""
-    import networkx
+    import networkx  # type: ignore[import-untyped]
 
     result = networkx.MultiDiGraph(**graph.graph)
     result.add_nodes_from((node, dict(data)) for node, data in graph.nodes(data=True))

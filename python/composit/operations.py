@@ -1,4 +1,4 @@
-"""Operations of one's own, written with NumPy: wrap_as_operation; and the seed's way to make some."""
+"""Operations of one's own, written with NumPy: wrap_as_operation, and the seed's names."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def create_numpy_concatenate_function() -> Any:
 def create_from_numpy_compute_operation(
     *operands: Any, operation: Any, dtype_to_override: Any = None
 ) -> Any:
-    """The node for a callable that runs NumPy operations on arrays, traced as by wrap_as_operation."""
+    """The node for a callable that runs NumPy operations, traced as by wrap_as_operation."""
     if not hasattr(operation, "__name__"):
         operation = functools.wraps(type(operation).__call__)(operation)
         operation.__name__ = type(operation).__name__

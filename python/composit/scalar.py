@@ -26,8 +26,8 @@ def register(
     """A new elementwise function: composit.numpy.<name>, differentiable, on every back end.
 
     value(x, …) is its definition on scalar expressions: operators, numbers and composit.scalar's
-    functions. slope(x, …, y) returns the derivative for each argument (one expression, or a tuple;
-    None for zero); without it, it is derived from the value.
+    functions. slope(x, …, y) returns the derivative for each argument (one expression, or a
+    tuple; None for zero); without it, it is derived from the value.
 
         softsign = composit.register("softsign", value=lambda x: x / (1 + abs(x)),
                                      doc="x / (1 + |x|)")

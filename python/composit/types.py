@@ -1,6 +1,5 @@
 """The types that users name in annotations, and visualize."""
 
-from composit import _methods
 from composit._core import LazyTensor, Node
 from composit.visualization import visualize
 

@@ -63,8 +63,8 @@ def visualize_graph(
     timeout: float = 1,
     file_name: str | None = None,
 ) -> Any:
-    """A graphviz.Digraph of a MultiDiGraph. `render` writes an SVG file (without the program dot, its
-    text), says where, and opens it where there is a display."""
+    """A graphviz.Digraph of a MultiDiGraph. `render` writes an SVG file (its text where
+    the program dot is missing), says where, and opens it where there is a display."""
     digraph = graphviz_graph if graphviz_graph is not None else _graphviz().Digraph()
     for node in graph:
         visualize_node(digraph, graph, node)

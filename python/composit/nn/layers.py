@@ -96,7 +96,8 @@ def resnet_module(
     if len(parts) not in (3, 4):
         raise TypeError(
             _core.with_location(
-                f"resnet_module: {len(parameters)} parameters. 15, or 20 with a shortcut, are required."
+                f"resnet_module: {len(parameters)} parameters. 15, or 20 with a shortcut, are "
+                "required."
             )
         )
     return _c.resnet_module(

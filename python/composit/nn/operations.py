@@ -57,19 +57,35 @@ def convolution(
     """Cross-correlation in 1, 2 or 3 dimensions. Filters: (out, in / groups, window…), or
     (out, window…, in / groups) with channels_last."""
     return _c.convolution(
-        image, filters, channels_last, _lengths(strides), _lengths(padding), _lengths(dilation), groups
+        image,
+        filters,
+        channels_last,
+        _lengths(strides),
+        _lengths(padding),
+        _lengths(dilation),
+        groups,
     )
 
 
 def max_pool(
-    image: Any, *, kernel_size: Any, channels_last: bool, strides: Any = (1, 1), padding: Any = (0, 0)
+    image: Any,
+    *,
+    kernel_size: Any,
+    channels_last: bool,
+    strides: Any = (1, 1),
+    padding: Any = (0, 0),
 ) -> LazyTensor:
     """Maximum over windows; padding is -inf."""
     return _c.max_pool(image, kernel_size, channels_last, *_windows(image, strides, padding))
 
 
 def average_pool(
-    image: Any, *, kernel_size: Any, channels_last: bool, strides: Any = (1, 1), padding: Any = (0, 0)
+    image: Any,
+    *,
+    kernel_size: Any,
+    channels_last: bool,
+    strides: Any = (1, 1),
+    padding: Any = (0, 0),
 ) -> LazyTensor:
     """Mean over windows; padding is zeros, which count."""
     return _c.average_pool(image, kernel_size, channels_last, *_windows(image, strides, padding))

@@ -7,9 +7,8 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
+from composit._core.nn import Optimizer
 from composit.evaluation import evaluate
-
-Optimizer = _core.nn.Optimizer
 
 
 def optimize(

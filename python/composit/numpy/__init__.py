@@ -3,14 +3,14 @@
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.numpy import random
+from composit.numpy import manipulation, random
 from composit.numpy._ufunc import Ufunc, ufuncs
 from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
 from composit.numpy.linear import *
 from composit.numpy.manipulation import *
-from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
 from composit.numpy.reductions import *
+from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
 
 _table = ufuncs()
 globals().update(_table)
@@ -31,7 +31,7 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None)
 def where(condition, x=None, y=None, /):
     """x where the condition holds, y elsewhere; with one argument, nonzero(condition)."""
     if x is None and y is None:
-        return nonzero(condition)
+        return manipulation.nonzero(condition)
     return _core.numpy.apply("where", condition, x, y)
 
 
@@ -44,7 +44,9 @@ def result_type(*arrays_and_dtypes):
     """The dtype that these promote to; Python scalars count by their kind only."""
     import numpy as np
 
-    operands = [a.dtype if isinstance(a, LazyTensor) and not a.is_weak else a for a in arrays_and_dtypes]
+    operands = [
+        a.dtype if isinstance(a, LazyTensor) and not a.is_weak else a for a in arrays_and_dtypes
+    ]
     return np.result_type(*operands)
 
 
@@ -72,6 +74,10 @@ def __getattr__(name):
     import numpy as np
 
     value = getattr(np, name, None)
-    if isinstance(value, type) and issubclass(value, np.generic) or name in ("dtype", "finfo", "iinfo"):
+    if (isinstance(value, type) and issubclass(value, np.generic)) or name in (
+        "dtype",
+        "finfo",
+        "iinfo",
+    ):
         return value
     raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")

@@ -103,7 +103,9 @@ class Ufunc:
         result = reduction(array, axis=axis, keepdims=keepdims, **options)
         return write_out(self.__name__, result, out)
 
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> LazyTensor:
+    def accumulate(
+        self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> LazyTensor:
         """Running results along an axis."""
         from composit import numpy as cnp
 

@@ -173,8 +173,8 @@ def full_like(
 
 
 def arange(
-    start_or_stop: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None,
-    like: Any = None, name: str | None = None,
+    start_or_stop: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
+    device: Any = None,    like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """start, start + step, … before stop; arange(stop) starts at 0."""
     refuse("arange", like=like)
@@ -223,7 +223,9 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     return _c.identity(n, dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> LazyTensor:
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None
+) -> LazyTensor:
     """Ones at and below the k-th diagonal."""
     refuse("tri", like=like)
     return _c.tri(N, M, k, dtype)

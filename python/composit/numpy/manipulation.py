@@ -12,9 +12,7 @@ from composit.numpy._ufunc import refuse, write_out
 _c = _core.numpy
 
 
-def reshape(
-    a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
-) -> LazyTensor:
+def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> LazyTensor:
     """The same elements in row-major order under another shape; one length may be -1."""
     if order not in ("C", "A"):
         refuse("reshape", order=order)

@@ -66,7 +66,9 @@ class RandomState:
         """Exponential with mean scale."""
         return self._state.exponential(scale, _size(size))
 
-    def randint(self, low: int, high: int | None = None, size: Any = None, dtype: Any = int) -> LazyTensor:
+    def randint(
+        self, low: int, high: int | None = None, size: Any = None, dtype: Any = int
+    ) -> LazyTensor:
         """Integers in [low, high), or [0, low)."""
         if high is None:
             low, high = 0, low

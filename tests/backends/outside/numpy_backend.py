@@ -8,9 +8,9 @@ import ctypes.util
 import operator
 
 import numpy as np
+from composit._core import scalar
 
 import composit
-from composit._core import scalar
 
 _libm = ctypes.CDLL(ctypes.util.find_library("m"))
 
@@ -53,7 +53,7 @@ def _apply(expr, operands):
         case "fma":
             return _fma[dtype.name](*operands).astype(dtype)
         case "cast":
-            return operands[0] != 0 if dtype == bool else operands[0].astype(dtype)
+            return operands[0] != 0 if dtype.kind == "b" else operands[0].astype(dtype)
         case "bitcast":
             return np.ascontiguousarray(operands[0]).view(dtype)
         case "lookup":
@@ -77,7 +77,9 @@ def _evaluate(root, arguments):
         if expr.op == "argument":
             value = arguments[expr.index]
         elif expr.op == "constant":
-            value = np.full(arguments[0].shape if arguments else (), _constant(expr.bits, expr.dtype))
+            value = np.full(
+                arguments[0].shape if arguments else (), _constant(expr.bits, expr.dtype)
+            )
         else:
             value = _apply(expr, [values[hash(o)] for o in expr.operands])
         values[hash(expr)] = np.asarray(value, dtype=expr.dtype)
