@@ -16,9 +16,10 @@ def _numpy_folder() -> str:
 _core.add_internal_folder(_numpy_folder())
 _core.backends.warn_in_python()
 
-from composit import _methods, backends, errors, nn, numpy  # noqa: E402  # noqa: E402
+from composit import _methods, backends, errors, nn, numpy  # noqa: E402
 from composit.compilation import compile  # noqa: E402
 from composit.evaluation import evaluate, set_threads  # noqa: E402
+from composit.exporting import export  # noqa: E402
 from composit.functional import grad, jvp, value_and_grad, vjp, vmap  # noqa: E402
 from composit.nn import *  # noqa: E402
 from composit.numpy import *  # noqa: E402

@@ -135,7 +135,10 @@ class CompiledFunction:
             for i, (array, a) in enumerate(zip(arrays, is_array))
             if a
         ]
-        core = _core.compile_function(traced, examples, self._options, self._name)
+        # Each has a name of its own, as an export holds several.
+        count = len(self.specialisations)
+        name = self._name if count == 0 else f"{self._name}_{count + 1}"
+        core = _core.compile_function(traced, examples, self._options, name)
         return Specialisation(core, traced.rebuild_result)
 
     def _names(self, numbered: tuple[Any, ...]) -> dict[int, str]:
@@ -167,7 +170,7 @@ class CompiledFunction:
         return found([leaf for leaf in leaves if hasattr(leaf, "dtype")])
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(Specialisation, name):
+        if name.startswith("_") or not (name == "core" or hasattr(Specialisation, name)):
             raise AttributeError(f"'CompiledFunction' object has no attribute {name!r}")
         if self._latest is None:
             raise AttributeError(

@@ -44,6 +44,13 @@ def test_export(tmp_path):
     }
 
 
+def test_export_of_several_signatures(tmp_path):
+    compiled = composit.compile(layer)
+    compiled.export(tmp_path, (X, W), (X[:2], W))
+    text = (tmp_path / "layer.hpp").read_text()
+    assert text.count("void layer_") == 2 and "void layer_2(" in text
+
+
 def test_specialisations():
     compiled = composit.compile(layer, backend="interpreter")
     with pytest.raises(AttributeError, match="nothing is compiled before the first call"):
