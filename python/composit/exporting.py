@@ -1,0 +1,34 @@
+"""export: compiled functions as one C++ project that needs nothing but the standard library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from composit import _core
+from composit._core import with_location
+from composit.compilation import CompiledFunction
+
+
+def export(
+    path: Any, name: str, functions: Sequence[CompiledFunction], main_text: str = ""
+) -> None:
+    """Writes the functions, each in its latest specialisation and under its own name, into the folder
+    `path`: NAME.hpp, NAME.cpp (C++17), NAME.weights (constants of more than 16 elements, if there
+    are any), main.cpp (`main_text`, else a program that reads and writes files of raw elements) and
+    CMakeLists.txt. Each file is written atomically.
+
+    TypeError for a function that was not made by composit.compile; AttributeError for one that was
+    neither compiled for examples nor called yet; NotImplementedError naming what cannot be exported.
+    """
+    for function in functions:
+        if not isinstance(function, CompiledFunction):
+            raise TypeError(
+                with_location(
+                    f"export: {function!r} is not a function made by composit.compile, "
+                    "which is required."
+                )
+            )
+    cores = [function.core for function in functions]
+    _core.export_cpp_project(cores, os.fspath(path), name, main_text)
