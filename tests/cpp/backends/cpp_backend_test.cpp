@@ -51,6 +51,20 @@ void expect_bits(const std::vector<Program>& programs) {
     }
 }
 
+// The interpreter and the compiled code agree without the detour over the reference.
+TEST(CppBackend, AgreesWithTheInterpreter) {
+    for (const Program& program : test_programs()) {
+        SCOPED_TRACE(program.name);
+        std::vector<Array> inputs = random_inputs(program);
+        auto interpreted = runtime::backend("interpreter")->compile(program, {});
+        auto compiled = runtime::backend("cpp")->compile(program, {});
+        std::vector<Array> expected = run(*interpreted, program, inputs, 1);
+        std::vector<Array> results = run(*compiled, program, inputs, 2);
+        for (size_t k = 0; k < results.size(); ++k)
+            EXPECT_EQ(differing(results[k], expected[k]), 0) << "output " << k;
+    }
+}
+
 TEST(CppBackend, Maps) { expect_bits(map_programs()); }
 TEST(CppBackend, Reductions) { expect_bits(reduce_programs()); }
 TEST(CppBackend, Scans) { expect_bits(scan_programs()); }

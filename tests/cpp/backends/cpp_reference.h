@@ -3,6 +3,8 @@
 
 #include "tests/cpp/backends/cpp_programs.h"
 
+#include <map>
+
 namespace composit::tests {
 
 using ir::scalar::Bits;
@@ -79,16 +81,20 @@ class Reference {
         return result;
     }
 
+    static const Expr& operation(ir::scalar::Op op, DType dtype) {
+        static std::map<std::pair<ir::scalar::Op, DType>, Expr> made;
+        Expr& expr = made[{op, dtype}];
+        if (!expr) expr = Expr::make(op, {Expr::argument(0, dtype), Expr::argument(1, dtype)});
+        return expr;
+    }
     static Bits apply(ir::scalar::Op op, DType dtype, Bits a, Bits b) {
         using ir::scalar::Op;
         if (dtype == DType::boolean && op == Op::add) op = Op::bit_or;
         if (dtype == DType::boolean && op == Op::multiply) op = Op::bit_and;
-        Expr expr = Expr::make(op, {Expr::argument(0, dtype), Expr::argument(1, dtype)});
-        return ir::scalar::evaluate({expr}, {a, b})[0];
+        return ir::scalar::evaluate({operation(op, dtype)}, {a, b})[0];
     }
     static bool holds(ir::scalar::Op op, DType dtype, Bits a, Bits b) {
-        Expr expr = Expr::make(op, {Expr::argument(0, dtype), Expr::argument(1, dtype)});
-        return (ir::scalar::evaluate({expr}, {a, b})[0][0] & 1) != 0;
+        return (ir::scalar::evaluate({operation(op, dtype)}, {a, b})[0][0] & 1) != 0;
     }
     static bool is_nan(DType dtype, Bits a) {
         return holds(ir::scalar::Op::not_equal, dtype, a, a);
