@@ -15,12 +15,13 @@ def export(
     path: Any, name: str, functions: Sequence[CompiledFunction], main_text: str = ""
 ) -> None:
     """Writes the functions, each in its latest specialisation and under its own name, into the
-    folder `path`: NAME.hpp, NAME.cpp (C++17), NAME.weights (constants of more than 16 elements, if there
-    are any), main.cpp (`main_text`, else a program that reads and writes files of raw elements) and
-    CMakeLists.txt. Each file is written atomically.
+    folder `path`: NAME.hpp, NAME.cpp (C++17), NAME.weights (constants of more than 16 elements, if
+    there are any), main.cpp (`main_text`, else a program that reads and writes files of raw
+    elements) and CMakeLists.txt. Each file is written atomically.
 
-    TypeError for a function that was not made by composit.compile; AttributeError for one that
-    was neither compiled for examples nor called yet; NotImplementedError naming what cannot be exported.
+    TypeError for a function that was not made by composit.compile; AttributeError for one that was
+    neither compiled for examples nor called yet; NotImplementedError naming what cannot be
+    exported.
     """
     for function in functions:
         if not isinstance(function, CompiledFunction):
