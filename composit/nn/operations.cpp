@@ -62,6 +62,7 @@ void check_labels(std::string_view function, const Tensor& scores, const Tensor&
         std::equal(labels.shape().begin(), labels.shape().end(), scores.shape().begin());
     user_check(fits, function, ": scores have shape ", scores.shape(), ", labels have shape ",
                labels.shape(), ". scores.shape must be labels.shape + (classes,).");
+    numpy::check_bounds(labels, scores.rank() - 1, scores.shape().back());
 }
 
 }  // namespace

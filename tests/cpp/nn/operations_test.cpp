@@ -90,7 +90,7 @@ TEST(convolution, other_ranks_and_mistakes) {
                           {-1, -1, -1});
     const Tensor cube = numpy::ones({1, 1, 3, 3, 3});
     expect_values<double>(convolution(cube, cube), {1, 1, 1, 1, 1}, {27});
-    EXPECT_EQ(convolution(numpy::ones({1, 1, 3}, DType::float32), x).dtype(), DType::float64);
+    EXPECT_EQ(convolution(x, numpy::ones({1, 1, 3}, DType::float32)).dtype(), DType::float64);
     expect_error<ValueError>([&] { (void)convolution(x, cube); }, "x has shape (1, 1, 4)");
     expect_error<ValueError>([&] { (void)convolution(x, numpy::ones({1, 2, 2})); }, "channels");
     expect_error<ValueError>([&] { (void)convolution(x, x, {.strides = {0}}); }, "strides is (0,)");
