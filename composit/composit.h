@@ -1,6 +1,7 @@
 // Everything that a C++ program needs: #include "composit/composit.h".
 #pragma once
 
+#include "composit/base/error.h"
 #include "composit/functional/functional.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
