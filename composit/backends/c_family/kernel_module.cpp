@@ -106,7 +106,7 @@ Module print_module(const Draft& draft, Names& function_names) {
 
 }  // namespace
 
-Modules print_modules(const std::vector<const Program*>& programs) {
+Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit) {
     Modules result;
     std::vector<Draft> drafts;
     std::map<uint64_t, std::pair<size_t, size_t>> known;  // key -> module, function
@@ -117,7 +117,7 @@ Modules print_modules(const std::vector<const Program*>& programs) {
             std::vector<Parameter> parameters = parameters_of(kernel, *program);
             uint64_t key = sharing_key(kernel, parameters);
             if (known.count(key) == 0) {
-                if (drafts.empty() || drafts.back().kernels.size() == kernels_per_module)
+                if (drafts.empty() || drafts.back().kernels.size() == module_limit)
                     drafts.emplace_back();
                 known[key] = {drafts.size() - 1, drafts.back().kernels.size()};
                 drafts.back().kernels.push_back(&kernel);

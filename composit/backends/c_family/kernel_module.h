@@ -33,7 +33,8 @@ struct Modules {
 
 // Prints the kernels of several programs; identical ones share a function. Function names are
 // unique over all modules. Throws NotSupported.
-Modules print_modules(const std::vector<const ir::kernel::Program*>& programs);
+Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
+                      size_t module_limit = kernels_per_module);
 
 // What every generated file starts with: "// Made by composit …", the graph (its first 40 lines),
 // the user's source lines, and `notes`, as comments.

@@ -53,7 +53,7 @@ Project plan(const std::vector<Program>& functions, const ExportOptions& options
     project.name = c_family::Names().claim(options.name.empty() ? "model" : options.name);
     std::vector<const Program*> programs;
     for (const Program& program : functions) programs.push_back(&program);
-    project.modules = c_family::print_modules(programs);
+    project.modules = c_family::print_modules(programs, options.kernels_per_source);
     c_family::Names function_names({project.name, "load_weights", "Fault", "Memory", "Pool",
                                     "FirstFault", "Weights", "pool", "scratch", "weights",
                                     "weights_mutex", "loaded_weights"});

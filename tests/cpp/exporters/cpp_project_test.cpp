@@ -64,9 +64,10 @@ std::vector<Array> run_exported(const fs::path& folder, const std::string& funct
     return outputs;
 }
 
-void expect_exported_bits(const std::vector<Program>& programs) {
+void expect_exported_bits(const std::vector<Program>& programs, size_t kernels_per_source = 256) {
     Folder folder;
-    cpp_project::export_cpp_project(programs, folder.path().string(), {"digits", ""});
+    cpp_project::export_cpp_project(programs, folder.path().string(),
+                                    {"digits", "", kernels_per_source});
     ASSERT_EQ(shell("cd " + folder.path().string() +
                     " && g++ -O2 -std=c++17 -Wall -Wextra -Werror digits*.cpp main.cpp -o digits"),
               0);
@@ -175,9 +176,9 @@ TEST(CppProject, LargeProgramsAreSplit) {
         at = next;
     }
     Program program = b.done();
-    expect_exported_bits({program});
+    expect_exported_bits({program}, 64);
     Folder folder;
-    cpp_project::export_cpp_project({program}, folder.path().string(), {"digits", ""});
+    cpp_project::export_cpp_project({program}, folder.path().string(), {"digits", "", 64});
     EXPECT_TRUE(fs::exists(folder.path() / "digits_3.cpp"));
     EXPECT_NE(read(folder.path() / "digits.cpp").find("part_2()"), std::string::npos);
 }

@@ -129,6 +129,7 @@ TEST(Simplify, NamesAndLinesSurvive) {
 }
 
 TEST(Simplify, EveryRuleIsListed) {
+    ops::register_operations();
     EXPECT_EQ(simplify_rules().size(), 16u);
     for (const SimplifyRule& rule : simplify_rules()) {
         EXPECT_NE(ir::find_operation(rule.operation), nullptr) << rule.operation;

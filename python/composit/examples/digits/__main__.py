@@ -1,0 +1,153 @@
+"""Trains a small ConvNet on handwritten digits and ships it, training step and all, as plain C++."""
+
+import argparse
+import functools
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import composit
+import composit.numpy as cnp
+from composit.examples.digits import data, network, project
+
+
+def parse(words: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m composit.examples.digits", description=__doc__)
+    parser.add_argument("--epochs", type=int, default=20, help="passes over the training images (20)")
+    parser.add_argument("--batch-size", type=int, default=32, help="images per step (32)")
+    parser.add_argument("--learning-rate", type=float, default=0.1, help="of gradient descent (0.1)")
+    parser.add_argument("--seed", type=int, default=0, help="of the split, the weights and the order (0)")
+    parser.add_argument("--output", type=Path, default=Path("digits_output"), metavar="DIR",
+                        help="where every file goes (digits_output)")  # fmt: skip
+    parser.add_argument("--data", type=Path, metavar="DIR",
+                        help="MNIST's four IDX files, gzipped or not, instead of the bundled scans")  # fmt: skip
+    arguments = parser.parse_args(words)
+    if arguments.epochs < 1 or arguments.batch_size < 1:
+        parser.error("--epochs and --batch-size must be at least 1")
+    return arguments
+
+
+class Training:
+    """The network's weights, and its step as a compiled function."""
+
+    def __init__(self, digits: data.Digits, arguments: argparse.Namespace) -> None:
+        self.batch = min(arguments.batch_size, len(digits.train_images))
+        self.digits, self.seed = digits, arguments.seed
+        self.step = functools.partial(network.training_step, learning_rate=arguments.learning_rate)
+        self.weights = network.initial_weights(*digits.train_images.shape[2:], arguments.seed)
+
+    def examples(self) -> list:
+        """What a step takes, as named tensors."""
+        images = cnp.asarray(self.digits.train_images[: self.batch], name="images")
+        labels = cnp.asarray(self.digits.train_labels[: self.batch], name="labels")
+        weights = [cnp.asarray(w, name=n) for w, n in zip(self.weights, network.NAMES)]
+        return [images, labels, *weights]
+
+    def compile(self) -> None:
+        self.train_step = composit.compile(self.step, *self.examples(), name="train_step")
+
+    def run(self, epochs: int) -> None:
+        from tqdm import tqdm
+
+        random = np.random.RandomState(self.seed)
+        images, labels = self.digits.train_images, self.digits.train_labels
+        steps = len(images) // self.batch
+        with tqdm(total=epochs * steps, unit="step", desc="training") as bar:
+            for epoch in range(epochs):
+                order = random.permutation(len(images))
+                for i in range(steps):
+                    chosen = order[i * self.batch : (i + 1) * self.batch]
+                    loss, logits, *self.weights = self.train_step(
+                        images[chosen], labels[chosen], *self.weights
+                    )
+                    accuracy = float((logits.argmax(axis=1) == labels[chosen]).mean())
+                    bar.update()
+                    if i % 8 == 0:
+                        bar.set_postfix(epoch=epoch + 1, loss=f"{float(loss):.4f}", accuracy=f"{accuracy:.2f}")
+
+    def logits(self, images: np.ndarray) -> np.ndarray:
+        return cnp.evaluate(network.network(cnp.asarray(images), [cnp.asarray(w) for w in self.weights]))
+
+    def accuracy(self, images: np.ndarray, labels: np.ndarray) -> float:
+        return float((self.logits(images).argmax(axis=1) == labels).mean())
+
+
+def seconds_per_step(step, repeats: int) -> float:
+    step()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        step()
+    return (time.perf_counter() - start) / repeats
+
+
+def describe(training: Training) -> None:
+    """What the training step costs, as a graph, as a plan, and in time."""
+    examples = training.examples()
+    batch = [training.digits.train_images[: training.batch], training.digits.train_labels[: training.batch]]
+    before = seconds_per_step(lambda: cnp.evaluate(*training.step(*examples)), repeats=10)
+    start = time.perf_counter()
+    training.compile()
+    compiling = time.perf_counter() - start
+    after = seconds_per_step(lambda: training.train_step(*batch, *training.weights), repeats=50)
+    without = composit.compile(training.step, *examples, name="train_step", reuse_buffers=False,
+                               backend="interpreter")  # fmt: skip
+    program = training.train_step.program
+    print(f"training step: {len(training.train_step.graph)} nodes, {len(program.kernels)} kernels, "
+          f"{sum(k.flops for k in program.kernels) / 1e6:.1f} MFLOP for {training.batch} images")  # fmt: skip
+    print(f"memory for temporaries: {program.arena_bytes / 1024:.0f} KiB planned with buffer reuse, "
+          f"{without.program.arena_bytes / 1024:.0f} KiB without")  # fmt: skip
+    print(f"time per step: {before * 1e3:.2f} ms interpreted, {after * 1e3:.2f} ms compiled "
+          f"(compiling took {compiling:.2f} s)")  # fmt: skip
+
+
+def draw(training: Training, path: Path) -> None:
+    """The network, from one image to its logits, as a picture."""
+    images = cnp.asarray(training.digits.test_images[:1], name="image")
+    weights = [cnp.asarray(w, name=n) for w, n in zip(training.weights, network.NAMES)]
+    picture = composit.visualize(network.network(images, weights), render=False)
+    project.write_atomically(path, picture.pipe(format="svg"))
+
+
+def ship(training: Training, folder: Path) -> project.Report:
+    digits = training.digits
+    weights = [cnp.asarray(w, name=n) for w, n in zip(training.weights, network.NAMES)]
+    image = cnp.asarray(digits.test_images[:1], name="image")
+    classify = composit.compile(lambda x, *w: network.network(x, w), image, *weights, name="classify")
+    step_images, step_labels = digits.train_images[: training.batch], digits.train_labels[: training.batch]
+    project.write(folder, classify, training.train_step, training.weights, step_images)
+    return project.check(
+        folder, digits.test_images, digits.test_labels, training.logits(digits.test_images),
+        step_images, step_labels, training.train_step(step_images, step_labels, *training.weights),
+    )  # fmt: skip
+
+
+def main(words: list[str] | None = None) -> int:
+    arguments = parse(words)
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        digits = data.load(arguments.data, arguments.seed)
+        print(f"data: {digits.source}; {len(digits.train_images)} to train, {len(digits.test_images)} to test")
+        training = Training(digits, arguments)
+        describe(training)
+        training.run(arguments.epochs)
+        accuracy = training.accuracy(digits.test_images, digits.test_labels)
+        print(f"test accuracy: {100 * accuracy:.2f} %")
+        draw(training, arguments.output / "digits.svg")
+        report = ship(training, arguments.output / "digits")
+    except (data.DataError, project.ProjectError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("digits: interrupted; every file that was written is whole.", file=sys.stderr)
+        return 130
+    print(f"C++: built with `{report.command}` in {report.build_seconds:.1f} s, {report.binary_bytes / 1024:.0f} KiB")
+    print(f"C++: test accuracy {100 * report.accuracy:.2f} %, {report.microseconds_per_image:.1f} us per image")
+    print("C++: logits, loss and updated weights have the same bits as in Python")
+    print(f"files: {arguments.output.resolve()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

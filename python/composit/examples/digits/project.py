@@ -1,0 +1,111 @@
+"""The trained network and its training step as a C++ project: written, built, run and compared."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+import composit
+from composit.examples.digits.network import NAMES
+
+COMMAND = ["-O2", "-std=c++17", "-Wall", "-Wextra", "-Werror", "digits.cpp", "main.cpp", "-o", "digits"]
+
+
+class ProjectError(Exception):
+    """The project cannot be built or run, or its results differ."""
+
+
+@dataclass(frozen=True)
+class Report:
+    command: str
+    build_seconds: float
+    binary_bytes: int
+    accuracy: float
+    microseconds_per_image: float
+
+
+def write(folder: Path, classify, train_step, weights: Sequence[np.ndarray], images: np.ndarray) -> None:
+    """The project, with the weights as they are now; `images` is one training batch."""
+    composit.export(folder, "digits", [classify, train_step], main_text(weights, images))
+    data = b"".join(np.ascontiguousarray(weight, np.float32).tobytes() for weight in weights)
+    write_atomically(folder / "digits.weights", data)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def main_text(weights: Sequence[np.ndarray], images: np.ndarray) -> str:
+    text = resources.files(__package__).joinpath("main.cpp.in").read_text()
+    batch, _, height, width = images.shape
+    values = {
+        "HEIGHT": height, "WIDTH": width, "PIXELS": height * width, "BATCH": batch,
+        "NAMES": ", ".join(NAMES),
+        "SIZES": ", ".join(str(weight.size) for weight in weights),
+        "COUNT": sum(weight.size for weight in weights),
+        "WEIGHT_ARGUMENTS": ", ".join(f"w[{i}]" for i in range(len(weights))),
+        "UPDATED_ARGUMENTS": ", ".join(f"updated[{i}]" for i in range(len(weights))),
+    }  # fmt: skip
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    return text
+
+
+def compiler() -> str:
+    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        if name and shutil.which(name):
+            return name
+    raise ProjectError("digits: no C++ compiler was found. Install g++ or clang++, or set CXX.")
+
+
+def run(folder: Path, *words: str) -> str:
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    if done.returncode or done.stderr:
+        raise ProjectError(f"digits: `{' '.join(words)}` in {folder} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def same_bits(name: str, computed: np.ndarray, expected: np.ndarray) -> None:
+    expected = np.ascontiguousarray(expected).reshape(computed.shape)
+    both_nan = np.isnan(computed) & np.isnan(expected)
+    different = (computed.view(np.uint32) != expected.view(np.uint32)) & ~both_nan
+    if different.any():
+        raise ProjectError(f"digits: {different.sum()} of {different.size} values of {name} differ from Python's.")
+
+
+def check(folder: Path, test_images, test_labels, logits, step_images, step_labels, step_results) -> Report:
+    """Builds the project, runs it on the test images and on one training step, compares every bit."""
+    start = time.perf_counter()
+    command = [compiler(), *COMMAND]
+    run(folder, *command)
+    seconds = time.perf_counter() - start
+    files = {
+        "test_images": test_images, "test_labels": test_labels,
+        "step_images": step_images, "step_labels": step_labels,
+    }  # fmt: skip
+    for name, array in files.items():
+        write_atomically(folder / f"{name}.raw", np.ascontiguousarray(array).tobytes())
+    output = run(folder, "./digits", "--test", "test_images.raw", "test_labels.raw", "logits.raw")
+    figures = dict(line.rsplit(" ", 1) for line in output.splitlines())
+    same_bits("the logits", np.fromfile(folder / "logits.raw", np.float32), logits)
+    run(folder, "./digits", "--train-step", "step_images.raw", "step_labels.raw", "step.raw")
+    expected = np.concatenate([np.ravel(result) for result in step_results])
+    same_bits("the training step", np.fromfile(folder / "step.raw", np.float32), expected)
+    return Report(
+        " ".join(command), seconds, (folder / "digits").stat().st_size,
+        float(figures["accuracy"]), float(figures["microseconds per image"]),
+    )  # fmt: skip
