@@ -4,30 +4,59 @@
 // `user_check` is for what a user can get wrong; `internal_check` is for what only we can.
 #pragma once
 
+#include "composit/base/text.h"
+
 #include <stdexcept>
 #include <string>
-
-#include "composit/base/text.h"
 
 namespace composit {
 
 class Error : public std::runtime_error {
-public:
+  public:
     using std::runtime_error::runtime_error;
 };
 
-class ValueError : public Error { using Error::Error; };
-class TypeError : public Error { using Error::Error; };
-class IndexError : public Error { using Error::Error; };
-class KeyError : public Error { using Error::Error; };
-class AxisError : public ValueError { using ValueError::ValueError; };        // numpy.exceptions.AxisError
-class OverflowError : public Error { using Error::Error; };
-class ZeroDivisionError : public Error { using Error::Error; };
-class NotSupported : public Error { using Error::Error; };                    // NotImplementedError
-class OutOfMemory : public Error { using Error::Error; };                     // MemoryError
-class InputOutputError : public Error { using Error::Error; };                // OSError
-class LinAlgError : public ValueError { using ValueError::ValueError; };
-class InternalError : public Error { using Error::Error; };                   // our fault, says so
+class ValueError : public Error {
+    using Error::Error;
+};
+class TypeError : public Error {
+    using Error::Error;
+};
+class IndexError : public Error {
+    using Error::Error;
+};
+class KeyError : public Error {
+    using Error::Error;
+};
+// numpy.exceptions.AxisError
+class AxisError : public ValueError {
+    using ValueError::ValueError;
+};
+class OverflowError : public Error {
+    using Error::Error;
+};
+class ZeroDivisionError : public Error {
+    using Error::Error;
+};
+// NotImplementedError
+class NotSupported : public Error {
+    using Error::Error;
+};
+// MemoryError
+class OutOfMemory : public Error {
+    using Error::Error;
+};
+// OSError
+class InputOutputError : public Error {
+    using Error::Error;
+};
+class LinAlgError : public ValueError {
+    using ValueError::ValueError;
+};
+// our fault, says so
+class InternalError : public Error {
+    using Error::Error;
+};
 
 template <class E = ValueError, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
@@ -37,7 +66,8 @@ template <class E = ValueError, class... Parts>
 // user_check<TypeError>(condition, parts of the message...): the text is built only on failure.
 template <class E = ValueError, class... Parts>
 void user_check(bool condition, const Parts&... parts) {
-    if (!condition) [[unlikely]] fail<E>(parts...);
+    if (!condition) [[unlikely]]
+        fail<E>(parts...);
 }
 
 template <class... Parts>

@@ -11,7 +11,7 @@ namespace composit {
 // which lets long chains free themselves without recursion.
 template <class T>
 class Counted {
-public:
+  public:
     Counted() = default;
     Counted(const Counted&) = delete;
     Counted& operator=(const Counted&) = delete;
@@ -21,16 +21,16 @@ public:
     bool drop() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
     uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
-protected:
+  protected:
     ~Counted() = default;
 
-private:
+  private:
     mutable std::atomic<uint32_t> count_{0};
 };
 
 template <class T>
 class Ref {
-public:
+  public:
     Ref() = default;
     Ref(std::nullptr_t) {}
     explicit Ref(const T* object) : object_(object) {
@@ -55,7 +55,7 @@ public:
     // Gives up the pointer without dropping the reference; the caller owns that reference.
     const T* detach() noexcept { return std::exchange(object_, nullptr); }
 
-private:
+  private:
     const T* object_ = nullptr;
 };
 

@@ -52,7 +52,8 @@ std::string join(const Range& parts, std::string_view separator = ", ") {
     return out.str();
 }
 
-// Shortest decimal text that reads back as the same double (or float): "0.1", "1.0", "inf", "nan", "1e-05".
+// Shortest decimal text that reads back as the same double (or float): "0.1", "1.0", "inf", "nan",
+// "1e-05".
 std::string number_text(double value);
 std::string number_text(float value);
 

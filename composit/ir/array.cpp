@@ -1,10 +1,10 @@
 #include "composit/ir/array.h"
 
-#include <cstdlib>
-#include <cstring>
-
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
+
+#include <cstdlib>
+#include <cstring>
 
 namespace composit::ir {
 
@@ -27,7 +27,9 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
 std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     const size_t rounded = (static_cast<size_t>(bytes > 0 ? bytes : 1) + 63) / 64 * 64;
     void* data = std::aligned_alloc(64, rounded);
-    if (!data) fail<OutOfMemory>("allocate: ", bytes, " bytes are not available. Free memory or use smaller arrays.");
+    if (!data)
+        fail<OutOfMemory>("allocate: ", bytes,
+                          " bytes are not available. Free memory or use smaller arrays.");
     return {data, std::free};
 }
 

@@ -1,12 +1,12 @@
 // An immutable n-dimensional block of elements: row-major, contiguous, shared.
 #pragma once
 
+#include "composit/ir/dtype.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
-
-#include "composit/ir/dtype.h"
 
 namespace composit::ir {
 
@@ -19,7 +19,7 @@ std::vector<int64_t> row_major_strides(const Shape& shape);  // in elements
 std::shared_ptr<void> allocate_aligned(int64_t bytes);
 
 class Array {
-public:
+  public:
     Array() = default;
     // Uninitialised memory, to be filled through mutable_data() before the array is shared.
     Array(DType dtype, Shape shape);
@@ -33,16 +33,18 @@ public:
 
     DType dtype() const { return dtype_; }
     const Shape& shape() const { return shape_; }
-    int64_t size() const;            // elements
+    int64_t size() const;  // elements
     int64_t bytes() const;
     const void* data() const { return data_; }
     template <class T>
-    const T* data_as() const { return static_cast<const T*>(data_); }
+    const T* data_as() const {
+        return static_cast<const T*>(data_);
+    }
     void* mutable_data() const { return data_; }  // only while the maker is the sole owner
     const std::shared_ptr<void>& owner() const { return owner_; }
     explicit operator bool() const { return data_ != nullptr; }
 
-private:
+  private:
     DType dtype_ = DType::float32;
     Shape shape_;
     std::shared_ptr<void> owner_;

@@ -1,16 +1,18 @@
 #include "composit/ir/attribute.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/body.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace composit::ir {
 
-Attributes::Attributes(std::initializer_list<std::pair<std::string, Attribute>> items) : items_(items) {
-    std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+Attributes::Attributes(std::initializer_list<std::pair<std::string, Attribute>> items)
+    : items_(items) {
+    std::sort(items_.begin(), items_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
 Attributes Attributes::from(std::vector<std::pair<std::string, Attribute>> items) {
@@ -45,7 +47,9 @@ struct Hash {
         for (int64_t x : v) h = hash_combine(h, static_cast<uint64_t>(x));
         return h;
     }
-    uint64_t operator()(const Array& v) const { return hash_combine((*this)(v.dtype()), (*this)(v.shape())); }
+    uint64_t operator()(const Array& v) const {
+        return hash_combine((*this)(v.dtype()), (*this)(v.shape()));
+    }
     uint64_t operator()(const scalar::RowRef& v) const { return std::bit_cast<uint64_t>(v.get()); }
     uint64_t operator()(const std::shared_ptr<const Body>& v) const { return structural_hash(*v); }
 };
@@ -55,11 +59,14 @@ struct Equal {
     bool operator()(const T& a, const T& b) const {
         return a == b;
     }
-    bool operator()(double a, double b) const { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+    bool operator()(double a, double b) const {
+        return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+    }
     bool operator()(const Array& a, const Array& b) const {
         return a.dtype() == b.dtype() && a.shape() == b.shape();
     }
-    bool operator()(const std::shared_ptr<const Body>& a, const std::shared_ptr<const Body>& b) const {
+    bool operator()(const std::shared_ptr<const Body>& a,
+                    const std::shared_ptr<const Body>& b) const {
         return a == b || structurally_equal(*a, *b);
     }
     template <class A, class B>
@@ -74,6 +81,8 @@ uint64_t structural_hash(const Attribute& attribute) {
     return hash_combine(attribute.index(), std::visit(Hash{}, attribute));
 }
 
-bool structurally_equal(const Attribute& a, const Attribute& b) { return std::visit(Equal{}, a, b); }
+bool structurally_equal(const Attribute& a, const Attribute& b) {
+    return std::visit(Equal{}, a, b);
+}
 
 }  // namespace composit::ir

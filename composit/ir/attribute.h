@@ -1,5 +1,10 @@
-// Attributes: the parameters of an operation that are part of the program's structure (axes, shapes, names, bodies).
+// Attributes: the parameters of an operation that are part of the program's structure (axes,
+// shapes, names, bodies).
 #pragma once
+
+#include "composit/ir/array.h"
+#include "composit/ir/dtype.h"
+#include "composit/ir/scalar/row.h"
 
 #include <cstdint>
 #include <memory>
@@ -9,20 +14,16 @@
 #include <variant>
 #include <vector>
 
-#include "composit/ir/array.h"
-#include "composit/ir/dtype.h"
-#include "composit/ir/scalar/row.h"
-
 namespace composit::ir {
 
 struct Body;  // body.h: a named graph with parameters, held by `call` nodes
 
-using Attribute = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, Array,
-                               scalar::RowRef, std::shared_ptr<const Body>>;
+using Attribute = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
+                               Array, scalar::RowRef, std::shared_ptr<const Body>>;
 
 // Name -> value, sorted by name; a handful at most.
 class Attributes {
-public:
+  public:
     Attributes() = default;
     Attributes(std::initializer_list<std::pair<std::string, Attribute>> items);
 
@@ -30,13 +31,14 @@ public:
 
     bool has(std::string_view name) const { return find(name) != nullptr; }
     const Attribute* find(std::string_view name) const;
-    // The value of a name that must be there, with the type that it must have: anything else is an internal error.
+    // The value of a name that must be there, with the type that it must have: anything else is an
+    // internal error.
     template <class T>
     const T& get(std::string_view name) const;
     const std::vector<std::pair<std::string, Attribute>>& items() const { return items_; }
     bool empty() const { return items_.empty(); }
 
-private:
+  private:
     std::vector<std::pair<std::string, Attribute>> items_;
     [[noreturn]] static void missing(std::string_view name);
 };
@@ -49,7 +51,8 @@ const T& Attributes::get(std::string_view name) const {
     return *value;
 }
 
-// Structure only: arrays count by dtype and shape, not by value (a plan serves every value of its leaves).
+// Structure only: arrays count by dtype and shape, not by value (a plan serves every value of its
+// leaves).
 uint64_t structural_hash(const Attribute& attribute);
 bool structurally_equal(const Attribute& a, const Attribute& b);
 

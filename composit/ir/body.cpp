@@ -1,16 +1,17 @@
 #include "composit/ir/body.h"
 
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/operation.h"
+
+#include <unordered_map>
 
 namespace composit::ir {
 
 std::vector<Tensor> substitute(const std::vector<Tensor>& results, const std::vector<Tensor>& from,
                                const std::vector<Tensor>& to) {
-    internal_check(from.size() == to.size(), "substitute: ", from.size(), " tensors for ", to.size());
+    internal_check(from.size() == to.size(), "substitute: ", from.size(), " tensors for ",
+                   to.size());
     std::unordered_map<const Node*, Ref<Node>> rebuilt;
     const auto replacement = [&](const Tensor& tensor) -> Tensor {
         for (size_t i = 0; i < from.size(); ++i)
@@ -27,7 +28,8 @@ std::vector<Tensor> substitute(const std::vector<Tensor>& results, const std::ve
         }
         if (!changed) continue;
         const LocationScope scope(intern(node->location()));
-        rebuilt.emplace(node, make_node(node->operation(), std::move(operands), node->attributes(), node->name()));
+        rebuilt.emplace(node, make_node(node->operation(), std::move(operands), node->attributes(),
+                                        node->name()));
     }
     std::vector<Tensor> replaced;
     for (const Tensor& result : results) replaced.push_back(replacement(result));
@@ -41,18 +43,20 @@ std::vector<Tensor> inline_body(const Body& body, const std::vector<Tensor>& arg
 uint64_t structural_hash(const Body& body) {
     uint64_t h = hash_text(body.name);
     for (const Tensor& result : body.results)
-        h = hash_combine(h, result.node().structural_hash() + static_cast<uint64_t>(result.output_index()));
+        h = hash_combine(
+            h, result.node().structural_hash() + static_cast<uint64_t>(result.output_index()));
     return h;
 }
 
 bool structurally_equal(const Body& a, const Body& b) {
-    if (a.name != b.name || a.results.size() != b.results.size() || a.parameters.size() != b.parameters.size())
+    if (a.name != b.name || a.results.size() != b.results.size() ||
+        a.parameters.size() != b.parameters.size())
         return false;
     return same_structure(a.results, a.parameters, b.results, b.parameters);
 }
 
-bool same_structure(const std::vector<Tensor>& a, const std::vector<Tensor>& a_first, const std::vector<Tensor>& b,
-                    const std::vector<Tensor>& b_first) {
+bool same_structure(const std::vector<Tensor>& a, const std::vector<Tensor>& a_first,
+                    const std::vector<Tensor>& b, const std::vector<Tensor>& b_first) {
     if (a.size() != b.size() || a_first.size() != b_first.size()) return false;
     std::vector<Tensor> roots_a = a_first, roots_b = b_first;
     roots_a.insert(roots_a.end(), a.begin(), a.end());
@@ -62,7 +66,8 @@ bool same_structure(const std::vector<Tensor>& a, const std::vector<Tensor>& a_f
     std::unordered_map<const Node*, const Node*> twin;
     const auto twins = [&](const Tensor& x, const Tensor& y) {
         const auto found = twin.find(&x.node());
-        return found != twin.end() && found->second == &y.node() && x.output_index() == y.output_index();
+        return found != twin.end() && found->second == &y.node() &&
+               x.output_index() == y.output_index();
     };
     for (size_t i = 0; i < order_a.size(); ++i) {
         const Node &x = *order_a[i], &y = *order_b[i];

@@ -1,9 +1,9 @@
 #include "composit/ir/dtype.h"
 
+#include "composit/base/error.h"
+
 #include <algorithm>
 #include <array>
-
-#include "composit/base/error.h"
 
 namespace composit::ir {
 namespace {
@@ -38,7 +38,10 @@ constexpr std::array<Info, dtype_count> table{{
 const Info& info(DType dtype) { return table[static_cast<size_t>(dtype)]; }
 
 DType signed_of_size(int size) {
-    return size == 1 ? DType::int8 : size == 2 ? DType::int16 : size == 4 ? DType::int32 : DType::int64;
+    return size == 1   ? DType::int8
+           : size == 2 ? DType::int16
+           : size == 4 ? DType::int32
+                       : DType::int64;
 }
 
 // The smallest float whose precision holds every value of an integer type.
@@ -60,7 +63,8 @@ std::string_view name(DType dtype) { return info(dtype).name; }
 DType dtype_from_name(std::string_view name) {
     for (int i = 0; i < dtype_count; ++i)
         if (table[i].name == name) return static_cast<DType>(i);
-    fail<TypeError>("dtype: '", name, "' is not a dtype of composit. One of bool, int8 to int64, uint8 to uint64, "
+    fail<TypeError>("dtype: '", name,
+                    "' is not a dtype of composit. One of bool, int8 to int64, uint8 to uint64, "
                     "float16, bfloat16, float32, float64, complex64, complex128 is required.");
 }
 

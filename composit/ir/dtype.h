@@ -8,17 +8,31 @@
 namespace composit::ir {
 
 enum class DType : uint8_t {
-    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    float16, bfloat16, float32, float64, complex64, complex128,
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float16,
+    bfloat16,
+    float32,
+    float64,
+    complex64,
+    complex128,
 };
 inline constexpr int dtype_count = 15;
 
 // NumPy's name: "bool", "int8", …, "complex128" ("bfloat16" is ml_dtypes').
 std::string_view name(DType dtype);
-// The dtype of that name; NumPy's aliases ("float", "int", "f4", …) are Python's business. Throws TypeError.
+// The dtype of that name; NumPy's aliases ("float", "int", "f4", …) are Python's business. Throws
+// TypeError.
 DType dtype_from_name(std::string_view name);
 
-int size_of(DType dtype);      // bytes per element
+int size_of(DType dtype);  // bytes per element
 int align_of(DType dtype);
 
 bool is_integer(DType dtype);  // signed or unsigned, not bool
@@ -26,10 +40,11 @@ bool is_signed_integer(DType dtype);
 bool is_unsigned_integer(DType dtype);
 bool is_floating(DType dtype);  // real floating
 bool is_complex(DType dtype);
-bool is_inexact(DType dtype);  // floating or complex
+bool is_inexact(DType dtype);     // floating or complex
 DType real_part_of(DType dtype);  // complex64 -> float32; others unchanged
 
-// numpy.promote_types. bfloat16 promotes as in JAX: with float16 to float32, with integers to bfloat16.
+// numpy.promote_types. bfloat16 promotes as in JAX: with float16 to float32, with integers to
+// bfloat16.
 DType promote(DType a, DType b);
 // numpy.can_cast(from, to, "safe")
 bool can_cast_safely(DType from, DType to);

@@ -1,11 +1,11 @@
 // Leaves: constants, Python's scalars and placeholders.
-#include <cstring>
-
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ir/node.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/function.h"
+
+#include <cstring>
 
 namespace composit::ir {
 namespace {
@@ -15,7 +15,8 @@ void check_constant(const std::vector<Tensor>& operands, const Attributes& attri
     const Array& value = checked_attribute<Array>("constant", attributes, "value");
     if (!attributes.has("weak")) return;
     const DType dtype = value.dtype();
-    const bool is_python = dtype == DType::boolean || dtype == DType::int64 || dtype == DType::float64;
+    const bool is_python =
+        dtype == DType::boolean || dtype == DType::int64 || dtype == DType::float64;
     user_check(value.shape().empty() && (is_python || dtype == DType::complex128),
                "constant: a Python scalar has type ", TensorType{value.shape(), dtype},
                ". A bool, int64, float64 or complex128 of no dimensions is required.");
@@ -31,11 +32,13 @@ const Operation& constant_operation() {
     static const Operation& operation = register_operation({
         .name = "constant",
         .doc = "An array that is part of the program; its values are not part of the plan's key.",
-        .infer = [](const std::vector<Tensor>&, const Attributes& attributes) -> std::vector<TensorType> {
+        .infer = [](const std::vector<Tensor>&,
+                    const Attributes& attributes) -> std::vector<TensorType> {
             const Array& value = attributes.get<Array>("value");
             return {{value.shape(), value.dtype(), attributes.has("weak")}};
         },
-        .lower = [](const Node&, Lowering&) { internal_check(false, "leaves are bound, not lowered"); },
+        .lower = [](const Node&,
+                    Lowering&) { internal_check(false, "leaves are bound, not lowered"); },
         .check = check_constant,
     });
     return operation;
@@ -45,17 +48,21 @@ const Operation& input_operation() {
     static const Operation& operation = register_operation({
         .name = "input",
         .doc = "A placeholder: a value given when the program is called.",
-        .infer = [](const std::vector<Tensor>&, const Attributes& attributes) -> std::vector<TensorType> {
-            return {{attributes.get<std::vector<int64_t>>("shape"), attributes.get<DType>("dtype")}};
+        .infer = [](const std::vector<Tensor>&,
+                    const Attributes& attributes) -> std::vector<TensorType> {
+            return {
+                {attributes.get<std::vector<int64_t>>("shape"), attributes.get<DType>("dtype")}};
         },
-        .lower = [](const Node&, Lowering&) { internal_check(false, "leaves are bound, not lowered"); },
+        .lower = [](const Node&,
+                    Lowering&) { internal_check(false, "leaves are bound, not lowered"); },
         .check = check_input,
     });
     return operation;
 }
 
 Tensor weak_constant(Array value, const std::string& text) {
-    return make(constant_operation(), {}, {{"value", std::move(value)}, {"weak", true}}, "scalar_" + text);
+    return make(constant_operation(), {}, {{"value", std::move(value)}, {"weak", true}},
+                "scalar_" + text);
 }
 
 }  // namespace
@@ -64,7 +71,9 @@ Tensor constant(Array value, std::string_view name) {
     return make(constant_operation(), {}, {{"value", std::move(value)}}, name);
 }
 
-Tensor weak_scalar(bool value) { return weak_constant(Array::scalar(DType::boolean, value), value ? "True" : "False"); }
+Tensor weak_scalar(bool value) {
+    return weak_constant(Array::scalar(DType::boolean, value), value ? "True" : "False");
+}
 
 Tensor weak_scalar(int64_t value) {
     Array array(DType::int64, {});
@@ -72,7 +81,9 @@ Tensor weak_scalar(int64_t value) {
     return weak_constant(std::move(array), std::to_string(value));
 }
 
-Tensor weak_scalar(double value) { return weak_constant(Array::scalar(DType::float64, value), number_text(value)); }
+Tensor weak_scalar(double value) {
+    return weak_constant(Array::scalar(DType::float64, value), number_text(value));
+}
 
 Tensor input(std::string_view name, DType dtype, Shape shape) {
     return make(input_operation(), {}, {{"dtype", dtype}, {"shape", std::move(shape)}}, name);

@@ -1,14 +1,14 @@
 #include "composit/ir/node.h"
 
+#include "composit/base/error.h"
+#include "composit/base/hash.h"
+#include "composit/ir/operation.h"
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
-
-#include "composit/base/error.h"
-#include "composit/base/hash.h"
-#include "composit/ir/operation.h"
 
 namespace composit::ir {
 namespace {
@@ -23,7 +23,8 @@ uint64_t hash_type(const TensorType& type) {
     return h;
 }
 
-// Nodes of a chain mostly have equal types: share the operand's record instead of keeping a copy each.
+// Nodes of a chain mostly have equal types: share the operand's record instead of keeping a copy
+// each.
 Types shared_types(std::vector<TensorType> types, const std::vector<Types>& candidates) {
     for (const Types& candidate : candidates)
         if (*candidate == types) return candidate;
@@ -46,7 +47,9 @@ Interned intern(std::string_view text) {
     return &*texts->emplace(text).first;
 }
 
-const TensorType& Tensor::type() const { return node_->types()[static_cast<size_t>(output_index_)]; }
+const TensorType& Tensor::type() const {
+    return node_->types()[static_cast<size_t>(output_index_)];
+}
 const Shape& Tensor::shape() const { return type().shape; }
 DType Tensor::dtype() const { return type().dtype; }
 const std::string& Tensor::name() const { return node_->name(); }
@@ -88,14 +91,17 @@ Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands, At
     node->operation_ = &operation;
     node->types_ = shared_types(std::move(types), candidates);
     node->operands_ = std::move(operands);
-    node->attributes_ = attributes.empty() ? no_attributes : std::make_shared<const Attributes>(std::move(attributes));
+    node->attributes_ = attributes.empty()
+                            ? no_attributes
+                            : std::make_shared<const Attributes>(std::move(attributes));
     node->name_ = intern(name);
     node->location_ = location_now;
     node->hash_ = h;
     return result;
 }
 
-Tensor make(const Operation& operation, std::vector<Tensor> operands, Attributes attributes, std::string_view name) {
+Tensor make(const Operation& operation, std::vector<Tensor> operands, Attributes attributes,
+            std::string_view name) {
     return {make_node(operation, std::move(operands), std::move(attributes), name), 0};
 }
 
@@ -117,7 +123,8 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     return Ref<Node>(renamed);
 }
 
-LocationScope::LocationScope(Interned location) : previous_(std::exchange(location_now, location)) {}
+LocationScope::LocationScope(Interned location)
+    : previous_(std::exchange(location_now, location)) {}
 LocationScope::~LocationScope() { location_now = previous_; }
 Interned current_location() { return location_now; }
 

@@ -1,10 +1,10 @@
 #include "composit/ir/operation.h"
 
+#include "composit/base/error.h"
+
 #include <deque>
 #include <mutex>
 #include <unordered_map>
-
-#include "composit/base/error.h"
 
 namespace composit::ir {
 namespace {

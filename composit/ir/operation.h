@@ -1,20 +1,22 @@
-// An Operation is a record of rules; one exists per kind of tensor primitive, for the life of the process.
+// An Operation is a record of rules; one exists per kind of tensor primitive, for the life of the
+// process.
 //
-// Operations are an open set: users register their own (usually through `call`, whose body is a graph, or through a row
-// of the scalar table, which `map` applies).
+// Operations are an open set: users register their own (usually through `call`, whose body is a
+// graph, or through a row of the scalar table, which `map` applies).
 #pragma once
+
+#include "composit/ir/kernel/kernel.h"
+#include "composit/ir/node.h"
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "composit/ir/kernel/kernel.h"
-#include "composit/ir/node.h"
-
 namespace composit::ir {
 
-// A tensor that is not in memory yet: for each index of `extents`, value(inputs[k][index]). What fusion composes.
+// A tensor that is not in memory yet: for each index of `extents`, value(inputs[k][index]). What
+// fusion composes.
 struct Nest {
     kernel::Extents extents;
     std::vector<kernel::Access> inputs;
@@ -23,7 +25,7 @@ struct Nest {
 
 // What an operation's lower rule talks to; implemented by transforms/lower.
 class Lowering {
-public:
+  public:
     virtual ~Lowering() = default;
     // Operand i of the node being lowered, as a nest of its shape.
     virtual Nest operand(int i) = 0;
@@ -36,7 +38,8 @@ public:
     // A fresh row-major temporary.
     virtual kernel::Access new_temporary(DType dtype, const Shape& shape) = 0;
     virtual void emit(kernel::Body body) = 0;
-    // Declares output i: a view or an expression to be fused into its users. Outputs made by new_output need none.
+    // Declares output i: a view or an expression to be fused into its users. Outputs made by
+    // new_output need none.
     virtual void result(int i, Nest nest) = 0;
 };
 
@@ -45,17 +48,23 @@ struct Operation {
     std::string doc;  // one line
 
     // Types of the outputs; throws what NumPy would throw.
-    std::function<std::vector<TensorType>(const std::vector<Tensor>& operands, const Attributes& attributes)> infer;
+    std::function<std::vector<TensorType>(const std::vector<Tensor>& operands,
+                                          const Attributes& attributes)>
+        infer;
 
-    // Gradients with respect to the operands for which wanted[i]; an empty Tensor means zero. `gradients` has one tensor per
-    // output, empty where none flows. Null: the operation has no derivative. The rule is linear in `gradients` and built of
-    // differentiable operations: forward mode follows from it (jvp.h).
+    // Gradients with respect to the operands for which wanted[i]; an empty Tensor means zero.
+    // `gradients` has one tensor per output, empty where none flows. Null: the operation has no
+    // derivative. The rule is linear in `gradients` and built of differentiable operations: forward
+    // mode follows from it (jvp.h).
     std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& gradients,
-                                      const std::vector<bool>& wanted)> vjp = {};
+                                      const std::vector<bool>& wanted)>
+        vjp = {};
 
-    // The operation over operands with an extra leading axis where batched[i]; every output gets the leading axis.
+    // The operation over operands with an extra leading axis where batched[i]; every output gets
+    // the leading axis.
     std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& operands,
-                                      const std::vector<bool>& batched, int64_t batch_size)> batch = {};
+                                      const std::vector<bool>& batched, int64_t batch_size)>
+        batch = {};
 
     // To kernels. Null: `decompose` is used.
     std::function<void(const Node& node, Lowering& lowering)> lower = {};
@@ -66,13 +75,16 @@ struct Operation {
     // What a picture or a message calls this node; null: `name`.
     std::function<std::string(const Node& node)> label = {};
 
-    // Throws for operands and attributes that the function which makes this operation never produces (a wrong count,
-    // a missing attribute, an axis out of range): `infer` takes those for granted, so text that comes from outside
-    // (parse.h) and graphs under suspicion (verify.h) are checked first. Null: `infer` is safe for anything.
-    std::function<void(const std::vector<Tensor>& operands, const Attributes& attributes)> check = {};
+    // Throws for operands and attributes that the function which makes this operation never
+    // produces (a wrong count, a missing attribute, an axis out of range): `infer` takes those for
+    // granted, so text that comes from outside (parse.h) and graphs under suspicion (verify.h) are
+    // checked first. Null: `infer` is safe for anything.
+    std::function<void(const std::vector<Tensor>& operands, const Attributes& attributes)> check =
+        {};
 };
 
-// The registry, for parsing and for documentation; append-only and thread-safe. Names are unique (ValueError).
+// The registry, for parsing and for documentation; append-only and thread-safe. Names are unique
+// (ValueError).
 const Operation& register_operation(Operation operation);
 const Operation* find_operation(std::string_view name);
 std::vector<const Operation*> all_operations();

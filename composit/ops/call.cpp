@@ -25,23 +25,29 @@ const ir::Operation& call_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "call",
         .doc = "A named graph applied to arguments; kept whole in pictures, inlined when lowered.",
-        .infer = [](const std::vector<Tensor>& arguments, const Attributes& attributes) {
-            const Body& body = *attributes.get<BodyRef>("body");
-            user_check<TypeError>(arguments.size() == body.parameters.size(), body.name, ": ", arguments.size(),
-                                  " arguments given. ", body.parameters.size(), " required.");
-            for (size_t i = 0; i < arguments.size(); ++i)
-                user_check(arguments[i].shape() == body.parameters[i].shape() &&
-                           arguments[i].dtype() == body.parameters[i].dtype(), body.name, ": argument ", i, " has type ",
-                           arguments[i].type(), ". ", body.parameters[i].type(), " is required.");
-            std::vector<TensorType> types;
-            for (const Tensor& result : body.results) types.push_back(result.type());
-            return types;
-        },
-        .decompose = [](const Node& node) {
-            std::vector<Tensor> arguments;  // parameters are strong, even where a Python scalar is given
-            for (const Tensor& argument : node.operands()) arguments.push_back(astype(argument, argument.dtype()));
-            return ir::inline_body(*node.attributes().get<BodyRef>("body"), arguments);
-        },
+        .infer =
+            [](const std::vector<Tensor>& arguments, const Attributes& attributes) {
+                const Body& body = *attributes.get<BodyRef>("body");
+                user_check<TypeError>(arguments.size() == body.parameters.size(), body.name, ": ",
+                                      arguments.size(), " arguments given. ",
+                                      body.parameters.size(), " required.");
+                for (size_t i = 0; i < arguments.size(); ++i)
+                    user_check(arguments[i].shape() == body.parameters[i].shape() &&
+                                   arguments[i].dtype() == body.parameters[i].dtype(),
+                               body.name, ": argument ", i, " has type ", arguments[i].type(), ". ",
+                               body.parameters[i].type(), " is required.");
+                std::vector<TensorType> types;
+                for (const Tensor& result : body.results) types.push_back(result.type());
+                return types;
+            },
+        .decompose =
+            [](const Node& node) {
+                std::vector<Tensor>
+                    arguments;  // parameters are strong, even where a Python scalar is given
+                for (const Tensor& argument : node.operands())
+                    arguments.push_back(astype(argument, argument.dtype()));
+                return ir::inline_body(*node.attributes().get<BodyRef>("body"), arguments);
+            },
         .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
     });
     return operation;

@@ -1,11 +1,11 @@
 // contract: every batched tensordot.
-#include <algorithm>
-
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
 
 namespace composit::ops {
 
@@ -25,21 +25,23 @@ Axes free_axes(const Tensor& x, const Axes& batch, const Axes& contracted) {
 }
 
 Contraction contraction_of(const Attributes& attributes) {
-    return {attributes.get<Axes>("batch_a"), attributes.get<Axes>("batch_b"), attributes.get<Axes>("contracted_a"),
-            attributes.get<Axes>("contracted_b")};
+    return {attributes.get<Axes>("batch_a"), attributes.get<Axes>("batch_b"),
+            attributes.get<Axes>("contracted_a"), attributes.get<Axes>("contracted_b")};
 }
 
 int64_t length(const Tensor& x, int64_t axis) { return x.shape()[static_cast<size_t>(axis)]; }
 
-std::vector<TensorType> infer_contract(const std::vector<Tensor>& operands, const Attributes& attributes) {
+std::vector<TensorType> infer_contract(const std::vector<Tensor>& operands,
+                                       const Attributes& attributes) {
     const Tensor &a = operands[0], &b = operands[1];
     const Contraction c = contraction_of(attributes);
-    user_check<TypeError>(a.dtype() == b.dtype(), "contract: dtypes differ: ", a.dtype(), " and ", b.dtype(),
-                          ". Convert one of them before.");
+    user_check<TypeError>(a.dtype() == b.dtype(), "contract: dtypes differ: ", a.dtype(), " and ",
+                          b.dtype(), ". Convert one of them before.");
     const auto check = [&](const Axes& x, const Axes& y, std::string_view what) {
         for (size_t i = 0; i < x.size(); ++i)
-            user_check(length(a, x[i]) == length(b, y[i]), "contract: ", what, " dimensions differ: a has shape ",
-                       a.shape(), ", b has shape ", b.shape(), ". a.shape[", x[i], "] must equal b.shape[", y[i], "].");
+            user_check(length(a, x[i]) == length(b, y[i]), "contract: ", what,
+                       " dimensions differ: a has shape ", a.shape(), ", b has shape ", b.shape(),
+                       ". a.shape[", x[i], "] must equal b.shape[", y[i], "].");
     };
     check(c.batch_a, c.batch_b, "batch");
     check(c.contracted_a, c.contracted_b, "contracted");
@@ -56,9 +58,11 @@ Axes range(int64_t start, size_t count) {
     return axes;
 }
 
-Tensor permuted_to(const Tensor& x, const Axes& places) {  // x's dimension d becomes dimension places[d]
+Tensor permuted_to(const Tensor& x,
+                   const Axes& places) {  // x's dimension d becomes dimension places[d]
     Axes permutation(places.size());
-    for (size_t d = 0; d < places.size(); ++d) permutation[static_cast<size_t>(places[d])] = static_cast<int64_t>(d);
+    for (size_t d = 0; d < places.size(); ++d)
+        permutation[static_cast<size_t>(places[d])] = static_cast<int64_t>(d);
     return transpose(x, permutation);
 }
 
@@ -72,14 +76,17 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
                                  const std::vector<bool>& wanted) {
     const Tensor &a = node.operand(0), &b = node.operand(1), &g = gradients[0];
     const Contraction c = contraction_of(node.attributes());
-    const Axes free_a = free_axes(a, c.batch_a, c.contracted_a), free_b = free_axes(b, c.batch_b, c.contracted_b);
-    const auto batch = static_cast<int64_t>(c.batch_a.size()), rows = static_cast<int64_t>(free_a.size());
+    const Axes free_a = free_axes(a, c.batch_a, c.contracted_a),
+               free_b = free_axes(b, c.batch_b, c.contracted_b);
+    const auto batch = static_cast<int64_t>(c.batch_a.size()),
+               rows = static_cast<int64_t>(free_a.size());
     std::vector<Tensor> result(2);
     if (!ir::is_inexact(a.dtype())) return result;
     if (wanted[0]) {
         // Dimensions of the product: batch, free of a (from g), contracted (from b, in b's order).
-        const Tensor product = contract(g, b, {range(0, c.batch_a.size()), c.batch_b,
-                                               range(batch + rows, free_b.size()), free_b});
+        const Tensor product = contract(
+            g, b,
+            {range(0, c.batch_a.size()), c.batch_b, range(batch + rows, free_b.size()), free_b});
         Axes places = joined(c.batch_a, free_a, {});
         for (int64_t axis : free_axes(b, c.batch_b, free_b))
             for (size_t i = 0; i < c.contracted_b.size(); ++i)
@@ -88,8 +95,8 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
     }
     if (wanted[1]) {
         // Dimensions: batch, contracted (from a, in a's order), free of b (from g).
-        const Tensor product = contract(a, g, {c.batch_a, range(0, c.batch_a.size()), free_a,
-                                               range(batch, free_a.size())});
+        const Tensor product = contract(
+            a, g, {c.batch_a, range(0, c.batch_a.size()), free_a, range(batch, free_a.size())});
         Axes places = c.batch_b;
         for (int64_t axis : free_axes(a, c.batch_a, free_a))
             for (size_t i = 0; i < c.contracted_a.size(); ++i)
@@ -102,7 +109,8 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
 void lower_contract(const Node& node, ir::Lowering& lowering) {
     const Tensor &a = node.operand(0), &b = node.operand(1);
     const Contraction c = contraction_of(node.attributes());
-    const Axes free_a = free_axes(a, c.batch_a, c.contracted_a), free_b = free_axes(b, c.batch_b, c.contracted_b);
+    const Axes free_a = free_axes(a, c.batch_a, c.contracted_a),
+               free_b = free_axes(b, c.batch_b, c.contracted_b);
     const auto extents = [](const Tensor& x, const Axes& axes) {
         ir::kernel::Extents result;
         for (int64_t axis : axes) result.push_back(length(x, axis));
@@ -114,17 +122,21 @@ void lower_contract(const Node& node, ir::Lowering& lowering) {
         memory.strides = std::move(strides);
         return memory;
     };
-    ir::kernel::Contract kernel{extents(a, c.batch_a), extents(a, free_a), extents(b, free_b),
-                                extents(a, c.contracted_a),
-                                access(lowering.memory(0), joined(c.batch_a, free_a, c.contracted_a)),
-                                access(lowering.memory(1), joined(c.batch_b, c.contracted_b, free_b)), {}};
+    ir::kernel::Contract kernel{
+        extents(a, c.batch_a),
+        extents(a, free_a),
+        extents(b, free_b),
+        extents(a, c.contracted_a),
+        access(lowering.memory(0), joined(c.batch_a, free_a, c.contracted_a)),
+        access(lowering.memory(1), joined(c.batch_b, c.contracted_b, free_b)),
+        {}};
     kernel.output = lowering.new_output(0);
     lowering.emit(std::move(kernel));
 }
 
 // The new axis is a batch axis when both have it, else a free axis, moved to the front afterwards.
-std::vector<Tensor> batch_contract(const Node& node, const std::vector<Tensor>& operands, const Batched& batched,
-                                   int64_t) {
+std::vector<Tensor> batch_contract(const Node& node, const std::vector<Tensor>& operands,
+                                   const Batched& batched, int64_t) {
     Contraction c = contraction_of(node.attributes());
     const auto rows = free_axes(node.operand(0), c.batch_a, c.contracted_a).size();
     const auto batch = static_cast<int64_t>(c.batch_a.size());
@@ -162,7 +174,9 @@ const ir::Operation& contract_operation() {
 
 Tensor contract(const Tensor& a, const Tensor& b, const Contraction& c) {
     return ir::make(contract_operation(), {a, b},
-                    {{"batch_a", c.batch_a}, {"batch_b", c.batch_b}, {"contracted_a", c.contracted_a},
+                    {{"batch_a", c.batch_a},
+                     {"batch_b", c.batch_b},
+                     {"contracted_a", c.contracted_a},
                      {"contracted_b", c.contracted_b}});
 }
 

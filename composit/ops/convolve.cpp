@@ -1,4 +1,5 @@
-// convolve: N-dimensional cross-correlation with strides, padding, dilations and groups; its gradients are convolutions again.
+// convolve: N-dimensional cross-correlation with strides, padding, dilations and groups; its
+// gradients are convolutions again.
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
@@ -14,34 +15,46 @@ using ir::TensorType;
 namespace {
 
 Convolution convolution_of(const Attributes& a) {
-    return {a.get<Axes>("strides"), a.get<Axes>("padding_low"), a.get<Axes>("padding_high"),
-            a.get<Axes>("input_dilation"), a.get<Axes>("filter_dilation"), a.get<int64_t>("groups")};
+    return {a.get<Axes>("strides"),         a.get<Axes>("padding_low"),
+            a.get<Axes>("padding_high"),    a.get<Axes>("input_dilation"),
+            a.get<Axes>("filter_dilation"), a.get<int64_t>("groups")};
 }
 
-int64_t spread_length(int64_t length, int64_t dilation) { return length == 0 ? 0 : (length - 1) * dilation + 1; }
+int64_t spread_length(int64_t length, int64_t dilation) {
+    return length == 0 ? 0 : (length - 1) * dilation + 1;
+}
 
 Shape spatial(const Tensor& x) { return {x.shape().begin() + 2, x.shape().end()}; }
 
-std::vector<TensorType> infer_convolve(const std::vector<Tensor>& operands, const Attributes& attributes) {
+std::vector<TensorType> infer_convolve(const std::vector<Tensor>& operands,
+                                       const Attributes& attributes) {
     const Tensor &x = operands[0], &filters = operands[1];
     const Convolution c = convolution_of(attributes);
     const size_t dimensions = c.strides.size();
-    const auto shapes = [&] { return text("x has shape ", x.shape(), ", filters have shape ", filters.shape()); };
+    const auto shapes = [&] {
+        return text("x has shape ", x.shape(), ", filters have shape ", filters.shape());
+    };
     user_check(x.shape().size() == dimensions + 2 && filters.shape().size() == dimensions + 2,
-               "convolve: ranks do not fit: ", shapes(), ". Both must have ", dimensions + 2, " dimensions.");
-    user_check<TypeError>(x.dtype() == filters.dtype(), "convolve: dtypes differ: x is ", x.dtype(), ", filters are ",
-                          filters.dtype(), ". Convert one of them before.");
-    user_check(c.groups > 0 && x.shape()[1] == filters.shape()[1] * c.groups && filters.shape()[0] % c.groups == 0,
+               "convolve: ranks do not fit: ", shapes(), ". Both must have ", dimensions + 2,
+               " dimensions.");
+    user_check<TypeError>(x.dtype() == filters.dtype(), "convolve: dtypes differ: x is ", x.dtype(),
+                          ", filters are ", filters.dtype(), ". Convert one of them before.");
+    user_check(c.groups > 0 && x.shape()[1] == filters.shape()[1] * c.groups &&
+                   filters.shape()[0] % c.groups == 0,
                "convolve: channels do not fit: ", shapes(), ", groups is ", c.groups,
-               ". x.shape[1] must equal filters.shape[1] * groups, and filters.shape[0] be a multiple of groups.");
+               ". x.shape[1] must equal filters.shape[1] * groups, and filters.shape[0] be a "
+               "multiple of groups.");
     Shape shape{x.shape()[0], filters.shape()[0]};
     for (size_t d = 0; d < dimensions; ++d) {
         user_check(c.strides[d] > 0 && c.input_dilation[d] > 0 && c.filter_dilation[d] > 0,
                    "convolve: strides ", c.strides, " and dilations must be positive.");
-        const int64_t padded = spread_length(x.shape()[d + 2], c.input_dilation[d]) + c.padding_low[d] + c.padding_high[d];
+        const int64_t padded = spread_length(x.shape()[d + 2], c.input_dilation[d]) +
+                               c.padding_low[d] + c.padding_high[d];
         const int64_t window = spread_length(filters.shape()[d + 2], c.filter_dilation[d]);
-        user_check(padded >= window && window > 0, "convolve: the window is larger than the padded input along spatial axis ",
-                   d, ": ", window, " > ", padded, " (", shapes(), "). Pad more or use a smaller window.");
+        user_check(padded >= window && window > 0,
+                   "convolve: the window is larger than the padded input along spatial axis ", d,
+                   ": ", window, " > ", padded, " (", shapes(),
+                   "). Pad more or use a smaller window.");
         shape.push_back((padded - window) / c.strides[d] + 1);
     }
     return {{shape, x.dtype()}};
@@ -68,7 +81,8 @@ Axes swap_with_rest(std::initializer_list<int64_t> first, size_t rank) {
     return axes;
 }
 
-// Every output spreads over the window that made it: g, spread by the strides, meets the flipped filters.
+// Every output spreads over the window that made it: g, spread by the strides, meets the flipped
+// filters.
 Tensor gradient_of_input(const Node& node, const Tensor& g, const Convolution& c) {
     const Tensor &x = node.operand(0), &filters = node.operand(1);
     const int64_t outs = filters.shape()[0] / c.groups, ins = filters.shape()[1];
@@ -87,7 +101,8 @@ Tensor gradient_of_input(const Node& node, const Tensor& g, const Convolution& c
         const int64_t low = reach - c.padding_low[d];
         const int64_t length = spread_length(x.shape()[d + 2], c.input_dilation[d]);
         back.padding_low.push_back(low);
-        back.padding_high.push_back(length + reach - spread_length(g.shape()[d + 2], c.strides[d]) - low);
+        back.padding_high.push_back(length + reach - spread_length(g.shape()[d + 2], c.strides[d]) -
+                                    low);
     }
     return convolve(g, turned, back);
 }
@@ -110,7 +125,8 @@ Tensor gradient_of_filters(const Node& node, const Tensor& g, const Convolution&
     for (size_t d = 0; d < window.size(); ++d) {
         const int64_t reach = (window[d] - 1) * c.filter_dilation[d];
         back.padding_high.push_back(reach + spread_length(g.shape()[d + 2], c.strides[d]) -
-                                    spread_length(lengths[d], c.input_dilation[d]) - c.padding_low[d]);
+                                    spread_length(lengths[d], c.input_dilation[d]) -
+                                    c.padding_low[d]);
     }
     const Tensor result = convolve(channels, weights, back);
     return transpose(result, swap_with_rest({1, 0}, result.shape().size()));
@@ -130,8 +146,10 @@ Access padded_input(const Node& node, ir::Lowering& lowering, const Convolution&
     shape = x.shape();
     bool is_plain = true;
     for (size_t d = 0; d < c.strides.size(); ++d) {
-        is_plain = is_plain && c.padding_low[d] == 0 && c.padding_high[d] == 0 && c.input_dilation[d] == 1;
-        shape[d + 2] = spread_length(shape[d + 2], c.input_dilation[d]) + c.padding_low[d] + c.padding_high[d];
+        is_plain =
+            is_plain && c.padding_low[d] == 0 && c.padding_high[d] == 0 && c.input_dilation[d] == 1;
+        shape[d + 2] =
+            spread_length(shape[d + 2], c.input_dilation[d]) + c.padding_low[d] + c.padding_high[d];
     }
     if (is_plain) return lowering.memory(0);
     const Access padded = lowering.new_temporary(x.dtype(), shape);
@@ -172,18 +190,21 @@ void lower_convolve(const Node& node, ir::Lowering& lowering) {
     }
     kernel.left.strides.push_back(f.strides[1]);
     kernel.right.strides.push_back(x.strides[1]);
-    for (size_t d = 0; d < dimensions; ++d) kernel.right.strides.push_back(x.strides[d + 2] * c.strides[d]);
+    for (size_t d = 0; d < dimensions; ++d)
+        kernel.right.strides.push_back(x.strides[d + 2] * c.strides[d]);
 
     const Access output = lowering.new_output(0);
     kernel.output = output;
     kernel.output.strides = {output.strides[0], output.strides[1] * outs, output.strides[1]};
-    kernel.output.strides.insert(kernel.output.strides.end(), output.strides.begin() + 2, output.strides.end());
+    kernel.output.strides.insert(kernel.output.strides.end(), output.strides.begin() + 2,
+                                 output.strides.end());
     lowering.emit(std::move(kernel));
 }
 
-// Many inputs: a larger batch. Many filters: more output channels, inside each group. Both: more groups.
-std::vector<Tensor> batch_convolve(const Node& node, const std::vector<Tensor>& operands, const Batched& batched,
-                                   int64_t n) {
+// Many inputs: a larger batch. Many filters: more output channels, inside each group. Both: more
+// groups.
+std::vector<Tensor> batch_convolve(const Node& node, const std::vector<Tensor>& operands,
+                                   const Batched& batched, int64_t n) {
     const Tensor &x = operands[0], &filters = operands[1];
     Convolution c = convolution_of(node.attributes());
     const Shape& out = node.types()[0].shape;
@@ -214,7 +235,8 @@ std::vector<Tensor> batch_convolve(const Node& node, const std::vector<Tensor>& 
 const ir::Operation& convolve_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "convolve",
-        .doc = "N-dimensional cross-correlation; runs as a contraction whose packing gathers the windows.",
+        .doc = "N-dimensional cross-correlation; runs as a contraction whose packing gathers the "
+               "windows.",
         .infer = infer_convolve,
         .vjp = vjp_convolve,
         .batch = batch_convolve,
@@ -228,8 +250,11 @@ const ir::Operation& convolve_operation() {
 
 Tensor convolve(const Tensor& x, const Tensor& filters, const Convolution& c) {
     return ir::make(convolve_operation(), {x, filters},
-                    {{"strides", c.strides}, {"padding_low", c.padding_low}, {"padding_high", c.padding_high},
-                     {"input_dilation", c.input_dilation}, {"filter_dilation", c.filter_dilation},
+                    {{"strides", c.strides},
+                     {"padding_low", c.padding_low},
+                     {"padding_high", c.padding_high},
+                     {"input_dilation", c.input_dilation},
+                     {"filter_dilation", c.filter_dilation},
                      {"groups", c.groups}});
 }
 

@@ -1,11 +1,12 @@
-// Layout: the same elements in another shape or order. None of these computes; most are views that cost nothing.
-#include <algorithm>
-
+// Layout: the same elements in another shape or order. None of these computes; most are views that
+// cost nothing.
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
 
 namespace composit::ops {
 
@@ -18,9 +19,15 @@ using Wanted = std::vector<bool>;
 
 namespace {
 
-std::vector<TensorType> like(const Tensor& x, Shape shape) { return {{std::move(shape), x.dtype()}}; }
-const Axes& axes_of(const Attributes& attributes, std::string_view name) { return attributes.get<Axes>(name); }
-const Axes& axes_of(const Node& node, std::string_view name) { return axes_of(node.attributes(), name); }
+std::vector<TensorType> like(const Tensor& x, Shape shape) {
+    return {{std::move(shape), x.dtype()}};
+}
+const Axes& axes_of(const Attributes& attributes, std::string_view name) {
+    return attributes.get<Axes>(name);
+}
+const Axes& axes_of(const Node& node, std::string_view name) {
+    return axes_of(node.attributes(), name);
+}
 
 Tensors batch_reshape(const Node& node, const Tensors& x, const Batched&, int64_t n) {
     return {reshape(x[0], prefixed(n, node.types()[0].shape))};
@@ -40,24 +47,29 @@ Tensors batch_slice(const Node& node, const Tensors& x, const Batched&, int64_t 
                   prefixed(1, axes_of(node, "steps")))};
 }
 
-// A value per slice cannot be padded with at once: zeros are, and what is not from x is then replaced.
+// A value per slice cannot be padded with at once: zeros are, and what is not from x is then
+// replaced.
 Tensors batch_pad(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
-    const Axes &low = axes_of(node, "low"), &high = axes_of(node, "high"), &interior = axes_of(node, "interior");
+    const Axes &low = axes_of(node, "low"), &high = axes_of(node, "high"),
+               &interior = axes_of(node, "interior");
     const Tensor x = with_batch(operands[0], batched[0], n);
     const auto padded = [&](const Tensor& value) {
         return pad(x, value, prefixed(0, low), prefixed(0, high), prefixed(0, interior));
     };
     if (!batched[1]) return {padded(operands[1])};
-    const Tensor yes = full(node.operand(0).shape(), ir::constant(Array::scalar(DType::boolean, 1), "scalar_True"));
+    const Tensor yes = full(node.operand(0).shape(),
+                            ir::constant(Array::scalar(DType::boolean, 1), "scalar_True"));
     const Tensor no = ir::constant(Array::scalar(DType::boolean, 0), "scalar_False");
     const Tensor zero = ir::constant(Array::scalar(x.dtype(), 0), "scalar_0");
     const Tensor value = with_rank(operands[1], node.operand(0).rank());
     return {map("where", {pad(yes, no, low, high, interior), padded(zero), value})};
 }
 
-Tensors batch_concatenate(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
+Tensors batch_concatenate(const Node& node, const Tensors& operands, const Batched& batched,
+                          int64_t n) {
     Tensors parts;
-    for (size_t i = 0; i < operands.size(); ++i) parts.push_back(with_batch(operands[i], batched[i], n));
+    for (size_t i = 0; i < operands.size(); ++i)
+        parts.push_back(with_batch(operands[i], batched[i], n));
     return {concatenate(parts, node.attributes().get<int64_t>("axis") + 1)};
 }
 
@@ -70,28 +82,31 @@ const ir::Operation& reshape_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "reshape",
         .doc = "The same elements, row-major, in another shape.",
-        .infer = [](const Tensors& x, const Attributes& attributes) {
-            const Shape& shape = axes_of(attributes, "shape");
-            user_check(ir::element_count(shape) == x[0].size(), "reshape: cannot reshape array of size ", x[0].size(),
-                       " into shape ", shape, ". The number of elements must stay the same.");
-            return like(x[0], shape);
-        },
+        .infer =
+            [](const Tensors& x, const Attributes& attributes) {
+                const Shape& shape = axes_of(attributes, "shape");
+                user_check(ir::element_count(shape) == x[0].size(),
+                           "reshape: cannot reshape array of size ", x[0].size(), " into shape ",
+                           shape, ". The number of elements must stay the same.");
+                return like(x[0], shape);
+            },
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
             return {reshape(g[0], node.operand(0).shape())};
         },
         .batch = batch_reshape,
-        .lower = [](const Node& node, Lowering& lowering) {
-            const Shape& shape = node.types()[0].shape;
-            const Nest x = lowering.operand(0);
-            auto view = try_reshape(x, shape);
-            if (!view) view = try_reshape(nest_of(x.extents, lowering.materialise(x)), shape);
-            if (!view) {  // a view whose order does not fit: copied first
-                const Access copy = lowering.new_temporary(x.value.dtype(), x.extents);
-                lowering.emit(ir::kernel::Map{x.extents, x.inputs, {x.value}, {copy}});
-                view = nest_of(shape, row_major(copy.buffer, copy.dtype, shape, copy.offset));
-            }
-            lowering.result(0, *view);
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                const Shape& shape = node.types()[0].shape;
+                const Nest x = lowering.operand(0);
+                auto view = try_reshape(x, shape);
+                if (!view) view = try_reshape(nest_of(x.extents, lowering.materialise(x)), shape);
+                if (!view) {  // a view whose order does not fit: copied first
+                    const Access copy = lowering.new_temporary(x.value.dtype(), x.extents);
+                    lowering.emit(ir::kernel::Map{x.extents, x.inputs, {x.value}, {copy}});
+                    view = nest_of(shape, row_major(copy.buffer, copy.dtype, shape, copy.offset));
+                }
+                lowering.result(0, *view);
+            },
         .check = check_reshape,
     });
     return operation;
@@ -102,25 +117,31 @@ const ir::Operation& transpose_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "transpose",
         .doc = "Axes in another order.",
-        .infer = [](const Tensors& x, const Attributes& attributes) {
-            Shape shape;
-            for (int64_t axis : axes_of(attributes, "axes")) shape.push_back(x[0].shape()[static_cast<size_t>(axis)]);
-            return like(x[0], shape);
-        },
+        .infer =
+            [](const Tensors& x, const Attributes& attributes) {
+                Shape shape;
+                for (int64_t axis : axes_of(attributes, "axes"))
+                    shape.push_back(x[0].shape()[static_cast<size_t>(axis)]);
+                return like(x[0], shape);
+            },
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
             const Axes& axes = axes_of(node, "axes");
             Axes inverse(axes.size());
-            for (size_t d = 0; d < axes.size(); ++d) inverse[static_cast<size_t>(axes[d])] = static_cast<int64_t>(d);
+            for (size_t d = 0; d < axes.size(); ++d)
+                inverse[static_cast<size_t>(axes[d])] = static_cast<int64_t>(d);
             return {transpose(g[0], inverse)};
         },
         .batch = batch_transpose,
-        .lower = [](const Node& node, Lowering& lowering) {
-            lowering.result(0, reindex(lowering.operand(0), node.types()[0].shape, [&](Access& access) {
-                std::vector<int64_t> strides;
-                for (int64_t axis : axes_of(node, "axes")) strides.push_back(access.strides[static_cast<size_t>(axis)]);
-                access.strides = std::move(strides);
-            }));
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                lowering.result(
+                    0, reindex(lowering.operand(0), node.types()[0].shape, [&](Access& access) {
+                        std::vector<int64_t> strides;
+                        for (int64_t axis : axes_of(node, "axes"))
+                            strides.push_back(access.strides[static_cast<size_t>(axis)]);
+                        access.strides = std::move(strides);
+                    }));
+            },
         .check = check_transpose,
     });
     return operation;
@@ -131,31 +152,38 @@ const ir::Operation& broadcast_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "broadcast_to",
         .doc = "Repeated along new axes and along axes of length 1.",
-        .infer = [](const Tensors& x, const Attributes& attributes) {
-            const Shape& shape = axes_of(attributes, "shape");
-            const auto fits = [&] {
-                if (x[0].shape().size() > shape.size()) return false;
-                const size_t extra = shape.size() - x[0].shape().size();
-                for (size_t d = 0; d < x[0].shape().size(); ++d)
-                    if (x[0].shape()[d] != 1 && x[0].shape()[d] != shape[extra + d]) return false;
-                return true;
-            };
-            user_check(fits(), "broadcast_to: operands could not be broadcast together with remapped shapes "
-                       "[original->remapped]: ", x[0].shape(), " and requested shape ", shape, ".");
-            return like(x[0], shape);
-        },
+        .infer =
+            [](const Tensors& x, const Attributes& attributes) {
+                const Shape& shape = axes_of(attributes, "shape");
+                const auto fits = [&] {
+                    if (x[0].shape().size() > shape.size()) return false;
+                    const size_t extra = shape.size() - x[0].shape().size();
+                    for (size_t d = 0; d < x[0].shape().size(); ++d)
+                        if (x[0].shape()[d] != 1 && x[0].shape()[d] != shape[extra + d])
+                            return false;
+                    return true;
+                };
+                user_check(
+                    fits(),
+                    "broadcast_to: operands could not be broadcast together with remapped shapes "
+                    "[original->remapped]: ",
+                    x[0].shape(), " and requested shape ", shape, ".");
+                return like(x[0], shape);
+            },
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
             const Shape &shape = node.operand(0).shape(), &full = node.types()[0].shape;
             Axes axes;
             const size_t extra = full.size() - shape.size();
             for (size_t d = 0; d < full.size(); ++d)
-                if (d < extra || (shape[d - extra] == 1 && full[d] != 1)) axes.push_back(static_cast<int64_t>(d));
+                if (d < extra || (shape[d - extra] == 1 && full[d] != 1))
+                    axes.push_back(static_cast<int64_t>(d));
             return {reshape(axes.empty() ? g[0] : reduce(Combiner::sum, g[0], axes), shape)};
         },
         .batch = batch_broadcast,
-        .lower = [](const Node& node, Lowering& lowering) {
-            lowering.result(0, broadcast(lowering.operand(0), node.types()[0].shape, lowering));
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                lowering.result(0, broadcast(lowering.operand(0), node.types()[0].shape, lowering));
+            },
         .check = check_broadcast,
     });
     return operation;
@@ -166,16 +194,20 @@ const ir::Operation& slice_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "slice",
         .doc = "Every step-th element of a range of each axis; steps may be negative.",
-        .infer = [](const Tensors& x, const Attributes& attributes) {
-            const Axes &starts = axes_of(attributes, "starts"), &lengths = axes_of(attributes, "lengths");
-            const Axes& steps = axes_of(attributes, "steps");
-            for (size_t d = 0; d < lengths.size(); ++d) {
-                const int64_t n = x[0].shape()[d], last = starts[d] + (lengths[d] - 1) * steps[d];
-                internal_check(lengths[d] == 0 || (starts[d] >= 0 && starts[d] < n && last >= 0 && last < n),
-                               "slice ", starts, lengths, steps, " of ", x[0].shape());
-            }
-            return like(x[0], lengths);
-        },
+        .infer =
+            [](const Tensors& x, const Attributes& attributes) {
+                const Axes &starts = axes_of(attributes, "starts"),
+                           &lengths = axes_of(attributes, "lengths");
+                const Axes& steps = axes_of(attributes, "steps");
+                for (size_t d = 0; d < lengths.size(); ++d) {
+                    const int64_t n = x[0].shape()[d],
+                                  last = starts[d] + (lengths[d] - 1) * steps[d];
+                    internal_check(lengths[d] == 0 ||
+                                       (starts[d] >= 0 && starts[d] < n && last >= 0 && last < n),
+                                   "slice ", starts, lengths, steps, " of ", x[0].shape());
+                }
+                return like(x[0], lengths);
+            },
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
             const Axes &starts = axes_of(node, "starts"), &lengths = axes_of(node, "lengths");
             const Axes& steps = axes_of(node, "steps");
@@ -185,7 +217,9 @@ const ir::Operation& slice_operation() {
             for (size_t d = 0; d < shape.size(); ++d) {
                 const bool back = steps[d] < 0;
                 const int64_t step = back ? -steps[d] : steps[d], n = lengths[d];
-                const int64_t first = n == 0 ? 0 : back ? starts[d] + (n - 1) * steps[d] : starts[d];
+                const int64_t first = n == 0 ? 0
+                                      : back ? starts[d] + (n - 1) * steps[d]
+                                             : starts[d];
                 const int64_t covered = n == 0 ? 0 : (n - 1) * step + 1;
                 turns = turns || back;
                 turn_starts.push_back(back && n > 0 ? n - 1 : 0);
@@ -195,18 +229,21 @@ const ir::Operation& slice_operation() {
                 interior.push_back(step - 1);
             }
             const Tensor upright = turns ? slice(g[0], turn_starts, lengths, turn_steps) : g[0];
-            return {pad(upright, ir::constant(Array::scalar(g[0].dtype(), 0), "scalar_0.0"), low, high, interior)};
+            return {pad(upright, ir::constant(Array::scalar(g[0].dtype(), 0), "scalar_0.0"), low,
+                        high, interior)};
         },
         .batch = batch_slice,
-        .lower = [](const Node& node, Lowering& lowering) {
-            const Axes &starts = axes_of(node, "starts"), &steps = axes_of(node, "steps");
-            lowering.result(0, reindex(lowering.operand(0), node.types()[0].shape, [&](Access& access) {
-                for (size_t d = 0; d < starts.size(); ++d) {
-                    access.offset += access.strides[d] * starts[d];
-                    access.strides[d] *= steps[d];
-                }
-            }));
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                const Axes &starts = axes_of(node, "starts"), &steps = axes_of(node, "steps");
+                lowering.result(
+                    0, reindex(lowering.operand(0), node.types()[0].shape, [&](Access& access) {
+                        for (size_t d = 0; d < starts.size(); ++d) {
+                            access.offset += access.strides[d] * starts[d];
+                            access.strides[d] *= steps[d];
+                        }
+                    }));
+            },
         .check = check_slice,
     });
     return operation;
@@ -217,25 +254,29 @@ const ir::Operation& pad_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "pad",
         .doc = "A value around and between the elements; negative amounts crop.",
-        .infer = [](const Tensors& x, const Attributes& attributes) {
-            const Axes &low = axes_of(attributes, "low"), &high = axes_of(attributes, "high");
-            Shape shape;
-            for (size_t d = 0; d < low.size(); ++d) {
-                const int64_t n = x[0].shape()[d], step = axes_of(attributes, "interior")[d] + 1;
-                shape.push_back((n == 0 ? 0 : (n - 1) * step + 1) + low[d] + high[d]);
-                user_check(shape.back() >= 0, "pad: cropping ", -low[d], " and ", -high[d], " from axis ", d, " of ",
-                           x[0].shape(), " leaves a negative length.");
-            }
-            internal_check(x[1].shape().empty() && x[1].dtype() == x[0].dtype(), "pad: value");
-            return like(x[0], shape);
-        },
+        .infer =
+            [](const Tensors& x, const Attributes& attributes) {
+                const Axes &low = axes_of(attributes, "low"), &high = axes_of(attributes, "high");
+                Shape shape;
+                for (size_t d = 0; d < low.size(); ++d) {
+                    const int64_t n = x[0].shape()[d],
+                                  step = axes_of(attributes, "interior")[d] + 1;
+                    shape.push_back((n == 0 ? 0 : (n - 1) * step + 1) + low[d] + high[d]);
+                    user_check(shape.back() >= 0, "pad: cropping ", -low[d], " and ", -high[d],
+                               " from axis ", d, " of ", x[0].shape(),
+                               " leaves a negative length.");
+                }
+                internal_check(x[1].shape().empty() && x[1].dtype() == x[0].dtype(), "pad: value");
+                return like(x[0], shape);
+            },
         .vjp = [](const Node& node, const Tensors& g, const Wanted& wanted) -> Tensors {
             const Axes &low = axes_of(node, "low"), &interior = axes_of(node, "interior");
             const Tensor& x = node.operand(0);
             // Positions of x inside the result; those that were cropped away get zero.
             Axes starts, lengths, steps, before, after, none(low.size(), 0);
             for (size_t d = 0; d < low.size(); ++d) {
-                const int64_t step = interior[d] + 1, n = x.shape()[d], total = node.types()[0].shape[d];
+                const int64_t step = interior[d] + 1, n = x.shape()[d],
+                              total = node.types()[0].shape[d];
                 const int64_t first = low[d] < 0 ? (-low[d] + step - 1) / step : 0;
                 const int64_t room = total - 1 - low[d];
                 const int64_t last = room < 0 ? -1 : std::min(n - 1, room / step);
@@ -249,20 +290,24 @@ const ir::Operation& pad_operation() {
             const Tensor zero = ir::constant(Array::scalar(g[0].dtype(), 0), "scalar_0.0");
             Tensors result(2);
             const Tensor inside = slice(g[0], starts, lengths, steps);
-            if (wanted[0]) result[0] = inside.shape() == x.shape() ? inside : pad(inside, zero, before, after, none);
+            if (wanted[0])
+                result[0] =
+                    inside.shape() == x.shape() ? inside : pad(inside, zero, before, after, none);
             if (wanted[1]) {
                 Axes all;
                 for (int64_t d = 0; d < g[0].rank(); ++d) all.push_back(d);
-                result[1] = map("subtract", {reduce(Combiner::sum, g[0], all), reduce(Combiner::sum, inside, all)});
+                result[1] = map("subtract", {reduce(Combiner::sum, g[0], all),
+                                             reduce(Combiner::sum, inside, all)});
             }
             return result;
         },
         .batch = batch_pad,
-        .lower = [](const Node& node, Lowering& lowering) {
-            const Access target = lowering.new_output(0);
-            emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
-                     axes_of(node, "interior"), node.types()[0].shape, target);
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                const Access target = lowering.new_output(0);
+                emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
+                         axes_of(node, "interior"), node.types()[0].shape, target);
+            },
         .check = check_pad,
     });
     return operation;
@@ -281,44 +326,54 @@ const ir::Operation& concatenate_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "concatenate",
         .doc = "Tensors one after the other along an axis.",
-        .infer = [](const Tensors& parts, const Attributes& attributes) {
-            const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
-            Shape shape = parts[0].shape();
-            for (size_t i = 1; i < parts.size(); ++i) {
-                const Shape& other = parts[i].shape();
-                user_check(other.size() == shape.size(), "concatenate: all the input array dimensions except for the "
-                           "concatenation axis must match exactly: array 0 has shape ", parts[0].shape(), ", array ", i,
-                           " has shape ", other, ". They must have the same number of dimensions.");
-                for (size_t d = 0; d < shape.size(); ++d)
-                    user_check(d == axis || other[d] == shape[d], "concatenate: all the input array dimensions except "
-                               "for the concatenation axis must match exactly, but along dimension ", d, ", the array at "
-                               "index 0 has size ", shape[d], " and the array at index ", i, " has size ", other[d], ".");
-                shape[axis] += other[axis];
-            }
-            return like(parts[0], shape);
-        },
-        .vjp = [](const Node& node, const Tensors& g, const Wanted& wanted) {
-            const int64_t axis = node.attributes().get<int64_t>("axis");
-            Tensors result(node.operands().size());
-            int64_t start = 0;
-            for (size_t i = 0; i < result.size(); ++i) {
-                const int64_t length = node.operands()[i].shape()[static_cast<size_t>(axis)];
-                if (wanted[i]) result[i] = part(g[0], axis, start, length);
-                start += length;
-            }
-            return result;
-        },
+        .infer =
+            [](const Tensors& parts, const Attributes& attributes) {
+                const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
+                Shape shape = parts[0].shape();
+                for (size_t i = 1; i < parts.size(); ++i) {
+                    const Shape& other = parts[i].shape();
+                    user_check(other.size() == shape.size(),
+                               "concatenate: all the input array dimensions except for the "
+                               "concatenation axis must match exactly: array 0 has shape ",
+                               parts[0].shape(), ", array ", i, " has shape ", other,
+                               ". They must have the same number of dimensions.");
+                    for (size_t d = 0; d < shape.size(); ++d)
+                        user_check(
+                            d == axis || other[d] == shape[d],
+                            "concatenate: all the input array dimensions except "
+                            "for the concatenation axis must match exactly, but along dimension ",
+                            d,
+                            ", the array at "
+                            "index 0 has size ",
+                            shape[d], " and the array at index ", i, " has size ", other[d], ".");
+                    shape[axis] += other[axis];
+                }
+                return like(parts[0], shape);
+            },
+        .vjp =
+            [](const Node& node, const Tensors& g, const Wanted& wanted) {
+                const int64_t axis = node.attributes().get<int64_t>("axis");
+                Tensors result(node.operands().size());
+                int64_t start = 0;
+                for (size_t i = 0; i < result.size(); ++i) {
+                    const int64_t length = node.operands()[i].shape()[static_cast<size_t>(axis)];
+                    if (wanted[i]) result[i] = part(g[0], axis, start, length);
+                    start += length;
+                }
+                return result;
+            },
         .batch = batch_concatenate,
-        .lower = [](const Node& node, Lowering& lowering) {
-            const auto axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
-            Access target = lowering.new_output(0);
-            for (size_t i = 0; i < node.operands().size(); ++i) {
-                const Nest x = lowering.operand(static_cast<int>(i));
-                if (ir::element_count(x.extents) > 0)
-                    lowering.emit(ir::kernel::Map{x.extents, x.inputs, {x.value}, {target}});
-                target.offset += target.strides[axis] * x.extents[axis];
-            }
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                const auto axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
+                Access target = lowering.new_output(0);
+                for (size_t i = 0; i < node.operands().size(); ++i) {
+                    const Nest x = lowering.operand(static_cast<int>(i));
+                    if (ir::element_count(x.extents) > 0)
+                        lowering.emit(ir::kernel::Map{x.extents, x.inputs, {x.value}, {target}});
+                    target.offset += target.strides[axis] * x.extents[axis];
+                }
+            },
         .check = check_concatenate,
     });
     return operation;
@@ -329,39 +384,43 @@ const ir::Operation& split_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "split",
         .doc = "Consecutive parts along an axis, as several outputs.",
-        .infer = [](const Tensors& x, const Attributes& attributes) {
-            const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
-            std::vector<TensorType> types;
-            int64_t total = 0;
-            for (int64_t length : axes_of(attributes, "lengths")) {
-                Shape shape = x[0].shape();
-                shape[axis] = length;
-                types.push_back({shape, x[0].dtype()});
-                total += length;
-            }
-            internal_check(total == x[0].shape()[axis], "split: lengths");
-            return types;
-        },
+        .infer =
+            [](const Tensors& x, const Attributes& attributes) {
+                const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
+                std::vector<TensorType> types;
+                int64_t total = 0;
+                for (int64_t length : axes_of(attributes, "lengths")) {
+                    Shape shape = x[0].shape();
+                    shape[axis] = length;
+                    types.push_back({shape, x[0].dtype()});
+                    total += length;
+                }
+                internal_check(total == x[0].shape()[axis], "split: lengths");
+                return types;
+            },
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
             Tensors parts;
             for (size_t i = 0; i < g.size(); ++i)
-                parts.push_back(g[i] ? g[i] : full(node.types()[i].shape,
-                    ir::constant(Array::scalar(node.operand(0).dtype(), 0), "scalar_0.0")));
+                parts.push_back(g[i] ? g[i]
+                                     : full(node.types()[i].shape,
+                                            ir::constant(Array::scalar(node.operand(0).dtype(), 0),
+                                                         "scalar_0.0")));
             return {concatenate(parts, node.attributes().get<int64_t>("axis"))};
         },
         .batch = batch_split,
-        .lower = [](const Node& node, Lowering& lowering) {
-            const auto axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
-            const Nest x = lowering.operand(0);
-            int64_t start = 0;
-            for (int i = 0; i < node.output_count(); ++i) {
-                const Shape& shape = node.types()[static_cast<size_t>(i)].shape;
-                lowering.result(i, reindex(x, shape, [&](Access& access) {
-                    access.offset += access.strides[axis] * start;
-                }));
-                start += shape[axis];
-            }
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                const auto axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
+                const Nest x = lowering.operand(0);
+                int64_t start = 0;
+                for (int i = 0; i < node.output_count(); ++i) {
+                    const Shape& shape = node.types()[static_cast<size_t>(i)].shape;
+                    lowering.result(i, reindex(x, shape, [&](Access& access) {
+                                        access.offset += access.strides[axis] * start;
+                                    }));
+                    start += shape[axis];
+                }
+            },
         .check = check_split,
     });
     return operation;
@@ -369,7 +428,9 @@ const ir::Operation& split_operation() {
 
 }  // namespace
 
-Tensor reshape(const Tensor& x, Shape shape) { return ir::make(reshape_operation(), {x}, {{"shape", shape}}); }
+Tensor reshape(const Tensor& x, Shape shape) {
+    return ir::make(reshape_operation(), {x}, {{"shape", shape}});
+}
 
 Tensor transpose(const Tensor& x, Axes permutation) {
     return ir::make(transpose_operation(), {x}, {{"axes", permutation}});
@@ -380,13 +441,16 @@ Tensor broadcast_to(const Tensor& x, Shape shape) {
     return ir::make(broadcast_operation(), {x}, {{"shape", shape}});
 }
 
-Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths, std::vector<int64_t> steps) {
-    return ir::make(slice_operation(), {x}, {{"starts", starts}, {"lengths", lengths}, {"steps", steps}});
+Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths,
+             std::vector<int64_t> steps) {
+    return ir::make(slice_operation(), {x},
+                    {{"starts", starts}, {"lengths", lengths}, {"steps", steps}});
 }
 
-Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low, std::vector<int64_t> high,
-           std::vector<int64_t> interior) {
-    return ir::make(pad_operation(), {x, value}, {{"low", low}, {"high", high}, {"interior", interior}});
+Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,
+           std::vector<int64_t> high, std::vector<int64_t> interior) {
+    return ir::make(pad_operation(), {x, value},
+                    {{"low", low}, {"high", high}, {"interior", interior}});
 }
 
 Tensor concatenate(const std::vector<Tensor>& parts, int64_t axis) {
@@ -394,13 +458,15 @@ Tensor concatenate(const std::vector<Tensor>& parts, int64_t axis) {
 }
 
 std::vector<Tensor> split(const Tensor& x, std::vector<int64_t> lengths, int64_t axis) {
-    return ir::outputs_of(ir::make_node(split_operation(), {x}, {{"lengths", lengths}, {"axis", axis}}));
+    return ir::outputs_of(
+        ir::make_node(split_operation(), {x}, {{"lengths", lengths}, {"axis", axis}}));
 }
 
 Tensor full(Shape shape, const Tensor& value) { return broadcast_to(value, shape); }
 
 Tensor zeros_like(const Tensor& x) {
-    return full(x.shape(), ir::constant(Array::scalar(x.dtype(), 0), ir::is_floating(x.dtype()) ? "scalar_0.0" : "scalar_0"));
+    return full(x.shape(), ir::constant(Array::scalar(x.dtype(), 0),
+                                        ir::is_floating(x.dtype()) ? "scalar_0.0" : "scalar_0"));
 }
 
 void register_layout() {

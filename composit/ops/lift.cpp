@@ -1,11 +1,11 @@
 #include "composit/ops/lift.h"
 
-#include <cstring>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
 #include "composit/ops/ops.h"
+
+#include <cstring>
+#include <unordered_map>
 
 namespace composit::ops {
 
@@ -44,8 +44,14 @@ std::string_view row_of(const Expr& e) {
         case Op::bit_not: return on_bool ? "logical_not" : "invert";
         case Op::select: return "where";
         case Op::call: return e.row()->name;
-        case Op::constant: case Op::argument: case Op::cast: return "leaf";
-        case Op::fma: case Op::shift_left: case Op::shift_right: case Op::bitcast: case Op::lookup: return "";
+        case Op::constant:
+        case Op::argument:
+        case Op::cast: return "leaf";
+        case Op::fma:
+        case Op::shift_left:
+        case Op::shift_right:
+        case Op::bitcast:
+        case Op::lookup: return "";
     }
     return "";
 }
@@ -55,7 +61,8 @@ Tensor scalar_constant(const Expr& e) {
     const ir::scalar::Bits bits = e.bits();
     std::memcpy(value.mutable_data(), bits.data(), static_cast<size_t>(ir::size_of(e.dtype())));
     const bool is_real = !ir::is_complex(e.dtype());
-    return ir::constant(std::move(value), is_real ? "scalar_" + number_text(e.value()) : std::string());
+    return ir::constant(std::move(value),
+                        is_real ? "scalar_" + number_text(e.value()) : std::string());
 }
 
 // One map whose body is the expression.
@@ -88,11 +95,16 @@ Tensor lift(const Expr& expression, const std::vector<Tensor>& values) {
         std::vector<Tensor> operands;
         for (const Expr& operand : e.operands()) operands.push_back(lifted.at(operand.id()));
         Tensor tensor;
-        if (e.op() == Op::argument) tensor = values[static_cast<size_t>(e.index())];
-        else if (e.op() == Op::constant) tensor = scalar_constant(e);
-        else if (e.op() == Op::cast) tensor = astype(operands[0], e.dtype());
-        else if (e.op() == Op::call) tensor = map(e.row(), operands);
-        else tensor = map(row_of(e), operands);
+        if (e.op() == Op::argument)
+            tensor = values[static_cast<size_t>(e.index())];
+        else if (e.op() == Op::constant)
+            tensor = scalar_constant(e);
+        else if (e.op() == Op::cast)
+            tensor = astype(operands[0], e.dtype());
+        else if (e.op() == Op::call)
+            tensor = map(e.row(), operands);
+        else
+            tensor = map(row_of(e), operands);
         lifted.emplace(e.id(), tensor);
     }
     return lifted.at(expression.id());
@@ -103,7 +115,8 @@ Tensor sum_to_shape(const Tensor& x, const Shape& shape) {
     const size_t extra = x.shape().size() - shape.size();
     Axes axes;
     for (size_t d = 0; d < x.shape().size(); ++d)
-        if (d < extra || (shape[d - extra] == 1 && x.shape()[d] != 1)) axes.push_back(static_cast<int64_t>(d));
+        if (d < extra || (shape[d - extra] == 1 && x.shape()[d] != 1))
+            axes.push_back(static_cast<int64_t>(d));
     const Tensor sum = axes.empty() ? x : reduce(Combiner::sum, x, axes);
     return sum.shape() == shape ? sum : reshape(sum, shape);
 }

@@ -1,15 +1,17 @@
-// From scalar expressions to tensors: a derivative written once for an element serves whole tensors.
+// From scalar expressions to tensors: a derivative written once for an element serves whole
+// tensors.
 #pragma once
-
-#include <vector>
 
 #include "composit/ir/node.h"
 #include "composit/ir/scalar/expr.h"
 
+#include <vector>
+
 namespace composit::ops {
 
-// The expression over tensors: argument i is values[i], each operation becomes a map node. An expression that cannot be
-// written with the table's rows (bit casts, lookups), or is longer than 64 operations, becomes one map of its own.
+// The expression over tensors: argument i is values[i], each operation becomes a map node. An
+// expression that cannot be written with the table's rows (bit casts, lookups), or is longer than
+// 64 operations, becomes one map of its own.
 ir::Tensor lift(const ir::scalar::Expr& expression, const std::vector<ir::Tensor>& values);
 
 // The transpose of broadcasting: summed over the axes that `shape` was repeated along.

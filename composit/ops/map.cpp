@@ -1,8 +1,4 @@
 // map: a row of the scalar table applied elementwise under broadcasting and promotion; and astype.
-#include <algorithm>
-#include <limits>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
@@ -11,6 +7,10 @@
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
 
 namespace composit::ops {
 
@@ -24,7 +24,8 @@ using ir::scalar::Specialisation;
 Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shapes) {
     Shape result;
     for (const Shape& shape : shapes) {
-        if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
+        if (shape.size() > result.size())
+            result.insert(result.begin(), shape.size() - result.size(), 1);
         const size_t extra = result.size() - shape.size();
         for (size_t d = 0; d < shape.size(); ++d) {
             int64_t& length = result[extra + d];
@@ -35,7 +36,8 @@ Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shap
             }
             std::vector<std::string> texts;
             for (const Shape& s : shapes) texts.push_back(tuple_text(s));
-            fail<ValueError>(function, ": operands could not be broadcast together with shapes ", join(texts, " "),
+            fail<ValueError>(function, ": operands could not be broadcast together with shapes ",
+                             join(texts, " "),
                              ". Lengths must be equal, or 1, from the last axis backwards.");
         }
     }
@@ -48,8 +50,10 @@ bool fits(const Tensor& scalar, DType dtype) {
     if (!ir::is_integer(dtype) || !ir::is_constant(scalar.node())) return true;
     const int64_t value = *ir::constant_value(scalar.node()).data_as<int64_t>();
     const int bits = 8 * ir::size_of(dtype);
-    if (ir::is_unsigned_integer(dtype)) return value >= 0 && (bits >= 63 || value < (int64_t{1} << bits));
-    return bits == 64 || (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1)));
+    if (ir::is_unsigned_integer(dtype))
+        return value >= 0 && (bits >= 63 || value < (int64_t{1} << bits));
+    return bits == 64 ||
+           (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1)));
 }
 
 // The dtype that a weak scalar takes beside `strong` (NEP 50).
@@ -72,11 +76,15 @@ std::vector<DType> strong_dtypes(const RowRef& row, const std::vector<Tensor>& o
     for (const Tensor& x : operands)
         dtypes.push_back(!x.type().weak || !any_strong ? x.dtype() : strengthen(x.dtype(), strong));
     for (size_t i = 0; i < operands.size(); ++i) {
-        if (!operands[i].type().weak || operands[i].dtype() != DType::int64 || fits(operands[i], dtypes[i])) continue;
-        // Comparisons with a Python integer of any size are exact in NumPy; everything else refuses it.
+        if (!operands[i].type().weak || operands[i].dtype() != DType::int64 ||
+            fits(operands[i], dtypes[i]))
+            continue;
+        // Comparisons with a Python integer of any size are exact in NumPy; everything else refuses
+        // it.
         if (row->types(row->name, dtypes).result != DType::boolean)
-            fail<OverflowError>("Python integer ", *ir::constant_value(operands[i].node()).data_as<int64_t>(),
-                                " out of bounds for ", dtypes[i], ". (", row->name, ", operand ", i, ")");
+            fail<OverflowError>(
+                "Python integer ", *ir::constant_value(operands[i].node()).data_as<int64_t>(),
+                " out of bounds for ", dtypes[i], ". (", row->name, ", operand ", i, ")");
         dtypes[i] = DType::int64;
     }
     return dtypes;
@@ -86,16 +94,20 @@ const Specialisation& specialisation_of(const RowRef& row, const std::vector<Ten
     return ir::scalar::specialise(row, strong_dtypes(row, operands));
 }
 
-std::vector<TensorType> infer_map(const std::vector<Tensor>& operands, const Attributes& attributes) {
+std::vector<TensorType> infer_map(const std::vector<Tensor>& operands,
+                                  const Attributes& attributes) {
     const RowRef& row = attributes.get<RowRef>("row");
     if (static_cast<int>(operands.size()) != row->arity)
-        fail<TypeError>(row->name, ": ", operands.size(), " operands given. ", row->arity, " required.");
+        fail<TypeError>(row->name, ": ", operands.size(), " operands given. ", row->arity,
+                        " required.");
     std::vector<Shape> shapes;
     for (const Tensor& x : operands) shapes.push_back(x.shape());
-    return {{broadcast_shapes(row->name, shapes), specialisation_of(row, operands).signature.result}};
+    return {
+        {broadcast_shapes(row->name, shapes), specialisation_of(row, operands).signature.result}};
 }
 
-std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradients, const std::vector<bool>& wanted) {
+std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradients,
+                            const std::vector<bool>& wanted) {
     const RowRef& row = node.attributes().get<RowRef>("row");
     const auto& signature = specialisation_of(row, node.operands()).signature;
     std::vector<Tensor> result(node.operands().size());
@@ -117,7 +129,8 @@ std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradien
         const Expr slope = ir::scalar::pull_back(row, x, y, g, i);
         if (!slope) continue;
         const Tensor full = broadcast_to(lift(slope, values), node.types()[0].shape);
-        result[static_cast<size_t>(i)] = astype(sum_to_shape(full, operand.shape()), operand.dtype());
+        result[static_cast<size_t>(i)] =
+            astype(sum_to_shape(full, operand.shape()), operand.dtype());
     }
     return result;
 }
@@ -127,15 +140,19 @@ void lower_map(const Node& node, ir::Lowering& lowering) {
     const auto& signature = specialisation_of(row, node.operands()).signature;
     std::vector<Nest> nests;
     for (size_t i = 0; i < node.operands().size(); ++i)
-        nests.push_back(broadcast(lowering.operand(static_cast<int>(i)), node.types()[0].shape, lowering));
+        nests.push_back(
+            broadcast(lowering.operand(static_cast<int>(i)), node.types()[0].shape, lowering));
     lowering.result(0, combine(nests, [&](std::vector<Expr> values) {
-        for (size_t i = 0; i < values.size(); ++i) values[i] = Expr::cast(values[i], signature.operands[i]);
-        return Expr::call(row, values);
-    }));
+                        for (size_t i = 0; i < values.size(); ++i)
+                            values[i] = Expr::cast(values[i], signature.operands[i]);
+                        return Expr::call(row, values);
+                    }));
 }
 
-// Operands line up from the last axis backwards, so a batched one gets axes of length 1 after its leading one.
-std::vector<Tensor> batch_map(const Node& node, const std::vector<Tensor>& operands, const Batched& batched, int64_t) {
+// Operands line up from the last axis backwards, so a batched one gets axes of length 1 after its
+// leading one.
+std::vector<Tensor> batch_map(const Node& node, const std::vector<Tensor>& operands,
+                              const Batched& batched, int64_t) {
     const int rank = static_cast<int>(node.types()[0].shape.size());
     std::vector<Tensor> aligned;
     for (size_t i = 0; i < operands.size(); ++i)
@@ -143,7 +160,8 @@ std::vector<Tensor> batch_map(const Node& node, const std::vector<Tensor>& opera
     return {map(node.attributes().get<RowRef>("row"), aligned)};
 }
 
-std::vector<Tensor> batch_astype(const Node& node, const std::vector<Tensor>& x, const Batched&, int64_t) {
+std::vector<Tensor> batch_astype(const Node& node, const std::vector<Tensor>& x, const Batched&,
+                                 int64_t) {
     return {astype(x[0], node.types()[0].dtype)};
 }
 
@@ -164,20 +182,21 @@ const ir::Operation& astype_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "astype",
         .doc = "Elements converted to another dtype.",
-        .infer = [](const std::vector<Tensor>& x, const Attributes& attributes) -> std::vector<TensorType> {
-            return {{x[0].shape(), attributes.get<DType>("dtype")}};
-        },
-        .vjp = [](const Node& node, const std::vector<Tensor>& g, const std::vector<bool>&) -> std::vector<Tensor> {
+        .infer = [](const std::vector<Tensor>& x, const Attributes& attributes)
+            -> std::vector<TensorType> { return {{x[0].shape(), attributes.get<DType>("dtype")}}; },
+        .vjp = [](const Node& node, const std::vector<Tensor>& g,
+                  const std::vector<bool>&) -> std::vector<Tensor> {
             const DType from = node.operand(0).dtype();
             if (!ir::is_inexact(from) || !ir::is_inexact(node.types()[0].dtype)) return {Tensor()};
             return {astype(g[0], from)};
         },
         .batch = batch_astype,
-        .lower = [](const Node& node, ir::Lowering& lowering) {
-            lowering.result(0, combine({lowering.operand(0)}, [&](const std::vector<Expr>& x) {
-                return ir::scalar::convert(x[0], node.types()[0].dtype);
-            }));
-        },
+        .lower =
+            [](const Node& node, ir::Lowering& lowering) {
+                lowering.result(0, combine({lowering.operand(0)}, [&](const std::vector<Expr>& x) {
+                                    return ir::scalar::convert(x[0], node.types()[0].dtype);
+                                }));
+            },
         .check = check_astype,
     });
     return operation;

@@ -1,8 +1,8 @@
 #include "composit/ops/nest.h"
 
-#include <algorithm>
-
 #include "composit/base/error.h"
+
+#include <algorithm>
 
 namespace composit::ops {
 
@@ -13,11 +13,14 @@ using ir::scalar::Op;
 namespace {
 
 bool same(const Access& a, const Access& b) {
-    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset && a.strides == b.strides;
+    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
+           a.strides == b.strides;
 }
 
-// Strides of `shape` over the memory that `strides` of `from` describe, or nothing. Both describe the same elements.
-std::optional<std::vector<int64_t>> reshaped_strides(const Shape& from, const std::vector<int64_t>& strides,
+// Strides of `shape` over the memory that `strides` of `from` describe, or nothing. Both describe
+// the same elements.
+std::optional<std::vector<int64_t>> reshaped_strides(const Shape& from,
+                                                     const std::vector<int64_t>& strides,
                                                      const Shape& shape) {
     std::vector<int64_t> lengths, steps;  // `from` without lengths of 1, neighbours merged
     for (size_t d = 0; d < from.size(); ++d) {
@@ -32,7 +35,8 @@ std::optional<std::vector<int64_t>> reshaped_strides(const Shape& from, const st
     }
     std::vector<int64_t> result(shape.size(), 0);
     size_t part = lengths.size();
-    int64_t left = 1, step = 0;  // what is left of the current merged dimension, and its next stride
+    int64_t left = 1,
+            step = 0;  // what is left of the current merged dimension, and its next stride
     for (size_t d = shape.size(); d-- > 0;) {
         if (shape[d] == 1) continue;
         if (left == 1) {
@@ -59,7 +63,9 @@ Nest nest_of(const Shape& shape, const Access& access) {
     return {shape, {access}, Expr::argument(0, access.dtype)};
 }
 
-bool is_view(const Nest& nest) { return nest.inputs.size() == 1 && nest.value.op() == Op::argument; }
+bool is_view(const Nest& nest) {
+    return nest.inputs.size() == 1 && nest.value.op() == Op::argument;
+}
 
 int operation_count(const Nest& nest) {
     int count = 0;
@@ -68,12 +74,14 @@ int operation_count(const Nest& nest) {
     return count;
 }
 
-Nest combine(const std::vector<Nest>& nests, const std::function<Expr(const std::vector<Expr>&)>& body) {
+Nest combine(const std::vector<Nest>& nests,
+             const std::function<Expr(const std::vector<Expr>&)>& body) {
     Nest result;
     if (!nests.empty()) result.extents = nests.front().extents;
     std::vector<Expr> values;
     for (const Nest& nest : nests) {
-        internal_check(nest.extents == result.extents, "combine: extents ", nest.extents, " and ", result.extents);
+        internal_check(nest.extents == result.extents, "combine: extents ", nest.extents, " and ",
+                       result.extents);
         std::vector<Expr> renamed;
         for (const Access& access : nest.inputs) {
             size_t k = 0;
@@ -101,7 +109,8 @@ Nest broadcast(const Nest& nest, const Shape& shape, ir::Lowering& lowering) {
     if (nest.extents == shape) return nest;
     const bool repeats = ir::element_count(shape) > ir::element_count(nest.extents);
     Nest source = nest;
-    if (repeats && operation_count(nest) > 0 && ir::element_count(nest.extents) > 0 && !nest.inputs.empty())
+    if (repeats && operation_count(nest) > 0 && ir::element_count(nest.extents) > 0 &&
+        !nest.inputs.empty())
         source = nest_of(nest.extents, lowering.materialise(nest));
     const size_t extra = shape.size() - nest.extents.size();
     return reindex(source, shape, [&](Access& access) {
@@ -127,8 +136,9 @@ std::optional<Nest> try_reshape(const Nest& nest, const Shape& shape) {
     return result;
 }
 
-void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill, const std::vector<int64_t>& low,
-              const std::vector<int64_t>& interior, const Shape& shape, const Access& target) {
+void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill,
+              const std::vector<int64_t>& low, const std::vector<int64_t>& interior,
+              const Shape& shape, const Access& target) {
     const Nest around = broadcast(fill, shape, lowering);
     lowering.emit(ir::kernel::Map{shape, around.inputs, {around.value}, {target}});
     Shape inner(shape.size());
@@ -137,7 +147,8 @@ void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill, const std
     for (size_t d = 0; d < shape.size(); ++d) {
         const int64_t step = interior[d] + 1;
         first[d] = low[d] < 0 ? (-low[d] + step - 1) / step : 0;
-        const int64_t room = shape[d] - 1 - low[d];  // the last source position times step must not pass it
+        const int64_t room =
+            shape[d] - 1 - low[d];  // the last source position times step must not pass it
         const int64_t last = room < 0 ? -1 : std::min(x.extents[d] - 1, room / step);
         inner[d] = std::max<int64_t>(0, last - first[d] + 1);
         place.offset += target.strides[d] * (low[d] + first[d] * step);

@@ -1,11 +1,12 @@
-// Working with nests (ir/operation.h): views of a nest are changes of its accesses; combining is composing bodies.
+// Working with nests (ir/operation.h): views of a nest are changes of its accesses; combining is
+// composing bodies.
 #pragma once
+
+#include "composit/ir/operation.h"
 
 #include <functional>
 #include <optional>
 #include <vector>
-
-#include "composit/ir/operation.h"
 
 namespace composit::ops {
 
@@ -14,7 +15,8 @@ using ir::kernel::Access;
 
 // The nest that reads one access of that shape.
 Nest nest_of(const ir::Shape& shape, const Access& access);
-// True when the value is one element read, unchanged: the nest is a view of memory (or of positions).
+// True when the value is one element read, unchanged: the nest is a view of memory (or of
+// positions).
 bool is_view(const Nest& nest);
 // Operations in the value, calls counted as one.
 int operation_count(const Nest& nest);
@@ -32,10 +34,12 @@ Nest broadcast(const Nest& nest, const ir::Shape& shape, ir::Lowering& lowering)
 // The nest as a view of another shape with the same element order, if strides allow it.
 std::optional<Nest> try_reshape(const Nest& nest, const ir::Shape& shape);
 
-// x, with `interior` elements between neighbours and `low` before each axis (negative: cropped), copied into `target`,
-// which has the padded shape; the rest of target is filled with the 0-d nest `fill`.
-void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill, const std::vector<int64_t>& low,
-              const std::vector<int64_t>& interior, const ir::Shape& shape, const Access& target);
+// x, with `interior` elements between neighbours and `low` before each axis (negative: cropped),
+// copied into `target`, which has the padded shape; the rest of target is filled with the 0-d nest
+// `fill`.
+void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill,
+              const std::vector<int64_t>& low, const std::vector<int64_t>& interior,
+              const ir::Shape& shape, const Access& target);
 
 // A row-major access over `shape` of a buffer, starting at `offset`.
 Access row_major(int buffer, ir::DType dtype, const ir::Shape& shape, int64_t offset = 0);

@@ -1,17 +1,17 @@
-// The tensor primitives. Everything a front door offers is built of these; each has its rules (types, derivative,
-// batching, lowering) side by side in one file of this folder.
+// The tensor primitives. Everything a front door offers is built of these; each has its rules
+// (types, derivative, batching, lowering) side by side in one file of this folder.
 //
-// Axes are non-negative and in range here: front doors normalise them (and raise NumPy's errors). Every function makes
-// one node unless it says otherwise.
+// Axes are non-negative and in range here: front doors normalise them (and raise NumPy's errors).
+// Every function makes one node unless it says otherwise.
 #pragma once
-
-#include <string_view>
-#include <vector>
 
 #include "composit/ir/body.h"
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
 #include "composit/ir/scalar/row.h"
+
+#include <string_view>
+#include <vector>
 
 namespace composit::ops {
 
@@ -23,25 +23,27 @@ using ir::kernel::Combiner;
 using Axes = std::vector<int64_t>;
 
 // ----- map.cpp
-// The row applied elementwise, under NumPy's broadcasting and promotion (NEP 50: Python scalars are weak).
-// ValueError: "<row>: operands could not be broadcast together with shapes (3,) (4,)".
+// The row applied elementwise, under NumPy's broadcasting and promotion (NEP 50: Python scalars are
+// weak). ValueError: "<row>: operands could not be broadcast together with shapes (3,) (4,)".
 Tensor map(const ir::scalar::RowRef& row, const std::vector<Tensor>& operands);
 Tensor map(std::string_view row_name, const std::vector<Tensor>& operands);
-// Elements converted to dtype (numpy's astype, casting="unsafe"); the same node when there is nothing to do.
+// Elements converted to dtype (numpy's astype, casting="unsafe"); the same node when there is
+// nothing to do.
 Tensor astype(const Tensor& x, DType dtype);
 Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shapes);
 
 // ----- reduce.cpp
-// The axes reduced away (kept with length 1 when keepdims), in the order of semantics.md 4. sum and product need `dtype`
-// equal to x's (convert before); any and all give bool, argmax and argmin int64.
-// Empty maximum, minimum, argmax and argmin: ValueError, NumPy's words.
+// The axes reduced away (kept with length 1 when keepdims), in the order of semantics.md 4. sum and
+// product need `dtype` equal to x's (convert before); any and all give bool, argmax and argmin
+// int64. Empty maximum, minimum, argmax and argmin: ValueError, NumPy's words.
 Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims = false);
 // Running sum, product, maximum or minimum along one axis.
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 
 // ----- contract.cpp
-// Every batched tensordot. Result dimensions: batch (as paired), then the free axes of a, then those of b, each in
-// their order; the contracted axes pair up in the order given. Dtypes must be equal.
+// Every batched tensordot. Result dimensions: batch (as paired), then the free axes of a, then
+// those of b, each in their order; the contracted axes pair up in the order given. Dtypes must be
+// equal.
 struct Contraction {
     Axes batch_a, batch_b;
     Axes contracted_a, contracted_b;
@@ -49,9 +51,10 @@ struct Contraction {
 Tensor contract(const Tensor& a, const Tensor& b, const Contraction& contraction);
 
 // ----- convolve.cpp
-// Cross-correlation (as in every deep-learning library). x: (batch, channels, spatial…), filters: (out channels,
-// channels / groups, window…) -> (batch, out channels, spatial…). padding: (low, high) per spatial axis, may be negative (crops).
-// x is first spread by input_dilation (zeros between elements), then padded; the window by filter_dilation.
+// Cross-correlation (as in every deep-learning library). x: (batch, channels, spatial…), filters:
+// (out channels, channels / groups, window…) -> (batch, out channels, spatial…). padding: (low,
+// high) per spatial axis, may be negative (crops). x is first spread by input_dilation (zeros
+// between elements), then padded; the window by filter_dilation.
 struct Convolution {
     std::vector<int64_t> strides, padding_low, padding_high, input_dilation, filter_dilation;
     int64_t groups = 1;
@@ -62,34 +65,48 @@ Tensor convolve(const Tensor& x, const Tensor& filters, const Convolution& convo
 Tensor reshape(const Tensor& x, Shape shape);
 Tensor transpose(const Tensor& x, Axes permutation);
 Tensor broadcast_to(const Tensor& x, Shape shape);
-// start, stop, step per axis as Python's slice.indices gives them (steps may be negative, stop may be -1 then).
-Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths, std::vector<int64_t> steps);
-// low and high elements of `value` (0-d, x's dtype) around, `interior` between neighbours. Negative low or high crops.
-Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low, std::vector<int64_t> high,
-           std::vector<int64_t> interior);
+// start, stop, step per axis as Python's slice.indices gives them (steps may be negative, stop may
+// be -1 then).
+Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths,
+             std::vector<int64_t> steps);
+// low and high elements of `value` (0-d, x's dtype) around, `interior` between neighbours. Negative
+// low or high crops.
+Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,
+           std::vector<int64_t> high, std::vector<int64_t> interior);
 Tensor concatenate(const std::vector<Tensor>& parts, int64_t axis);  // equal dtypes
-std::vector<Tensor> split(const Tensor& x, std::vector<int64_t> lengths, int64_t axis);  // one node, several outputs
-// A sliding-window view over the last axes: (…, counts…, window…); window k of axis a starts at k * step.
-Tensor windows(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> steps, std::vector<int64_t> dilations);
-// The transpose of `windows`: overlapping windows added up into the last axes, of lengths `lengths`.
-Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> steps, std::vector<int64_t> dilations);
+std::vector<Tensor> split(const Tensor& x, std::vector<int64_t> lengths,
+                          int64_t axis);  // one node, several outputs
+// A sliding-window view over the last axes: (…, counts…, window…); window k of axis a starts at k *
+// step.
+Tensor windows(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> steps,
+               std::vector<int64_t> dilations);
+// The transpose of `windows`: overlapping windows added up into the last axes, of lengths
+// `lengths`.
+Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> steps,
+            std::vector<int64_t> dilations);
 // start + step * (position along axis), of dtype int64.
 Tensor iota(Shape shape, int64_t axis);
 Tensor full(Shape shape, const Tensor& value);  // a broadcast 0-d tensor
 Tensor zeros_like(const Tensor& x);
 
 // ----- gather.cpp: NumPy's integer indexing
-// data indexed by integer tensors at `axes` (ascending); the indices broadcast together. Result: their common shape, then the
-// other axes of data. Negative indices count from the end; out of bounds is an IndexError when evaluated.
+// data indexed by integer tensors at `axes` (ascending); the indices broadcast together. Result:
+// their common shape, then the other axes of data. Negative indices count from the end; out of
+// bounds is an IndexError when evaluated.
 Tensor gather(const Tensor& data, const std::vector<Tensor>& indices, Axes axes);
-// The reverse: `data` with `update` (shaped as gather's result) added to, or written over, the selected elements, in order.
-Tensor scatter(const Tensor& data, const std::vector<Tensor>& indices, Axes axes, const Tensor& update, bool add);
+// The reverse: `data` with `update` (shaped as gather's result) added to, or written over, the
+// selected elements, in order.
+Tensor scatter(const Tensor& data, const std::vector<Tensor>& indices, Axes axes,
+               const Tensor& update, bool add);
 
 // ----- call.cpp
-// A named body applied to arguments: one node in the picture, inlined when lowered; differentiable and batchable.
-std::vector<Tensor> call(std::shared_ptr<const ir::Body> body, const std::vector<Tensor>& arguments);
+// A named body applied to arguments: one node in the picture, inlined when lowered; differentiable
+// and batchable.
+std::vector<Tensor> call(std::shared_ptr<const ir::Body> body,
+                         const std::vector<Tensor>& arguments);
 
-// Every operation above, registered: front ends that look operations up by name (parse) call this first.
+// Every operation above, registered: front ends that look operations up by name (parse) call this
+// first.
 void register_operations();
 
 }  // namespace composit::ops

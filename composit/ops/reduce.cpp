@@ -1,12 +1,12 @@
 // reduce: axes combined away; scan: running combination along an axis.
-#include <algorithm>
-
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+
+#include <algorithm>
 
 namespace composit::ops {
 
@@ -28,22 +28,30 @@ bool is_reduced(const Axes& axes, size_t d) {
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdims) {
     Shape result;
     for (size_t d = 0; d < shape.size(); ++d) {
-        if (!is_reduced(axes, d)) result.push_back(shape[d]);
-        else if (keepdims) result.push_back(1);
+        if (!is_reduced(axes, d))
+            result.push_back(shape[d]);
+        else if (keepdims)
+            result.push_back(1);
     }
     return result;
 }
 
 DType result_dtype(Combiner combiner, DType x) {
     switch (combiner) {
-        case Combiner::any: case Combiner::all: return DType::boolean;
-        case Combiner::argmax: case Combiner::argmin: return DType::int64;
-        case Combiner::sum: case Combiner::product: case Combiner::maximum: case Combiner::minimum: return x;
+        case Combiner::any:
+        case Combiner::all: return DType::boolean;
+        case Combiner::argmax:
+        case Combiner::argmin: return DType::int64;
+        case Combiner::sum:
+        case Combiner::product:
+        case Combiner::maximum:
+        case Combiner::minimum: return x;
     }
     return x;
 }
 
-std::vector<TensorType> infer_reduce(const std::vector<Tensor>& operands, const Attributes& attributes) {
+std::vector<TensorType> infer_reduce(const std::vector<Tensor>& operands,
+                                     const Attributes& attributes) {
     const Combiner combiner = combiner_of(attributes);
     const Axes& axes = attributes.get<Axes>("axes");
     const Tensor& x = operands[0];
@@ -54,9 +62,10 @@ std::vector<TensorType> infer_reduce(const std::vector<Tensor>& operands, const 
     const Shape shape = reduced_shape(x.shape(), axes, attributes.get<bool>("keepdims"));
     if (reduced == 0 && !has_identity && ir::element_count(shape) >= 0) {
         if (combiner == Combiner::maximum || combiner == Combiner::minimum)
-            fail<ValueError>("zero-size array to reduction operation ", name(combiner), " which has no identity. (shape ",
-                             x.shape(), ", axes ", axes, ")");
-        fail<ValueError>("attempt to get ", name(combiner), " of an empty sequence. (shape ", x.shape(), ")");
+            fail<ValueError>("zero-size array to reduction operation ", name(combiner),
+                             " which has no identity. (shape ", x.shape(), ", axes ", axes, ")");
+        fail<ValueError>("attempt to get ", name(combiner), " of an empty sequence. (shape ",
+                         x.shape(), ")");
     }
     return {{shape, result_dtype(combiner, x.dtype())}};
 }
@@ -67,7 +76,8 @@ Tensor spread(const Tensor& g, const Tensor& x, const Axes& axes) {
 }
 
 Tensor part(const Tensor& x, int64_t start, int64_t length) {  // of the last axis
-    std::vector<int64_t> starts(x.shape().size(), 0), lengths = x.shape(), steps(x.shape().size(), 1);
+    std::vector<int64_t> starts(x.shape().size(), 0), lengths = x.shape(),
+                                                      steps(x.shape().size(), 1);
     starts.back() = start;
     lengths.back() = length;
     return slice(x, starts, lengths, steps);
@@ -79,7 +89,8 @@ Tensor ones(const Tensor& like, int64_t length) {  // like's shape with another 
     return full(shape, ir::constant(Array::scalar(like.dtype(), 1), "scalar_1.0"));
 }
 
-// The product's gradient through a balanced tree of multiplications: no division, so zeros need no special case.
+// The product's gradient through a balanced tree of multiplications: no division, so zeros need no
+// special case.
 Tensor product_gradient(const Tensor& x, const Tensor& g, const Axes& axes) {
     Axes order;
     for (size_t d = 0; d < x.shape().size(); ++d)
@@ -109,16 +120,19 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const Axes& axes) {
         const Tensor& z = levels[level];
         const int64_t half = z.shape().back() / 2;
         gradient = concatenate({map("multiply", {gradient, part(z, half, half)}),
-                                map("multiply", {gradient, part(z, 0, half)})}, z.rank() - 1);
+                                map("multiply", {gradient, part(z, 0, half)})},
+                               z.rank() - 1);
         if (gradient.shape().back() != lengths[level]) gradient = part(gradient, 0, lengths[level]);
     }
     if (n == 0) return zeros_like(x);
     Axes inverse(order.size());
-    for (size_t d = 0; d < order.size(); ++d) inverse[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+    for (size_t d = 0; d < order.size(); ++d)
+        inverse[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
     return transpose(reshape(gradient, moved.shape()), inverse);
 }
 
-std::vector<Tensor> vjp_reduce(const Node& node, const std::vector<Tensor>& gradients, const std::vector<bool>&) {
+std::vector<Tensor> vjp_reduce(const Node& node, const std::vector<Tensor>& gradients,
+                               const std::vector<bool>&) {
     const Tensor& x = node.operand(0);
     const Axes& axes = node.attributes().get<Axes>("axes");
     const Combiner combiner = combiner_of(node.attributes());
@@ -126,14 +140,19 @@ std::vector<Tensor> vjp_reduce(const Node& node, const std::vector<Tensor>& grad
     switch (combiner) {
         case Combiner::sum: return {spread(gradients[0], x, axes)};
         case Combiner::product: return {product_gradient(x, gradients[0], axes)};
-        case Combiner::maximum: case Combiner::minimum: {
+        case Combiner::maximum:
+        case Combiner::minimum: {
             // Equal shares for equal extrema, as torch.amax.
             const Tensor y(Ref<Node>(&node), 0);
             const Tensor hit = astype(map("equal", {x, spread(y, x, axes)}), x.dtype());
-            const Tensor share = map("divide", {gradients[0], reshape(reduce(Combiner::sum, hit, axes), y.shape())});
+            const Tensor share =
+                map("divide", {gradients[0], reshape(reduce(Combiner::sum, hit, axes), y.shape())});
             return {map("multiply", {hit, spread(share, x, axes)})};
         }
-        case Combiner::any: case Combiner::all: case Combiner::argmax: case Combiner::argmin: break;
+        case Combiner::any:
+        case Combiner::all:
+        case Combiner::argmax:
+        case Combiner::argmin: break;
     }
     return {Tensor()};
 }
@@ -169,12 +188,15 @@ void lower_reduce(const Node& node, ir::Lowering& lowering) {
     lowering.emit(std::move(kernel));
 }
 
-std::vector<Tensor> batch_reduce(const Node& node, const std::vector<Tensor>& x, const Batched&, int64_t) {
-    return {reduce(combiner_of(node.attributes()), x[0], moved_right(node.attributes().get<Axes>("axes")),
+std::vector<Tensor> batch_reduce(const Node& node, const std::vector<Tensor>& x, const Batched&,
+                                 int64_t) {
+    return {reduce(combiner_of(node.attributes()), x[0],
+                   moved_right(node.attributes().get<Axes>("axes")),
                    node.attributes().get<bool>("keepdims"))};
 }
 
-std::vector<Tensor> batch_scan(const Node& node, const std::vector<Tensor>& x, const Batched&, int64_t) {
+std::vector<Tensor> batch_scan(const Node& node, const std::vector<Tensor>& x, const Batched&,
+                               int64_t) {
     return {scan(combiner_of(node.attributes()), x[0], node.attributes().get<int64_t>("axis") + 1)};
 }
 
@@ -199,11 +221,13 @@ Tensor flip(const Tensor& x, int64_t axis) {
     return x.size() == 0 ? x : slice(x, starts, x.shape(), steps);
 }
 
-Tensor shifted(const Tensor& x, int64_t axis, int64_t by, double fill) {  // towards higher positions
+Tensor shifted(const Tensor& x, int64_t axis, int64_t by,
+               double fill) {  // towards higher positions
     std::vector<int64_t> low(x.shape().size(), 0), high = low;
     low[static_cast<size_t>(axis)] = by;
     high[static_cast<size_t>(axis)] = -by;
-    return pad(x, ir::constant(Array::scalar(x.dtype(), fill)), low, high, std::vector<int64_t>(low.size(), 0));
+    return pad(x, ir::constant(Array::scalar(x.dtype(), fill)), low, high,
+               std::vector<int64_t>(low.size(), 0));
 }
 
 // Running product as log2(n) doubling steps z = z * shift(z, d), transposed: no division.
@@ -217,7 +241,8 @@ Tensor running_product_gradient(const Tensor& x, const Tensor& g, int64_t axis) 
     Tensor gradient = g;
     for (size_t level = others.size(); level-- > 0;) {
         const int64_t d = int64_t{1} << level;
-        const Tensor through_shift = shifted(map("multiply", {gradient, levels[level]}), axis, -d, 0);
+        const Tensor through_shift =
+            shifted(map("multiply", {gradient, levels[level]}), axis, -d, 0);
         gradient = map("add", {map("multiply", {gradient, others[level]}), through_shift});
     }
     return gradient;
@@ -232,7 +257,8 @@ Tensor running_extremum_gradient(const Node& node, const Tensor& g, int64_t axis
     const Tensor place = iota(x.shape(), axis);
     const Tensor first = map("equal", {place, ir::weak_scalar(int64_t{0})});
     const Tensor is_new = map("logical_or", {first, map("not_equal", {y, shifted(y, axis, 1, 0)})});
-    const Tensor origin = scan(Combiner::maximum, map("where", {is_new, place, ir::weak_scalar(int64_t{0})}), axis);
+    const Tensor origin =
+        scan(Combiner::maximum, map("where", {is_new, place, ir::weak_scalar(int64_t{0})}), axis);
     std::vector<Tensor> indices;
     Axes axes;
     for (int64_t d = 0; d < x.rank(); ++d) {
@@ -242,12 +268,15 @@ Tensor running_extremum_gradient(const Node& node, const Tensor& g, int64_t axis
     return scatter(zeros_like(x), indices, axes, g, true);
 }
 
-std::vector<Tensor> vjp_scan(const Node& node, const std::vector<Tensor>& gradients, const std::vector<bool>&) {
+std::vector<Tensor> vjp_scan(const Node& node, const std::vector<Tensor>& gradients,
+                             const std::vector<bool>&) {
     const int64_t axis = node.attributes().get<int64_t>("axis");
     if (!ir::is_inexact(node.types()[0].dtype)) return {Tensor()};
     const Combiner combiner = combiner_of(node.attributes());
-    if (combiner == Combiner::sum) return {flip(scan(Combiner::sum, flip(gradients[0], axis), axis), axis)};
-    if (combiner == Combiner::product) return {running_product_gradient(node.operand(0), gradients[0], axis)};
+    if (combiner == Combiner::sum)
+        return {flip(scan(Combiner::sum, flip(gradients[0], axis), axis), axis)};
+    if (combiner == Combiner::product)
+        return {running_product_gradient(node.operand(0), gradients[0], axis)};
     return {running_extremum_gradient(node, gradients[0], axis)};
 }
 
@@ -255,11 +284,12 @@ void lower_scan(const Node& node, ir::Lowering& lowering) {
     const size_t axis = static_cast<size_t>(node.attributes().get<int64_t>("axis"));
     const Nest x = lowering.operand(0);
     const auto to_last = [&](std::vector<int64_t> values) {
-        std::rotate(values.begin() + static_cast<long>(axis), values.begin() + static_cast<long>(axis) + 1,
-                    values.end());
+        std::rotate(values.begin() + static_cast<long>(axis),
+                    values.begin() + static_cast<long>(axis) + 1, values.end());
         return values;
     };
-    ir::kernel::Scan kernel{to_last(x.extents), x.inputs, x.value, combiner_of(node.attributes()), {}};
+    ir::kernel::Scan kernel{
+        to_last(x.extents), x.inputs, x.value, combiner_of(node.attributes()), {}};
     for (Access& access : kernel.inputs) access.strides = to_last(access.strides);
     kernel.output = lowering.new_output(0);
     kernel.output.strides = to_last(kernel.output.strides);
@@ -276,9 +306,10 @@ const ir::Operation& scan_operation() {
         .vjp = vjp_scan,
         .batch = batch_scan,
         .lower = lower_scan,
-        .label = [](const Node& node) {
-            return "running_" + std::string(name(combiner_of(node.attributes())));
-        },
+        .label =
+            [](const Node& node) {
+                return "running_" + std::string(name(combiner_of(node.attributes())));
+            },
         .check = check_scan,
     });
     return operation;
@@ -288,12 +319,14 @@ const ir::Operation& scan_operation() {
 
 Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims) {
     std::sort(axes.begin(), axes.end());
-    return ir::make(reduce_operation(), {x},
-                    {{"combiner", static_cast<int64_t>(combiner)}, {"axes", axes}, {"keepdims", keepdims}});
+    return ir::make(
+        reduce_operation(), {x},
+        {{"combiner", static_cast<int64_t>(combiner)}, {"axes", axes}, {"keepdims", keepdims}});
 }
 
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis) {
-    return ir::make(scan_operation(), {x}, {{"combiner", static_cast<int64_t>(combiner)}, {"axis", axis}});
+    return ir::make(scan_operation(), {x},
+                    {{"combiner", static_cast<int64_t>(combiner)}, {"axis", axis}});
 }
 
 void register_reduce() {

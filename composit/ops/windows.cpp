@@ -16,7 +16,9 @@ using Wanted = std::vector<bool>;
 
 namespace {
 
-const Axes& axes_of(const Node& node, std::string_view name) { return node.attributes().get<Axes>(name); }
+const Axes& axes_of(const Node& node, std::string_view name) {
+    return node.attributes().get<Axes>(name);
+}
 
 std::vector<TensorType> infer_windows(const Tensors& x, const Attributes& attributes) {
     const Axes &window = attributes.get<Axes>("window"), &steps = attributes.get<Axes>("steps");
@@ -40,19 +42,23 @@ void lower_windows(const Node& node, Lowering& lowering) {
     const Nest x = nest_of(node.operand(0).shape(), lowering.memory(0));
     const size_t outer = x.extents.size() - steps.size();
     lowering.result(0, reindex(x, node.types()[0].shape, [&](Access& access) {
-        const std::vector<int64_t> strides = access.strides;
-        for (size_t d = 0; d < steps.size(); ++d) access.strides[outer + d] = strides[outer + d] * steps[d];
-        for (size_t d = 0; d < steps.size(); ++d) access.strides.push_back(strides[outer + d] * dilations[d]);
-    }));
+                        const std::vector<int64_t> strides = access.strides;
+                        for (size_t d = 0; d < steps.size(); ++d)
+                            access.strides[outer + d] = strides[outer + d] * steps[d];
+                        for (size_t d = 0; d < steps.size(); ++d)
+                            access.strides.push_back(strides[outer + d] * dilations[d]);
+                    }));
 }
 
 // Both work on the last axes: a leading one is carried along.
 Tensors batch_windows(const Node& node, const Tensors& x, const Batched&, int64_t) {
-    return {windows(x[0], axes_of(node, "window"), axes_of(node, "steps"), axes_of(node, "dilations"))};
+    return {
+        windows(x[0], axes_of(node, "window"), axes_of(node, "steps"), axes_of(node, "dilations"))};
 }
 
 Tensors batch_fold(const Node& node, const Tensors& x, const Batched&, int64_t) {
-    return {fold(x[0], axes_of(node, "lengths"), axes_of(node, "steps"), axes_of(node, "dilations"))};
+    return {
+        fold(x[0], axes_of(node, "lengths"), axes_of(node, "steps"), axes_of(node, "dilations"))};
 }
 
 const ir::Operation& windows_operation() {
@@ -95,14 +101,16 @@ const ir::Operation& fold_operation() {
         .doc = "Overlapping windows added up: the transpose of windows.",
         .infer = [](const Tensors& x, const Attributes& attributes) -> std::vector<TensorType> {
             const Axes& lengths = attributes.get<Axes>("lengths");
-            const Axes &steps = attributes.get<Axes>("steps"), &dilations = attributes.get<Axes>("dilations");
+            const Axes &steps = attributes.get<Axes>("steps"),
+                       &dilations = attributes.get<Axes>("dilations");
             const Shape& from = x[0].shape();
             internal_check(from.size() >= 2 * lengths.size(), "fold: rank");
             const size_t outer = from.size() - 2 * lengths.size();
             for (size_t d = 0; d < lengths.size(); ++d) {
                 const int64_t count = from[outer + d], window = from[outer + lengths.size() + d];
-                user_check((count - 1) * steps[d] + (window - 1) * dilations[d] < lengths[d], "fold: ", count,
-                           " windows of ", window, " do not fit into length ", lengths[d], ".");
+                user_check((count - 1) * steps[d] + (window - 1) * dilations[d] < lengths[d],
+                           "fold: ", count, " windows of ", window, " do not fit into length ",
+                           lengths[d], ".");
             }
             Shape shape(from.begin(), from.begin() + static_cast<long>(outer));
             shape.insert(shape.end(), lengths.begin(), lengths.end());
@@ -133,13 +141,14 @@ const ir::Operation& iota_operation() {
             return {{attributes.get<Axes>("shape"), DType::int64}};
         },
         .vjp = [](const Node&, const Tensors&, const Wanted&) -> Tensors { return {}; },
-        .lower = [](const Node& node, Lowering& lowering) {
-            const Shape& shape = node.types()[0].shape;
-            Access access;
-            access.strides.assign(shape.size(), 0);
-            access.strides[static_cast<size_t>(node.attributes().get<int64_t>("axis"))] = 1;
-            lowering.result(0, nest_of(shape, access));
-        },
+        .lower =
+            [](const Node& node, Lowering& lowering) {
+                const Shape& shape = node.types()[0].shape;
+                Access access;
+                access.strides.assign(shape.size(), 0);
+                access.strides[static_cast<size_t>(node.attributes().get<int64_t>("axis"))] = 1;
+                lowering.result(0, nest_of(shape, access));
+            },
         .check = check_iota,
     });
     return operation;
@@ -147,15 +156,21 @@ const ir::Operation& iota_operation() {
 
 }  // namespace
 
-Tensor windows(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> steps, std::vector<int64_t> dilations) {
-    return ir::make(windows_operation(), {x}, {{"window", window}, {"steps", steps}, {"dilations", dilations}});
+Tensor windows(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> steps,
+               std::vector<int64_t> dilations) {
+    return ir::make(windows_operation(), {x},
+                    {{"window", window}, {"steps", steps}, {"dilations", dilations}});
 }
 
-Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> steps, std::vector<int64_t> dilations) {
-    return ir::make(fold_operation(), {x}, {{"lengths", lengths}, {"steps", steps}, {"dilations", dilations}});
+Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> steps,
+            std::vector<int64_t> dilations) {
+    return ir::make(fold_operation(), {x},
+                    {{"lengths", lengths}, {"steps", steps}, {"dilations", dilations}});
 }
 
-Tensor iota(Shape shape, int64_t axis) { return ir::make(iota_operation(), {}, {{"shape", shape}, {"axis", axis}}); }
+Tensor iota(Shape shape, int64_t axis) {
+    return ir::make(iota_operation(), {}, {{"shape", shape}, {"axis", axis}});
+}
 
 void register_windows() {
     windows_operation();

@@ -1,8 +1,10 @@
 // The back-end contract: what a piece of hardware, or a way of running, must offer.
 //
-// A back end takes programs (lists of kernels over buffers, ir/kernel/kernel.h) and makes executables of them.
-// Register one with `register_backend`; nothing else in composit need change.
+// A back end takes programs (lists of kernels over buffers, ir/kernel/kernel.h) and makes
+// executables of them. Register one with `register_backend`; nothing else in composit need change.
 #pragma once
+
+#include "composit/ir/kernel/kernel.h"
 
 #include <functional>
 #include <memory>
@@ -10,39 +12,39 @@
 #include <string>
 #include <vector>
 
-#include "composit/ir/kernel/kernel.h"
-
 namespace composit::runtime {
 
-// Runs task(i) for 0 <= i < count, in any order, on any threads; returns when all are done; rethrows the first error.
+// Runs task(i) for 0 <= i < count, in any order, on any threads; returns when all are done;
+// rethrows the first error.
 using ParallelFor = std::function<void(int64_t count, const std::function<void(int64_t)>& task)>;
 
 // What an executable needs to run: memory and hands. Results never depend on `threads`.
 struct Run {
-    std::vector<const void*> inputs;   // in the program's order
+    std::vector<const void*> inputs;  // in the program's order
     std::vector<void*> outputs;
     int threads = 1;
-    ParallelFor parallel_for;          // never empty; sequential when threads is 1
+    ParallelFor parallel_for;  // never empty; sequential when threads is 1
 };
 
 class Executable {
-public:
+  public:
     virtual ~Executable() = default;
-    virtual void run(const Run& run) const = 0;   // thread-safe
-    virtual std::string source() const { return ""; }          // generated text, if there is any
-    virtual std::string build_command() const { return ""; }   // how it was built, if it was
+    virtual void run(const Run& run) const = 0;               // thread-safe
+    virtual std::string source() const { return ""; }         // generated text, if there is any
+    virtual std::string build_command() const { return ""; }  // how it was built, if it was
 };
 
 struct CompileOptions {
-    std::string cache_folder;   // empty: the default; back ends that do not cache ignore it
+    std::string cache_folder;  // empty: the default; back ends that do not cache ignore it
     int threads = 1;
 };
 
 class Backend {
-public:
+  public:
     virtual ~Backend() = default;
     virtual std::string name() const = 0;
-    // Why this kernel cannot run here; nothing when it can. Unsupported kernels are run by the interpreter.
+    // Why this kernel cannot run here; nothing when it can. Unsupported kernels are run by the
+    // interpreter.
     virtual std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,
                                                const ir::kernel::Program& program) const {
         (void)kernel;
@@ -53,8 +55,8 @@ public:
                                                 const CompileOptions& options) = 0;
 };
 
-// The registry. Names are unique: a second registration of a name replaces the first. `backend` throws KeyError
-// listing the available names.
+// The registry. Names are unique: a second registration of a name replaces the first. `backend`
+// throws KeyError listing the available names.
 void register_backend(std::shared_ptr<Backend> backend);
 std::shared_ptr<Backend> backend(const std::string& name);
 std::vector<std::string> backend_names();

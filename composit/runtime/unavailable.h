@@ -8,7 +8,7 @@ namespace composit::runtime {
 // Thrown by Backend::compile when what it needs is missing or broken here: no compiler, no device,
 // no disk space. `execute` then warns once with this text and runs the program on the interpreter.
 class Unavailable : public Error {
-public:
+  public:
     using Error::Error;
 };
 

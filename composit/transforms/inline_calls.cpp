@@ -1,11 +1,11 @@
 // Calls replaced by what their bodies do, until none is left.
-#include <map>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
+
+#include <map>
+#include <unordered_map>
 
 namespace composit::transforms {
 
@@ -36,10 +36,12 @@ std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& 
         }
         if (!differs && !is_composite(*node)) continue;
         const ir::LocationScope scope(ir::intern(node->location()));
-        const Ref<Node> moved = differs
-            ? ir::make_node(node->operation(), operands, node->attributes(), node->name()) : Ref<Node>(node);
+        const Ref<Node> moved =
+            differs ? ir::make_node(node->operation(), operands, node->attributes(), node->name())
+                    : Ref<Node>(node);
         if (is_composite(*node)) changed = true;
-        rebuilt.emplace(node, is_composite(*node) ? node->operation().decompose(*moved) : ir::outputs_of(moved));
+        rebuilt.emplace(node, is_composite(*node) ? node->operation().decompose(*moved)
+                                                  : ir::outputs_of(moved));
     }
     std::vector<Tensor> result;
     for (const Tensor& x : tensors) result.push_back(current(x));

@@ -1,15 +1,15 @@
 // From a graph to a program: elementwise chains and views fuse into the kernels that use them.
 #include "composit/transforms/lower.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <cstring>
-#include <unordered_map>
-
 #include "composit/base/error.h"
 #include "composit/ops/nest.h"
 #include "composit/transforms/transforms.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <unordered_map>
 
 namespace composit::transforms {
 
@@ -24,7 +24,9 @@ using ir::kernel::Map;
 using ir::scalar::Expr;
 using ir::scalar::Op;
 
-GraphLowering::GraphLowering(const LowerOptions& options) : options_(options) { program_.name = options.name; }
+GraphLowering::GraphLowering(const LowerOptions& options) : options_(options) {
+    program_.name = options.name;
+}
 
 std::string GraphLowering::unique_name(std::set<std::string>& taken, std::string name) {
     for (char& c : name)
@@ -37,7 +39,8 @@ std::string GraphLowering::unique_name(std::set<std::string>& taken, std::string
     return candidate;
 }
 
-int GraphLowering::add_buffer(BufferKind kind, DType dtype, const Shape& shape, const std::string& name) {
+int GraphLowering::add_buffer(BufferKind kind, DType dtype, const Shape& shape,
+                              const std::string& name) {
     Buffer buffer;
     buffer.name = unique_name(buffer_names_, name);
     buffer.kind = kind;
@@ -53,7 +56,8 @@ void GraphLowering::bind_input(const Tensor& leaf, const std::string& fallback_n
                                   leaf.name().empty() ? fallback_name : leaf.name());
     program_.inputs.push_back(buffer);
     inputs_.push_back(leaf);
-    values_[&leaf.node()] = {ops::nest_of(leaf.shape(), ops::row_major(buffer, leaf.dtype(), leaf.shape()))};
+    values_[&leaf.node()] = {
+        ops::nest_of(leaf.shape(), ops::row_major(buffer, leaf.dtype(), leaf.shape()))};
 }
 
 void GraphLowering::bind_constant(const Node& node) {
@@ -71,10 +75,12 @@ void GraphLowering::bind_constant(const Node& node) {
     }
     const int buffer = add_buffer(BufferKind::constant, value.dtype(), value.shape(), name);
     program_.buffers.back().value = value;
-    values_[&node] = {ops::nest_of(value.shape(), ops::row_major(buffer, value.dtype(), value.shape()))};
+    values_[&node] = {
+        ops::nest_of(value.shape(), ops::row_major(buffer, value.dtype(), value.shape()))};
 }
 
-void GraphLowering::count_uses(const std::vector<const Node*>& order, const std::vector<Tensor>& outputs) {
+void GraphLowering::count_uses(const std::vector<const Node*>& order,
+                               const std::vector<Tensor>& outputs) {
     const auto use = [&](const Tensor& x) {
         auto& counts = uses_[&x.node()];
         counts.resize(static_cast<size_t>(x.node().output_count()));
@@ -89,10 +95,11 @@ void GraphLowering::lower_node(const Node& node) {
     if (values_.contains(&node)) return;
     if (ir::is_constant(node)) return bind_constant(node);
     if (ir::is_input(node))
-        fail<ValueError>("evaluate: '", node.name(), "' is a placeholder", node.location().empty() ? "" : " made at ",
-                         node.location(), ". Compile the function and pass a value for it.");
-    internal_check(static_cast<bool>(node.operation().lower), "lower: operation '", node.operation().name,
-                   "' has no lower rule");
+        fail<ValueError>("evaluate: '", node.name(), "' is a placeholder",
+                         node.location().empty() ? "" : " made at ", node.location(),
+                         ". Compile the function and pass a value for it.");
+    internal_check(static_cast<bool>(node.operation().lower), "lower: operation '",
+                   node.operation().name, "' has no lower rule");
     node_ = &node;
     values_[&node].resize(static_cast<size_t>(node.output_count()));
     node.operation().lower(node, *this);
@@ -113,7 +120,8 @@ Access GraphLowering::materialise(const Nest& nest) {
 }
 
 Access GraphLowering::new_temporary(DType dtype, const Shape& shape) {
-    const std::string name = node_ ? (node_->name().empty() ? ir::label(*node_) : node_->name()) : "temporary";
+    const std::string name =
+        node_ ? (node_->name().empty() ? ir::label(*node_) : node_->name()) : "temporary";
     return ops::row_major(add_buffer(BufferKind::temporary, dtype, shape, name), dtype, shape);
 }
 
@@ -130,7 +138,8 @@ namespace {
 std::string body_name(const ir::kernel::Kernel& kernel) {
     std::vector<std::string> words;
     for (const Expr& e : ir::scalar::topological_order(ir::kernel::bodies(kernel)))
-        if (e.op() == Op::call && (words.empty() || words.back() != e.row()->name)) words.push_back(e.row()->name);
+        if (e.op() == Op::call && (words.empty() || words.back() != e.row()->name))
+            words.push_back(e.row()->name);
     if (words.size() > 3) words = {words[0], words[1], "and_more", words.back()};
     return join(words, "_");
 }
@@ -140,11 +149,14 @@ std::string body_name(const ir::kernel::Kernel& kernel) {
 void GraphLowering::emit(ir::kernel::Body body) {
     ir::kernel::Kernel kernel;
     kernel.body = std::move(body);
-    if (const auto* map = std::get_if<Map>(&kernel.body); map && ir::element_count(map->extents) == 0) return;
+    if (const auto* map = std::get_if<Map>(&kernel.body);
+        map && ir::element_count(map->extents) == 0)
+        return;
     const std::string label = node_ ? ir::label(*node_) : "copy";
     const std::string done = body_name(kernel);
     const bool is_map = std::holds_alternative<Map>(kernel.body);
-    std::string name = is_map ? (done.empty() ? "copy" : done) : (done.empty() ? label : label + "_" + done);
+    std::string name =
+        is_map ? (done.empty() ? "copy" : done) : (done.empty() ? label : label + "_" + done);
     kernel.name = unique_name(kernel_names_, name);
     kernel.comment = node_ && !node_->name().empty() ? node_->name() + " = " + label : label;
     if (node_ && !node_->location().empty()) kernel.lines.push_back(node_->location());
@@ -154,10 +166,12 @@ void GraphLowering::emit(ir::kernel::Body body) {
 void GraphLowering::result(int i, Nest nest) {
     const auto found = uses_.find(node_);
     const int uses = found == uses_.end() || found->second.size() <= static_cast<size_t>(i)
-                         ? 0 : found->second[static_cast<size_t>(i)];
+                         ? 0
+                         : found->second[static_cast<size_t>(i)];
     const int work = ops::operation_count(nest);
-    const bool keep = work > 0 && !nest.inputs.empty() &&
-                      (uses > 1 || !options_.fuse || work > largest_body || nest.inputs.size() > most_inputs);
+    const bool keep =
+        work > 0 && !nest.inputs.empty() &&
+        (uses > 1 || !options_.fuse || work > largest_body || nest.inputs.size() > most_inputs);
     if (keep && uses > 0) nest = ops::nest_of(nest.extents, materialise(nest));
     values_.at(node_)[static_cast<size_t>(i)] = std::move(nest);
 }
@@ -168,7 +182,8 @@ void GraphLowering::bind_output(const Tensor& output) {
     if (ops::is_view(nest) && nest.inputs[0].buffer != Access::position) {
         const Access& access = nest.inputs[0];
         Buffer& buffer = program_.buffers[static_cast<size_t>(access.buffer)];
-        const bool is_whole = access.offset == 0 && ir::element_count(nest.extents) == ir::element_count(buffer.shape) &&
+        const bool is_whole = access.offset == 0 &&
+                              ir::element_count(nest.extents) == ir::element_count(buffer.shape) &&
                               access.strides == ir::row_major_strides(nest.extents);
         if (buffer.kind == BufferKind::temporary && is_whole) {
             buffer.kind = BufferKind::output;
@@ -179,11 +194,15 @@ void GraphLowering::bind_output(const Tensor& output) {
     }
     const std::string name = node_->name().empty() ? ir::label(*node_) : node_->name();
     const int target = add_buffer(BufferKind::output, nest.value.dtype(), nest.extents, name);
-    emit(Map{nest.extents, nest.inputs, {nest.value}, {ops::row_major(target, nest.value.dtype(), nest.extents)}});
+    emit(Map{nest.extents,
+             nest.inputs,
+             {nest.value},
+             {ops::row_major(target, nest.value.dtype(), nest.extents)}});
     program_.outputs.push_back(target);
 }
 
-Lowered GraphLowering::lower(const std::vector<Tensor>& given, const std::vector<Tensor>& placeholders) {
+Lowered GraphLowering::lower(const std::vector<Tensor>& given,
+                             const std::vector<Tensor>& placeholders) {
     std::vector<Tensor> all = given;
     all.insert(all.end(), placeholders.begin(), placeholders.end());
     all = inline_calls(all);
@@ -197,7 +216,8 @@ Lowered GraphLowering::lower(const std::vector<Tensor>& given, const std::vector
     return {std::move(program_), std::move(inputs_)};
 }
 
-Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const LowerOptions& options) {
+Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+              const LowerOptions& options) {
     return GraphLowering(options).lower(outputs, inputs);
 }
 

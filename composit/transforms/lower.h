@@ -1,21 +1,22 @@
 // The state of one lowering: what each tensor has become, and the program so far.
 #pragma once
 
+#include "composit/ir/operation.h"
+#include "composit/transforms/transforms.h"
+
 #include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "composit/ir/operation.h"
-#include "composit/transforms/transforms.h"
-
 namespace composit::transforms {
 
-// Walks a graph once. A tensor is kept as a nest (unevaluated) and fused into its user, unless it has several users, its
-// body is large, or its user needs memory: then it becomes a map kernel of its own.
+// Walks a graph once. A tensor is kept as a nest (unevaluated) and fused into its user, unless it
+// has several users, its body is large, or its user needs memory: then it becomes a map kernel of
+// its own.
 class GraphLowering : public ir::Lowering {
-public:
+  public:
     explicit GraphLowering(const LowerOptions& options);
     Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs);
 
@@ -27,13 +28,14 @@ public:
     void emit(ir::kernel::Body body) override;
     void result(int i, ir::Nest nest) override;
 
-private:
+  private:
     // Limits that keep a kernel's text and registers small (semantics.md 15).
     static constexpr int largest_body = 64;
     static constexpr size_t most_inputs = 16;
 
     std::string unique_name(std::set<std::string>& taken, std::string name);
-    int add_buffer(ir::kernel::BufferKind kind, ir::DType dtype, const ir::Shape& shape, const std::string& name);
+    int add_buffer(ir::kernel::BufferKind kind, ir::DType dtype, const ir::Shape& shape,
+                   const std::string& name);
     void bind_input(const Tensor& leaf, const std::string& fallback_name);
     void bind_constant(const ir::Node& node);
     void bind_output(const Tensor& output);

@@ -1,10 +1,10 @@
 // Temporaries placed in one arena: two whose lives do not overlap may share bytes.
+#include "composit/base/error.h"
+#include "composit/transforms/transforms.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
-
-#include "composit/base/error.h"
-#include "composit/transforms/transforms.h"
 
 namespace composit::transforms {
 
@@ -16,11 +16,13 @@ namespace {
 
 constexpr int64_t alignment = 64;
 
-int64_t rounded(int64_t bytes) { return (std::max<int64_t>(bytes, 1) + alignment - 1) / alignment * alignment; }
+int64_t rounded(int64_t bytes) {
+    return (std::max<int64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+}
 
 // Free ranges of an arena that grows at its end; the smallest range that fits is taken.
 class Arena {
-public:
+  public:
     int64_t take(int64_t bytes) {
         const auto best = by_size_.lower_bound({bytes, 0});
         if (best == by_size_.end()) {
@@ -62,7 +64,7 @@ public:
 
     int64_t end() const { return end_; }
 
-private:
+  private:
     void insert(int64_t offset, int64_t size) {
         by_offset_.emplace(offset, size);
         by_size_.emplace(size, offset);
@@ -86,7 +88,8 @@ Program plan_buffers(Program program, bool reuse) {
         const auto touch = [&](const std::vector<int>& buffers) {
             for (int b : buffers) {
                 if (b < 0) continue;
-                if (first[static_cast<size_t>(b)] < 0) first[static_cast<size_t>(b)] = static_cast<int>(k);
+                if (first[static_cast<size_t>(b)] < 0)
+                    first[static_cast<size_t>(b)] = static_cast<int>(k);
                 last[static_cast<size_t>(b)] = static_cast<int>(k);
             }
         };

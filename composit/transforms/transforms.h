@@ -1,13 +1,13 @@
 // Graph to graph: derivatives, batching, simplification; and graph to program.
 #pragma once
 
+#include "composit/ir/kernel/kernel.h"
+#include "composit/ir/node.h"
+
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "composit/ir/kernel/kernel.h"
-#include "composit/ir/node.h"
 
 namespace composit::transforms {
 
@@ -15,9 +15,10 @@ using ir::Tensor;
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 // ----- vjp.cpp
-// Gradients with respect to `inputs` of sum over i of <outputs[i], cotangents[i]>. An input that no output depends on
-// gets zeros. Iterative; fan-in is added in node order. TypeError when an operation on the way has no derivative, naming it,
-// the input it is reached from and the user's line.
+// Gradients with respect to `inputs` of sum over i of <outputs[i], cotangents[i]>. An input that no
+// output depends on gets zeros. Iterative; fan-in is added in node order. TypeError when an
+// operation on the way has no derivative, naming it, the input it is reached from and the user's
+// line.
 std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Tensor>& cotangents,
                         const std::vector<Tensor>& inputs);
 
@@ -27,7 +28,8 @@ std::vector<Tensor> jvp(const std::vector<Tensor>& outputs, const std::vector<Te
                         const std::vector<Tensor>& tangents);
 
 // ----- vmap.cpp
-// `outputs` computed for every slice of `batched` (leading axis) in place of `inputs`; all get a leading axis.
+// `outputs` computed for every slice of `batched` (leading axis) in place of `inputs`; all get a
+// leading axis.
 std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& batched);
 
@@ -39,14 +41,16 @@ std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors,
                                  const std::function<bool(const ir::Operation&)>& keep = {});
 
 // ----- simplify.cpp
-// Bit-preserving: common subexpressions, transposes of transposes, reshapes of reshapes, broadcasts to the same shape …
+// Bit-preserving: common subexpressions, transposes of transposes, reshapes of reshapes, broadcasts
+// to the same shape …
 std::vector<Tensor> simplify(const std::vector<Tensor>& outputs);
 
 // ----- lower.cpp
 struct LowerOptions {
     std::string name = "program";
-    bool fuse = true;             // elementwise chains into their users
-    bool inline_scalars = false;  // constants of one element become literals of the code instead of inputs
+    bool fuse = true;  // elementwise chains into their users
+    bool inline_scalars =
+        false;  // constants of one element become literals of the code instead of inputs
     bool constants_are_inputs = false;  // for plans that serve every value of their leaves
 };
 struct Lowered {
@@ -55,7 +59,8 @@ struct Lowered {
     std::vector<Tensor> inputs;
 };
 // `inputs` are the placeholders (or any leaves) in calling order.
-Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const LowerOptions& options);
+Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+              const LowerOptions& options);
 
 // ----- plan_buffers.cpp
 // Places temporaries in one arena; with reuse, two whose lives do not overlap share bytes.

@@ -1,12 +1,12 @@
 // Reverse mode: gradients of outputs with respect to inputs, as a graph.
-#include <unordered_map>
-#include <unordered_set>
-
 #include "composit/base/error.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
+
+#include <unordered_map>
+#include <unordered_set>
 
 namespace composit::transforms {
 
@@ -15,13 +15,15 @@ using ir::Node;
 namespace {
 
 // Nodes on a way from an input to an output, in topological order.
-std::vector<const Node*> path(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs) {
+std::vector<const Node*> path(const std::vector<Tensor>& outputs,
+                              const std::vector<Tensor>& inputs) {
     std::unordered_set<const Node*> reached;
     for (const Tensor& input : inputs) reached.insert(&input.node());
     std::vector<const Node*> result;
     for (const Node* node : ir::topological_order(outputs)) {
         bool depends = reached.contains(node);
-        for (const Tensor& operand : node->operands()) depends = depends || reached.contains(&operand.node());
+        for (const Tensor& operand : node->operands())
+            depends = depends || reached.contains(&operand.node());
         if (!depends) continue;
         reached.insert(node);
         result.push_back(node);
@@ -36,7 +38,7 @@ std::string described(const Node& node) {
 }
 
 class Reverse {
-public:
+  public:
     Reverse(std::vector<const Node*> path) : path_(std::move(path)) {
         for (const Node* node : path_) on_path_.insert(node);
     }
@@ -62,13 +64,15 @@ public:
             std::vector<bool> wanted;
             bool any = false;
             for (const Tensor& operand : node.operands()) {
-                wanted.push_back(on_path_.contains(&operand.node()) && ir::is_inexact(operand.dtype()));
+                wanted.push_back(on_path_.contains(&operand.node()) &&
+                                 ir::is_inexact(operand.dtype()));
                 any = any || wanted.back();
             }
             if (!any) continue;
             if (!node.operation().vjp)
-                fail<TypeError>("vjp: operation '", ir::label(node), "' has no derivative; it is reached through ",
-                                described(node), ".");
+                fail<TypeError>("vjp: operation '", ir::label(node),
+                                "' has no derivative; it is reached through ", described(node),
+                                ".");
             const ir::LocationScope scope(ir::intern(node.location()));
             const std::vector<Tensor> gradients = found->second;  // `add` may move the map's slots
             const std::vector<Tensor> back = node.operation().vjp(node, gradients, wanted);
@@ -77,7 +81,7 @@ public:
         }
     }
 
-private:
+  private:
     std::vector<const Node*> path_;
     std::unordered_set<const Node*> on_path_;
     std::unordered_map<const Node*, std::vector<Tensor>> gradients_;
@@ -93,18 +97,20 @@ bool has_calls(const std::vector<Tensor>& outputs) {
 
 std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Tensor>& cotangents,
                         const std::vector<Tensor>& inputs) {
-    user_check<TypeError>(outputs.size() == cotangents.size(), "vjp: ", outputs.size(), " outputs and ", cotangents.size(),
+    user_check<TypeError>(outputs.size() == cotangents.size(), "vjp: ", outputs.size(),
+                          " outputs and ", cotangents.size(),
                           " cotangents given. One cotangent per output is required.");
     for (size_t i = 0; i < outputs.size(); ++i)
-        user_check(outputs[i].shape() == cotangents[i].shape() && outputs[i].dtype() == cotangents[i].dtype(),
-                   "vjp: cotangent ", i, " has type ", cotangents[i].type(), ". The type of its output, ", outputs[i].type(),
-                   ", is required.");
+        user_check(outputs[i].shape() == cotangents[i].shape() &&
+                       outputs[i].dtype() == cotangents[i].dtype(),
+                   "vjp: cotangent ", i, " has type ", cotangents[i].type(),
+                   ". The type of its output, ", outputs[i].type(), ", is required.");
     std::vector<Tensor> results = outputs, sources = inputs;
     if (has_calls(outputs)) {
         results.insert(results.end(), inputs.begin(), inputs.end());
         // An operation that brings a derivative of its own is differentiated by it.
-        results = inline_calls(
-            results, [](const ir::Operation& operation) { return bool(operation.vjp); });
+        results = inline_calls(results,
+                               [](const ir::Operation& operation) { return bool(operation.vjp); });
         sources.assign(results.begin() + static_cast<long>(outputs.size()), results.end());
         results.resize(outputs.size());
     }

@@ -12,7 +12,8 @@ struct ExportOptions {
     std::string name;  // of the namespace and the files; made an identifier
     std::string
         main_text;  // main.cpp; empty: one that reads inputs from and writes outputs to raw files
-    // More distinct kernels than this continue in NAME_2.cpp, …; a demo-sized model stays in one source.
+    // More distinct kernels than this continue in NAME_2.cpp, …; a demo-sized model stays in one
+    // source.
     size_t kernels_per_source = 256;
 };
 

@@ -9,168 +9,154 @@ namespace composit::ir::scalar::coefficients {
 
 // (exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2; error 2^-28.18
 inline constexpr double exp_float32[] = {
-    0x1.fffffc0000000p-2, 0x1.5554940000000p-3, 0x1.5558860000000p-5,
+    0x1.fffffc0000000p-2, 0x1.5554940000000p-3,  0x1.5558860000000p-5,
     0x1.1238c40000000p-7, 0x1.6a89340000000p-10,
 };
 
 // the same; error 2^-57.87
 inline constexpr double exp_float64[] = {
-    0x1.000000000000ap-1, 0x1.555555555550dp-3, 0x1.55555555507cep-5,
-    0x1.11111111247cfp-7, 0x1.6c16c1842dffap-10, 0x1.a01a01372b9d3p-13,
-    0x1.a0199a27e54fdp-16, 0x1.71df0f7a0b4bfp-19, 0x1.28ad497f301bbp-22,
-    0x1.ad9aabb6ed6d5p-26,
+    0x1.000000000000ap-1,  0x1.555555555550dp-3,  0x1.55555555507cep-5,  0x1.11111111247cfp-7,
+    0x1.6c16c1842dffap-10, 0x1.a01a01372b9d3p-13, 0x1.a0199a27e54fdp-16, 0x1.71df0f7a0b4bfp-19,
+    0x1.28ad497f301bbp-22, 0x1.ad9aabb6ed6d5p-26,
 };
 
 // the same, relative to exp(r) - 1; error 2^-30.95
 inline constexpr double expm1_float32[] = {
-    0x1.0000000000000p-1, 0x1.5555540000000p-3, 0x1.5554fa0000000p-5,
+    0x1.0000000000000p-1, 0x1.5555540000000p-3,  0x1.5554fa0000000p-5,
     0x1.1112bc0000000p-7, 0x1.6d38200000000p-10, 0x1.9eae180000000p-13,
 };
 
 // the same; error 2^-61.44
 inline constexpr double expm1_float64[] = {
-    0x1.0000000000000p-1, 0x1.5555555555559p-3, 0x1.5555555555559p-5,
-    0x1.111111110f71bp-7, 0x1.6c16c16c16a3cp-10, 0x1.a01a01af905f2p-13,
-    0x1.a01a019cd4078p-16, 0x1.71ddf95d5b3f3p-19, 0x1.27e4fd4f4bd5dp-22,
-    0x1.af5cc2ab5c834p-26, 0x1.1f3056aeac9f7p-29,
+    0x1.0000000000000p-1,  0x1.5555555555559p-3,  0x1.5555555555559p-5,  0x1.111111110f71bp-7,
+    0x1.6c16c16c16a3cp-10, 0x1.a01a01af905f2p-13, 0x1.a01a019cd4078p-16, 0x1.71ddf95d5b3f3p-19,
+    0x1.27e4fd4f4bd5dp-22, 0x1.af5cc2ab5c834p-26, 0x1.1f3056aeac9f7p-29,
 };
 
 // (log(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2); error 2^-27.29
 inline constexpr double log_float32[] = {
-    0x1.5555540000000p-2, -0x1.0002260000000p-2, 0x1.99a0060000000p-3,
-    -0x1.54724c0000000p-3, 0x1.22da500000000p-3, -0x1.0d853e0000000p-3,
-    0x1.055a560000000p-3, -0x1.38b32a0000000p-4,
+    0x1.5555540000000p-2, -0x1.0002260000000p-2, 0x1.99a0060000000p-3, -0x1.54724c0000000p-3,
+    0x1.22da500000000p-3, -0x1.0d853e0000000p-3, 0x1.055a560000000p-3, -0x1.38b32a0000000p-4,
 };
 
 // (log((1 + s) / (1 - s)) / s - 2) / z, z = s^2 <= (3 - sqrt(8))^2; error 2^-59.48
 inline constexpr double log_float64[] = {
-    0x1.5555555555592p-1, 0x1.999999997fec8p-2, 0x1.24924941e8e18p-2,
-    0x1.c71c520c3b733p-3, 0x1.74663eeccc714p-3, 0x1.39a1ad7bf0dd5p-3,
-    0x1.2f06572192629p-3,
+    0x1.5555555555592p-1, 0x1.999999997fec8p-2, 0x1.24924941e8e18p-2, 0x1.c71c520c3b733p-3,
+    0x1.74663eeccc714p-3, 0x1.39a1ad7bf0dd5p-3, 0x1.2f06572192629p-3,
 };
 
 // (atanh(s) - s - s^3 / 3) / s^5 in z = s^2, the same range; error 2^-73.47
 inline constexpr double log_pair[] = {
-    0x1.9999999999996p-3, 0x1.2492492492f53p-3, 0x1.c71c71c5962bfp-4,
-    0x1.745d182992fb8p-4, 0x1.3b1364b6b4f48p-4, 0x1.112072418c94bp-4,
-    0x1.de3cea85739b0p-5, 0x1.eaca594977ed7p-5,
+    0x1.9999999999996p-3, 0x1.2492492492f53p-3, 0x1.c71c71c5962bfp-4, 0x1.745d182992fb8p-4,
+    0x1.3b1364b6b4f48p-4, 0x1.112072418c94bp-4, 0x1.de3cea85739b0p-5, 0x1.eaca594977ed7p-5,
 };
 
 // (sin(r) / r - 1) / z, z = r^2, |r| <= pi / 4; error 2^-27.91
 inline constexpr double sin_float32[] = {
-    -0x1.5555460000000p-3, 0x1.1107780000000p-7, -0x1.9954180000000p-13,
+    -0x1.5555460000000p-3,
+    0x1.1107780000000p-7,
+    -0x1.9954180000000p-13,
 };
 
 // the same; error 2^-57.89
 inline constexpr double sin_float64[] = {
-    -0x1.5555555555548p-3, 0x1.111111110f730p-7, -0x1.a01a019be923fp-13,
+    -0x1.5555555555548p-3, 0x1.111111110f730p-7,   -0x1.a01a019be923fp-13,
     0x1.71de35552f8edp-19, -0x1.ae5e4b8879c22p-26, 0x1.5d8b5730ecc23p-33,
 };
 
 // (cos(r) - 1 + z / 2) / z^2; error 2^-32.98
 inline constexpr double cos_float32[] = {
-    0x1.55554a0000000p-5, -0x1.6c0c280000000p-10, 0x1.99e80a0000000p-16,
+    0x1.55554a0000000p-5,
+    -0x1.6c0c280000000p-10,
+    0x1.99e80a0000000p-16,
 };
 
 // the same; error 2^-63.93
 inline constexpr double cos_float64[] = {
-    0x1.555555555554bp-5, -0x1.6c16c16c15013p-10, 0x1.a01a019c8ecdfp-16,
-    -0x1.27e4f7f13cd71p-22, 0x1.1ee9db8989e7fp-29, -0x1.8fa65b3a2802ep-37,
+    0x1.555555555554bp-5,   -0x1.6c16c16c15013p-10, 0x1.a01a019c8ecdfp-16,
+    -0x1.27e4f7f13cd71p-22, 0x1.1ee9db8989e7fp-29,  -0x1.8fa65b3a2802ep-37,
 };
 
 // (arctan(t) / t - 1) / z, z = t^2, |t| <= sqrt(2) - 1; error 2^-59.47
 inline constexpr double arctan_float64[] = {
-    -0x1.555555555553dp-2, 0x1.9999999995896p-3, -0x1.24924922aed65p-3,
-    0x1.c71c70e6ad570p-4, -0x1.745cf8ee1630bp-4, 0x1.3b111a496c93cp-4,
-    -0x1.10ebc4c9c52e1p-4, 0x1.df0ff29607af7p-5, -0x1.9cd5677f87f4bp-5,
-    0x1.37dbae2b86582p-5, -0x1.2575f0371339fp-6,
+    -0x1.555555555553dp-2, 0x1.9999999995896p-3, -0x1.24924922aed65p-3, 0x1.c71c70e6ad570p-4,
+    -0x1.745cf8ee1630bp-4, 0x1.3b111a496c93cp-4, -0x1.10ebc4c9c52e1p-4, 0x1.df0ff29607af7p-5,
+    -0x1.9cd5677f87f4bp-5, 0x1.37dbae2b86582p-5, -0x1.2575f0371339fp-6,
 };
 
 // (arcsin(x) / x - 1) / z, z = x^2, |x| <= 1/2; error 2^-59.81
 inline constexpr double arcsin_float64[] = {
-    0x1.5555555555578p-3, 0x1.333333332df15p-4, 0x1.6db6db722b81cp-5,
-    0x1.f1c71a8b8aca5p-6, 0x1.6e8bdfe949ec9p-6, 0x1.1c49ddc53a148p-6,
-    0x1.ca214af0a8be2p-7, 0x1.75774f829552fp-7, 0x1.618c38247be48p-7,
-    0x1.e142d431385e1p-9, 0x1.6509f5bc14eb6p-6, -0x1.5a02725ebe754p-6,
+    0x1.5555555555578p-3, 0x1.333333332df15p-4, 0x1.6db6db722b81cp-5, 0x1.f1c71a8b8aca5p-6,
+    0x1.6e8bdfe949ec9p-6, 0x1.1c49ddc53a148p-6, 0x1.ca214af0a8be2p-7, 0x1.75774f829552fp-7,
+    0x1.618c38247be48p-7, 0x1.e142d431385e1p-9, 0x1.6509f5bc14eb6p-6, -0x1.5a02725ebe754p-6,
     0x1.0be8534ad34bep-5,
 };
 
 // cbrt(1 + f), sqrt(1/2) <= 1 + f <= sqrt(2): only a first approximation; error 2^-22.48
 inline constexpr double cbrt_float64[] = {
-    0x1.fffffbdc0e572p-1, 0x1.5555f2af97e93p-2, -0x1.c7023ffb36023p-4,
-    0x1.f851a33bf19bfp-5, -0x1.568fc370633a2p-5, 0x1.121a1b1baebfap-5,
-    -0x1.4de9ad5180f9ap-6,
+    0x1.fffffbdc0e572p-1,  0x1.5555f2af97e93p-2, -0x1.c7023ffb36023p-4, 0x1.f851a33bf19bfp-5,
+    -0x1.568fc370633a2p-5, 0x1.121a1b1baebfap-5, -0x1.4de9ad5180f9ap-6,
 };
 
 // lgamma(2 + e) / e, |e| <= 1/2; error 2^-56.08
 inline constexpr double lgamma_near_2[] = {
-    0x1.b0ee6072093cep-2, 0x1.4a34cc4a60fa6p-2, -0x1.13e001a557538p-4,
-    0x1.51322ac7d88f6p-6, -0x1.e404fc21dc5cdp-8, 0x1.7add6ead2aa34p-9,
-    -0x1.38ac5bffad04fp-10, 0x1.0b36afbc3bb8bp-11, -0x1.d3fd65fdd66dbp-13,
-    0x1.a1279e9f93ce9p-14, -0x1.78da3d08cbbf4p-15, 0x1.580ed2c2244c1p-16,
-    -0x1.3d1fd4e88b227p-17, 0x1.25ae31a3ab173p-18, -0x1.0c5bee7a2f31ep-19,
-    0x1.f8f8b69e41964p-21, -0x1.16bde66c66edcp-21, 0x1.159cca16cb072p-22,
-    -0x1.091ab55f861adp-24,
+    0x1.b0ee6072093cep-2,   0x1.4a34cc4a60fa6p-2,  -0x1.13e001a557538p-4,  0x1.51322ac7d88f6p-6,
+    -0x1.e404fc21dc5cdp-8,  0x1.7add6ead2aa34p-9,  -0x1.38ac5bffad04fp-10, 0x1.0b36afbc3bb8bp-11,
+    -0x1.d3fd65fdd66dbp-13, 0x1.a1279e9f93ce9p-14, -0x1.78da3d08cbbf4p-15, 0x1.580ed2c2244c1p-16,
+    -0x1.3d1fd4e88b227p-17, 0x1.25ae31a3ab173p-18, -0x1.0c5bee7a2f31ep-19, 0x1.f8f8b69e41964p-21,
+    -0x1.16bde66c66edcp-21, 0x1.159cca16cb072p-22, -0x1.091ab55f861adp-24,
 };
 
 // a (lgamma(a) - (a - 1/2) log(a) + a - log(2 pi) / 2) in 1 / a^2, a >= 8; error 2^-57.59
 inline constexpr double stirling[] = {
-    0x1.5555555555555p-4, -0x1.6c16c16c09d19p-9, 0x1.a01a00fc6f94ap-11,
-    -0x1.3812c084e82a1p-11, 0x1.b8e73d4cb7bbcp-11, -0x1.e7ca934748fc6p-10,
-    0x1.222ab40d2400ep-8,
+    0x1.5555555555555p-4,  -0x1.6c16c16c09d19p-9,  0x1.a01a00fc6f94ap-11, -0x1.3812c084e82a1p-11,
+    0x1.b8e73d4cb7bbcp-11, -0x1.e7ca934748fc6p-10, 0x1.222ab40d2400ep-8,
 };
 
 // erf(x) / x - 1 in z = x^2, |x| <= 0.9; error 2^-26.05
 inline constexpr double erf_float32[] = {
-    0x1.06eba60000000p-3, -0x1.8126ec0000000p-2, 0x1.ce1b860000000p-4,
-    -0x1.b69b960000000p-6, 0x1.479c9c0000000p-8, -0x1.3ba9ba0000000p-11,
+    0x1.06eba60000000p-3,  -0x1.8126ec0000000p-2, 0x1.ce1b860000000p-4,
+    -0x1.b69b960000000p-6, 0x1.479c9c0000000p-8,  -0x1.3ba9ba0000000p-11,
 };
 
 // -log(1 - erf(x)), 0.9 <= x <= 3.95, relative to erf; error 2^-29.13
 inline constexpr double erf_tail_float32[] = {
-    0x1.5d3bb40000000p-13, 0x1.20b74c0000000p+0, 0x1.4621d00000000p-1,
-    0x1.aa727e0000000p-4, -0x1.6d9b960000000p-6, 0x1.91ca700000000p-9,
-    -0x1.9faed80000000p-13,
+    0x1.5d3bb40000000p-13, 0x1.20b74c0000000p+0, 0x1.4621d00000000p-1,   0x1.aa727e0000000p-4,
+    -0x1.6d9b960000000p-6, 0x1.91ca700000000p-9, -0x1.9faed80000000p-13,
 };
 
 // erf(x) / x - 1 in z = x^2, |x| <= 0.9; error 2^-56.32
 inline constexpr double erf_float64[] = {
-    0x1.06eba8214db69p-3, -0x1.812746b037a27p-2, 0x1.ce2f21a045b7dp-4,
-    -0x1.b82ce31364e34p-6, 0x1.565bcd2efd6f9p-8, -0x1.c02db9983da07p-11,
-    0x1.f9a3beb49cb43p-14, -0x1.f4dc7b5b21adep-17, 0x1.ba5147b53a8d8p-20,
-    -0x1.61e4a8f7d47c7p-23, 0x1.035c09d0dc2a4p-26, -0x1.297202a970bd9p-30,
+    0x1.06eba8214db69p-3,  -0x1.812746b037a27p-2,  0x1.ce2f21a045b7dp-4,  -0x1.b82ce31364e34p-6,
+    0x1.565bcd2efd6f9p-8,  -0x1.c02db9983da07p-11, 0x1.f9a3beb49cb43p-14, -0x1.f4dc7b5b21adep-17,
+    0x1.ba5147b53a8d8p-20, -0x1.61e4a8f7d47c7p-23, 0x1.035c09d0dc2a4p-26, -0x1.297202a970bd9p-30,
 };
 
 // (x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 0.875, x <= 14.6, Phi normal; error 2^-26.47
 inline constexpr double normal_tail_float32[] = {
-    0x1.ace7140000000p-1, -0x1.6d84e60000000p-1, 0x1.d9fd0a0000000p-2,
-    -0x1.bdf36a0000000p-3, 0x1.06e0de0000000p-4, -0x1.2109640000000p-8,
-    -0x1.39ca4a0000000p-8, 0x1.60ff8a0000000p-10, 0x1.6902100000000p-12,
-    -0x1.4f31f40000000p-13, -0x1.6494f40000000p-16,
+    0x1.ace7140000000p-1,  -0x1.6d84e60000000p-1,  0x1.d9fd0a0000000p-2,   -0x1.bdf36a0000000p-3,
+    0x1.06e0de0000000p-4,  -0x1.2109640000000p-8,  -0x1.39ca4a0000000p-8,  0x1.60ff8a0000000p-10,
+    0x1.6902100000000p-12, -0x1.4f31f40000000p-13, -0x1.6494f40000000p-16,
 };
 
 // (x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39; error 2^-55.62
 inline constexpr double normal_tail_float64[] = {
-    0x1.bcb3e10676d33p-1, -0x1.ad1fb8ffaf042p-1, 0x1.6457ce0fc31d1p-1,
-    -0x1.fae42dcd41ac6p-2, 0x1.31269ca058767p-2, -0x1.2fd2c3cb20579p-3,
-    0x1.dd7e0ec11ecb9p-5, -0x1.0854cf170537ap-6, 0x1.efb250e51a973p-10,
-    0x1.7d6be511495b0p-11, -0x1.a28a80d5ce0b2p-12, 0x1.0f87aa71f19c9p-15,
-    0x1.27ab4a51de2adp-15, -0x1.592a226d0c5d3p-17, -0x1.5952c8dea9c16p-19,
-    0x1.a9cde509f19dfp-20, 0x1.834ae955b7811p-23, -0x1.dab1f3f9ace9ap-23,
-    -0x1.cc30a0cdcea2cp-27, 0x1.f091c38b970fdp-26, 0x1.48635d86a2485p-31,
-    -0x1.6d16788762c12p-29, 0x1.17f45da9fd7ccp-33,
+    0x1.bcb3e10676d33p-1,  -0x1.ad1fb8ffaf042p-1,  0x1.6457ce0fc31d1p-1,   -0x1.fae42dcd41ac6p-2,
+    0x1.31269ca058767p-2,  -0x1.2fd2c3cb20579p-3,  0x1.dd7e0ec11ecb9p-5,   -0x1.0854cf170537ap-6,
+    0x1.efb250e51a973p-10, 0x1.7d6be511495b0p-11,  -0x1.a28a80d5ce0b2p-12, 0x1.0f87aa71f19c9p-15,
+    0x1.27ab4a51de2adp-15, -0x1.592a226d0c5d3p-17, -0x1.5952c8dea9c16p-19, 0x1.a9cde509f19dfp-20,
+    0x1.834ae955b7811p-23, -0x1.dab1f3f9ace9ap-23, -0x1.cc30a0cdcea2cp-27, 0x1.f091c38b970fdp-26,
+    0x1.48635d86a2485p-31, -0x1.6d16788762c12p-29, 0x1.17f45da9fd7ccp-33,
 };
 
 // (x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7; error 2^-53.13
 inline constexpr double erfc_float64[] = {
-    0x1.18932bf08e154p+0, -0x1.f3fe31ecb49c0p-1, 0x1.8be202d26c702p-1,
-    -0x1.14eacb1ad02e1p-1, 0x1.52cac237102c8p-2, -0x1.645fd8a4bf375p-3,
-    0x1.38dbd2c8dac44p-4, -0x1.b00c052a9d2c1p-6, 0x1.908f47292cf9ap-8,
-    -0x1.269b55ae7af11p-12, -0x1.dd28470ce3362p-12, 0x1.72cdcd534964cp-13,
-    -0x1.e7e606ac339dap-19, -0x1.3c72affc34b3cp-16, 0x1.3b0714b2c434ap-18,
-    0x1.7eccf83773aadp-20, -0x1.c6287572b7bd3p-21, -0x1.4e83e8b0ac7f2p-24,
-    0x1.0a0f98a4f94e7p-23, 0x1.5a38debb3e81dp-29, -0x1.087d87e5c9260p-26,
-    -0x1.7cca1d1ea92e1p-32, 0x1.1b2bbf64d7a6fp-30,
+    0x1.18932bf08e154p+0,   -0x1.f3fe31ecb49c0p-1,  0x1.8be202d26c702p-1,   -0x1.14eacb1ad02e1p-1,
+    0x1.52cac237102c8p-2,   -0x1.645fd8a4bf375p-3,  0x1.38dbd2c8dac44p-4,   -0x1.b00c052a9d2c1p-6,
+    0x1.908f47292cf9ap-8,   -0x1.269b55ae7af11p-12, -0x1.dd28470ce3362p-12, 0x1.72cdcd534964cp-13,
+    -0x1.e7e606ac339dap-19, -0x1.3c72affc34b3cp-16, 0x1.3b0714b2c434ap-18,  0x1.7eccf83773aadp-20,
+    -0x1.c6287572b7bd3p-21, -0x1.4e83e8b0ac7f2p-24, 0x1.0a0f98a4f94e7p-23,  0x1.5a38debb3e81dp-29,
+    -0x1.087d87e5c9260p-26, -0x1.7cca1d1ea92e1p-32, 0x1.1b2bbf64d7a6fp-30,
 };
 
 }  // namespace composit::ir::scalar::coefficients

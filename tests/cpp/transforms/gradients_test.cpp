@@ -1,13 +1,14 @@
-// Every primitive's derivative: vjp against central differences in float64, jvp against vjp, second order the same way.
+// Every primitive's derivative: vjp against central differences in float64, jvp against vjp, second
+// order the same way.
+#include "composit/execute/execute.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/transforms.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <random>
-
-#include "composit/execute/execute.h"
-#include "composit/ops/ops.h"
-#include "composit/transforms/transforms.h"
 
 namespace composit {
 namespace {
@@ -37,53 +38,105 @@ ops::Convolution plain_convolution(size_t dimensions) {
 std::vector<Primitive> primitives() {
     using namespace ops;
     std::vector<Primitive> list{
-        {"map multiply broadcast", {{2, 3}, {3}}, [](const Tensors& x) { return map("multiply", x); }},
-        {"map where", {{4}, {4}}, [](const Tensors& x) {
-             return map("where", {map("less", {x[0], x[1]}), map("multiply", {x[0], x[1]}), map("square", {x[1]})});
+        {"map multiply broadcast",
+         {{2, 3}, {3}},
+         [](const Tensors& x) { return map("multiply", x); }},
+        {"map where",
+         {{4}, {4}},
+         [](const Tensors& x) {
+             return map("where", {map("less", {x[0], x[1]}), map("multiply", {x[0], x[1]}),
+                                  map("square", {x[1]})});
          }},
         {"sum", {{2, 3, 4}}, [](const Tensors& x) { return reduce(Combiner::sum, x[0], {0, 2}); }},
-        {"sum keepdims", {{2, 3}}, [](const Tensors& x) { return reduce(Combiner::sum, x[0], {1}, true); }},
-        {"product", {{2, 5}}, [](const Tensors& x) { return reduce(Combiner::product, x[0], {1}); }},
-        {"product of two axes", {{2, 3, 2}}, [](const Tensors& x) { return reduce(Combiner::product, x[0], {0, 1}); }},
-        {"maximum", {{3, 4}}, [](const Tensors& x) { return reduce(Combiner::maximum, x[0], {1}); }},
-        {"minimum", {{3, 4}}, [](const Tensors& x) { return reduce(Combiner::minimum, x[0], {0}); }},
+        {"sum keepdims",
+         {{2, 3}},
+         [](const Tensors& x) { return reduce(Combiner::sum, x[0], {1}, true); }},
+        {"product",
+         {{2, 5}},
+         [](const Tensors& x) { return reduce(Combiner::product, x[0], {1}); }},
+        {"product of two axes",
+         {{2, 3, 2}},
+         [](const Tensors& x) { return reduce(Combiner::product, x[0], {0, 1}); }},
+        {"maximum",
+         {{3, 4}},
+         [](const Tensors& x) { return reduce(Combiner::maximum, x[0], {1}); }},
+        {"minimum",
+         {{3, 4}},
+         [](const Tensors& x) { return reduce(Combiner::minimum, x[0], {0}); }},
         {"running sum", {{3, 4}}, [](const Tensors& x) { return scan(Combiner::sum, x[0], 1); }},
-        {"running product", {{5, 2}}, [](const Tensors& x) { return scan(Combiner::product, x[0], 0); }},
-        {"running maximum", {{2, 6}}, [](const Tensors& x) { return scan(Combiner::maximum, x[0], 1); }},
-        {"matrix product", {{3, 4}, {4, 2}}, [](const Tensors& x) { return contract(x[0], x[1], {{}, {}, {1}, {0}}); }},
-        {"batched tensordot", {{2, 3, 4, 5}, {5, 2, 6, 3}},
+        {"running product",
+         {{5, 2}},
+         [](const Tensors& x) { return scan(Combiner::product, x[0], 0); }},
+        {"running maximum",
+         {{2, 6}},
+         [](const Tensors& x) { return scan(Combiner::maximum, x[0], 1); }},
+        {"matrix product",
+         {{3, 4}, {4, 2}},
+         [](const Tensors& x) { return contract(x[0], x[1], {{}, {}, {1}, {0}}); }},
+        {"batched tensordot",
+         {{2, 3, 4, 5}, {5, 2, 6, 3}},
          [](const Tensors& x) { return contract(x[0], x[1], {{0}, {1}, {3, 1}, {0, 3}}); }},
-        {"inner product", {{2, 3}, {3, 2}}, [](const Tensors& x) { return contract(x[0], x[1], {{}, {}, {0, 1}, {1, 0}}); }},
-        {"convolve", {{2, 2, 6, 5}, {3, 2, 3, 2}},
+        {"inner product",
+         {{2, 3}, {3, 2}},
+         [](const Tensors& x) { return contract(x[0], x[1], {{}, {}, {0, 1}, {1, 0}}); }},
+        {"convolve",
+         {{2, 2, 6, 5}, {3, 2, 3, 2}},
          [](const Tensors& x) { return convolve(x[0], x[1], plain_convolution(2)); }},
-        {"convolve with everything", {{2, 4, 7, 6}, {6, 2, 3, 2}},
+        {"convolve with everything",
+         {{2, 4, 7, 6}, {6, 2, 3, 2}},
          [](const Tensors& x) {
              return convolve(x[0], x[1], {{2, 1}, {1, 2}, {2, -1}, {1, 2}, {2, 1}, 2});
          }},
-        {"convolve 1-d", {{1, 2, 9}, {2, 2, 3}},
+        {"convolve 1-d",
+         {{1, 2, 9}, {2, 2, 3}},
          [](const Tensors& x) { return convolve(x[0], x[1], {{3}, {1}, {0}, {1}, {2}, 1}); }},
         {"reshape", {{2, 6}}, [](const Tensors& x) { return reshape(x[0], {3, 4}); }},
-        {"reshape of a transpose", {{2, 6}}, [](const Tensors& x) { return reshape(transpose(x[0], {1, 0}), {3, 4}); }},
+        {"reshape of a transpose",
+         {{2, 6}},
+         [](const Tensors& x) { return reshape(transpose(x[0], {1, 0}), {3, 4}); }},
         {"transpose", {{2, 3, 4}}, [](const Tensors& x) { return transpose(x[0], {2, 0, 1}); }},
         {"broadcast_to", {{3, 1}}, [](const Tensors& x) { return broadcast_to(x[0], {2, 3, 4}); }},
         {"slice", {{7, 6}}, [](const Tensors& x) { return slice(x[0], {1, 5}, {3, 2}, {2, -3}); }},
-        {"pad", {{3, 4}, {}}, [](const Tensors& x) { return pad(x[0], x[1], {1, -1}, {2, 0}, {1, 0}); }},
-        {"pad that crops inside", {{5}, {}}, [](const Tensors& x) { return pad(x[0], x[1], {-3}, {-2}, {2}); }},
+        {"pad",
+         {{3, 4}, {}},
+         [](const Tensors& x) { return pad(x[0], x[1], {1, -1}, {2, 0}, {1, 0}); }},
+        {"pad that crops inside",
+         {{5}, {}},
+         [](const Tensors& x) { return pad(x[0], x[1], {-3}, {-2}, {2}); }},
         {"concatenate", {{2, 3}, {2, 1}}, [](const Tensors& x) { return concatenate(x, 1); }},
-        {"split", {{5, 2}}, [](const Tensors& x) {
+        {"split",
+         {{5, 2}},
+         [](const Tensors& x) {
              const Tensors parts = split(x[0], {2, 1, 2}, 0);
              return map("multiply", {parts[0], parts[2]});
          }},
-        {"windows", {{2, 7, 5}}, [](const Tensors& x) { return windows(x[0], {3, 2}, {2, 1}, {1, 2}); }},
-        {"fold", {{2, 3, 4, 2, 2}}, [](const Tensors& x) { return fold(x[0], {6, 7}, {2, 1}, {1, 3}); }},
-        {"gather", {{4, 3}}, [](const Tensors& x) { return gather(x[0], {integers({3, -4, 3, 1}, {2, 2})}, {0}); }},
-        {"gather two axes", {{4, 3, 2}},
-         [](const Tensors& x) { return gather(x[0], {integers({3, 0}, {2}), integers({1, 1}, {2})}, {0, 2}); }},
-        {"scatter add", {{4, 3}, {3, 3}},
-         [](const Tensors& x) { return scatter(x[0], {integers({3, 0, 3}, {3})}, {0}, x[1], true); }},
-        {"scatter over", {{4, 3}, {3, 3}},
-         [](const Tensors& x) { return scatter(x[0], {integers({3, 0, 3}, {3})}, {0}, x[1], false); }},
-        {"call", {{3}}, [](const Tensors& x) {
+        {"windows",
+         {{2, 7, 5}},
+         [](const Tensors& x) { return windows(x[0], {3, 2}, {2, 1}, {1, 2}); }},
+        {"fold",
+         {{2, 3, 4, 2, 2}},
+         [](const Tensors& x) { return fold(x[0], {6, 7}, {2, 1}, {1, 3}); }},
+        {"gather",
+         {{4, 3}},
+         [](const Tensors& x) { return gather(x[0], {integers({3, -4, 3, 1}, {2, 2})}, {0}); }},
+        {"gather two axes",
+         {{4, 3, 2}},
+         [](const Tensors& x) {
+             return gather(x[0], {integers({3, 0}, {2}), integers({1, 1}, {2})}, {0, 2});
+         }},
+        {"scatter add",
+         {{4, 3}, {3, 3}},
+         [](const Tensors& x) {
+             return scatter(x[0], {integers({3, 0, 3}, {3})}, {0}, x[1], true);
+         }},
+        {"scatter over",
+         {{4, 3}, {3, 3}},
+         [](const Tensors& x) {
+             return scatter(x[0], {integers({3, 0, 3}, {3})}, {0}, x[1], false);
+         }},
+        {"call",
+         {{3}},
+         [](const Tensors& x) {
              auto body = std::make_shared<ir::Body>();
              body->name = "cube";
              body->parameters = {ir::input("x", DType::float64, {3})};
@@ -98,7 +151,8 @@ std::vector<Primitive> primitives() {
 Array random_array(const Shape& shape, std::mt19937& random) {
     Array array(DType::float64, shape);
     std::uniform_real_distribution<double> uniform(-2, 2);
-    for (int64_t i = 0; i < array.size(); ++i) static_cast<double*>(array.mutable_data())[i] = uniform(random);
+    for (int64_t i = 0; i < array.size(); ++i)
+        static_cast<double*>(array.mutable_data())[i] = uniform(random);
     return array;
 }
 
@@ -115,8 +169,8 @@ Tensor weighted_sum(const Tensor& y, const Array& weights) {
 }
 
 // Gradient of f at x (scalar valued) against central differences with relative error 1e-6.
-void expect_gradient(const std::function<Tensor(const Tensors&)>& f, const std::vector<Array>& at, const Tensors& gradients,
-                     const std::string& what) {
+void expect_gradient(const std::function<Tensor(const Tensors&)>& f, const std::vector<Array>& at,
+                     const Tensors& gradients, const std::string& what) {
     const std::vector<Array> computed = execute::evaluate(gradients);
     for (size_t k = 0; k < at.size(); ++k) {
         ASSERT_EQ(computed[k].shape(), at[k].shape()) << what;
@@ -127,14 +181,17 @@ void expect_gradient(const std::function<Tensor(const Tensors&)>& f, const std::
                 Tensors moved;
                 for (size_t j = 0; j < at.size(); ++j) {
                     Array copy(DType::float64, at[j].shape());
-                    std::copy_n(at[j].data_as<double>(), at[j].size(), static_cast<double*>(copy.mutable_data()));
+                    std::copy_n(at[j].data_as<double>(), at[j].size(),
+                                static_cast<double*>(copy.mutable_data()));
                     if (j == k) static_cast<double*>(copy.mutable_data())[i] += side ? step : -step;
                     moved.push_back(ir::constant(copy));
                 }
                 values[side] = *execute::evaluate({f(moved)})[0].data_as<double>();
             }
-            const double expected = (values[1] - values[0]) / (2 * step), got = computed[k].data_as<double>()[i];
-            EXPECT_NEAR(got, expected, 1e-6 * std::max(1.0, std::fabs(expected))) << what << ", input " << k << "[" << i << "]";
+            const double expected = (values[1] - values[0]) / (2 * step),
+                         got = computed[k].data_as<double>()[i];
+            EXPECT_NEAR(got, expected, 1e-6 * std::max(1.0, std::fabs(expected)))
+                << what << ", input " << k << "[" << i << "]";
         }
     }
 }
@@ -153,7 +210,9 @@ TEST_P(Gradients, EqualCentralDifferencesAndForwardModeInFirstAndSecondOrder) {
     const Tensor y = p.apply(x);
     const Array weights = random_array(y.shape(), random);
     const auto loss = [&](const Tensors& v) { return weighted_sum(p.apply(v), weights); };
-    const auto gradient = [&](const Tensors& v) { return transforms::vjp({p.apply(v)}, {ir::constant(weights)}, v); };
+    const auto gradient = [&](const Tensors& v) {
+        return transforms::vjp({p.apply(v)}, {ir::constant(weights)}, v);
+    };
     expect_gradient(loss, at, gradient(x), p.name + " first order");
 
     // <w, jvp(t)> = <vjp(w), t>
@@ -167,28 +226,32 @@ TEST_P(Gradients, EqualCentralDifferencesAndForwardModeInFirstAndSecondOrder) {
     const std::vector<Array> pulled = execute::evaluate(gradient(x));
     double expected = 0;
     for (size_t k = 0; k < pulled.size(); ++k) expected += dot(pulled[k], directions[k]);
-    EXPECT_NEAR(dot(pushed, weights), expected, 1e-9 * std::max(1.0, std::fabs(expected))) << p.name;
+    EXPECT_NEAR(dot(pushed, weights), expected, 1e-9 * std::max(1.0, std::fabs(expected)))
+        << p.name;
 
     // The gradient of <vjp(w), t>, where it is not constant, is second order.
     const auto slope = [&](const Tensors& v) {
         const Tensors g = gradient(v);
         Tensor sum = weighted_sum(g[0], directions[0]);
-        for (size_t k = 1; k < g.size(); ++k) sum = ops::map("add", {sum, weighted_sum(g[k], directions[k])});
+        for (size_t k = 1; k < g.size(); ++k)
+            sum = ops::map("add", {sum, weighted_sum(g[k], directions[k])});
         return sum;
     };
     const Tensor one = ir::constant(Array::scalar(DType::float64, 1));
     expect_gradient(slope, at, transforms::vjp({slope(x)}, {one}, x), p.name + " second order");
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryPrimitive, Gradients, testing::ValuesIn(primitives()), [](const auto& info) {
-    std::string name = info.param.name;
-    for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(EveryPrimitive, Gradients, testing::ValuesIn(primitives()),
+                         [](const auto& info) {
+                             std::string name = info.param.name;
+                             for (char& c : name)
+                                 if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+                             return name;
+                         });
 
 TEST(Vjp, AnInputThatNoOutputDependsOnGetsZeros) {
-    const Tensor x = ir::constant(Array::scalar(DType::float64, 2)), z = ir::constant(Array::zeros(DType::float64, {2}));
+    const Tensor x = ir::constant(Array::scalar(DType::float64, 2)),
+                 z = ir::constant(Array::zeros(DType::float64, {2}));
     const Tensor y = ops::map("square", {x});
     const auto values = execute::evaluate(transforms::vjp({y}, {x}, {x, z}));
     EXPECT_EQ(*values[0].data_as<double>(), 8);

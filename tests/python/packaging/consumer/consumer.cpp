@@ -1,9 +1,8 @@
 // Uses a header and a function of the installed library.
 #include "composit/ir/dtype.h"
+#include "composit/version.h"
 
 #include <cstdio>
-
-#include "composit/version.h"
 
 int main() {
     std::printf("composit %s\n", composit::version);
