@@ -46,8 +46,8 @@ std::string_view row_of(const Expr& e) {
         case Op::call: return e.row()->name;
         case Op::constant:
         case Op::argument:
-        case Op::cast: return "leaf";
         case Op::fma:
+        case Op::cast: return "its own";
         case Op::shift_left:
         case Op::shift_right:
         case Op::bitcast:
@@ -103,6 +103,8 @@ Tensor lift(const Expr& expression, const std::vector<Tensor>& values) {
             tensor = astype(operands[0], e.dtype());
         else if (e.op() == Op::call)
             tensor = map(e.row(), operands);
+        else if (e.op() == Op::fma)  // a slope need not be fused, and its graph reads better so
+            tensor = map("add", {map("multiply", {operands[0], operands[1]}), operands[2]});
         else
             tensor = map(row_of(e), operands);
         lifted.emplace(e.id(), tensor);

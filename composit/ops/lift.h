@@ -11,7 +11,7 @@ namespace composit::ops {
 
 // The expression over tensors: argument i is values[i], each operation becomes a map node. An
 // expression that cannot be written with the table's rows (bit casts, lookups), or is longer than
-// 64 operations, becomes one map of its own.
+// 128 expressions, becomes one map of its own.
 ir::Tensor lift(const ir::scalar::Expr& expression, const std::vector<ir::Tensor>& values);
 
 // The transpose of broadcasting: summed over the axes that `shape` was repeated along.

@@ -94,7 +94,13 @@ void bind_row(nb::module_& module) {
         [](const std::string& name, const std::vector<ir::DType>& operands) {
             return scalar::specialise(scalar::row(name), operands).body;
         },
-        "The body of a row for operands of these dtypes.");
+        "The body of a row, by name, for operands of these dtypes.");
+    module.def(
+        "specialise",
+        [](const std::shared_ptr<Row>& row, const std::vector<ir::DType>& operands) {
+            return scalar::specialise(row, operands).body;
+        },
+        "The body of a row; of one that is in no table too.");
     module.def("slopes_of", [](const std::string& name, const std::vector<Expr>& x, const Expr& y) {
         return scalar::slopes_of(scalar::row(name), x, y);
     });

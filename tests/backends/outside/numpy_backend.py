@@ -60,7 +60,7 @@ def _apply(expr, operands):
             table = np.array([_constant(bits, dtype) for bits in expr.table], dtype=dtype)
             return table[np.clip(operands[0], 0, len(table) - 1)]
         case "call":
-            body = scalar.specialise(expr.row.name, [np.dtype(o.dtype) for o in expr.operands])
+            body = scalar.specialise(expr.row, [np.dtype(o.dtype) for o in expr.operands])
             return _evaluate(body, operands)
     return _functions[expr.op](*operands)
 

@@ -53,7 +53,8 @@ extern "C" {
 const char* row_names() {
     static std::string lines;
     lines.clear();
-    for (const RowRef& row : all_rows()) lines += text(row->name, " ", row->arity, "\n");
+    for (const RowRef& row : all_rows())
+        if (!is_user_row(*row)) lines += text(row->name, " ", row->arity, "\n");
     return lines.c_str();
 }
 
