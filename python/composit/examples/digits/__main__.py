@@ -1,4 +1,4 @@
-"""Trains a small ConvNet on handwritten digits and ships it, training step and all, as plain C++."""
+"""Trains a small ConvNet on handwritten digits and ships it, training step and all, as C++."""
 
 import argparse
 import functools
@@ -15,14 +15,24 @@ from composit.examples.digits import data, network, project
 
 def parse(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m composit.examples.digits", description=__doc__)
-    parser.add_argument("--epochs", type=int, default=20, help="passes over the training images (20)")
-    parser.add_argument("--batch-size", type=int, default=32, help="images per step (32)")
-    parser.add_argument("--learning-rate", type=float, default=0.1, help="of gradient descent (0.1)")
-    parser.add_argument("--seed", type=int, default=0, help="of the split, the weights and the order (0)")
-    parser.add_argument("--output", type=Path, default=Path("digits_output"), metavar="DIR",
-                        help="where every file goes (digits_output)")  # fmt: skip
-    parser.add_argument("--data", type=Path, metavar="DIR",
-                        help="MNIST's four IDX files, gzipped or not, instead of the bundled scans")  # fmt: skip
+    option = parser.add_argument
+    option("--epochs", type=int, default=20, help="passes over the training images (20)")
+    option("--batch-size", type=int, default=32, help="images per step (32)")
+    option("--learning-rate", type=float, default=0.1, help="of gradient descent (0.1)")
+    option("--seed", type=int, default=1, help="of the split, the weights and the order (1)")
+    option(
+        "--output",
+        type=Path,
+        default=Path("digits_output"),
+        metavar="DIR",
+        help="where every file goes (digits_output)",
+    )
+    option(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="MNIST's four IDX files, gzipped or not, instead of the bundled scans",
+    )
     arguments = parser.parse_args(words)
     if arguments.epochs < 1 or arguments.batch_size < 1:
         parser.error("--epochs and --batch-size must be at least 1")
@@ -36,7 +46,8 @@ class Training:
         self.batch = min(arguments.batch_size, len(digits.train_images))
         self.digits, self.seed = digits, arguments.seed
         self.step = functools.partial(network.training_step, learning_rate=arguments.learning_rate)
-        self.weights = network.initial_weights(*digits.train_images.shape[2:], arguments.seed)
+        height, width = digits.train_images.shape[2:]
+        self.weights = network.initial_weights(height, width, arguments.seed)
 
     def examples(self) -> list:
         """What a step takes, as named tensors."""
@@ -65,10 +76,13 @@ class Training:
                     accuracy = float((logits.argmax(axis=1) == labels[chosen]).mean())
                     bar.update()
                     if i % 8 == 0:
-                        bar.set_postfix(epoch=epoch + 1, loss=f"{float(loss):.4f}", accuracy=f"{accuracy:.2f}")
+                        bar.set_postfix(
+                            epoch=epoch + 1, loss=f"{float(loss):.4f}", accuracy=f"{accuracy:.2f}"
+                        )
 
     def logits(self, images: np.ndarray) -> np.ndarray:
-        return cnp.evaluate(network.network(cnp.asarray(images), [cnp.asarray(w) for w in self.weights]))
+        weights = [cnp.asarray(w) for w in self.weights]
+        return cnp.evaluate(network.network(cnp.asarray(images), weights))
 
     def accuracy(self, images: np.ndarray, labels: np.ndarray) -> float:
         return float((self.logits(images).argmax(axis=1) == labels).mean())
@@ -85,21 +99,31 @@ def seconds_per_step(step, repeats: int) -> float:
 def describe(training: Training) -> None:
     """What the training step costs, as a graph, as a plan, and in time."""
     examples = training.examples()
-    batch = [training.digits.train_images[: training.batch], training.digits.train_labels[: training.batch]]
+    images = training.digits.train_images[: training.batch]
+    labels = training.digits.train_labels[: training.batch]
     before = seconds_per_step(lambda: cnp.evaluate(*training.step(*examples)), repeats=10)
     start = time.perf_counter()
     training.compile()
     compiling = time.perf_counter() - start
-    after = seconds_per_step(lambda: training.train_step(*batch, *training.weights), repeats=50)
-    without = composit.compile(training.step, *examples, name="train_step", reuse_buffers=False,
-                               backend="interpreter")  # fmt: skip
+    after = seconds_per_step(
+        lambda: training.train_step(images, labels, *training.weights), repeats=50
+    )
+    without = composit.compile(
+        training.step, *examples, name="train_step", reuse_buffers=False, backend="interpreter"
+    )
     program = training.train_step.program
-    print(f"training step: {len(training.train_step.graph)} nodes, {len(program.kernels)} kernels, "
-          f"{sum(k.flops for k in program.kernels) / 1e6:.1f} MFLOP for {training.batch} images")  # fmt: skip
-    print(f"memory for temporaries: {program.arena_bytes / 1024:.0f} KiB planned with buffer reuse, "
-          f"{without.program.arena_bytes / 1024:.0f} KiB without")  # fmt: skip
-    print(f"time per step: {before * 1e3:.2f} ms interpreted, {after * 1e3:.2f} ms compiled "
-          f"(compiling took {compiling:.2f} s)")  # fmt: skip
+    print(
+        f"training step: {len(training.train_step.graph)} nodes, {len(program.kernels)} kernels, "
+        f"{sum(k.flops for k in program.kernels) / 1e6:.1f} MFLOP for {training.batch} images"
+    )
+    print(
+        f"memory for temporaries: {program.arena_bytes / 1024:.0f} KiB planned with buffer reuse, "
+        f"{without.program.arena_bytes / 1024:.0f} KiB without"
+    )
+    print(
+        f"time per step: {before * 1e3:.2f} ms interpreted, {after * 1e3:.2f} ms compiled "
+        f"(compiling took {compiling:.2f} s)"
+    )
 
 
 def draw(training: Training, path: Path) -> None:
@@ -114,13 +138,21 @@ def ship(training: Training, folder: Path) -> project.Report:
     digits = training.digits
     weights = [cnp.asarray(w, name=n) for w, n in zip(training.weights, network.NAMES)]
     image = cnp.asarray(digits.test_images[:1], name="image")
-    classify = composit.compile(lambda x, *w: network.network(x, w), image, *weights, name="classify")
-    step_images, step_labels = digits.train_images[: training.batch], digits.train_labels[: training.batch]
+    classify = composit.compile(
+        lambda x, *w: network.network(x, w), image, *weights, name="classify"
+    )
+    step_images = digits.train_images[: training.batch]
+    step_labels = digits.train_labels[: training.batch]
     project.write(folder, classify, training.train_step, training.weights, step_images)
     return project.check(
-        folder, digits.test_images, digits.test_labels, training.logits(digits.test_images),
-        step_images, step_labels, training.train_step(step_images, step_labels, *training.weights),
-    )  # fmt: skip
+        folder,
+        digits.test_images,
+        digits.test_labels,
+        training.logits(digits.test_images),
+        step_images,
+        step_labels,
+        training.train_step(step_images, step_labels, *training.weights),
+    )
 
 
 def main(words: list[str] | None = None) -> int:
@@ -128,7 +160,8 @@ def main(words: list[str] | None = None) -> int:
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
         digits = data.load(arguments.data, arguments.seed)
-        print(f"data: {digits.source}; {len(digits.train_images)} to train, {len(digits.test_images)} to test")
+        sizes = f"{len(digits.train_images)} to train, {len(digits.test_images)} to test"
+        print(f"data: {digits.source}; {sizes}")
         training = Training(digits, arguments)
         describe(training)
         training.run(arguments.epochs)
@@ -142,8 +175,14 @@ def main(words: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("digits: interrupted; every file that was written is whole.", file=sys.stderr)
         return 130
-    print(f"C++: built with `{report.command}` in {report.build_seconds:.1f} s, {report.binary_bytes / 1024:.0f} KiB")
-    print(f"C++: test accuracy {100 * report.accuracy:.2f} %, {report.microseconds_per_image:.1f} us per image")
+    print(
+        f"C++: built with `{report.command}` in {report.build_seconds:.1f} s, "
+        f"{report.binary_bytes / 1024:.0f} KiB"
+    )
+    print(
+        f"C++: test accuracy {100 * report.accuracy:.2f} %, "
+        f"{report.microseconds_per_image:.1f} us per image"
+    )
     print("C++: logits, loss and updated weights have the same bits as in Python")
     print(f"files: {arguments.output.resolve()}")
     return 0

@@ -14,7 +14,7 @@ class DataError(Exception):
 
 @dataclass(frozen=True)
 class Digits:
-    """Images of shape (count, 1, height, width), float32 from 0 to 1, and labels (count,), int64."""
+    """Images (count, 1, height, width), float32 from 0 to 1, and labels (count,), int64."""
 
     source: str
     train_images: np.ndarray
@@ -24,7 +24,7 @@ class Digits:
 
 
 def load(folder: Path | None, seed: int) -> Digits:
-    """MNIST from `folder`, else the 1797 scans that come with scikit-learn, a fifth kept for testing."""
+    """MNIST from `folder`, else scikit-learn's 1797 scans, a fifth kept for testing."""
     return load_bundled(seed) if folder is None else load_mnist(folder)
 
 
@@ -43,8 +43,11 @@ def load_bundled(seed: int) -> Digits:
     test, train = order[: len(order) // 5], order[len(order) // 5 :]
     return Digits(
         f"scikit-learn's load_digits: {len(images)} scans of {images.shape[2]} x {images.shape[3]}",
-        images[train], labels[train], images[test], labels[test],
-    )  # fmt: skip
+        images[train],
+        labels[train],
+        images[test],
+        labels[test],
+    )
 
 
 def load_mnist(folder: Path) -> Digits:
@@ -54,30 +57,44 @@ def load_mnist(folder: Path) -> Digits:
     def labels(stem: str, expected: int) -> np.ndarray:
         values = read_idx(folder, stem, dimensions=1).astype(np.int64)
         if len(values) != expected:
-            raise DataError(f"digits: {stem} in {folder} has {len(values)} labels for {expected} images.")
+            raise DataError(
+                f"digits: {stem} in {folder} has {len(values)} labels for {expected} images."
+            )
         if values.max(initial=0) > 9:
-            raise DataError(f"digits: {stem} in {folder} has the label {values.max()}. 0 to 9 is required.")
+            raise DataError(
+                f"digits: {stem} in {folder} has the label {values.max()}. 0 to 9 is required."
+            )
         return values
 
     train_images, test_images = images("train-images-idx3-ubyte"), images("t10k-images-idx3-ubyte")
-    if train_images.shape[1:] != test_images.shape[1:] or not len(train_images) or not len(test_images):
+    same_size = train_images.shape[1:] == test_images.shape[1:]
+    if not same_size or not len(train_images) or not len(test_images):
         raise DataError(
-            f"digits: the images in {folder} have shapes {train_images.shape} and {test_images.shape}. "
-            "Images of one size, at least one for training and one for testing, are required."
+            f"digits: the images in {folder} have shapes {train_images.shape} and "
+            f"{test_images.shape}. Images of one size, at least one for training and one for "
+            "testing, are required."
         )
     return Digits(
         f"MNIST's files in {folder}: {len(train_images)} + {len(test_images)} scans",
-        train_images, labels("train-labels-idx1-ubyte", len(train_images)),
-        test_images, labels("t10k-labels-idx1-ubyte", len(test_images)),
-    )  # fmt: skip
+        train_images,
+        labels("train-labels-idx1-ubyte", len(train_images)),
+        test_images,
+        labels("t10k-labels-idx1-ubyte", len(test_images)),
+    )
 
 
 def read_idx(folder: Path, stem: str, dimensions: int) -> np.ndarray:
-    """The bytes of an IDX file (LeCun's format: two zeros, type 8, rank, lengths, data), gzipped or not."""
+    """The bytes of an IDX file, gzipped or not.
+
+    LeCun's format: two zeros, type 8, rank, lengths, data.
+    """
     candidates = [folder / stem, folder / f"{stem}.gz", folder / stem.replace("-idx", ".idx")]
     path = next((p for p in candidates if p.is_file()), None)
     if path is None:
-        raise DataError(f"digits: neither {stem} nor {stem}.gz is in {folder}. MNIST's four IDX files are required.")
+        raise DataError(
+            f"digits: neither {stem} nor {stem}.gz is in {folder}. "
+            "MNIST's four IDX files are required."
+        )
     try:
         data = path.read_bytes()
         if data[:2] == b"\x1f\x8b":
@@ -89,5 +106,8 @@ def read_idx(folder: Path, stem: str, dimensions: int) -> np.ndarray:
         raise DataError(f"digits: {path} is not an IDX file of {dimensions}-dimensional bytes.")
     shape = struct.unpack(f">{dimensions}I", data[4:header])
     if len(data) - header != int(np.prod(shape, dtype=np.uint64)):
-        raise DataError(f"digits: {path} is cut off: shape {shape} does not fit its {len(data) - header} bytes of data.")
+        raise DataError(
+            f"digits: {path} is cut off: shape {shape} does not fit its "
+            f"{len(data) - header} bytes of data."
+        )
     return np.frombuffer(data, np.uint8, offset=header).reshape(shape)

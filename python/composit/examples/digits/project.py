@@ -14,7 +14,8 @@ import numpy as np
 import composit
 from composit.examples.digits.network import NAMES
 
-COMMAND = ["-O2", "-std=c++17", "-Wall", "-Wextra", "-Werror", "digits.cpp", "main.cpp", "-o", "digits"]
+FLAGS = ["-O2", "-std=c++17", "-Wall", "-Wextra", "-Werror"]
+COMMAND = [*FLAGS, "digits.cpp", "main.cpp", "-o", "digits"]
 
 
 class ProjectError(Exception):
@@ -30,7 +31,9 @@ class Report:
     microseconds_per_image: float
 
 
-def write(folder: Path, classify, train_step, weights: Sequence[np.ndarray], images: np.ndarray) -> None:
+def write(
+    folder: Path, classify, train_step, weights: Sequence[np.ndarray], images: np.ndarray
+) -> None:
     """The project, with the weights as they are now; `images` is one training batch."""
     composit.export(folder, "digits", [classify, train_step], main_text(weights, images))
     data = b"".join(np.ascontiguousarray(weight, np.float32).tobytes() for weight in weights)
@@ -53,13 +56,16 @@ def main_text(weights: Sequence[np.ndarray], images: np.ndarray) -> str:
     text = resources.files(__package__).joinpath("main.cpp.in").read_text()
     batch, _, height, width = images.shape
     values = {
-        "HEIGHT": height, "WIDTH": width, "PIXELS": height * width, "BATCH": batch,
+        "HEIGHT": height,
+        "WIDTH": width,
+        "PIXELS": height * width,
+        "BATCH": batch,
         "NAMES": ", ".join(NAMES),
         "SIZES": ", ".join(str(weight.size) for weight in weights),
         "COUNT": sum(weight.size for weight in weights),
         "WEIGHT_ARGUMENTS": ", ".join(f"w[{i}]" for i in range(len(weights))),
         "UPDATED_ARGUMENTS": ", ".join(f"updated[{i}]" for i in range(len(weights))),
-    }  # fmt: skip
+    }
     for key, value in values.items():
         text = text.replace(f"@{key}@", str(value))
     return text
@@ -75,7 +81,9 @@ def compiler() -> str:
 def run(folder: Path, *words: str) -> str:
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     if done.returncode or done.stderr:
-        raise ProjectError(f"digits: `{' '.join(words)}` in {folder} failed:\n{done.stdout}{done.stderr}")
+        raise ProjectError(
+            f"digits: `{' '.join(words)}` in {folder} failed:\n{done.stdout}{done.stderr}"
+        )
     return done.stdout
 
 
@@ -84,19 +92,25 @@ def same_bits(name: str, computed: np.ndarray, expected: np.ndarray) -> None:
     both_nan = np.isnan(computed) & np.isnan(expected)
     different = (computed.view(np.uint32) != expected.view(np.uint32)) & ~both_nan
     if different.any():
-        raise ProjectError(f"digits: {different.sum()} of {different.size} values of {name} differ from Python's.")
+        raise ProjectError(
+            f"digits: {different.sum()} of {different.size} values of {name} differ from Python's."
+        )
 
 
-def check(folder: Path, test_images, test_labels, logits, step_images, step_labels, step_results) -> Report:
-    """Builds the project, runs it on the test images and on one training step, compares every bit."""
+def check(
+    folder: Path, test_images, test_labels, logits, step_images, step_labels, step_results
+) -> Report:
+    """Builds the project, runs it on the test images and one training step, compares each bit."""
     start = time.perf_counter()
     command = [compiler(), *COMMAND]
     run(folder, *command)
     seconds = time.perf_counter() - start
     files = {
-        "test_images": test_images, "test_labels": test_labels,
-        "step_images": step_images, "step_labels": step_labels,
-    }  # fmt: skip
+        "test_images": test_images,
+        "test_labels": test_labels,
+        "step_images": step_images,
+        "step_labels": step_labels,
+    }
     for name, array in files.items():
         write_atomically(folder / f"{name}.raw", np.ascontiguousarray(array).tobytes())
     output = run(folder, "./digits", "--test", "test_images.raw", "test_labels.raw", "logits.raw")
@@ -106,6 +120,9 @@ def check(folder: Path, test_images, test_labels, logits, step_images, step_labe
     expected = np.concatenate([np.ravel(result) for result in step_results])
     same_bits("the training step", np.fromfile(folder / "step.raw", np.float32), expected)
     return Report(
-        " ".join(command), seconds, (folder / "digits").stat().st_size,
-        float(figures["accuracy"]), float(figures["microseconds per image"]),
-    )  # fmt: skip
+        " ".join(command),
+        seconds,
+        (folder / "digits").stat().st_size,
+        float(figures["accuracy"]),
+        float(figures["microseconds per image"]),
+    )
