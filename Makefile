@@ -9,7 +9,7 @@ VENV := .venv
 PYTHON ?= python3
 BIN := $(CURDIR)/$(VENV)/bin
 RUN := PATH="$(BIN):$$PATH" $(BIN)/python
-CMAKE := PATH="$(BIN):$$PATH" $(BIN)/cmake
+CMAKE := env PATH="$(BIN):$$PATH" $(BIN)/cmake
 CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
 PYTEST := $(RUN) -m pytest -q
 NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
@@ -100,6 +100,7 @@ check: build  ## format, lint, types, layers, sizes, headers alone
 	step() { echo "--- $$1"; shift; "$$@" || failed=1; }; \
 	step format $(BIN)/clang-format --dry-run --Werror $(CXX_FILES); \
 	step ruff $(BIN)/ruff check; \
+	step ruff_format $(BIN)/ruff format --check; \
 	step mypy $(BIN)/mypy; \
 	step layers $(BIN)/python tools/check_layers.py; \
 	step sizes $(BIN)/python tools/check_sizes.py; \
