@@ -1,4 +1,4 @@
-"""Computes composit/ir/scalar/library_coefficients.h: python tools/coefficients/compute.py > THAT.
+"""Prints composit/ir/scalar/library_coefficients.h, which `make fmt` then lays out.
 
 Each entry is a weighted minimax polynomial; its weight makes the error relative to the function
 that it serves. Needs mpmath (faster with gmpy2); takes about a minute.
@@ -6,7 +6,7 @@ that it serves. Needs mpmath (faster with gmpy2); takes about a minute.
 
 import mpmath as mp
 from mpmath import mpf
-from remez import hexadecimal, minimax, round_to
+from remez import hexadecimal, minimax
 
 mp.mp.prec = 260
 TINY = mpf("1e-9")  # polynomials in z = x * x start here: their functions divide by z
@@ -23,12 +23,14 @@ def scaled_erfc(x):
 
 def tail(kind, shift, offset):
     """The function of w = 2 x / (x + shift) - offset that tends to a constant for large x."""
+
     def value(w):
         v = (w + offset) / 2
         x = shift * v / (1 - v)
         if kind == "erfc":
             return (x + shift) * scaled_erfc(x)
         return (x + shift) * scaled_erfc(x / root(2)) / 2
+
     return value
 
 
@@ -54,8 +56,10 @@ def entries():
     """(name, comment, function, weight, low, high, count, bits) of each polynomial."""
     half_ln2 = mp.log(2) / 2 * mpf("1.0001")
     low_log, high_log = root(mpf(0.5)) - 1, root(mpf(2)) - 1
-    quarter = (mp.pi / 4 * mpf("1.0001"))**2
+    quarter = (mp.pi / 4 * mpf("1.0001")) ** 2
     erf_high = mpf("0.81")
+    # A table: one entry, a few full lines.
+    # fmt: off
     yield ("exp_float32", "(exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2", exponential_part,
            lambda r: r * r / mp.exp(r), -half_ln2, half_ln2, 5, SINGLE)
     yield ("exp_float64", "the same", exponential_part,
@@ -113,23 +117,26 @@ def entries():
            *tail_entry("normal", 5.5, 0.875, "39", 23, DOUBLE))
     yield ("erfc_float64", "(x + 4) exp(x^2) erfc(x) in w = 2 x / (x + 4) - 1, x <= 27.7",
            *tail_entry("erfc", 4, 1, "27.7", 23, DOUBLE))
+    # fmt: on
 
 
 def main():
-    print("// Coefficients of the library's polynomials, lowest power first.\n"
-          "//\n"
-          "// Computed by tools/coefficients/compute.py, which states each approximation;\n"
-          "// not to be edited by hand. `error` is that of the polynomial alone, relative to its\n"
-          "// function.\n"
-          "#pragma once\n\n"
-          "namespace composit::ir::scalar::coefficients {\n")
+    print(
+        "// Coefficients of the library's polynomials, lowest power first.\n"
+        "//\n"
+        "// Computed by tools/coefficients/compute.py, which states each approximation;\n"
+        "// not to be edited by hand. `error` is that of the polynomial alone, relative to its\n"
+        "// function.\n"
+        "#pragma once\n\n"
+        "namespace composit::ir::scalar::coefficients {\n"
+    )
     for name, comment, function, weight, low, high, count, bits in entries():
         values, error = minimax(function, weight, low, high, count, bits)
         print(f"// {comment}; error 2^{mp.nstr(mp.log(error, 2), 4)}")
         print(f"inline constexpr double {name}[] = {{")
         texts = [hexadecimal(v) for v in values]
         for start in range(0, count, 3):
-            print("    " + ", ".join(texts[start:start + 3]) + ",")
+            print("    " + ", ".join(texts[start : start + 3]) + ",")
         print("};\n")
     print("}  // namespace composit::ir::scalar::coefficients")
 

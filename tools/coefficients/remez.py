@@ -81,7 +81,8 @@ def minimax(function, weight, low, high, count, bits):
 
     for position in range(count):
         free, _ = solve_minimax(
-            rest, lambda x: weight(x) * abs(x) ** len(fixed), low, high, count - position)
+            rest, lambda x: weight(x) * abs(x) ** len(fixed), low, high, count - position
+        )
         candidate = fixed + [round_to(c, bits) for c in free]
         error = max(abs(w * (v - mp.polyval(candidate[::-1], x))) for x, v, w in samples)
         if error < least:

@@ -17,7 +17,8 @@ foreach(header ${HEADERS})
   string(REGEX REPLACE "#include [^\n]*\n\n?" "" content "${content}")
   # Compilers limit the length of one literal; neighbouring literals are joined.
   string(REPLACE "\n\n" "\n\n)prelude\"\n    R\"prelude(" content "${content}")
-  string(APPEND entries "    {\"${name}\", \"${includes}\",\n    R\"prelude(${content})prelude\"},\n")
+  string(APPEND entries "    {\"${name}\", \"${includes}\",\n")
+  string(APPEND entries "    R\"prelude(${content})prelude\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Generated from composit/backends/c_family/prelude: its headers as text.
 #include \"composit/backends/c_family/prelude_embedded.h\"

@@ -1,5 +1,5 @@
-"""Every row of the table, in every dtype that has kernels, on special values: against NumPy, and printed against
-evaluated to the bit. Type rules against NumPy for all combinations of dtypes."""
+"""Every row of the table, in every dtype that has kernels, on special values: against NumPy, and
+printed against evaluated to the bit. Type rules against NumPy for all combinations of dtypes."""
 
 import ctypes
 import importlib.util
@@ -17,7 +17,8 @@ INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 KERNEL_DTYPES = ["bool", *INTEGERS, "float32", "float64"]
 ALL_DTYPES = [*KERNEL_DTYPES, "float16", "complex64", "complex128"]
 
-# Of equal operands (0 and -0) ours return the first; NumPy's choice depends on dtype and instruction set.
+# Of equal operands (0 and -0) ours return the first; NumPy's choice depends on dtype and
+# instruction set.
 ZEROS_ARE_EQUAL = {"maximum", "minimum", "fmax", "fmin", "clip"}
 # Units in the last place by which NumPy's result and ours, each within its own bound, may differ.
 ULPS = 4
@@ -237,7 +238,10 @@ def numpy_function(name):
 
 
 def is_close(name, ours, numpys, operands):
-    """Where results differ as two good libraries may: by a few units in the last place, never in special values."""
+    """Where results differ as two good libraries may: by a few units in the last place.
+
+    Special values never differ.
+    """
     with np.errstate(all="ignore"):
         both = np.isfinite(ours) & np.isfinite(numpys)
         unit = np.spacing(np.abs(numpys))
