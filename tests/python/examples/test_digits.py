@@ -1,0 +1,85 @@
+"""The digits demo: its data, its refusals, and the whole way to C++ that returns Python's bits."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+
+from composit.examples.digits import __main__ as digits
+from composit.examples.digits import data, project
+
+
+def idx(array):
+    header = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return header + array.astype(np.uint8).tobytes()
+
+
+def write_mnist(folder, count=40, zipped=False):
+    """Images of a bright bar whose row is the digit."""
+    random = np.random.RandomState(3)
+    for part in ("train", "t10k"):
+        labels = random.randint(0, 10, count)
+        images = random.randint(0, 40, (count, 12, 12))
+        images[np.arange(count), labels] = 255
+        for stem, array in (("images-idx3-ubyte", images), ("labels-idx1-ubyte", labels)):
+            content = idx(array)
+            if zipped:
+                (folder / f"{part}-{stem}.gz").write_bytes(gzip.compress(content))
+            else:
+                (folder / f"{part}-{stem}").write_bytes(content)
+
+
+def test_bundled_scans_are_split_by_the_seed():
+    first, again, other = data.load(None, 1), data.load(None, 1), data.load(None, 2)
+    assert first.train_images.shape == (1438, 1, 8, 8) and first.test_images.shape == (359, 1, 8, 8)
+    assert first.train_images.dtype == np.float32 and first.train_images.max() == 1
+    assert (first.test_images == again.test_images).all()
+    assert (first.test_images != other.test_images).any()
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_idx_files_are_read(tmp_path, zipped):
+    write_mnist(tmp_path, zipped=zipped)
+    loaded = data.load(tmp_path, 0)
+    assert loaded.train_images.shape == (40, 1, 12, 12)
+    assert loaded.train_images.max() == 1 and loaded.test_labels.dtype == np.int64
+
+
+def test_data_that_is_missing_or_damaged_is_refused(tmp_path, capsys):
+    words = ["--output", str(tmp_path / "out"), "--data", str(tmp_path)]
+    assert digits.main(words) == 1
+    assert "neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz is in" in (
+        capsys.readouterr().err
+    )
+    write_mnist(tmp_path)
+    path = tmp_path / "train-images-idx3-ubyte"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert digits.main(words) == 1
+    assert "is cut off: shape (40, 12, 12) does not fit" in capsys.readouterr().err
+    path.write_bytes(b"not an IDX file at all")
+    assert digits.main(words) == 1
+    assert "is not an IDX file of 3-dimensional bytes" in capsys.readouterr().err
+
+
+def test_one_different_bit_is_a_mismatch():
+    expected = np.array([0.0, np.nan, 1.0], np.float32)
+    project.same_bits("x", expected.copy(), expected)
+    with pytest.raises(project.ProjectError, match="1 of 3 values of x differ"):
+        project.same_bits("x", np.array([-0.0, np.nan, 1.0], np.float32), expected)
+
+
+def test_from_scans_to_cpp(tmp_path, capsys):
+    write_mnist(tmp_path, count=64)
+    folder = tmp_path / "out"
+    words = ["--output", str(folder), "--data", str(tmp_path), "--epochs", "2", "--batch-size", "16"]
+    assert digits.main(words) == 0
+    said = capsys.readouterr().out
+    assert "logits, loss and updated weights have the same bits as in Python" in said
+    assert str(folder) in said.splitlines()[-1]
+    assert (folder / "digits.svg").read_text().count("<svg") == 1
+    names = {path.name for path in (folder / "digits").iterdir()}
+    assert {"digits.hpp", "digits.cpp", "digits.weights", "CMakeLists.txt", "main.cpp"} <= names
+    assert "digits_2.cpp" not in names
+    source = (folder / "digits" / "digits.cpp").read_text()
+    assert "composit/" not in source
