@@ -72,7 +72,16 @@ def test_one_different_bit_is_a_mismatch():
 def test_from_scans_to_cpp(tmp_path, capsys):
     write_mnist(tmp_path, count=64)
     folder = tmp_path / "out"
-    words = ["--output", str(folder), "--data", str(tmp_path), "--epochs", "2", "--batch-size", "16"]
+    words = [
+        "--output",
+        str(folder),
+        "--data",
+        str(tmp_path),
+        "--epochs",
+        "2",
+        "--batch-size",
+        "16",
+    ]
     assert digits.main(words) == 0
     said = capsys.readouterr().out
     assert "logits, loss and updated weights have the same bits as in Python" in said
