@@ -18,6 +18,9 @@ using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
 using ir::kernel::Program;
 
+// How much of the user's graph the header of generated code quotes.
+constexpr size_t lines_in_headers = 40;
+
 std::string_view kind_text(BufferKind kind) {
     switch (kind) {
         case BufferKind::input: return "input";
@@ -74,6 +77,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
         argument_of_input_.push_back(static_cast<int>(place));
     }
     stages_->lowered = std::move(lowered.program);
+    stages_->lowered.graph_text = ir::print(outputs_, 0, lines_in_headers);
     Built built = build(stages_->lowered, options_);
     program_ = std::move(built.program);
     executable_ = std::move(built.executable);
