@@ -173,10 +173,12 @@ std::string exactness_pragmas() {
     return R"(#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
+#pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #elif defined(__GNUC__)
 #pragma GCC optimize("O3,no-math-errno,no-trapping-math,fp-contract=off")
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC diagnostic ignored "-Wtautological-compare"
 #endif
 )";
 }

@@ -1,0 +1,166 @@
+"""Batches of random graphs: drawn by Hypothesis, run in every way, compared bit by bit."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fuzz import exported
+from fuzz.graphs import GENE, Graph, decode
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+Results = dict[str, list[list[np.ndarray]]]
+# Drops every choice of an instruction set from the back end's command.
+BASELINE_COMPILER = """#!/bin/sh
+for word; do
+    shift
+    case $word in -m*) ;; *) set -- "$@" "$word" ;; esac
+done
+exec c++ "$@"
+"""
+
+
+@dataclass
+class Difference:
+    """An output that one way of running computes otherwise."""
+
+    graph: Graph
+    runner: str
+    output: str
+    bits: int
+    expected: Any
+    got: Any
+
+
+@dataclass
+class Report:
+    """What was compared, and what differed."""
+
+    graphs: int = 0
+    nodes: int = 0
+    compared_bits: int = 0
+    runners: set[str] = field(default_factory=set)
+    differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def differing_bits(self) -> int:
+        return sum(difference.bits for difference in self.differences)
+
+    def add(self, other: Report) -> None:
+        self.graphs += other.graphs
+        self.nodes += other.nodes
+        self.compared_bits += other.compared_bits
+        self.runners |= other.runners
+        self.differences += other.differences
+
+    def __str__(self) -> str:
+        return (f"{self.graphs} graphs of {self.nodes} nodes in {len(self.runners)} ways: "
+                f"{self.compared_bits} bits compared, {self.differing_bits} differ")  # fmt: skip
+
+
+def draw_graphs(count: int, nodes: int, number: int) -> list[Graph]:
+    """Graphs of up to `nodes` nodes, the same ones for the same number."""
+    graphs: list[Graph] = []
+    codes = st.integers(2, nodes + 2).flatmap(
+        lambda n: st.binary(min_size=n * GENE, max_size=n * GENE)
+    )
+
+    @seed(number)
+    @settings(max_examples=2 * count + 10, database=None, deadline=None, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(codes)
+    def collect(code: bytes) -> None:
+        graph = decode(code) if len(graphs) < count else None
+        if graph and graph.lines:
+            graphs.append(graph)
+
+    collect()
+    return graphs
+
+
+def instruction_sets() -> list[str]:
+    """What this CPU can run, the best first, as the interpreter knows them."""
+    flags = Path("/proc/cpuinfo").read_text().split()
+    known = {"avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}, "avx2": set()}
+    has = [n for n, needed in known.items() if {"avx2", "fma", "bmi2", *needed} <= set(flags)]
+    return [*has, "baseline"]
+
+
+def run_interpreted(graphs: list[Graph], folder: Path) -> Report:
+    """Runs the graphs on the interpreter alone: quick, so for many graphs."""
+    results: Results = {}
+    for isa in instruction_sets():
+        results.update(run_worker(graphs, folder, isa, with_cpp=False))
+    return compared(graphs, next(iter(results.values())), results)
+
+
+def run_batch(graphs: list[Graph], folder: Path) -> Report:
+    """Runs the graphs in every way and compares with the interpreter, one thread, best set."""
+    compiler = folder / "baseline-c++"
+    compiler.write_text(BASELINE_COMPILER)
+    compiler.chmod(0o755)
+    sets = instruction_sets()
+    first = run_worker(graphs, folder, sets[0], with_cpp=False)
+    reference = first[f"interpreter, 1 threads, {sets[0]}"]
+    tasks: list[Callable[[], Results]] = [
+        lambda: exported.run(graphs, reference, folder / "best", is_portable=False),
+        lambda: run_worker(graphs, folder, sets[0], with_cpp=True),
+        lambda: run_worker(graphs, folder, sets[-1], with_cpp=True, CXX=str(compiler)),
+        lambda: exported.run(graphs, reference, folder / "portable", is_portable=True),
+    ]
+    tasks += [lambda isa=isa: run_worker(graphs, folder, isa, with_cpp=False) for isa in sets[1:-1]]
+    with ThreadPoolExecutor(int(os.environ.get("COMPOSIT_FUZZ_JOBS", "2"))) as pool:
+        everything: Results = {}
+        for results in pool.map(lambda task: task(), tasks):
+            everything.update(results)
+    return compared(graphs, reference, everything)
+
+
+def run_worker(
+    graphs: list[Graph], folder: Path, isa: str, *, with_cpp: bool, **variables: str
+) -> Results:
+    """The results of a process of its own, with one instruction set."""
+    stem = folder / f"{isa}-{int(with_cpp)}"
+    cache = folder / f"cache-{isa}"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    stem.with_suffix(".in").write_bytes(pickle.dumps((graphs, with_cpp, str(cache))))
+    command = [sys.executable, Path(__file__).with_name("worker.py"),
+               stem.with_suffix(".in"), stem.with_suffix(".out")]  # fmt: skip
+    environment = dict(os.environ, COMPOSIT_ISA=isa, **variables)
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{isa}: worker ended with {done.returncode}\n{done.stderr}"
+    return pickle.loads(stem.with_suffix(".out").read_bytes())
+
+
+def compared(graphs: list[Graph], reference: list[list[Any]], results: Results) -> Report:
+    report = Report(len(graphs), sum(len(graph.lines) for graph in graphs))
+    for runner, by_graph in results.items():
+        report.runners.add(runner)
+        for graph, expected, got in zip(graphs, reference, by_graph):
+            assert len(expected) == len(got) == len(graph.outputs)
+            for name, a, b in zip(graph.outputs, expected, got):
+                bits = differing_bits(np.asarray(a), np.asarray(b))
+                report.compared_bits += 8 * np.asarray(a).nbytes
+                if bits:
+                    report.differences.append(Difference(graph, runner, name, bits, a, b))
+    return report
+
+
+def differing_bits(a: np.ndarray, b: np.ndarray) -> int:
+    """How many bits differ; NaN equals NaN, other types or shapes differ in all."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return 8 * max(a.nbytes, b.nbytes, 1)
+    both_nan = (a != a) & (b != b)
+    word = f"u{a.dtype.itemsize}"
+    x, y = np.ascontiguousarray(a).view(word), np.ascontiguousarray(b).view(word)
+    return int(np.bitwise_count(np.where(both_nan.reshape(x.shape), 0, x ^ y)).sum())
