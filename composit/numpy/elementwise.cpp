@@ -2,11 +2,16 @@
 #include "composit/numpy/elementwise.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
 #include "composit/ops/ops.h"
 
+#include <cstring>
 #include <limits>
 
 namespace composit::numpy {
+
+namespace scalar = ir::scalar;
+
 namespace {
 
 std::vector<Tensor> tensors_of(const std::vector<Operand>& operands) {
@@ -37,9 +42,44 @@ Tensor limit(DType dtype, bool greatest) {
     return ir::constant(array);
 }
 
+double element(const Array& array, int64_t i) {
+    scalar::Bits bits{};
+    const auto size = static_cast<size_t>(ir::size_of(array.dtype()));
+    std::memcpy(bits.data(), array.data_as<char>() + static_cast<size_t>(i) * size, size);
+    return scalar::value_of(array.dtype(), bits);
+}
+
+// What NumPy raises when it meets such an exponent; one that is computed is met by nobody.
+void check_exponent(const Tensor& x, const Tensor& y) {
+    const bool is_whole = !ir::is_inexact(x.dtype()) && ir::is_signed_integer(y.dtype());
+    if (!is_whole || !ir::is_constant(y.node())) return;
+    const Array& exponents = ir::constant_value(y.node());
+    for (int64_t i = 0; i < exponents.size(); ++i)
+        user_check(element(exponents, i) >= 0,
+                   "Integers to negative integer powers are not allowed. (", element(exponents, i),
+                   " at position ", i, " of the exponents)");
+}
+
 }  // namespace
 
+Tensor raised(const Operand& x, const Operand& y) {
+    const Tensor& base = x;
+    const Tensor& exponent = y;
+    const bool is_literal = exponent.type().weak && ir::is_constant(exponent.node()) &&
+                            !ir::is_complex(exponent.dtype());
+    if (!is_literal || base.type().weak) return apply("power", {x, y});
+    const double value = element(ir::constant_value(exponent.node()), 0);
+    const bool is_inexact = ir::is_inexact(base.dtype());
+    const bool is_integer = ir::is_integer(base.dtype()) && ir::is_integer(exponent.dtype());
+    if (value == 2 && (is_inexact || is_integer)) return apply("square", {x});
+    if (value == 0.5 && is_inexact) return apply("sqrt", {x});
+    if (value == 1 && is_inexact) return apply("positive", {x});
+    if (value == -1 && is_inexact) return apply("reciprocal", {x});
+    return apply("power", {x, y});
+}
+
 Tensor apply(std::string_view row, const std::vector<Operand>& operands) {
+    if (row == "power" && operands.size() == 2) check_exponent(operands[0], operands[1]);
     return ops::map(row, tensors_of(operands));
 }
 

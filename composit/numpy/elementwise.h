@@ -26,6 +26,11 @@ namespace composit::numpy {
 // high. The gradient passes where low <= x <= high, as torch.clamp's.
 [[nodiscard]] Tensor clip(const Operand& x, const Operand& low, const Operand& high);
 
+// x ** y, NumPy's operator: power, but for the Python numbers 2, 0.5, 1 and -1 as exponents of
+// floating bases (2 of integers too), which are square, sqrt, positive and reciprocal there.
+// ValueError for integers to a constant negative integer power.
+[[nodiscard]] Tensor raised(const Operand& x, const Operand& y);
+
 // (floor_divide(x1, x2), remainder(x1, x2))
 [[nodiscard]] std::vector<Tensor> divmod(const Operand& x1, const Operand& x2);
 

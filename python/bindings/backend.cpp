@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
+#include "held.h"
 
 #include <nanobind/stl/shared_ptr.h>
 
@@ -15,13 +16,6 @@ namespace {
 using ir::kernel::Buffer;
 using ir::kernel::Kernel;
 using ir::kernel::Program;
-
-std::shared_ptr<nb::object> shared(nb::object object) {
-    return {new nb::object(std::move(object)), [](nb::object* held) {
-                const nb::gil_scoped_acquire acquired;
-                delete held;
-            }};
-}
 
 // An ndarray over memory that lives while the run does.
 nb::object ndarray_over(const Buffer& buffer, void* data, bool is_writable) {
@@ -37,7 +31,7 @@ nb::object ndarray_over(const Buffer& buffer, void* data, bool is_writable) {
 class PythonExecutable : public runtime::Executable {
   public:
     PythonExecutable(const Program& program, nb::object callable)
-        : callable_(shared(std::move(callable))) {
+        : callable_(held(std::move(callable))) {
         for (int buffer : program.inputs)
             inputs_.push_back(program.buffers[static_cast<size_t>(buffer)]);
         for (int buffer : program.outputs)
@@ -71,7 +65,7 @@ class PythonExecutable : public runtime::Executable {
 class PythonBackend : public runtime::Backend {
   public:
     explicit PythonBackend(nb::object object)
-        : name_(nb::cast<std::string>(object.attr("name"))), object_(shared(std::move(object))) {}
+        : name_(nb::cast<std::string>(object.attr("name"))), object_(held(std::move(object))) {}
 
     std::string name() const override { return name_; }
 

@@ -1,6 +1,7 @@
 // The extension composit._core.
 #include "bindings.h"
 #include "composit/version.h"
+#include "held.h"
 #include "nn.h"
 #include "numpy.h"
 #include "values.h"
@@ -12,9 +13,8 @@ namespace nb = nanobind;
 NB_MODULE(_core, module) {
     using namespace composit::python;
     module.doc() = "libcomposit, bound one to one; use the package composit.";
-    // Nodes are shared by design, and the interpreter keeps some until after the last check.
-    nb::set_leak_warnings(false);
     module.attr("__version__") = composit::version;
+    bind_held(module);
     bind_errors(module);
     bind_memory(module);
     bind_scalar(module);

@@ -30,6 +30,7 @@ nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 Tensor applied(std::string_view row, const Tensor& a, const Tensor& b) {
     if (row == "matmul") return numpy::matmul(a, b);
+    if (row == "power") return numpy::raised(a, b);
     return numpy::apply(row, {a, b});
 }
 

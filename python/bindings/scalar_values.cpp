@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
+#include "held.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -76,9 +77,15 @@ void bind_operators_of_expr(nb::module_& module) {
 // row(name) applied to expressions and numbers, of which one at least is an expression.
 Expr called(const std::string& name, nb::args arguments) {
     const Expr* first = nullptr;
-    for (nb::handle argument : arguments)
-        if (nb::isinstance<Expr>(argument)) first = nb::inst_ptr<Expr>(argument);
+    for (nb::handle argument : arguments) {
+        if (!nb::isinstance<Expr>(argument)) continue;
+        const Expr* expression = nb::inst_ptr<Expr>(argument);
+        if (!first || first->dtype() == ir::DType::boolean) first = expression;
+    }
     user_check<TypeError>(first, name, ": a scalar expression is required among the arguments.");
+    // where(x > 0, 1.0, 0.5): numbers beside a condition alone are float64, cast by the result.
+    const Expr number = Expr::constant(ir::DType::float64, 0);
+    if (first->dtype() == ir::DType::boolean) first = &number;
     std::vector<Expr> operands;
     for (nb::handle argument : arguments) {
         const auto operand = operand_from(argument, *first);
@@ -90,7 +97,11 @@ Expr called(const std::string& name, nb::args arguments) {
 }
 
 Expr expression_from(nb::handle value, const std::string& name, ir::DType dtype) {
-    if (nb::isinstance<Expr>(value)) return nb::cast<Expr>(value);
+    if (nb::isinstance<Expr>(value)) {
+        const Expr made = nb::cast<Expr>(value);
+        const bool is_number = ir::is_floating(made.dtype()) && ir::is_floating(dtype);
+        return is_number ? Expr::cast(made, dtype) : made;
+    }
     user_check<TypeError>(PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr()), name,
                           ": the function returned a ", Py_TYPE(value.ptr())->tp_name,
                           ". A scalar expression or a number is required.");
@@ -101,14 +112,6 @@ nb::tuple tuple_of(const std::vector<Expr>& expressions) {
     nb::list items;
     for (const Expr& expression : expressions) items.append(expression);
     return nb::tuple(items);
-}
-
-// A Python object that C++ threads may drop: freed under the interpreter's lock.
-std::shared_ptr<nb::object> shared(nb::object object) {
-    return {new nb::object(std::move(object)), [](nb::object* held) {
-                const nb::gil_scoped_acquire acquired;
-                delete held;
-            }};
 }
 
 const scalar::TypeRule& rule_from(const std::string& name) {
@@ -142,12 +145,12 @@ Row make_row(const std::string& name, int arity, nb::object value, nb::object sl
     row.doc = doc;
     row.is_piecewise_constant = is_piecewise_constant;
     for (const auto& [low, high] : domain) row.domain.push_back({low, high});
-    row.value = [name, function = shared(value)](const std::vector<Expr>& x) {
+    row.value = [name, function = held(value)](const std::vector<Expr>& x) {
         const nb::gil_scoped_acquire acquired;
         return expression_from((*function)(*tuple_of(x)), name, x[0].dtype());
     };
     if (slope.is_none()) return row;
-    row.slopes = [name, function = shared(slope)](const std::vector<Expr>& x, const Expr& y) {
+    row.slopes = [name, function = held(slope)](const std::vector<Expr>& x, const Expr& y) {
         const nb::gil_scoped_acquire acquired;
         const nb::object made = (*function)(*tuple_of(x), y);
         std::vector<Expr> slopes;

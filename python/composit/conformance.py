@@ -211,8 +211,8 @@ def run(case: Case, backend: str) -> Outcome:
     """One case on the back end and on the interpreter."""
     try:
         expected = _values(case, "interpreter")[0]
-    except composit.errors.NotSupported as error:
-        return Outcome(case, [], "", str(error))
+    except (composit.errors.NotSupported, TypeError) as error:
+        return Outcome(case, [], "", str(error))  # a row that its own definition leaves undefined
     try:
         got, placements = _values(case, backend)
     except Exception as error:

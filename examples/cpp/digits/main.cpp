@@ -145,7 +145,7 @@ void run(const std::string& path, int64_t epochs, int64_t batch) {
     const Digits digits = read(path);
     const int64_t testing = digits.count() / 5, training = digits.count() - testing;
     batch = std::min(batch, training);
-    const nn::Optimizer optimizer = nn::sgd({.learning_rate = 0.1, .momentum = 0.9});
+    const nn::Optimizer optimizer = nn::sgd({.learning_rate = 0.02, .momentum = 0.9});
     Tensors parameters;
     for (const composit::Array& array : evaluate(initial_parameters(digits.side)))
         parameters.push_back(cnp::asarray(array));

@@ -178,3 +178,19 @@ def test_global_random_state():
     state = np.random.get_state()
     cnp.random.set_state(state)
     np.testing.assert_array_equal(cnp.evaluate(cnp.random.permutation(6)), np.random.permutation(6))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("exponent", [2, 0.5, 1, -1, 2.0, 3])
+def test_powers_of_literals_are_numpys(dtype, exponent):
+    x = np.random.RandomState(5).uniform(0.1, 9, 4000).astype(dtype) + np.array(1, dtype)
+    if dtype == "int32" and exponent == -1:
+        with pytest.raises(ValueError, match="Integers to negative integer powers are not allowed"):
+            cnp.asarray(x) ** exponent
+        return
+    expected, got = x**exponent, cnp.evaluate(cnp.asarray(x) ** exponent)
+    assert got.dtype == expected.dtype
+    if exponent in (2, 0.5, 1, -1) and np.dtype(dtype).kind == "f" or dtype == "int32":
+        np.testing.assert_allclose(got, expected, rtol=0 if exponent != 0.5 else 1e-15)
+    else:
+        np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == "float32" else 1e-14)
