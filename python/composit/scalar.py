@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from composit import _core
+from composit._core import with_location
 from composit._core.scalar import Expr, Row, all_rows, find_row
 
 __all__ = ["Expr", "Row", "all_rows", "find_row", "register"]
@@ -35,6 +37,13 @@ def register(
     from composit import numpy as cnp
     from composit.numpy._ufunc import Ufunc
 
+    for each in (name, *aliases):
+        if not each.isidentifier() or keyword.iskeyword(each):
+            raise ValueError(
+                with_location(
+                    f"register: {each!r} cannot name a function. An identifier is required."
+                )
+            )
     arity = len(inspect.signature(value).parameters)
     row = _core.scalar.register_row(
         name, arity, value, slope, doc, types, list(aliases), list(domain), is_piecewise_constant

@@ -62,3 +62,17 @@ def test_mistakes_in_a_value():
     f = composit.register(fresh("branch"), value=lambda x: x if x > 0 else -x, doc="a test")
     with pytest.raises(TypeError, match="has no truth value while a row is defined"):
         composit.evaluate(f(X))
+
+
+@pytest.mark.parametrize("name", ["foo bar", "lambda", "2x", ""])
+def test_a_name_that_cannot_be_called_is_refused(name):
+    with pytest.raises(ValueError, match="cannot name a function. An identifier is required."):
+        composit.register(name, value=lambda x: x)
+
+
+def test_numbers_chosen_by_a_condition():
+    step = composit.register(
+        fresh("step"), value=lambda x: composit.scalar.where(x > 0, 1.0, 0.1), doc="a test"
+    )
+    x = np.array([1, -1, np.inf], "float32")
+    np.testing.assert_array_equal(composit.evaluate(step(x)), np.float32([1, 0.1, 1]))

@@ -190,7 +190,7 @@ def test_powers_of_literals_are_numpys(dtype, exponent):
         return
     expected, got = x**exponent, cnp.evaluate(cnp.asarray(x) ** exponent)
     assert got.dtype == expected.dtype
-    if exponent in (2, 0.5, 1, -1) and np.dtype(dtype).kind == "f" or dtype == "int32":
+    if (exponent in (2, 0.5, 1, -1) and np.dtype(dtype).kind == "f") or dtype == "int32":
         np.testing.assert_allclose(got, expected, rtol=0 if exponent != 0.5 else 1e-15)
     else:
         np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == "float32" else 1e-14)
