@@ -66,7 +66,7 @@ def test_mistakes_in_a_value():
 
 @pytest.mark.parametrize("name", ["foo bar", "lambda", "2x", ""])
 def test_a_name_that_cannot_be_called_is_refused(name):
-    with pytest.raises(ValueError, match="cannot name a function. An identifier is required."):
+    with pytest.raises(ValueError, match="cannot name a function"):
         composit.register(name, value=lambda x: x)
 
 
