@@ -4,6 +4,7 @@
 #include "composit/exporters/cpp_project/project.h"
 
 #include <algorithm>
+#include <set>
 
 namespace composit::cpp_project {
 namespace {
@@ -42,8 +43,15 @@ class FunctionWriter {
     std::string type(const Buffer& buffer) const { return c_family::type_name(buffer.dtype); }
 
     void place_buffers() {
-        arena_bytes_ = (program_.arena_bytes + 63) / 64 * 64;
+        // Kernels over no elements are not called, so what only they name is not declared.
+        std::set<int> used;
+        for (const Call& call : calls_) used.insert(call.buffers.begin(), call.buffers.end());
+        const bool needs_arena = std::any_of(used.begin(), used.end(), [&](int b) {
+            return program_.buffers[static_cast<size_t>(b)].kind == BufferKind::temporary;
+        });
+        if (needs_arena) arena_bytes_ = (program_.arena_bytes + 63) / 64 * 64;
         for (size_t b = 0; b < program_.buffers.size(); ++b) {
+            if (!used.contains(static_cast<int>(b))) continue;
             const Buffer& buffer = program_.buffers[b];
             const std::string& name = function_.names[b];
             std::string shape = composit::text("[", join(buffer.shape), "]");
