@@ -116,8 +116,7 @@ class CompiledFunction:
         leaves, rebuild = flatten(args)
         arrays = [_as_array(leaf) for leaf in leaves]
         signature = tuple(
-            array if not hasattr(array, "dtype") else (array.dtype, array.shape)
-            for array in arrays
+            array if not hasattr(array, "dtype") else (array.dtype, array.shape) for array in arrays
         )
         return (signature, _outline(args)), arrays, rebuild
 
