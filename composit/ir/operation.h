@@ -71,7 +71,6 @@ struct Operation {
     // The same result out of other operations.
     std::function<std::vector<Tensor>(const Node& node)> decompose = {};
 
-    // Floating-point operations of one evaluation; null: counted from its kernels.
     // What a picture or a message calls this node; null: `name`.
     std::function<std::string(const Node& node)> label = {};
 

@@ -18,13 +18,6 @@ std::vector<Tensor> tensors_of(const std::vector<Operand>& operands) {
     return {operands.begin(), operands.end()};
 }
 
-int kind(DType dtype) {
-    if (ir::is_complex(dtype)) return 4;
-    if (ir::is_floating(dtype)) return 3;
-    if (ir::is_signed_integer(dtype)) return 2;
-    return ir::is_unsigned_integer(dtype) ? 1 : 0;
-}
-
 // The least or greatest value of a real dtype, as a 0-d constant.
 Tensor limit(DType dtype, bool greatest) {
     if (!ir::is_integer(dtype)) {
@@ -62,6 +55,13 @@ void check_exponent(const Tensor& x, const Tensor& y) {
 
 }  // namespace
 
+int kind_rank(DType dtype) {
+    if (ir::is_complex(dtype)) return 4;
+    if (ir::is_floating(dtype)) return 3;
+    if (ir::is_signed_integer(dtype)) return 2;
+    return ir::is_unsigned_integer(dtype) ? 1 : 0;
+}
+
 Tensor raised(const Operand& x, const Operand& y) {
     const Tensor& base = x;
     const Tensor& exponent = y;
@@ -87,14 +87,14 @@ Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType d
     std::vector<Tensor> converted;
     for (size_t i = 0; i < operands.size(); ++i) {
         const Tensor& x = operands[i];
-        user_check<TypeError>(kind(x.dtype()) <= kind(dtype), "Cannot cast ufunc '", row,
+        user_check<TypeError>(kind_rank(x.dtype()) <= kind_rank(dtype), "Cannot cast ufunc '", row,
                               "' input ", i, " from dtype('", x.dtype(), "') to dtype('", dtype,
                               "') with casting rule 'same_kind'");
         check_integer_fits(row, x, dtype);
         converted.push_back(ops::astype(x, dtype));
     }
     const Tensor result = ops::map(row, converted);
-    user_check<TypeError>(kind(result.dtype()) <= kind(dtype), row,
+    user_check<TypeError>(kind_rank(result.dtype()) <= kind_rank(dtype), row,
                           ": no loop with this dtype exists: dtype=", dtype, " gives ",
                           result.dtype(), ". Leave dtype out and convert the result.");
     return ops::astype(result, dtype);

@@ -22,6 +22,10 @@ namespace composit::numpy {
 // casting="same_kind" forbids it.
 [[nodiscard]] Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType dtype);
 
+// The rank of dtype's kind, bool < unsigned < signed < floating < complex: casting="same_kind"
+// allows a cast that does not lower it.
+[[nodiscard]] int kind_rank(DType dtype);
+
 // x between low and high; either may be Operand(), "not given". NaN stays NaN; low > high gives
 // high. The gradient passes where low <= x <= high, as torch.clamp's.
 [[nodiscard]] Tensor clip(const Operand& x, const Operand& low, const Operand& high);

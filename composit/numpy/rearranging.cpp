@@ -4,6 +4,7 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/part.h"
 
 #include <algorithm>
 
@@ -12,14 +13,7 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// Elements start … start + length - 1 of an axis.
-Tensor part(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
-    Axes starts(x.shape().size(), 0), steps(x.shape().size(), 1);
-    Shape lengths = x.shape();
-    starts[static_cast<size_t>(axis)] = length ? start : 0;
-    lengths[static_cast<size_t>(axis)] = length;
-    return ops::slice(x, starts, lengths, steps);
-}
+using ops::part;
 
 Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
     const int64_t length = x.shape()[static_cast<size_t>(axis)];

@@ -5,6 +5,7 @@
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/part.h"
 
 #include <algorithm>
 
@@ -277,10 +278,7 @@ const ir::Operation& pad_operation() {
             for (size_t d = 0; d < low.size(); ++d) {
                 const int64_t step = interior[d] + 1, n = x.shape()[d],
                               total = node.types()[0].shape[d];
-                const int64_t first = low[d] < 0 ? (-low[d] + step - 1) / step : 0;
-                const int64_t room = total - 1 - low[d];
-                const int64_t last = room < 0 ? -1 : std::min(n - 1, room / step);
-                const int64_t count = std::max<int64_t>(0, last - first + 1);
+                const auto [first, count] = kept_by_padding(n, low[d], step, total);
                 starts.push_back(count ? low[d] + first * step : 0);
                 lengths.push_back(count);
                 steps.push_back(step);
@@ -314,14 +312,6 @@ const ir::Operation& pad_operation() {
 }
 
 // ----- concatenate
-Tensor part(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
-    Axes starts(x.shape().size(), 0), steps(x.shape().size(), 1);
-    Shape lengths = x.shape();
-    starts[static_cast<size_t>(axis)] = start;
-    lengths[static_cast<size_t>(axis)] = length;
-    return slice(x, starts, lengths, steps);
-}
-
 const ir::Operation& concatenate_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "concatenate",

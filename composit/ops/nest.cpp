@@ -136,6 +136,13 @@ std::optional<Nest> try_reshape(const Nest& nest, const Shape& shape) {
     return result;
 }
 
+KeptRange kept_by_padding(int64_t length, int64_t low, int64_t step, int64_t padded_length) {
+    const int64_t first = low < 0 ? (-low + step - 1) / step : 0;
+    const int64_t room = padded_length - 1 - low;  // the last position times step must not pass it
+    const int64_t last = room < 0 ? -1 : std::min(length - 1, room / step);
+    return {first, std::max<int64_t>(0, last - first + 1)};
+}
+
 void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill,
               const std::vector<int64_t>& low, const std::vector<int64_t>& interior,
               const Shape& shape, const Access& target) {
@@ -146,11 +153,9 @@ void emit_pad(ir::Lowering& lowering, const Nest& x, const Nest& fill,
     Access place = target;
     for (size_t d = 0; d < shape.size(); ++d) {
         const int64_t step = interior[d] + 1;
-        first[d] = low[d] < 0 ? (-low[d] + step - 1) / step : 0;
-        const int64_t room =
-            shape[d] - 1 - low[d];  // the last source position times step must not pass it
-        const int64_t last = room < 0 ? -1 : std::min(x.extents[d] - 1, room / step);
-        inner[d] = std::max<int64_t>(0, last - first[d] + 1);
+        const KeptRange kept = kept_by_padding(x.extents[d], low[d], step, shape[d]);
+        first[d] = kept.first;
+        inner[d] = kept.count;
         place.offset += target.strides[d] * (low[d] + first[d] * step);
         place.strides[d] = target.strides[d] * step;
     }

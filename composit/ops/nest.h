@@ -34,6 +34,13 @@ Nest broadcast(const Nest& nest, const ir::Shape& shape, ir::Lowering& lowering)
 // The nest as a view of another shape with the same element order, if strides allow it.
 std::optional<Nest> try_reshape(const Nest& nest, const ir::Shape& shape);
 
+// Positions of an axis that padding keeps (negative padding crops): `count` of them from `first`.
+struct KeptRange {
+    int64_t first, count;
+};
+// For an axis of `length`, whose position i moves to low + i * step of `padded_length`.
+KeptRange kept_by_padding(int64_t length, int64_t low, int64_t step, int64_t padded_length);
+
 // x, with `interior` elements between neighbours and `low` before each axis (negative: cropped),
 // copied into `target`, which has the padded shape; the rest of target is filled with the 0-d nest
 // `fill`.

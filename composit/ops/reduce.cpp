@@ -5,6 +5,7 @@
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
+#include "composit/ops/part.h"
 
 #include <algorithm>
 
@@ -75,12 +76,10 @@ Tensor spread(const Tensor& g, const Tensor& x, const Axes& axes) {
     return broadcast_to(reshape(g, reduced_shape(x.shape(), axes, true)), x.shape());
 }
 
-Tensor part(const Tensor& x, int64_t start, int64_t length) {  // of the last axis
-    std::vector<int64_t> starts(x.shape().size(), 0), lengths = x.shape(),
-                                                      steps(x.shape().size(), 1);
-    starts.back() = start;
-    lengths.back() = length;
-    return slice(x, starts, lengths, steps);
+// The first and the last `length` elements of the last axis.
+Tensor head(const Tensor& x, int64_t length) { return part(x, x.rank() - 1, 0, length); }
+Tensor tail(const Tensor& x, int64_t length) {
+    return part(x, x.rank() - 1, x.shape().back() - length, length);
 }
 
 Tensor ones(const Tensor& like, int64_t length) {  // like's shape with another last length
@@ -111,7 +110,7 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const Axes& axes) {
         const int64_t length = z.shape().back(), half = (length + 1) / 2;
         lengths.push_back(length);
         if (length % 2) levels.back() = z = concatenate({z, ones(z, 1)}, z.rank() - 1);
-        levels.push_back(map("multiply", {part(z, 0, half), part(z, half, half)}));
+        levels.push_back(map("multiply", {head(z, half), tail(z, half)}));
     }
     Shape narrow = kept;
     narrow.push_back(1);
@@ -119,10 +118,10 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const Axes& axes) {
     for (size_t level = lengths.size(); level-- > 0;) {
         const Tensor& z = levels[level];
         const int64_t half = z.shape().back() / 2;
-        gradient = concatenate({map("multiply", {gradient, part(z, half, half)}),
-                                map("multiply", {gradient, part(z, 0, half)})},
+        gradient = concatenate({map("multiply", {gradient, tail(z, half)}),
+                                map("multiply", {gradient, head(z, half)})},
                                z.rank() - 1);
-        if (gradient.shape().back() != lengths[level]) gradient = part(gradient, 0, lengths[level]);
+        if (gradient.shape().back() != lengths[level]) gradient = head(gradient, lengths[level]);
     }
     if (n == 0) return zeros_like(x);
     Axes inverse(order.size());

@@ -34,20 +34,14 @@ Tensor applied(std::string_view row, const Tensor& a, const Tensor& b) {
     return numpy::apply(row, {a, b});
 }
 
-int kind_of(ir::DType dtype) {
-    if (ir::is_complex(dtype)) return 4;
-    if (ir::is_floating(dtype)) return 3;
-    if (ir::is_signed_integer(dtype)) return 2;
-    return ir::is_unsigned_integer(dtype) ? 1 : 0;
-}
-
 // NumPy's rule for writing a result over an operand.
 Tensor fitted(std::string_view row, const Tensor& result, const ir::TensorType& type) {
     user_check(result.shape() == type.shape, "non-broadcastable output operand with shape ",
                type.shape, " doesn't match the broadcast shape ", result.shape());
-    user_check<TypeError>(kind_of(result.dtype()) <= kind_of(type.dtype), "Cannot cast ufunc '",
-                          row, "' output from dtype('", ir::name(result.dtype()), "') to dtype('",
-                          ir::name(type.dtype), "') with casting rule 'same_kind'");
+    user_check<TypeError>(numpy::kind_rank(result.dtype()) <= numpy::kind_rank(type.dtype),
+                          "Cannot cast ufunc '", row, "' output from dtype('",
+                          ir::name(result.dtype()), "') to dtype('", ir::name(type.dtype),
+                          "') with casting rule 'same_kind'");
     return ops::astype(result, type.dtype);
 }
 
