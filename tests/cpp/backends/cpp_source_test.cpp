@@ -14,8 +14,7 @@ namespace composit::tests {
 namespace {
 
 std::string golden_path(const std::string& name) {
-    std::string here = __FILE__;
-    return here.substr(0, here.find("tests/cpp/")) + "tests/golden/" + name + ".cpp.golden";
+    return COMPOSIT_TESTS_FOLDER "/golden/" + name + ".cpp.golden";
 }
 
 // The kernels of these programs, without what they use.
