@@ -26,20 +26,22 @@ void warn_once(const std::string& text) {
     runtime::warn(text);
 }
 
+// Throws what the interpreter, the last resort, says of the first kernel that it refuses.
+void check_interpreter(const Program& program, const Kernel& kernel, const std::string& backend) {
+    const auto why = runtime::backend(interpreter)->refuses(kernel, program);
+    user_check<NotSupported>(!why, backend, ": ", kernel.name, " (", kernel.comment,
+                             ") cannot run: ", why.value_or(""));
+}
+
 std::vector<Placement> place(const Program& program, const Options& options) {
     const auto wanted = runtime::backend(options.backend);
     std::vector<Placement> placements;
     for (const Kernel& kernel : program.kernels) {
-        const auto why = wanted->refuses(kernel, program);
-        Placement placement{kernel.name, why ? interpreter : options.backend, why.value_or("")};
-        if (why) {
-            const auto again = options.backend == interpreter
-                                   ? why
-                                   : runtime::backend(interpreter)->refuses(kernel, program);
-            user_check<NotSupported>(!again, options.backend, ": ", kernel.name, " (",
-                                     kernel.comment, ") cannot run: ", again.value_or(""));
-        }
-        placements.push_back(std::move(placement));
+        // What the interpreter refuses shows when it compiles: asking it first is half the work.
+        const auto why =
+            options.backend == interpreter ? std::nullopt : wanted->refuses(kernel, program);
+        if (why) check_interpreter(program, kernel, options.backend);
+        placements.push_back({kernel.name, why ? interpreter : options.backend, why.value_or("")});
     }
     return placements;
 }
@@ -60,7 +62,13 @@ Built build_as_wished(const Program& program, const Options& options) {
     const auto backend =
         runtime::backend(built.placements.empty() ? options.backend : built.placements[0].backend);
     const int threads = options.threads > 0 ? options.threads : default_threads();
-    built.executable = backend->compile(built.program, {options.cache_folder, threads});
+    try {
+        built.executable = backend->compile(built.program, {options.cache_folder, threads});
+    } catch (const NotSupported&) {
+        for (const Kernel& kernel : program.kernels)
+            check_interpreter(program, kernel, options.backend);
+        throw;
+    }
     return built;
 }
 

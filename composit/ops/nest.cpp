@@ -53,6 +53,14 @@ std::optional<std::vector<int64_t>> reshaped_strides(const Shape& from,
     return result;
 }
 
+// The value of `nest` with its inputs numbered anew.
+Expr renumbered(const Nest& nest, const std::vector<size_t>& numbers) {
+    std::vector<Expr> arguments;
+    for (size_t i = 0; i < numbers.size(); ++i)
+        arguments.push_back(Expr::argument(static_cast<int>(numbers[i]), nest.inputs[i].dtype));
+    return ir::scalar::substitute({nest.value}, arguments).front();
+}
+
 }  // namespace
 
 Access row_major(int buffer, ir::DType dtype, const Shape& shape, int64_t offset) {
@@ -82,14 +90,16 @@ Nest combine(const std::vector<Nest>& nests,
     for (const Nest& nest : nests) {
         internal_check(nest.extents == result.extents, "combine: extents ", nest.extents, " and ",
                        result.extents);
-        std::vector<Expr> renamed;
+        std::vector<size_t> numbers;
+        bool moved = false;  // the first nest of a chain keeps its numbers, and so its body
         for (const Access& access : nest.inputs) {
             size_t k = 0;
             while (k < result.inputs.size() && !same(result.inputs[k], access)) ++k;
             if (k == result.inputs.size()) result.inputs.push_back(access);
-            renamed.push_back(Expr::argument(static_cast<int>(k), access.dtype));
+            moved |= k != numbers.size();
+            numbers.push_back(k);
         }
-        values.push_back(ir::scalar::substitute({nest.value}, renamed).front());
+        values.push_back(moved ? renumbered(nest, numbers) : nest.value);
     }
     result.value = body(values);
     return result;

@@ -103,6 +103,16 @@ void GraphLowering::lower_node(const Node& node) {
     node_ = &node;
     values_[&node].resize(static_cast<size_t>(node.output_count()));
     node.operation().lower(node, *this);
+    forget_operands(node);
+}
+
+void GraphLowering::forget_operands(const Node& node) {
+    for (const Tensor& operand : node.operands()) {
+        auto& counts = uses_.at(&operand.node());
+        --counts[static_cast<size_t>(operand.output_index())];
+        if (std::all_of(counts.begin(), counts.end(), [](int count) { return count == 0; }))
+            values_.erase(&operand.node());
+    }
 }
 
 Nest GraphLowering::operand(int i) {

@@ -41,12 +41,14 @@ class GraphLowering : public ir::Lowering {
     void bind_output(const Tensor& output);
     void count_uses(const std::vector<const ir::Node*>& order, const std::vector<Tensor>& outputs);
     void lower_node(const ir::Node& node);
+    // Drops the values of operands that no node to come uses: nests hold expressions.
+    void forget_operands(const ir::Node& node);
 
     LowerOptions options_;
     ir::kernel::Program program_;
     std::vector<Tensor> inputs_;
     std::unordered_map<const ir::Node*, std::vector<ir::Nest>> values_;
-    std::unordered_map<const ir::Node*, std::vector<int>> uses_;
+    std::unordered_map<const ir::Node*, std::vector<int>> uses_;  // to come, of each output
     std::set<std::string> buffer_names_, kernel_names_;
     std::map<std::string, int> last_number_;
     const ir::Node* node_ = nullptr;  // being lowered
