@@ -6,6 +6,7 @@
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
 
+#include <cstring>
 #include <iomanip>
 #include <mutex>
 #include <optional>
@@ -65,6 +66,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
       options_(std::move(options)),
       stages_(std::make_shared<Stages>()) {
     if (options_.threads <= 0) options_.threads = default_threads();
+    parallel_for_ = parallel_for(options_.threads);
     check_placeholders(name_, inputs_, outputs_);
     stages_->inlined = transforms::inline_calls(outputs_);
     simplified_ = transforms::simplify(stages_->inlined);
@@ -96,12 +98,20 @@ std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) con
         user_check(argument.shape() == input.shape(), name_, ": argument '", input.name(),
                    "' has shape ", argument.shape(), ". ", input.shape(), " is required.");
     }
+    std::vector<const void*> inputs;
+    for (const Array& argument : arguments) inputs.push_back(argument.data());
+    return run(inputs);
+}
+
+std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) const {
     runtime::Run run;
     run.threads = options_.threads;
-    run.parallel_for = parallel_for(options_.threads);
+    run.parallel_for = parallel_for_;
+    run.inputs.reserve(argument_of_input_.size());
     for (int place : argument_of_input_)
-        run.inputs.push_back(arguments[static_cast<size_t>(place)].data());
+        run.inputs.push_back(arguments[static_cast<size_t>(place)]);
     std::vector<Array> results;
+    results.reserve(outputs_.size());
     for (const Tensor& output : outputs_) {
         results.emplace_back(output.dtype(), output.shape());
         run.outputs.push_back(results.back().mutable_data());
@@ -109,11 +119,19 @@ std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) con
     try {
         executable_->run(run);
     } catch (const IndexError& error) {
-        std::vector<Tensor> values;
-        for (const Array& argument : arguments) values.push_back(ir::constant(argument));
-        rethrow_with_line(error, ir::substitute(outputs_, inputs_, values));
+        rethrow_with_line(error, with_values(arguments));
     }
     return results;
+}
+
+std::vector<Tensor> Compiled::with_values(const std::vector<const void*>& arguments) const {
+    std::vector<Tensor> values;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+        Array value(inputs_[i].dtype(), inputs_[i].shape());
+        std::memcpy(value.mutable_data(), arguments[i], static_cast<size_t>(value.bytes()));
+        values.push_back(ir::constant(std::move(value)));
+    }
+    return ir::substitute(outputs_, inputs_, values);
 }
 
 const std::vector<Compiled::Pass>& Compiled::passes() const {

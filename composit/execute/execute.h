@@ -54,6 +54,8 @@ class Compiled {
 
     // ValueError/TypeError when count, shape or dtype do not fit, naming the argument.
     std::vector<Array> operator()(const std::vector<Array>& arguments) const;
+    // The same for memory that is known to fit: row-major, of the inputs' dtypes and shapes.
+    std::vector<Array> run(const std::vector<const void*>& arguments) const;
 
     const std::string& name() const { return name_; }
     const std::vector<Tensor>& inputs() const { return inputs_; }
@@ -74,9 +76,13 @@ class Compiled {
     const Options& options() const { return options_; }
 
   private:
+    // The outputs, computed from constants instead of placeholders.
+    std::vector<Tensor> with_values(const std::vector<const void*>& arguments) const;
+
     std::string name_;
     std::vector<Tensor> inputs_, outputs_, simplified_;
     Options options_;
+    runtime::ParallelFor parallel_for_;
     struct Stages;  // what the passes printed are printed from
     std::shared_ptr<Stages> stages_;
     ir::kernel::Program program_;

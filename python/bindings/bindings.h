@@ -14,6 +14,7 @@ void bind_kernel(nanobind::module_& module);      // ir/kernel/kernel.h
 void bind_ops(nanobind::module_& module);         // ops/ops.h
 void bind_transforms(nanobind::module_& module);  // transforms/transforms.h
 void bind_execute(nanobind::module_& module);     // execute/execute.h
+void bind_calls(nanobind::module_& module);       // execute/execute.h: quick calls of Compiled
 void bind_backend(nanobind::module_& module);     // runtime/backend.h
 void bind_export(nanobind::module_& module);      // exporters/cpp_project/export.h
 

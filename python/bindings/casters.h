@@ -130,6 +130,25 @@ struct type_caster<std::optional<composit::ir::DType>>
     }
 };
 
+// Deferred like one dtype: nanobind's own list conversion may not throw.
+template <>
+struct type_caster<std::vector<composit::ir::DType>>
+    : DeferredCaster<std::vector<composit::ir::DType>,
+                     type_caster<std::vector<composit::ir::DType>>> {
+    static constexpr auto Name = const_name("list[numpy.dtype]");
+    static std::vector<composit::ir::DType> convert(handle source) {
+        std::vector<composit::ir::DType> dtypes;
+        for (handle item : source) dtypes.push_back(composit::python::dtype_from(item));
+        return dtypes;
+    }
+    static nanobind::object made(const std::vector<composit::ir::DType>& dtypes) {
+        list result;
+        for (const composit::ir::DType dtype : dtypes)
+            result.append(composit::python::dtype_object(dtype));
+        return result;
+    }
+};
+
 // Shapes and axes: an integer or a sequence of integers in, a tuple out.
 template <>
 struct type_caster<std::vector<int64_t>>

@@ -1,10 +1,10 @@
 // The extension composit._core.
+#include "arrays.h"
 #include "bindings.h"
 #include "composit/version.h"
 #include "held.h"
 #include "nn.h"
 #include "numpy.h"
-#include "values.h"
 
 #include <nanobind/nanobind.h>
 
@@ -16,7 +16,7 @@ NB_MODULE(_core, module) {
     module.attr("__version__") = composit::version;
     bind_held(module);
     bind_errors(module);
-    bind_memory(module);
+    bind_arrays(module);
     bind_scalar(module);
     bind_kernel(module);
     bind_node(module);
@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
     bind_ops(module);
     bind_transforms(module);
     bind_execute(module);
+    bind_calls(module);
     bind_backend(module);
     bind_export(module);
     nb::module_ numpy = module.def_submodule("numpy", "composit/numpy/*.h");

@@ -31,6 +31,8 @@ class Specialisation:
     def __init__(self, core: Any, rebuild_result: Any) -> None:
         self.core = core
         self._rebuild_result = rebuild_result
+        # The structure that calls return, with numbers for arrays.
+        self.result = rebuild_result(list(range(len(core.outputs))))
 
     def __call__(self, arrays: list[Any]) -> Any:
         return self._rebuild_result(self.core(*arrays))
@@ -99,8 +101,13 @@ class CompiledFunction:
         self._options = run_options
         self._name = name
         self._is_fixed = False
-        self._latest: Specialisation | None = None
+        self._calls = _core.Calls()  # knows the specialisations by their numbers
         self.specialisations: dict[Any, Specialisation] = {}
+
+    @property
+    def _latest(self) -> Specialisation | None:
+        every = list(self.specialisations.values())
+        return every[self._calls.latest] if every else None
 
     def specialise(self, *examples: Any) -> Specialisation:
         """Compiles for arguments like these (now, if it has not been done)."""
@@ -108,8 +115,9 @@ class CompiledFunction:
         found = self.specialisations.get(signature)
         if found is None:
             found = self._compile(leaves, rebuild)
+            self._calls.add(found.core, examples, found.result)
             self.specialisations[signature] = found
-        self._latest = found
+        self._calls.latest = list(self.specialisations).index(signature)
         return found
 
     def _signature(self, args: tuple[Any, ...]) -> tuple[Any, list[Any], Any]:
@@ -153,6 +161,10 @@ class CompiledFunction:
         }
 
     def __call__(self, *args: Any) -> Any:
+        result = self._calls(*args)
+        return self._call_slowly(args) if result is NotImplemented else result
+
+    def _call_slowly(self, args: tuple[Any, ...]) -> Any:
         signature, leaves, _ = self._signature(args)
         found = self.specialisations.get(signature)
         if found is None:
@@ -165,7 +177,7 @@ class CompiledFunction:
                     )
                 )
             found = self.specialise(*args)
-        self._latest = found
+        self._calls.latest = list(self.specialisations).index(signature)
         return found([leaf for leaf in leaves if hasattr(leaf, "dtype")])
 
     def __getattr__(self, name: str) -> Any:

@@ -1,0 +1,174 @@
+// The one file that uses NumPy's C interface: its macros read an array in a few instructions, where
+// attributes and the buffer protocol take a microsecond.
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include "arrays.h"
+
+#include "composit/base/error.h"
+
+#include <nanobind/stl/string.h>
+#include <numpy/arrayobject.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+namespace composit::python {
+namespace {
+
+using ir::DType;
+
+PyArrayObject* ndarray_of(nb::handle value) {
+    return reinterpret_cast<PyArrayObject*>(value.ptr());
+}
+
+// By NumPy's type numbers; long and long long are both 64 bits wide here.
+std::optional<DType> dtype_of_number(int number) {
+    switch (number) {
+        case NPY_BOOL: return DType::boolean;
+        case NPY_BYTE: return DType::int8;
+        case NPY_UBYTE: return DType::uint8;
+        case NPY_SHORT: return DType::int16;
+        case NPY_USHORT: return DType::uint16;
+        case NPY_INT: return DType::int32;
+        case NPY_UINT: return DType::uint32;
+        case NPY_LONG:
+        case NPY_LONGLONG: return DType::int64;
+        case NPY_ULONG:
+        case NPY_ULONGLONG: return DType::uint64;
+        case NPY_FLOAT: return DType::float32;
+        case NPY_DOUBLE: return DType::float64;
+        case NPY_CFLOAT: return DType::complex64;
+        case NPY_CDOUBLE: return DType::complex128;
+        case NPY_HALF: return DType::float16;
+        default: return std::nullopt;
+    }
+}
+
+DType dtype_of(nb::handle numpy_dtype) {
+    const int number = reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())->type_num;
+    if (const std::optional<DType> known = dtype_of_number(number)) return *known;
+    const std::string name = nb::cast<std::string>(nb::str(numpy_dtype.attr("name")));
+    user_check<TypeError>(name == "bfloat16", "dtype ", name,
+                          " is not supported. Booleans, integers, floats and complex numbers are.");
+    return DType::bfloat16;
+}
+
+ir::Shape shape_of(PyArrayObject* array) {
+    const npy_intp* lengths = PyArray_DIMS(array);
+    return ir::Shape(lengths, lengths + PyArray_NDIM(array));
+}
+
+// The last owner may end on any thread.
+struct Releases {
+    PyObject* held;
+    void operator()(void*) const {
+        const PyGILState_STATE state = PyGILState_Ensure();
+        Py_DECREF(held);
+        PyGILState_Release(state);
+    }
+};
+
+const char* const memory_name = "composit.memory";
+
+void free_memory(PyObject* capsule) {
+    delete static_cast<std::shared_ptr<void>*>(PyCapsule_GetPointer(capsule, memory_name));
+}
+
+}  // namespace
+
+nb::handle numpy_attribute(const char* name) {
+    static auto* known = new std::unordered_map<std::string, nb::object>;
+    nb::object& object = (*known)[name];
+    if (!object.is_valid()) object = nb::module_::import_("numpy").attr(name);
+    return object;
+}
+
+DType dtype_from(nb::handle value) {
+    if (PyUnicode_Check(value.ptr()) && nb::cast<std::string>(value) == "bfloat16")
+        return DType::bfloat16;
+    if (PyArray_DescrCheck(value.ptr())) return dtype_of(value);
+    return dtype_of(numpy_attribute("dtype")(value));
+}
+
+nb::object dtype_object(DType dtype) {
+    static auto* known = new std::array<nb::object, ir::dtype_count>;
+    nb::object& object = (*known)[static_cast<size_t>(dtype)];
+    if (object.is_valid()) return object;
+    if (dtype == DType::bfloat16)
+        object = numpy_attribute("dtype")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+    else
+        object = numpy_attribute("dtype")(nb::str(std::string(ir::name(dtype)).c_str()));
+    return object;
+}
+
+ir::Array array_from(nb::handle value, bool copy) {
+    nb::object source = nb::borrow(value);
+    if (!PyArray_Check(source.ptr())) source = numpy_attribute("asarray")(source);
+    const DType dtype =
+        dtype_of(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(ndarray_of(source)))));
+    const ir::Shape shape = shape_of(ndarray_of(source));
+    // Native, aligned and row-major; a new array where it is not.
+    if (!PyArray_ISCARRAY_RO(ndarray_of(source))) {
+        source = nb::steal(PyArray_NewCopy(ndarray_of(source), NPY_CORDER));
+        if (!source.is_valid()) throw nb::python_error();
+        if (PyArray_ISBYTESWAPPED(ndarray_of(source)))
+            source = source.attr("astype")(dtype_object(dtype));
+    }
+    void* data = PyArray_DATA(ndarray_of(source));
+    const npy_intp bytes = PyArray_NBYTES(ndarray_of(source));
+    // Made here, so that nobody else can write to it.
+    const bool is_fresh = source.ptr() != value.ptr() && Py_REFCNT(source.ptr()) == 1 &&
+                          PyArray_CHKFLAGS(ndarray_of(source), NPY_ARRAY_OWNDATA);
+    if ((!copy || is_fresh) && bytes > 0) {
+        PyObject* held = source.release().ptr();
+        return ir::Array(dtype, shape, std::shared_ptr<void>(data, Releases{held}), data);
+    }
+    ir::Array array(dtype, shape);
+    if (bytes > 0) std::memcpy(array.mutable_data(), data, static_cast<size_t>(bytes));
+    return array;
+}
+
+nb::object ndarray_from(ir::Array array) {
+    const bool is_half = array.dtype() == DType::bfloat16;
+    nb::object dtype = dtype_object(is_half ? DType::uint16 : array.dtype());
+    const ir::Shape& shape = array.shape();
+    std::array<npy_intp, NPY_MAXDIMS> lengths;
+    user_check(shape.size() <= lengths.size(), "evaluate: the result has ", shape.size(),
+               " axes. NumPy arrays have at most ", lengths.size(), ".");
+    std::copy(shape.begin(), shape.end(), lengths.begin());
+    const bool is_handed_over = array.size() > 0 && array.owner().use_count() == 1;
+    nb::object result = nb::steal(
+        PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release().ptr()),
+                             static_cast<int>(shape.size()), lengths.data(), nullptr,
+                             is_handed_over ? array.mutable_data() : nullptr,
+                             is_handed_over ? NPY_ARRAY_CARRAY : 0, nullptr));
+    if (!result.is_valid()) throw nb::python_error();
+    if (is_handed_over) {
+        auto owner = std::make_unique<std::shared_ptr<void>>(array.owner());
+        PyObject* base = PyCapsule_New(owner.get(), memory_name, free_memory);
+        if (!base) throw nb::python_error();
+        owner.release();
+        if (PyArray_SetBaseObject(ndarray_of(result), base) != 0) throw nb::python_error();
+    } else if (array.size() > 0) {
+        std::memcpy(PyArray_DATA(ndarray_of(result)), array.data(),
+                    static_cast<size_t>(array.bytes()));
+    }
+    return is_half ? result.attr("view")(dtype_object(DType::bfloat16)) : result;
+}
+
+std::optional<PlainArray> plain_array(nb::handle value) {
+    if (!PyArray_CheckExact(value.ptr())) return std::nullopt;
+    PyArrayObject* array = ndarray_of(value);
+    if (!PyArray_ISCARRAY_RO(array)) return std::nullopt;
+    const std::optional<DType> dtype = dtype_of_number(PyArray_TYPE(array));
+    if (!dtype) return std::nullopt;
+    return PlainArray{*dtype, PyArray_DIMS(array), PyArray_NDIM(array), PyArray_DATA(array)};
+}
+
+void bind_arrays(nb::module_&) {
+    if (PyArray_ImportNumPyAPI() != 0) throw nb::python_error();
+}
+
+}  // namespace composit::python

@@ -1,0 +1,40 @@
+// NumPy's arrays and dtypes as composit's, and back.
+#pragma once
+
+#include "composit/ir/array.h"
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+
+namespace composit::python {
+
+namespace nb = nanobind;
+
+// numpy.<name>, imported once.
+nb::handle numpy_attribute(const char* name);
+
+// Anything numpy.dtype accepts, and "bfloat16". TypeError for dtypes without numbers.
+ir::DType dtype_from(nb::handle value);
+// numpy.dtype (ml_dtypes' bfloat16).
+nb::object dtype_object(ir::DType dtype);
+
+// A copy of an ndarray in composit's memory; without `copy` the ndarray's own memory where that is
+// contiguous.
+ir::Array array_from(nb::handle ndarray, bool copy = true);
+// A writable ndarray. Memory that nobody else owns is handed over, other memory is copied.
+nb::object ndarray_from(ir::Array array);
+
+// What an ndarray holds, where no conversion is needed to read it: exactly numpy.ndarray, of a
+// built-in dtype, native, aligned, row-major. The shape belongs to the array.
+struct PlainArray {
+    ir::DType dtype;
+    const Py_ssize_t* shape;
+    int rank;
+    const void* data;
+};
+std::optional<PlainArray> plain_array(nb::handle value);
+
+void bind_arrays(nb::module_& module);
+
+}  // namespace composit::python

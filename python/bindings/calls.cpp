@@ -1,0 +1,114 @@
+// The quick way into compiled programs: arguments that fit a specialisation exactly go straight to
+// its program, in about a microsecond. Everything else is compilation.py's business.
+#include "arrays.h"
+#include "bindings.h"
+#include "composit/execute/execute.h"
+#include "structure.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+
+namespace composit::python {
+namespace {
+
+using execute::Compiled;
+
+class Calls {
+  public:
+    // `arguments` and `result` are an example of each: their structure and literals count.
+    void add(nb::object core, nb::handle arguments, nb::handle result) {
+        Entry entry;
+        entry.compiled = nb::inst_ptr<Compiled>(core);
+        entry.core = std::move(core);
+        entry.arguments = Structure(arguments, entry.examples);
+        for (nb::object& example : entry.examples)
+            if (!is_literal(example)) example.reset();
+        std::vector<nb::object> leaves;
+        entry.result = Structure(result, leaves);
+        entries_.push_back(std::move(entry));
+        latest_ = entries_.size() - 1;
+    }
+
+    // NotImplemented where no specialisation fits, or an argument must be converted first.
+    nb::object call(const nb::args& arguments) {
+        for (size_t i = 0; i < entries_.size(); ++i) {
+            // The one used last first.
+            const size_t number = i == 0 ? latest_ : i <= latest_ ? i - 1 : i;
+            std::vector<nb::object> leaves;
+            std::vector<const void*> inputs;
+            if (!fits(entries_[number], arguments, leaves, inputs)) continue;
+            latest_ = number;
+            return run(entries_[number], inputs);
+        }
+        return nb::borrow(Py_NotImplemented);
+    }
+
+    size_t latest() const { return latest_; }
+    void set_latest(size_t number) { latest_ = number; }
+
+  private:
+    struct Entry {
+        nb::object core;
+        const Compiled* compiled = nullptr;
+        Structure arguments;
+        std::vector<nb::object> examples;  // literals; empty for arrays
+        Structure result;
+    };
+
+    // Numbers and texts are part of the program, arrays are its inputs.
+    static bool is_literal(nb::handle value) {
+        PyObject* object = value.ptr();
+        return PyBool_Check(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
+               PyUnicode_CheckExact(object);
+    }
+
+    static bool fits(const Entry& entry, nb::handle arguments, std::vector<nb::object>& leaves,
+                     std::vector<const void*>& inputs) {
+        if (!entry.arguments.match(arguments, leaves)) return false;
+        for (size_t i = 0; i < leaves.size(); ++i) {
+            const nb::object& literal = entry.examples[i];
+            if (literal.is_valid()) {
+                if (leaves[i].type().ptr() != literal.type().ptr() || !leaves[i].equal(literal))
+                    return false;
+                continue;
+            }
+            const std::optional<PlainArray> array = plain_array(leaves[i]);
+            if (!array) return false;
+            const ir::Tensor& input = entry.compiled->inputs()[inputs.size()];
+            const ir::Shape& shape = input.shape();
+            if (array->dtype != input.dtype() || static_cast<size_t>(array->rank) != shape.size() ||
+                !std::equal(shape.begin(), shape.end(), array->shape))
+                return false;
+            inputs.push_back(array->data);
+        }
+        return true;
+    }
+
+    static nb::object run(const Entry& entry, const std::vector<const void*>& inputs) {
+        std::vector<ir::Array> values;
+        {
+            const nb::gil_scoped_release released;
+            values = entry.compiled->run(inputs);
+        }
+        std::vector<nb::object> results;
+        results.reserve(values.size());
+        for (ir::Array& value : values) results.push_back(ndarray_from(std::move(value)));
+        return entry.result.build(results);
+    }
+
+    std::vector<Entry> entries_;
+    size_t latest_ = 0;
+};
+
+}  // namespace
+
+void bind_calls(nb::module_& module) {
+    nb::class_<Calls>(module, "Calls", "The specialisations of a function, found by arguments.")
+        .def(nb::init<>())
+        .def("add", &Calls::add, nb::arg("core"), nb::arg("arguments"), nb::arg("result"))
+        .def("__call__", &Calls::call)
+        .def_prop_rw("latest", &Calls::latest, &Calls::set_latest);
+}
+
+}  // namespace composit::python
