@@ -1,12 +1,13 @@
 """Prints composit/ir/scalar/library_coefficients.h, which `make fmt` then lays out.
 
-Each entry is a weighted minimax polynomial; its weight makes the error relative to the function
-that it serves. Needs mpmath (faster with gmpy2); takes about a minute.
+Each entry is a weighted minimax polynomial, or a quotient of two; its weight makes the error
+relative to the function that it serves. Needs mpmath (faster with gmpy2); takes about two minutes.
 """
 
 import mpmath as mp
 from mpmath import mpf
-from remez import hexadecimal, minimax
+from rational import fit_rational
+from remez import hexadecimal, minimax, round_to
 
 mp.mp.prec = 260
 TINY = mpf("1e-9")  # polynomials in z = x * x start here: their functions divide by z
@@ -120,6 +121,68 @@ def entries():
     # fmt: on
 
 
+def quantile_over_difference(t):
+    """z / q for the probability q + 1/2 of the normal distribution below z, t = q^2."""
+    q = root(t)
+    return root(mpf(2)) * mp.erfinv(2 * q) / q
+
+
+def quantile_near_half(r):
+    """The same but for its value at t = 0, over t = 0.425^2 - r."""
+    t = mpf("0.180625") - r
+    return (quantile_over_difference(t) - root(2 * mp.pi)) / t
+
+
+def weight_near_half(r):
+    t = mpf("0.180625") - r
+    return t / quantile_over_difference(t)
+
+
+def quantile_in_tail(s):
+    """z for the probability exp(-s^2) above z, by Newton's method on the logarithm."""
+    z = root(mpf(2)) * s
+    for _ in range(100):
+        tail = mp.erfc(z / root(mpf(2))) / 2
+        density = mp.exp(-z * z / 2) / root(2 * mp.pi)
+        step = (mp.log(tail) + s * s) * tail / density
+        z += step
+        if abs(step) < mpf(2) ** -240 * abs(z):
+            return z
+    raise ArithmeticError(f"Newton's method does not end at {s}")
+
+
+def quotients():
+    """(name, comment, function, weight, low, high) of each quotient."""
+    # fmt: off
+    yield ("normal_quantile_near", "(z / q - sqrt(2 pi)) / q^2 where q + 1/2 of a normal "
+           "distribution lies below z, in r = 0.425^2 - q^2, relative to z", quantile_near_half,
+           weight_near_half, mpf(0), mpf("0.180625") - TINY)
+    yield ("normal_quantile_tail", "sqrt(2) s - z where exp(-s^2) of a normal distribution lies "
+           "above z, in s - 1.6, s <= 5, relative to z", *tail_quotient("1.6", "3.4"))
+    yield ("normal_quantile_far", "the same in s - 5, s <= 27.4", *tail_quotient("5", "22.4"))
+    # fmt: on
+
+
+def tail_quotient(start, length):
+    slope = round_to(root(mpf(2)), DOUBLE)  # as the library has it
+
+    def function(t):
+        return slope * (t + mpf(start)) - quantile_in_tail(t + mpf(start))
+
+    def weight(t):
+        return 1 / quantile_in_tail(t + mpf(start))
+
+    return function, weight, mpf(0), mpf(length)
+
+
+def print_array(name, values):
+    print(f"inline constexpr double {name}[] = {{")
+    texts = [hexadecimal(v) for v in values]
+    for start in range(0, len(texts), 3):
+        print("    " + ", ".join(texts[start : start + 3]) + ",")
+    print("};\n")
+
+
 def main():
     print(
         "// Coefficients of the library's polynomials, lowest power first.\n"
@@ -133,11 +196,12 @@ def main():
     for name, comment, function, weight, low, high, count, bits in entries():
         values, error = minimax(function, weight, low, high, count, bits)
         print(f"// {comment}; error 2^{mp.nstr(mp.log(error, 2), 4)}")
-        print(f"inline constexpr double {name}[] = {{")
-        texts = [hexadecimal(v) for v in values]
-        for start in range(0, count, 3):
-            print("    " + ", ".join(texts[start : start + 3]) + ",")
-        print("};\n")
+        print_array(name, values)
+    for name, comment, function, weight, low, high in quotients():
+        parts, error = fit_rational(function, weight, low, high, (8, 7))
+        print(f"// {comment}; error 2^{mp.nstr(mp.log(error, 2), 4)}")
+        for part, values in zip(("above", "below"), parts):
+            print_array(f"{name}_{part}", [round_to(v, DOUBLE) for v in values])
     print("}  // namespace composit::ir::scalar::coefficients")
 
 

@@ -45,6 +45,11 @@ Expr erf_of(const Expr& x);
 Expr erfc_of(const Expr& x);
 Expr gelu_of(const Expr& x);  // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
 
+// ----- library_normal.cpp
+// z with Phi(z) = p: -inf at 0, inf at 1, NaN outside [0, 1]; exact differences from 1/2 and 1
+// count.
+Expr ndtri_of(const Expr& x);
+
 // ----- library_trigonometric.cpp: reduction by Payne and Hanek for all magnitudes, polynomials
 Expr sin_of(const Expr& x);
 Expr cos_of(const Expr& x);

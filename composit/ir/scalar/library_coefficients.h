@@ -159,4 +159,42 @@ inline constexpr double erfc_float64[] = {
     -0x1.087d87e5c9260p-26, -0x1.7cca1d1ea92e1p-32, 0x1.1b2bbf64d7a6fp-30,
 };
 
+// (z / q - sqrt(2 pi)) / q^2 where q + 1/2 of a normal distribution lies below z, in r = 0.425^2 -
+// q^2, relative to z; error 2^-60.28
+inline constexpr double normal_quantile_near_above[] = {
+    0x1.37fc2a497deaap+2,  0x1.94811ef373a38p+7,  0x1.90d5c0efb7a34p+11,
+    0x1.7cdbefc1e2784p+14, 0x1.64711430e1885p+16, 0x1.2d3cfd196b33ep+17,
+    0x1.5cdf93ec9b436p+16, 0x1.96e46b6724399p+11, -0x1.8c8f7e904c6bfp+8,
+};
+
+inline constexpr double normal_quantile_near_below[] = {
+    0x1.0000000000000p+0,  0x1.7c1c8bbb04883p+5,  0x1.be46835764c2ep+9,  0x1.07f347ef8a616p+13,
+    0x1.4c23c9e73d7eep+15, 0x1.af4327a5f8cfcp+16, 0x1.006c98cc8a8ddp+17, 0x1.94fbaf7bbf6c8p+15,
+};
+
+// sqrt(2) s - z where exp(-s^2) of a normal distribution lies above z, in s - 1.6, s <= 5, relative
+// to z; error 2^-59.81
+inline constexpr double normal_quantile_tail_above[] = {
+    0x1.adb954c2ae755p-1,  0x1.6a45921dcff64p+0,  0x1.d8b3ea80d906ep-1,
+    0x1.32ff602d75de8p-2,  0x1.a59a0963a08a1p-5,  0x1.1afd068c88275p-8,
+    0x1.11d2d9e7550a8p-13, 0x1.3d7117aa6f01fp-22, -0x1.d043fca8287b0p-30,
+};
+
+inline constexpr double normal_quantile_tail_below[] = {
+    0x1.0000000000000p+0, 0x1.04953540d8670p+1, 0x1.aa5656b447a28p+0,  0x1.6a542e6db8858p-1,
+    0x1.58b5a19188074p-3, 0x1.6aede762755e1p-6, 0x1.7610f969f8b24p-10, 0x1.0834902422c3bp-15,
+};
+
+// the same in s - 5, s <= 27.4; error 2^-56.71
+inline constexpr double normal_quantile_far_above[] = {
+    0x1.a7143ee0259a0p-2,  0x1.948cef2d86645p-3,  0x1.182676cd4ed16p-5,
+    0x1.5c2c0396f9463p-9,  0x1.88e2f3934a9dep-14, 0x1.6949a6ace5fb4p-20,
+    0x1.8c0451db2e149p-28, 0x1.4d2b66063516dp-40, -0x1.31f3a627dc343p-51,
+};
+
+inline constexpr double normal_quantile_far_below[] = {
+    0x1.0000000000000p+0,  0x1.3a1e1d5920f99p-1,  0x1.2895a21b289b5p-3,  0x1.0fbc17af9201cp-6,
+    0x1.f7574aa9e86fep-11, 0x1.c0e0e88dab91fp-16, 0x1.4d22f0f175a1ep-22, 0x1.1d20b74842f69p-30,
+};
+
 }  // namespace composit::ir::scalar::coefficients

@@ -9,6 +9,7 @@ namespace {
 
 constexpr double two_over_root_pi = 1.12837916709551257390;
 constexpr double root_half = 0.707106781186547524401;
+constexpr double root_of_two_pi = 2.50662827463100050242;
 constexpr double normal_density_at_0 = 0.398942280401432677940;
 
 Expr slope_of_erf(const Expr& x, const Expr&) { return two_over_root_pi * call("exp", {-(x * x)}); }
@@ -18,6 +19,11 @@ Expr slope_of_gelu(const Expr& x, const Expr&) {
     const Expr distribution = 0.5 * call("erfc", {x * -root_half});
     const Expr density = normal_density_at_0 * call("exp", {-0.5 * x * x});
     return fma(x, density, distribution);
+}
+
+// 1 / phi(y)
+Expr slope_of_ndtri(const Expr&, const Expr& y) {
+    return root_of_two_pi * call("exp", {0.5 * y * y});
 }
 
 // The asymptotic series of log(z) - digamma(z) in 1 / z^2 for z >= 10, less its first term 1 / (2
@@ -85,6 +91,9 @@ std::vector<Row> special_rows() {
         library_row("lgamma", {"gammaln"}, floating, {0.5, 5},
                     "log |gamma(x)|; inf at 0 and the negative integers", lgamma_of,
                     [](Y x, Y) { return call("digamma", {x}); }),
+        library_row("ndtri", {}, floating, {0.02, 0.98},
+                    "the quantile of the normal distribution: z with Phi(z) = x", ndtri_of,
+                    slope_of_ndtri),
     };
 }
 

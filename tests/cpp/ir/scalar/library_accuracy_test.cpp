@@ -34,6 +34,26 @@ long double log2_of_sum(long double x, long double y) {
     return std::max(x, y) + std::log1p(std::exp2(-std::fabs(x - y))) / std::log(2.0L);
 }
 
+// Newton's method, on the error function near 1/2 and on the logarithm of the tail elsewhere.
+long double normal_quantile(long double p) {
+    if (!(p >= 0 && p <= 1)) return std::numeric_limits<long double>::quiet_NaN();
+    const long double q = p - 0.5L, tail = p < 0.5L ? p : 1 - p, root2 = std::sqrt(2.0L);
+    if (tail == 0) return std::copysign(std::numeric_limits<long double>::infinity(), q);
+    const auto density = [](long double z) {
+        return std::exp(-z * z / 2) / std::sqrt(2 * 3.14159265358979323846264338327950288L);
+    };
+    long double z = std::fabs(q) < 0.2L ? 0 : std::sqrt(-2 * std::log(tail));
+    for (int round = 0; round < 12; ++round) {
+        if (std::fabs(q) < 0.2L) {
+            z -= (std::erf(z / root2) - 2 * std::fabs(q)) / (2 * density(z));
+        } else {
+            const long double above = std::erfc(z / root2) / 2;
+            z += std::log(above / tail) * above / density(z);
+        }
+    }
+    return std::copysign(z, q);
+}
+
 #define UNARY(name, low, high, formula)                                                          \
     Case {                                                                                       \
         #name, name##_of, nullptr, [](long double x, long double) { return formula; }, low, high \
@@ -65,6 +85,7 @@ const Case cases[] = {
     UNARY(erf, -4, 4, std::erf(x)),
     UNARY(erfc, -2, 9, std::erfc(x)),
     UNARY(gelu, -12, 4, x / 2 * std::erfc(-x / std::sqrt(2.0L))),
+    UNARY(ndtri, 0, 1, normal_quantile(x)),
     UNARY(sin, -100, 100, std::sin(x)),
     UNARY(cos, -100, 100, std::cos(x)),
     UNARY(tan, -100, 100, std::tan(x)),

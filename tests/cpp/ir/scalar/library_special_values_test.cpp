@@ -53,6 +53,17 @@ const Special like_c[] = {
     {lgamma_of, std::lgamma},
 };
 
+TEST(LibrarySpecialValues, TheNormalQuantileIsInfiniteAtItsEndsAndNaNBeyond) {
+    for (const DType dtype : {DType::float32, DType::float64}) {
+        expect_same(run(ndtri_of, dtype, 0.0), -infinity);
+        expect_same(run(ndtri_of, dtype, -0.0), -infinity);
+        expect_same(run(ndtri_of, dtype, 1.0), infinity);
+        expect_same(run(ndtri_of, dtype, 0.5), 0.0);
+        for (const double x : {-1e-30, 1.25, infinity, -infinity, nan})
+            expect_same(run(ndtri_of, dtype, x), nan);
+    }
+}
+
 TEST(LibrarySpecialValues, AreThoseOfC) {
     for (const DType dtype : {DType::float32, DType::float64}) {
         for (size_t i = 0; i < std::size(like_c); ++i) {
