@@ -15,3 +15,5 @@
 #include "composit/numpy/operators.h"
 #include "composit/numpy/random.h"
 #include "composit/numpy/reductions.h"
+#include "composit/random/distributions.h"
+#include "composit/random/keys.h"

@@ -8,16 +8,14 @@ namespace composit::numpy {
 
 Tensor one_node(std::string_view name, const Tensors& operands,
                 const std::function<Tensor(const Tensors&)>& build) {
-    Tensors arguments, parameters;
-    for (const Tensor& x : operands) {
-        arguments.push_back(strong(x));
+    Tensors parameters;
+    for (const Tensor& x : operands)
         parameters.push_back(ir::input(text("x", parameters.size()), x.dtype(), x.shape()));
-    }
     auto body = std::make_shared<ir::Body>();
     body->name = std::string(name);
     body->parameters = parameters;
     body->results = {build(parameters)};
-    return ops::call(std::move(body), arguments)[0];
+    return ops::call(std::move(body), operands)[0];
 }
 
 }  // namespace composit::numpy

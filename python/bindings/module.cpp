@@ -5,6 +5,7 @@
 #include "held.h"
 #include "nn.h"
 #include "numpy.h"
+#include "random.h"
 
 #include <nanobind/nanobind.h>
 
@@ -36,6 +37,8 @@ NB_MODULE(_core, module) {
     bind_numpy_linear(numpy);
     bind_numpy_indexing(numpy);
     bind_numpy_random(numpy);
+    nb::module_ random = module.def_submodule("random", "composit/random/*.h");
+    bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");
     bind_nn(nn);
 }

@@ -1,5 +1,6 @@
 """composit: NumPy and neural networks as one inspectable graph, and readable C++ out of it."""
 
+import importlib as _importlib
 import os as _os
 
 from composit import _core
@@ -25,6 +26,9 @@ from composit.nn import *  # noqa: E402
 from composit.numpy import *  # noqa: E402
 from composit.scalar import register  # noqa: E402
 from composit.visualization import visualize  # noqa: E402
+
+# The star above brought NumPy's random; this one goes by keys, and has the rest of NumPy's.
+random = _importlib.import_module("composit.random")
 
 __version__ = _core.__version__
 

@@ -19,6 +19,7 @@ std::vector<Row> exponential_rows();
 std::vector<Row> power_rows();
 std::vector<Row> hyperbolic_rows();
 std::vector<Row> special_rows();
+std::vector<Row> random_rows();
 std::vector<Row> trigonometric_rows();
 
 // ----- shorthand for rows

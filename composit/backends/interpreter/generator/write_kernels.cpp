@@ -128,10 +128,13 @@ std::vector<Expr> add_library(Writer& writer) {
     std::vector<Expr> calls;
     for (const auto& row : composit::ir::scalar::all_rows()) {
         if (row->arity > 3) continue;
-        for (DType dtype : {DType::float32, DType::float64}) {
+        bool takes_floats = false;
+        for (DType dtype : {DType::float32, DType::float64, DType::uint64}) {
+            if (takes_floats && dtype == DType::uint64) continue;  // compilers take long enough
             const std::vector<DType> operands(static_cast<size_t>(row->arity), dtype);
             try {
                 const Specialisation& s = composit::ir::scalar::specialise(row, operands);
+                takes_floats = true;
                 if (s.is_one_operation || s.signature.operands != operands) continue;
                 const Expr call = Expr::call(row, arguments_of(operands));
                 writer.add_map(s.symbol, operands, call);
