@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/functional/functional.h"
+#include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
 #include "composit/nn/training.h"

@@ -32,6 +32,11 @@ using numpy::Axis;
 [[nodiscard]] Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 int64_t channel_axis, int64_t num_groups, double epsilon = 1e-5);
 
+// Each element zero with probability `rate`, or else divided by 1 - rate: training's form; in
+// inference it is left out. The same key leaves out the same elements. ValueError: rate outside [0,
+// 1]; TypeError: x is not floating.
+[[nodiscard]] Tensor dropout(const Tensor& x, double rate, const Tensor& key);
+
 // softmax(query @ key^T / sqrt(head size) + mask) @ value over the last two axes; the mask may be
 // left out.
 [[nodiscard]] Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,

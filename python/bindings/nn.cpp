@@ -3,6 +3,7 @@
 
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
 #include "composit/nn/training.h"
@@ -72,6 +73,7 @@ void bind_layers(nb::module_& module) {
     module.def("layer_norm", &nn::layer_norm, located);
     module.def("batch_norm", &nn::batch_norm, located);
     module.def("group_norm", &nn::group_norm, located);
+    module.def("dropout", &nn::dropout, located);
     module.def(
         "scaled_dot_product_attention",
         [](const Tensor& query, const Tensor& key, const Tensor& value, const Operand& mask) {
@@ -96,6 +98,33 @@ void bind_layers(nb::module_& module) {
             if (!shortcut.empty()) left = convolution_norm(shortcut);
             return nn::resnet_module(input, convolution_norm(first), convolution_norm(second),
                                      convolution_norm(third), left, channels_last, strides);
+        },
+        located);
+}
+
+void bind_initializers(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    const auto weights = [&](const char* name, auto function) {
+        module.def(
+            name,
+            [function](const Tensor& key, const ir::Shape& shape, int64_t in_axis, int64_t out_axis,
+                       ir::DType dtype) {
+                return function(key, shape, {in_axis, out_axis}, dtype);
+            },
+            located);
+    };
+    weights("glorot_normal", nn::glorot_normal);
+    weights("glorot_uniform", nn::glorot_uniform);
+    weights("he_normal", nn::he_normal);
+    weights("he_uniform", nn::he_uniform);
+    weights("lecun_normal", nn::lecun_normal);
+    weights("lecun_uniform", nn::lecun_uniform);
+    module.def(
+        "variance_scaling",
+        [](const Tensor& key, const ir::Shape& shape, double scale, const std::string& mode,
+           const std::string& distribution, int64_t in_axis, int64_t out_axis, ir::DType dtype) {
+            return nn::variance_scaling(key, shape, scale, mode, distribution, {in_axis, out_axis},
+                                        dtype);
         },
         located);
 }
@@ -138,6 +167,7 @@ void bind_nn(nb::module_& module) {
     const nb::call_guard<Located> located;
     bind_operations(module);
     bind_layers(module);
+    bind_initializers(module);
     bind_optimizer(module);
     module.def(
         "chain_rule",

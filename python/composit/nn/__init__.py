@@ -1,6 +1,7 @@
 """Neural networks: operations, layers, gradients, optimisers."""
 
-from composit.nn import core, layers, operations
+from composit.nn import core, initializers, layers, operations
+from composit.nn.initializers import *
 from composit.nn.layers import *
 from composit.nn.operations import *
 from composit.nn.optimize import Optimizer, adam, adamw, optimize, sgd, sgd_optimizer
@@ -10,6 +11,7 @@ from composit.operations import wrap_as_operation
 __all__ = [
     *operations.__all__,
     *layers.__all__,
+    *initializers.__all__,
     "adam",
     "adamw",
     "chain_rule",

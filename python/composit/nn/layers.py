@@ -10,7 +10,7 @@ from composit._core import LazyTensor
 _c = _core.nn
 
 __all__ = [
-    "batch_norm", "feedforward", "group_norm", "layer_norm", "multi_head_attention",
+    "batch_norm", "dropout", "feedforward", "group_norm", "layer_norm", "multi_head_attention",
     "resnet_module", "scaled_dot_product_attention", "softmax",
 ]  # fmt: skip
 
@@ -45,6 +45,11 @@ def group_norm(
 ) -> LazyTensor:
     """Each group of channels normalised over its channels and the spatial axes."""
     return _c.group_norm(input_tensor, weight, bias, channel_axis, num_groups, epsilon)
+
+
+def dropout(input_tensor: Any, rate: float, key: Any) -> LazyTensor:
+    """Each element zero with probability `rate`, or else divided by 1 - rate; for training."""
+    return _c.dropout(input_tensor, rate, key)
 
 
 def scaled_dot_product_attention(query: Any, key: Any, value: Any, mask: Any = None) -> LazyTensor:
