@@ -1,9 +1,11 @@
 // The process's pool of threads: static splits, safe for several callers, restarted after fork.
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
+#include "composit/runtime/interrupt.h"
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -31,30 +33,41 @@ class Job {
 
     bool has_unclaimed_parts() const { return next_.load(std::memory_order_relaxed) < parts_; }
 
-    // Runs parts until none is unclaimed. `task_` is not touched when none was left.
-    void work() {
+    // Runs parts until none is unclaimed. `task_` is not touched when none was left. Only the
+    // caller asks whether the work was interrupted; its word stops all.
+    void work(bool is_caller) {
         const bool was_inside = std::exchange(inside_task, true);
-        for (int64_t part = next_++; part < parts_; part = next_++) run(part);
+        for (int64_t part = next_++; part < parts_; part = next_++) run(part, is_caller);
         inside_task = was_inside;
     }
 
     void wait() {
+        const auto is_done = [&] { return unfinished_.load(std::memory_order_acquire) == 0; };
         for (int spin = 0; spin < 2000; ++spin)
-            if (unfinished_.load(std::memory_order_acquire) == 0) return;
+            if (is_done()) return;
         std::unique_lock lock(mutex_);
-        done_.wait(lock, [&] { return unfinished_.load(std::memory_order_acquire) == 0; });
+        while (!done_.wait_for(lock, std::chrono::milliseconds(20), is_done)) {
+            lock.unlock();
+            note_interrupt();
+            lock.lock();
+        }
     }
 
-    // The error of the lowest task that failed, whatever the threads did.
+    // An interrupt, else the error of the lowest task that failed, whatever the threads did.
     void rethrow() const {
+        if (is_interrupted_) throw runtime::Interrupted();
         if (error_) std::rethrow_exception(error_);
     }
 
   private:
-    void run(int64_t part) {
+    void run(int64_t part, bool is_caller) {
         try {
             const int64_t first = part * count_ / parts_, last = (part + 1) * count_ / parts_;
-            for (int64_t i = first; i < last; ++i) task_(i);
+            for (int64_t i = first; i < last; ++i) {
+                if (is_caller) note_interrupt();
+                if (is_interrupted_.load(std::memory_order_relaxed)) break;
+                task_(i);
+            }
         } catch (...) {
             const std::lock_guard lock(mutex_);
             if (!error_ || part < failed_part_) {
@@ -67,8 +80,17 @@ class Job {
         done_.notify_all();
     }
 
+    void note_interrupt() {
+        try {
+            runtime::check_interrupt();
+        } catch (const runtime::Interrupted&) {
+            is_interrupted_ = true;
+        }
+    }
+
     const int64_t count_, parts_;
     std::atomic<int64_t> next_{0}, unfinished_;
+    std::atomic<bool> is_interrupted_{false};
     const Task& task_;  // lives in the caller, who waits for all parts
     std::mutex mutex_;
     std::condition_variable done_;
@@ -86,7 +108,7 @@ class Pool {
             jobs_.push_back(job);
         }
         for (int64_t i = 1; i < parts; ++i) wake_.notify_one();
-        job->work();
+        job->work(true);
         retire(job);
         job->wait();
         job->rethrow();
@@ -111,7 +133,7 @@ class Pool {
                 wake_.wait(lock, [&] { return !jobs_.empty(); });
                 job = jobs_.front();
             }
-            job->work();
+            job->work(false);
             retire(job);
         }
     }
@@ -188,7 +210,10 @@ runtime::ParallelFor parallel_for(int threads) {
     return [threads](int64_t count, const Task& task) {
         const int64_t parts = std::min<int64_t>(threads, count);
         if (parts > 1 && !inside_task) return pool().run(count, parts, task);
-        for (int64_t i = 0; i < count; ++i) task(i);
+        for (int64_t i = 0; i < count; ++i) {
+            if (!inside_task) runtime::check_interrupt();
+            task(i);
+        }
     };
 }
 

@@ -31,11 +31,7 @@ void warn(const std::string& text) {
         std::fprintf(stderr, "composit: warning: %s\n", text.c_str());
         return;
     }
-    try {
-        handler(text);
-    } catch (...) {
-        // The work that warned is sound; a handler's own trouble must not undo it.
-    }
+    handler(text);
 }
 
 WarningHandler set_warning_handler(WarningHandler handler) {

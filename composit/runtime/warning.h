@@ -9,7 +9,8 @@ namespace composit::runtime {
 using WarningHandler = std::function<void(const std::string& text)>;
 
 // Hands `text` to the handler; without one it goes to standard error as "composit: warning:
-// <text>". A handler that throws is treated as one that did its work. Thread-safe.
+// <text>". Throws what the handler throws: a user may ask for warnings to be errors. Thread-safe;
+// to be called on the thread of the user's call.
 void warn(const std::string& text);
 
 // Replaces the handler and returns the former one; an empty function means standard error.

@@ -7,6 +7,7 @@
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
 #include "held.h"
+#include "location.h"
 
 #include <nanobind/stl/shared_ptr.h>
 
@@ -91,7 +92,7 @@ class PythonBackend : public runtime::Backend {
 
 void warn_in_python(const std::string& text) {
     const nb::gil_scoped_acquire acquired;
-    nb::module_::import_("warnings").attr("warn")(text, nb::handle(PyExc_RuntimeWarning));
+    warn_user(text);
 }
 
 }  // namespace
@@ -102,9 +103,6 @@ void bind_backend(nb::module_& module) {
         runtime::register_backend(std::make_shared<PythonBackend>(std::move(backend)));
     });
     inner.def("names", &runtime::backend_names);
-    inner.def(
-        "check", [](const std::string& name) { runtime::backend(name); },
-        "KeyError, listing the names, for a back end that does not exist.");
     inner.def(
         "refuses",
         [](const std::string& name, const Kernel& kernel, const Program& program) -> nb::object {

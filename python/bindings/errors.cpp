@@ -1,6 +1,7 @@
 // composit's errors as NumPy's exception classes, with the user's line at the end of the message.
 #include "bindings.h"
 #include "composit/base/error.h"
+#include "composit/runtime/interrupt.h"
 #include "location.h"
 #include "values.h"
 
@@ -60,9 +61,23 @@ void translate(const std::exception_ptr& pointer, void*) {
         raise(PyExc_OSError, error);
     } catch (const InternalError& error) {
         raise(internal_error, error);
+    } catch (const runtime::Interrupted&) {
+        PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const Error& error) {
         raise(PyExc_RuntimeError, error);
     }
+}
+
+// Whether Ctrl-C was pressed, for the thread that Python interrupts, with Python's own handler.
+// Another handler is the user's business: it runs when the work is done.
+bool is_interrupted() {
+    const nb::gil_scoped_acquire acquired;
+    if (!PyOS_InterruptOccurred()) return false;
+    const nb::module_ signals = nb::module_::import_("signal");
+    const nb::object handler = signals.attr("getsignal")(signals.attr("SIGINT"));
+    if (handler.is(signals.attr("default_int_handler"))) return true;
+    PyErr_SetInterrupt();
+    return false;
 }
 
 }  // namespace
@@ -74,6 +89,7 @@ void bind_errors(nb::module_& module) {
     internal_error = make_class(module, "InternalError", PyExc_RuntimeError,
                                 "A bug in composit, not in the program that met it.");
     nb::register_exception_translator(translate);
+    runtime::set_interrupt_check(is_interrupted);
     module.def("user_location", [] {
         const ir::Interned location = user_location();
         return location ? *location : std::string();

@@ -88,7 +88,10 @@ void bind_functional(nb::module_& module) {
     module.def(
         "compile_function",
         [](const Function& function, const Tensors& examples, const Options& options,
-           const std::string& name) { return compile_function(function, examples, options, name); },
+           const std::string& name) {
+            const nb::gil_scoped_release released;  // `function` takes it back when it is called
+            return compile_function(function, examples, options, name);
+        },
         located);
     module.def(
         "value_and_gradients",

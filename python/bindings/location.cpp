@@ -1,12 +1,17 @@
 // Finding the user's line quickly: frames are walked with the C API, lines are cached.
 #include "location.h"
 
+#include <nanobind/nanobind.h>
+
 #include <Python.h>
 #include <cctype>
 #include <unordered_map>
 #include <vector>
 
 namespace composit::python {
+
+namespace nb = nanobind;
+
 namespace {
 
 struct CodeFacts {
@@ -72,26 +77,49 @@ bool ends_with_location(std::string_view message) {
            message.rfind('[', at) != std::string_view::npos;
 }
 
+// The nearest frame that is not the package's own: a new reference, or null.
+PyFrameObject* user_frame() {
+    PyFrameObject* frame = PyEval_GetFrame();
+    Py_XINCREF(frame);
+    while (frame) {
+        PyCodeObject* code = PyFrame_GetCode(frame);
+        const bool is_internal = facts_of(code).is_internal;
+        Py_DECREF(code);
+        if (!is_internal) return frame;
+        PyFrameObject* caller = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = caller;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 ir::Interned user_location() {
-    PyFrameObject* frame = PyEval_GetFrame();
-    Py_XINCREF(frame);
-    ir::Interned location = nullptr;
-    while (frame && !location) {
-        PyCodeObject* code = PyFrame_GetCode(frame);
-        CodeFacts& facts = facts_of(code);
-        Py_DECREF(code);
-        if (!facts.is_internal) {
-            location = line_of(facts, frame);
-        } else {
-            PyFrameObject* caller = PyFrame_GetBack(frame);
-            Py_DECREF(frame);
-            frame = caller;
-        }
-    }
-    Py_XDECREF(frame);
+    PyFrameObject* frame = user_frame();
+    if (!frame) return nullptr;
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    const ir::Interned location = line_of(facts_of(code), frame);
+    Py_DECREF(code);
+    Py_DECREF(frame);
     return location;
+}
+
+void warn_user(const std::string& text) {
+    const auto frame = nb::steal(reinterpret_cast<PyObject*>(user_frame()));
+    if (!frame.is_valid()) {
+        if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) < 0) throw nb::python_error();
+        return;
+    }
+    auto* const at = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    const auto code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(at)));
+    const nb::object globals = nb::steal(PyFrame_GetGlobals(at));
+    // Where warnings that were shown once are remembered: the module of the line.
+    const nb::object registry = globals.attr("setdefault")("__warningregistry__", nb::dict());
+    nb::module_::import_("warnings")
+        .attr("warn_explicit")(nb::str(text.c_str()), nb::handle(PyExc_RuntimeWarning),
+                               code.attr("co_filename"), PyFrame_GetLineNumber(at),
+                               globals.attr("get")("__name__"), registry);
 }
 
 std::string with_location(std::string_view message) {

@@ -12,6 +12,10 @@ namespace composit::python {
 // by code object and instruction.
 ir::Interned user_location();
 
+// A RuntimeWarning at the user's line, by Python's filters; one that they make an error is thrown
+// as nanobind::python_error. Needs the interpreter's lock.
+void warn_user(const std::string& text);
+
 // While it lives, nodes made on this thread carry the user's line. A call guard of bound functions.
 struct Located {
     ir::LocationScope scope{user_location()};

@@ -6,6 +6,8 @@
 #include "composit/backends/cpp/executable.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/base/text.h"
+#include "composit/runtime/interrupt.h"
+#include "composit/runtime/warning.h"
 
 #include <atomic>
 #include <exception>
@@ -19,29 +21,32 @@ const bool is_registered = [] {
     return true;
 }();
 
-// Compiles all sources, several at a time: compilers are processes of their own.
-std::vector<std::shared_ptr<Library>> build_all(const std::vector<Source>& sources,
-                                                const std::string& folder, int threads) {
-    std::vector<std::shared_ptr<Library>> libraries(sources.size());
-    std::vector<std::exception_ptr> errors(sources.size());
+struct BuiltSource {
+    std::shared_ptr<Library> library;
+    std::string warning;
+    std::exception_ptr error;
+};
+
+// Builds all sources, several at a time: compilers are processes of their own.
+std::vector<BuiltSource> build_all(const std::vector<Source>& sources, const std::string& folder,
+                                   int threads, const std::stop_token& stop) {
+    std::vector<BuiltSource> built(sources.size());
     std::atomic<size_t> next{0};
     auto work = [&] {
         for (size_t s; (s = next++) < sources.size();) {
             try {
-                libraries[s] = build_or_load(sources[s], folder);
+                built[s].library = build_or_load(sources[s], folder, stop, built[s].warning);
             } catch (...) {
-                errors[s] = std::current_exception();
+                built[s].error = std::current_exception();
             }
         }
     };
-    std::vector<std::thread> others;
+    std::vector<std::jthread> others;
     size_t wanted = std::min(sources.size(), static_cast<size_t>(std::max(threads, 1)));
     for (size_t t = 1; t < wanted; ++t) others.emplace_back(work);
     work();
-    for (std::thread& other : others) other.join();
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
-    return libraries;
+    others.clear();
+    return built;
 }
 
 }  // namespace
@@ -54,18 +59,29 @@ std::optional<std::string> CppBackend::refuses(const ir::kernel::Kernel& kernel,
 std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Program& program,
                                                          const runtime::CompileOptions& options) {
     c_family::Modules modules = c_family::print_modules({&program});
-    Compiler compiler = find_compiler();
     Compiled compiled;
-    compiled.command = command_line(build_command(compiler));
-    std::vector<Source> sources;
-    for (const c_family::Module& module : modules.modules) {
-        std::string name = program.name.empty() ? "program" : c_family::identifier(program.name);
-        Source source{name, source_of(module, program, compiled.command), program.graph_text,
-                      compiler};
-        compiled.source += (compiled.source.empty() ? "" : "\n") + source.text;
-        sources.push_back(std::move(source));
+    std::vector<BuiltSource> built;
+    runtime::run_interruptibly([&](const std::stop_token& stop) {
+        Compiler compiler = find_compiler(stop);
+        compiled.command = command_line(build_command(compiler));
+        std::vector<Source> sources;
+        for (const c_family::Module& module : modules.modules) {
+            std::string name =
+                program.name.empty() ? "program" : c_family::identifier(program.name);
+            Source source{name, source_of(module, program, compiled.command), program.graph_text,
+                          compiler};
+            compiled.source += (compiled.source.empty() ? "" : "\n") + source.text;
+            sources.push_back(std::move(source));
+        }
+        built = build_all(sources, options.cache_folder, options.threads, stop);
+    });
+    // Here, as warnings belong to the thread that asked for the program.
+    for (const BuiltSource& one : built)
+        if (!one.warning.empty()) runtime::warn(one.warning);
+    for (const BuiltSource& one : built) {
+        if (one.error) std::rethrow_exception(one.error);
+        compiled.libraries.push_back(one.library);
     }
-    compiled.libraries = build_all(sources, options.cache_folder, options.threads);
     return std::make_shared<CompiledProgram>(program, modules, std::move(compiled));
 }
 

@@ -4,8 +4,8 @@
 #include "composit/backends/cpp/files.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/backends/cpp/unavailable.h"
+#include "composit/base/error.h"
 #include "composit/base/hash.h"
-#include "composit/runtime/warning.h"
 #include "composit/version.h"
 
 #include <atomic>
@@ -23,6 +23,8 @@ namespace composit::cpp {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* lock_file = "lock";  // in temporary folders
 
 std::string hex(uint64_t value) {
     char digits[17];
@@ -56,14 +58,20 @@ std::shared_ptr<Library> load(const Source& source, const fs::path& entry) {
     }
 }
 
-// Removes what killed processes left behind.
+constexpr const char* failed_suffix = ".failed";
+
+// Removes what killed processes left behind, at once where their locks tell that they are gone,
+// and what failed builds left for the user to look at, after a day.
 void sweep(const fs::path& folder) {
     std::error_code ignored;
     auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24);
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
-        if (is_temporary && entry.last_write_time(ignored) < limit)
-            fs::remove_all(entry.path(), ignored);
+        std::string name = entry.path().filename().string();
+        bool is_temporary = name.find(".tmp-") != std::string::npos;
+        if (!is_temporary && !name.ends_with(failed_suffix)) continue;
+        bool is_left = entry.last_write_time(ignored) < limit ||
+                       (is_temporary && is_abandoned(entry.path() / lock_file));
+        if (is_left) fs::remove_all(entry.path(), ignored);
     }
 }
 
@@ -89,14 +97,39 @@ void publish(const fs::path& built, const fs::path& entry) {
     if (!error) flush_to_disk(entry.parent_path());
 }
 
+// A folder that goes with its owner, unless it was renamed before. Locked, so that others can tell
+// when the owner was killed.
+class TemporaryFolder {
+  public:
+    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
+        if (auto reason = refuse_folder(path_))
+            fail<InputOutputError>("the folder ", path_.string(), " ", *reason);
+        lock_.emplace(path_ / lock_file);
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const fs::path& path() const { return path_; }
+    // To be called before the folder is renamed.
+    void unlock() { lock_.reset(); }
+
+  private:
+    fs::path path_;
+    std::optional<FileLock> lock_;
+};
+
 // Leaves the source and the compiler's messages where the user can look at them.
-[[noreturn]] void fail_build(const Source& source, const fs::path& built, const fs::path& entry,
+[[noreturn]] void fail_build(const Source& source, TemporaryFolder& built, const fs::path& entry,
                              const Finished& finished) {
-    fs::path kept = text(entry.string(), ".failed");
+    fs::path kept = text(entry.string(), failed_suffix);
     std::error_code error;
     fs::remove_all(kept, error);
-    fs::rename(built, kept, error);
-    std::string file = (error ? built : kept) / "kernel.cpp";
+    built.unlock();
+    fs::rename(built.path(), kept, error);
+    std::string file = (error ? built.path() : kept) / "kernel.cpp";
     std::string how = finished.status > 128 ? text("was killed by signal ", finished.status - 128)
                                             : text("failed with status ", finished.status);
     std::string command = command_line(build_command(source.compiler));
@@ -106,36 +139,22 @@ void publish(const fs::path& built, const fs::path& entry) {
         command, file);
 }
 
-// A folder that goes with its owner, unless it was renamed before.
-class TemporaryFolder {
-  public:
-    explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
-        if (auto reason = refuse_folder(path_))
-            fail<InputOutputError>("the folder ", path_.string(), " ", *reason);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
-
 // Compiles in a temporary folder beside `entry`, loads from there, then publishes.
-std::shared_ptr<Library> build(const Source& source, const fs::path& entry) {
+std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
+                               const std::stop_token& stop) {
     sweep(entry.parent_path());
     TemporaryFolder temporary(temporary_name(entry));
     const fs::path& folder = temporary.path();
     write_file(folder / "kernel.cpp", source.text);
     write_file(folder / "graph.txt", source.graph_text);
     std::vector<std::string> command = build_command(source.compiler);
-    Finished finished = run_process(command, folder);
+    Finished finished = run_process(command, folder, stop);
     std::optional<std::string> code = read_file(folder / "kernel.so");
-    if (!finished.succeeded() || !code) fail_build(source, folder, entry, finished);
+    if (!finished.succeeded() || !code) {
+        // Perhaps the disk's fault alone: another folder may do.
+        user_check<InputOutputError>(!is_full(folder), "no space left on device");
+        fail_build(source, temporary, entry, finished);
+    }
     flush_to_disk(folder / "kernel.so");
     write_file(folder / "build.txt", key_text(source) + fingerprint("kernel.so", *code));
     flush_to_disk(folder);
@@ -143,27 +162,32 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry) {
     try {
         library = std::make_shared<Library>(folder / "kernel.so");
     } catch (const InputOutputError& error) {
-        fail_build(source, folder, entry, {1, error.what()});
+        fail_build(source, temporary, entry, {1, error.what()});
     }
+    temporary.unlock();
     publish(folder, entry);
+    std::error_code ignored;
+    fs::remove_all(text(entry.string(), failed_suffix), ignored);
     return library;
 }
 
 std::shared_ptr<Library> build_or_load_in(const Source& source, const std::string& folder,
-                                          const std::string& entry_name) {
+                                          const std::string& entry_name,
+                                          const std::stop_token& stop) {
     fs::path entry = fs::path(folder) / entry_name;
     if (std::shared_ptr<Library> library = load(source, entry)) return library;
-    return build(source, entry);
+    return build(source, entry, stop);
 }
 
-void warn_once(const std::string& folder, const std::string& reason) {
+// What to say about a folder that cannot be used; empty when it was said before.
+std::string said_once(const std::string& folder, const std::string& reason) {
     static std::mutex mutex;
-    static std::set<std::string>& warned = *new std::set<std::string>;
+    static std::set<std::string>& said = *new std::set<std::string>;
     std::lock_guard lock(mutex);
-    if (!warned.insert(folder + reason).second) return;
-    runtime::warn(text("compile: the cache folder ", folder, " ", reason,
-                       ". Compiled code goes to a private temporary folder and is lost when this "
-                       "process ends."));
+    if (!said.insert(folder + reason).second) return "";
+    return text("compile: the cache folder ", folder, " ", reason,
+                ". Compiled code goes to a private temporary folder and is lost when this process "
+                "ends.");
 }
 
 // The folder of this version's entries in `root`, or why it cannot be used.
@@ -174,19 +198,21 @@ std::optional<std::string> usable(const std::string& root, const std::string& fo
 }
 
 std::shared_ptr<Library> build_or_load_somewhere(const Source& source, const std::string& root,
-                                                 const std::string& entry) {
+                                                 const std::string& entry,
+                                                 const std::stop_token& stop,
+                                                 std::string& warning) {
     std::string folder = root + "/" + version;
     std::optional<std::string> reason = usable(root, folder);
     if (!reason) {
         try {
-            return build_or_load_in(source, folder, entry);
+            return build_or_load_in(source, folder, entry, stop);
         } catch (const InputOutputError& error) {
             reason = text("failed (", error.what(), ")");
         }
     }
-    warn_once(root, *reason);
+    warning = said_once(root, *reason);
     try {
-        return build_or_load_in(source, private_folder(), entry);
+        return build_or_load_in(source, private_folder(), entry, stop);
     } catch (const InputOutputError& error) {
         throw CompilationUnavailable(text("compile: no folder to compile in: ", error.what()),
                                      command_line(build_command(source.compiler)), "");
@@ -221,7 +247,8 @@ std::string default_cache_folder() {
     return home != nullptr && *home != 0 ? std::string(home) + "/.cache/composit" : "";
 }
 
-std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder) {
+std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder,
+                                       const std::stop_token& stop, std::string& warning) {
     static std::mutex mutex;
     static auto& loaded = *new std::map<std::string, std::weak_ptr<Library>>;
     std::string root = folder.empty() ? default_cache_folder() : folder;
@@ -233,7 +260,7 @@ std::shared_ptr<Library> build_or_load(const Source& source, const std::string& 
         if (place != loaded.end())
             if (std::shared_ptr<Library> library = place->second.lock()) return library;
     }
-    std::shared_ptr<Library> library = build_or_load_somewhere(source, root, entry);
+    std::shared_ptr<Library> library = build_or_load_somewhere(source, root, entry, stop, warning);
     std::lock_guard lock(mutex);
     std::erase_if(loaded, [](const auto& entry) { return entry.second.expired(); });
     loaded[key] = library;

@@ -4,6 +4,7 @@
 #include "composit/backends/cpp/compiler.h"
 
 #include <memory>
+#include <stop_token>
 #include <string>
 
 namespace composit::cpp {
@@ -41,8 +42,10 @@ std::string default_cache_folder();
 
 // The library of `source`, from <folder>/<version>/<name>-<hash>/{kernel.cpp, kernel.so, graph.txt,
 // build.txt}, built if it is not there or not as it was written. `folder` empty: the default one. A
-// folder that others can write to, or that cannot be written, is not used: one warning, and a
-// private temporary folder instead. Throws CompilationUnavailable.
-std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder = "");
+// folder that others can write to, or that cannot be written, is not used but a private temporary
+// folder; `warning` then says so, once per folder and reason, for the caller to pass on. Throws
+// CompilationUnavailable, or runtime::Interrupted on a stop, which leaves nothing behind.
+std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder,
+                                       const std::stop_token& stop, std::string& warning);
 
 }  // namespace composit::cpp

@@ -36,21 +36,22 @@ std::string find_in_path(const std::string& program) {
 }
 
 // The compiler behind `command`, if it is there and answers.
-std::optional<Compiler> try_compiler(const std::vector<std::string>& command) {
+std::optional<Compiler> try_compiler(const std::vector<std::string>& command,
+                                     const std::stop_token& stop) {
     Compiler compiler{command, find_in_path(command[0]), ""};
     if (compiler.path.empty()) return std::nullopt;
     std::vector<std::string> question = command;
     question.push_back("--version");
-    Finished answer = run_process(question);
+    Finished answer = run_process(question, "", stop);
     if (!answer.succeeded()) return std::nullopt;
     compiler.version = answer.output.substr(0, answer.output.find('\n'));
     return compiler;
 }
 
-Compiler look_for_compiler(const std::string& wish) {
+Compiler look_for_compiler(const std::string& wish, const std::stop_token& stop) {
     if (!wish.empty()) {
         std::vector<std::string> command = split(wish, ' ');
-        if (std::optional<Compiler> found = try_compiler(command)) return *found;
+        if (std::optional<Compiler> found = try_compiler(command, stop)) return *found;
         throw CompilationUnavailable(text("composit: the C++ compiler named by CXX=", wish,
                                           " does not run. Unset CXX, or "
                                           "set it to a C++ compiler."),
@@ -59,7 +60,7 @@ Compiler look_for_compiler(const std::string& wish) {
     const std::vector<std::vector<std::string>> candidates = {
         {"g++"}, {"clang++"}, {"python3", "-m", "ziglang", "c++"}};
     for (const auto& candidate : candidates)
-        if (std::optional<Compiler> found = try_compiler(candidate)) return *found;
+        if (std::optional<Compiler> found = try_compiler(candidate, stop)) return *found;
     throw CompilationUnavailable(
         "composit: no C++ compiler was found. Install g++ or clang++, or `pip install ziglang`, or "
         "name one in the environment variable CXX.",
@@ -86,14 +87,14 @@ Cpu this_cpu() {
 
 }  // namespace
 
-Compiler find_compiler() {
+Compiler find_compiler(const std::stop_token& stop) {
     static std::mutex mutex;
     static std::map<std::pair<std::string, std::string>, Compiler>& known =
         *new std::map<std::pair<std::string, std::string>, Compiler>;
     std::pair<std::string, std::string> key{environment("CXX"), environment("PATH")};
     std::lock_guard lock(mutex);
     auto place = known.find(key);
-    if (place == known.end()) place = known.emplace(key, look_for_compiler(key.first)).first;
+    if (place == known.end()) place = known.emplace(key, look_for_compiler(key.first, stop)).first;
     return place->second;
 }
 

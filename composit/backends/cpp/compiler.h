@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ struct Compiler {
 
 // $CXX where it is set, else g++, else clang++, else the ziglang Python package: the first that
 // answers --version. What was found is remembered for each value of $CXX and $PATH.
-// Throws CompilationUnavailable, saying what to install.
-Compiler find_compiler();
+// Throws CompilationUnavailable, saying what to install; runtime::Interrupted on a stop.
+Compiler find_compiler(const std::stop_token& stop = {});
 
 // What this CPU offers, as the compiler's words: "avx2,fma,f16c,bmi2". Empty on CPUs other than
 // x86-64.

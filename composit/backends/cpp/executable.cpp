@@ -2,6 +2,7 @@
 #include "composit/backends/cpp/executable.h"
 
 #include "composit/base/error.h"
+#include "composit/runtime/interrupt.h"
 
 #include <algorithm>
 
@@ -18,12 +19,18 @@ constexpr int64_t chunks_per_thread = 4;  // evens out threads of different spee
 
 int64_t rounded_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// The chunks that a step's tasks are cut into.
-int64_t chunk_count(int64_t tasks, double work, int threads) {
-    if (threads <= 1 || tasks <= 1) return 1;
-    int64_t wanted = std::min<int64_t>(tasks, threads * chunks_per_thread);
-    int64_t worth = static_cast<int64_t>(std::min(work / work_per_chunk, 1e9));
-    return std::max<int64_t>(1, std::min(wanted, worth));
+// About what a thread does before Ctrl-C is looked for: tens of milliseconds. A part of a
+// contraction packs its operands anew, so its parts are larger.
+double most_work(const Kernel& kernel) {
+    return std::holds_alternative<ir::kernel::Contract>(kernel.body) ? 0x1p34 : 0x1p28;
+}
+
+// The chunks that a step's tasks are cut into: for the threads, and for interruptions.
+int64_t chunk_count(int64_t tasks, double work, double most_work, int threads) {
+    const double for_threads =
+        threads <= 1 ? 1 : std::min<double>(threads * chunks_per_thread, work / work_per_chunk);
+    const double wished = std::max({1.0, for_threads, work / most_work});
+    return static_cast<int64_t>(std::min(wished, static_cast<double>(std::max<int64_t>(tasks, 1))));
 }
 
 }  // namespace
@@ -41,6 +48,7 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
         Step step{entries[call.module][call.function],
                   function.tasks,
                   ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program),
+                  most_work(kernel),
                   {},
                   {}};
         for (int buffer : call.buffers) step.at.push_back(places_[static_cast<size_t>(buffer)]);
@@ -79,7 +87,10 @@ void CompiledProgram::place_buffers(const Program& program) {
 
 void CompiledProgram::run(const runtime::Run& run) const {
     MemoryPool::Block arena(pool_, arena_bytes_);
-    for (const Step& step : steps_) run_step(step, run, arena.data());
+    for (const Step& step : steps_) {
+        runtime::check_interrupt();
+        run_step(step, run, arena.data());
+    }
 }
 
 void CompiledProgram::run_step(const Step& step, const runtime::Run& run, char* arena) const {
@@ -93,7 +104,7 @@ void CompiledProgram::run_step(const Step& step, const runtime::Run& run, char* 
             case BufferKind::temporary: at.push_back(arena + place.at); break;
         }
     }
-    const int64_t chunks = chunk_count(step.tasks, step.work, run.threads);
+    const int64_t chunks = chunk_count(step.tasks, step.work, step.most_work, run.threads);
     std::vector<Fault> faults(step.axes.empty() ? 1 : static_cast<size_t>(chunks));
     auto run_chunk = [&](int64_t chunk) {
         MemoryPool::Block scratch(pool_, step.entry.scratch_bytes);

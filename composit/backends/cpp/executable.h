@@ -42,7 +42,7 @@ class CompiledProgram : public runtime::Executable {
     struct Step {
         Entry entry;
         int64_t tasks;
-        double work;
+        double work, most_work;
         std::vector<Place> at;
         std::vector<IndexAxis> axes;
     };

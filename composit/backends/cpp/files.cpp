@@ -3,9 +3,13 @@
 
 #include "composit/base/error.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -102,6 +106,31 @@ std::optional<std::string> refuse_folder(const std::string& folder) {
     if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0)
         return text("cannot be used: ", std::strerror(errno));
     return std::nullopt;
+}
+
+bool is_full(const std::string& folder) {
+    struct statvfs status{};
+    return statvfs(folder.c_str(), &status) == 0 &&
+           status.f_bavail < (uint64_t{1} << 20) / std::max<uint64_t>(status.f_frsize, 1);
+}
+
+FileLock::FileLock(std::string path) : path_(std::move(path)) {
+    // Locked before it gets its name, so that nobody finds it without its lock.
+    const std::string unnamed = path_ + ".new";
+    descriptor_ = open(unnamed.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor_ < 0) fail_with_reason("cannot write", unnamed);
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 || rename(unnamed.c_str(), path_.c_str()) != 0)
+        unlink(unnamed.c_str());
+}
+
+FileLock::~FileLock() {
+    unlink(path_.c_str());
+    close(descriptor_);
+}
+
+bool is_abandoned(const std::string& path) {
+    Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    return file.number() >= 0 && flock(file.number(), LOCK_EX | LOCK_NB) == 0;
 }
 
 const std::string& private_folder() {

@@ -17,6 +17,26 @@ void flush_to_disk(const std::string& path);
 // Creates it (mode 0700, parents too) where it is missing. Nothing when all is well.
 std::optional<std::string> refuse_folder(const std::string& folder);
 
+// Whether less than a mebibyte is left for files in `folder`.
+bool is_full(const std::string& folder);
+
+// A file that exists, and is locked, until the object's end. When its owner is killed the file
+// stays and the lock goes. Makes none where the file system has no locks.
+class FileLock {
+  public:
+    explicit FileLock(std::string path);
+    ~FileLock();
+    FileLock(const FileLock&) = delete;
+    FileLock& operator=(const FileLock&) = delete;
+
+  private:
+    std::string path_;
+    int descriptor_ = -1;
+};
+
+// Whether `path` is a FileLock whose owner was killed.
+bool is_abandoned(const std::string& path);
+
 // A folder that only this user can enter, made once per process and removed at its end. Throws
 // InputOutputError when none can be made.
 const std::string& private_folder();

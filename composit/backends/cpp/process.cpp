@@ -2,12 +2,14 @@
 #include "composit/backends/cpp/process.h"
 
 #include "composit/base/text.h"
+#include "composit/runtime/interrupt.h"
 
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -19,17 +21,21 @@ namespace {
 
 constexpr size_t output_limit = 64 * 1024;
 
-// Reads until the other end is closed, keeping the first output_limit bytes.
-std::string read_all(int descriptor) {
+// Reads until the other end is closed, keeping the first output_limit bytes, or until the stop.
+std::string read_all(int descriptor, const std::stop_token& stop) {
+    constexpr int milliseconds = 20;  // between looks at `stop`
     std::string result;
     char block[4096];
-    while (true) {
+    while (!stop.stop_requested()) {
+        pollfd ready{descriptor, POLLIN, 0};
+        if (stop.stop_possible() && poll(&ready, 1, milliseconds) == 0) continue;
         ssize_t count = read(descriptor, block, sizeof block);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) return result;
         size_t room = output_limit - result.size();
         result.append(block, std::min(room, static_cast<size_t>(count)));
     }
+    return result;
 }
 
 int wait_for(pid_t process) {
@@ -39,7 +45,8 @@ int wait_for(pid_t process) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// What the new process starts with: an empty input, both outputs into `pipe`, default signals.
+// What the new process starts with: an empty input, both outputs into `pipe`, no blocked signals,
+// a process group of its own.
 class Setting {
   public:
     Setting(int pipe, const std::string& folder) {
@@ -52,7 +59,8 @@ class Setting {
         sigset_t none;
         sigemptyset(&none);
         posix_spawnattr_setsigmask(&attributes_, &none);
-        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setpgroup(&attributes_, 0);
+        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     }
     ~Setting() {
         posix_spawn_file_actions_destroy(&actions_);
@@ -71,7 +79,8 @@ class Setting {
 
 }  // namespace
 
-Finished run_process(const std::vector<std::string>& command, const std::string& folder) {
+Finished run_process(const std::vector<std::string>& command, const std::string& folder,
+                     const std::stop_token& stop) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return {127, text("no pipe: ", std::strerror(errno))};
     std::vector<char*> arguments;
@@ -87,12 +96,14 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
     close(ends[1]);
     Finished result;
     if (error == 0) {
-        result.output = read_all(ends[0]);
+        result.output = read_all(ends[0], stop);
+        if (stop.stop_requested()) kill(-process, SIGKILL);
         result.status = wait_for(process);
     } else {
         result = {127, text(command[0], ": ", std::strerror(error))};
     }
     close(ends[0]);
+    if (stop.stop_requested()) throw runtime::Interrupted();
     return result;
 }
 

@@ -1,6 +1,7 @@
 // Running another program and waiting for it, without a shell.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,11 @@ struct Finished {
     bool succeeded() const { return status == 0; }
 };
 
-// Runs command[0], found in PATH, in `folder` (empty: the current one). Its input is empty.
-Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
+// Runs command[0], found in PATH, in `folder` (empty: the current one). Its input is empty. It and
+// the processes that it starts are a group of their own, which a Ctrl-C in the terminal does not
+// reach; when a stop is requested all of them are killed, and runtime::Interrupted is thrown.
+Finished run_process(const std::vector<std::string>& command, const std::string& folder = "",
+                     const std::stop_token& stop = {});
 
 // The command as one would type it into a shell: words that need it are quoted.
 std::string command_line(const std::vector<std::string>& command);

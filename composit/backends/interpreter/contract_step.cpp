@@ -33,6 +33,9 @@ struct Group {
     }
 };
 
+// Each part packs its operands anew, so parts are large: a tenth of a second of float32.
+constexpr double work_between_checks = 1 << 28;
+
 class ContractStep : public Step {
   public:
     ContractStep(const ir::kernel::Contract& c, const KernelSet& set)
@@ -67,20 +70,26 @@ class ContractStep : public Step {
         const double work = 0.03 * static_cast<double>(batch) * static_cast<double>(rows) *
                             static_cast<double>(columns) * static_cast<double>(depth_.count() + 1);
         if (batch >= run.threads) {
-            split(run, batch, work, [&](int64_t begin, int64_t end) {
-                run_part(arguments, {begin, end, 0, rows, 0, columns});
-            });
+            split(
+                run, batch, work,
+                [&](int64_t begin, int64_t end) {
+                    run_part(arguments, {begin, end, 0, rows, 0, columns});
+                },
+                work_between_checks);
             return;
         }
         // Whole tiles of the longer side for each thread.
         const bool by_rows = rows / kernel_->tile_rows >= columns / kernel_->tile_columns;
         const int64_t tile = by_rows ? kernel_->tile_rows : kernel_->tile_columns;
         const int64_t count = by_rows ? rows : columns;
-        split(run, (count + tile - 1) / tile, work, [&](int64_t begin, int64_t end) {
-            const int64_t first = begin * tile, last = std::min(count, end * tile);
-            run_part(arguments, by_rows ? ContractRange{0, batch, first, last, 0, columns}
-                                        : ContractRange{0, batch, 0, rows, first, last});
-        });
+        split(
+            run, (count + tile - 1) / tile, work,
+            [&](int64_t begin, int64_t end) {
+                const int64_t first = begin * tile, last = std::min(count, end * tile);
+                run_part(arguments, by_rows ? ContractRange{0, batch, first, last, 0, columns}
+                                            : ContractRange{0, batch, 0, rows, first, last});
+            },
+            work_between_checks);
     }
 
   private:

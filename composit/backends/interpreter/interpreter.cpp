@@ -3,6 +3,7 @@
 
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
+#include "composit/runtime/interrupt.h"
 
 #include <mutex>
 
@@ -71,7 +72,10 @@ class InterpreterExecutable : public runtime::Executable {
             ~GiveBack() { pool.give_back(arena); }
         } give_back{arenas_, arena};
         const Memory memory = bind(run, static_cast<char*>(arena.get()));
-        for (const StepRef& step : steps_) step->run(memory, run);
+        for (const StepRef& step : steps_) {
+            runtime::check_interrupt();
+            step->run(memory, run);
+        }
     }
 
   private:

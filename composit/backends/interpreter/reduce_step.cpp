@@ -45,7 +45,8 @@ class ReduceStep : public Step {
             const int64_t tiles = (kept_extent_ + tile_rows_ - 1) / tile_rows_;
             split(run, nest_.iterations(0, std::max(0, kept_ - 1)) * tiles, work,
                   [&](int64_t begin, int64_t end) { run_short_rows(memory, begin, end, tiles); });
-        } else if (kept < run.threads && blocks_can_be_shared()) {
+        } else if (kept < std::max<double>(run.threads, work / elements_between_checks) &&
+                   blocks_can_be_shared()) {
             for (int64_t row = 0; row < kept; ++row) run_row_of_blocks(memory, run, row);
         } else {
             split(run, kept, work,

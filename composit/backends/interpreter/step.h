@@ -9,14 +9,20 @@
 
 namespace composit::interpreter {
 
+// Elements that a kernel works on before Ctrl-C is looked for: a millisecond, or a second of the
+// longest bodies.
+inline constexpr double elements_between_checks = 1 << 20;
+
 // Splits work over a run's threads. `work` counts elements or operations: little work is not split
-// at all.
+// at all, much is split further, into parts between which the run can be interrupted.
 template <class Task>
-void split(const runtime::Run& run, int64_t count, double work, const Task& task) {
+void split(const runtime::Run& run, int64_t count, double work, const Task& task,
+           double most_work = elements_between_checks) {
     constexpr double least_work = 32768;  // about what starting a thread costs
-    const auto parts = static_cast<int64_t>(std::min<double>(run.threads, work / least_work));
-    if (std::min(parts, count) <= 1) return task(0, count);
-    const int64_t used = std::min(parts, count);
+    const double wished =
+        std::max(std::min<double>(run.threads, work / least_work), work / most_work);
+    const auto used = static_cast<int64_t>(std::min(wished, static_cast<double>(count)));
+    if (used <= 1) return task(0, count);
     run.parallel_for(used, [&](int64_t i) { task(count * i / used, count * (i + 1) / used); });
 }
 

@@ -1,0 +1,31 @@
+// Interruption: how long work stops when the user presses Ctrl-C.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <stop_token>
+
+namespace composit::runtime {
+
+// Thrown by work that was asked to stop. Not an Error, as nothing is wrong: no fallback takes over.
+class Interrupted : public std::exception {
+  public:
+    const char* what() const noexcept override { return "composit: interrupted"; }
+};
+
+// Whether the work of the calling thread is to stop.
+using InterruptCheck = std::function<bool()>;
+
+// Replaces the check and returns the former one. Empty, as it is at first: nothing is interrupted.
+// Python's front door installs one that asks whether Ctrl-C was pressed.
+InterruptCheck set_interrupt_check(InterruptCheck check);
+
+// Throws Interrupted when the check says so. Asks at most 50 times a second, so it may stand
+// between any two pieces of work. For the thread that called composit, not for its helpers.
+void check_interrupt();
+
+// Runs `work` on a thread of its own while this one asks the check. On an interrupt `work` is
+// requested to stop, and Interrupted thrown once it has ended. Rethrows what `work` throws.
+void run_interruptibly(const std::function<void(std::stop_token)>& work);
+
+}  // namespace composit::runtime

@@ -1,0 +1,172 @@
+"""Ctrl-C is a KeyboardInterrupt, soon, whatever composit is at, and leaves nothing half done."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from processes import (
+    compiler_script,
+    exists,
+    finish,
+    interrupt,
+    start,
+    temporaries,
+    wait_until_ready,
+)
+
+SOON = 2.0  # seconds, on a machine that is busy with other tests
+
+LONG = {
+    "map": "x = np.ones(1 << 25, 'float32')\ndef f(x):\n"
+    "    for _ in range(300): x = cnp.sin(x) + 1\n    return x",
+    "matmul": "x = np.ones((9000, 9000))\ndef f(x): return x @ x",
+    "sum": "x = np.ones(1 << 24, 'float32')\ndef f(x):\n"
+    "    for _ in range(20): x = cnp.lgamma(x) + 2\n    return cnp.sum(x)",
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_kernel(name, threads):
+    program = f"""
+{LONG[name]}
+ready()
+try:
+    cnp.evaluate(f(cnp.asarray(x)), threads={threads})
+    print("ran to its end")
+except KeyboardInterrupt:
+    print("interrupted", cnp.evaluate(cnp.ones(3) + 1).tolist())
+"""
+    seconds, (status, out, err) = interrupt(start(program))
+    assert (status, out) == (0, "interrupted [2.0, 2.0, 2.0]\n"), err
+    assert seconds < SOON
+
+
+@pytest.mark.parametrize("name", ["map", "matmul"])
+def test_a_long_compiled_kernel(name):
+    program = f"""
+{LONG[name]}
+compiled = composit.compile(f, x)
+ready()
+try:
+    compiled(x)
+    print("ran to its end")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    seconds, (status, out, err) = interrupt(start(program))
+    assert (status, out) == (0, "interrupted\n"), err
+    assert seconds < SOON
+
+
+def test_a_compilation(tmp_path):
+    script = compiler_script(tmp_path / "cxx", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
+    cache = tmp_path / "cache"
+    program = """
+ready()
+try:
+    composit.compile(lambda x: x + 1, np.ones(3))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    process = start(program, cache, CXX=script)
+    wait_until_ready(process)
+    while not (tmp_path / "pid").exists():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    status, out, err = finish(process)
+    assert (status, out, err) == (0, "interrupted\n", "")
+    assert time.monotonic() - begin < SOON
+    assert not temporaries(cache) and not list(cache.glob("*/*.failed"))
+    assert not exists((tmp_path / "pid").read_text().strip())
+
+
+def test_an_export(tmp_path):
+    program = f"""
+weights = np.arange(1 << 23, dtype="float64")
+compiled = composit.compile(lambda x: x + weights, np.ones(1 << 23), backend="interpreter", name="f")
+compiled.export({str(tmp_path)!r})
+ready()
+try:
+    while True:
+        compiled.export({str(tmp_path)!r})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    _, (status, out, err) = interrupt(start(program), after=0.1)
+    assert (status, out) == (0, "interrupted\n"), err
+    assert not temporaries(tmp_path)
+    assert (tmp_path / "f.weights").stat().st_size == 64 + 8 * (1 << 23)
+
+
+def test_the_demo(tmp_path):
+    demo = subprocess.Popen(
+        [sys.executable, "-u", "-m", "composit.examples.digits", "--epochs", "9999",
+         "--output", str(tmp_path / "out")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for line in demo.stdout:
+        if line.startswith("time per step"):
+            break
+    time.sleep(0.3)
+    demo.send_signal(signal.SIGINT)
+    status, _, err = finish(demo)
+    assert status == 130, err
+    assert err.endswith("digits: interrupted; every file that was written is whole.\n")
+    assert not temporaries(tmp_path) and "Traceback" not in err
+
+
+def test_a_handler_of_the_users_runs_and_the_work_goes_on():
+    program = """
+def note(*_):
+    print("noted")
+signal.signal(signal.SIGINT, note)
+x = cnp.ones(1 << 21)
+for _ in range(80):
+    x = cnp.sin(x) + 1
+ready()
+values = cnp.evaluate(x, threads=1)
+print(values.shape)
+"""
+    _, (status, out, err) = interrupt(start(program), after=0.1)
+    assert (status, out) == (0, "noted\n(2097152,)\n"), err
+
+
+def test_a_kernel_in_another_thread_is_not_interrupted():
+    program = """
+import threading
+x = cnp.ones(1 << 21)
+for _ in range(80):
+    x = cnp.sin(x) + 1
+done = threading.Event()
+def work():
+    print(cnp.evaluate(x, threads=1).shape)
+    done.set()
+threading.Thread(target=work).start()
+ready()
+try:
+    done.wait()
+except KeyboardInterrupt:
+    print("interrupted")
+done.wait()
+"""
+    _, (status, out, err) = interrupt(start(program), after=0.1)
+    assert (status, out) == (0, "interrupted\n(2097152,)\n"), err
+
+
+def test_children_of_the_terminal(tmp_path):
+    """Ctrl-C in a terminal goes to all processes of the group: the compiler is not among them."""
+    script = compiler_script(tmp_path / "cxx", f"ps -o pgid= -p $$ > {tmp_path}/group; exit 1")
+    program = """
+warnings.simplefilter("ignore")
+composit.compile(lambda x: x + 1, np.ones(3))
+print(os.getpgid(0))
+"""
+    status, out, err = finish(start(program, tmp_path / "cache", CXX=script))
+    assert status == 0, err
+    assert out.strip() == str(os.getpgid(0))
+    assert (tmp_path / "group").read_text().strip() != out.strip()
