@@ -16,7 +16,7 @@ void bind_export(nb::module_& module) {
             std::vector<ir::kernel::Program> programs;
             for (const execute::Compiled* function : functions)
                 programs.push_back(function->program());
-            cpp_project::export_cpp_project(programs, folder, {name, main_text});
+            return cpp_project::export_cpp_project(programs, folder, {name, main_text});
         },
         "functions"_a, "folder"_a, "name"_a, "main_text"_a = "");
 }

@@ -189,9 +189,10 @@ class CompiledFunction:
             )
         return getattr(self._latest, name)
 
-    def export(self, path: Any, *signatures: tuple[Any, ...]) -> None:
-        """Writes the program as C++ with no dependencies into the folder `path`. Each of
-        `signatures` is a tuple of example arguments; none: the latest specialisation."""
+    def export(self, path: Any, *signatures: tuple[Any, ...]) -> list[str]:
+        """Writes the program as C++ with no dependencies into the folder `path`, as
+        composit.export does. Each of `signatures` is a tuple of example arguments; none: the latest
+        specialisation."""
         chosen = [self.specialise(*examples) for examples in signatures]
         if not chosen:
             if self._latest is None:
@@ -201,7 +202,8 @@ class CompiledFunction:
                     )
                 )
             chosen = [self._latest]
-        _core.export_cpp_project([one.core for one in chosen], os.fspath(path), self._name)
+        cores = [one.core for one in chosen]
+        return _core.export_cpp_project(cores, os.fspath(path), self._name)
 
     def __repr__(self) -> str:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"

@@ -13,15 +13,16 @@ from composit.compilation import CompiledFunction
 
 def export(
     path: Any, name: str, functions: Sequence[CompiledFunction], main_text: str = ""
-) -> None:
+) -> list[str]:
     """Writes the functions, each in its latest specialisation and under its own name, into the
     folder `path`: NAME.hpp, NAME.cpp (C++17), NAME.weights (constants of more than 16 elements, if
     there are any), main.cpp (`main_text`, else a program that reads and writes files of raw
-    elements) and CMakeLists.txt. Each file is written atomically.
+    elements) and CMakeLists.txt. More than 256 kernels continue in NAME_2.cpp, …. Returns the names
+    of the files; all are written under temporary names before the first is renamed.
 
     TypeError for a function that was not made by composit.compile; AttributeError for one that was
     neither compiled for examples nor called yet; NotImplementedError naming what cannot be
-    exported.
+    exported; OSError when a file cannot be written.
     """
     for function in functions:
         if not isinstance(function, CompiledFunction):
@@ -32,4 +33,4 @@ def export(
                 )
             )
     cores = [function.core for function in functions]
-    _core.export_cpp_project(cores, os.fspath(path), name, main_text)
+    return _core.export_cpp_project(cores, os.fspath(path), name, main_text)

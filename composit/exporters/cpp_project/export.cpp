@@ -5,17 +5,13 @@
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/exporters/cpp_project/project.h"
+#include "composit/exporters/cpp_project/write_files.h"
 
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <random>
 
 namespace composit::cpp_project {
 namespace {
-
-namespace fs = std::filesystem;
 
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
@@ -139,21 +135,6 @@ std::string module_text(const Project& project, size_t module) {
     return result;
 }
 
-void write_atomically(const fs::path& path, const std::string& content) {
-    fs::path temporary = path;
-    temporary += text(".tmp-", std::random_device()());
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.close();
-    std::error_code error;
-    if (out) fs::rename(temporary, path, error);
-    if (out && !error) return;
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    fail<InputOutputError>("export: ", path.string(), " cannot be written. ",
-                           error ? error.message() : std::string(std::strerror(errno)));
-}
-
 }  // namespace
 
 std::string module_file(const Project& project, size_t module) {
@@ -217,27 +198,29 @@ std::string literals(const ir::Array& value) {
     return "{" + join(parts) + "}";
 }
 
-void export_cpp_project(const std::vector<Program>& functions, const std::string& folder,
-                        const ExportOptions& options) {
+std::vector<std::string> export_cpp_project(const std::vector<Program>& functions,
+                                            const std::string& folder,
+                                            const ExportOptions& options) {
     Project project = plan(functions, options);
-    std::error_code error;
-    fs::create_directories(folder, error);
-    user_check<InputOutputError>(!error, "export: the folder '", folder,
-                                 "' cannot be made: ", error.message(), ".");
-    const fs::path base = folder;
-    write_atomically(base / (project.name + ".cpp"), source_text(project));
-    for (size_t m = 1; m < project.modules.modules.size(); ++m)
-        write_atomically(base / module_file(project, m), module_text(project, m));
+    const size_t modules = project.modules.modules.size();
+    std::vector<File> files;
+    files.push_back({project.name + ".cpp", source_text(project)});  // first: it places the weights
+    for (size_t m = 1; m < modules; ++m)
+        files.push_back({module_file(project, m), module_text(project, m)});
     if (has_many_modules(project))
-        write_atomically(
-            base / (project.name + "_kernels.hpp"),
-            file_comment(project) + "#pragma once\n\n#include <cstdint>\n\n" + structs(project));
-    write_atomically(base / (project.name + ".hpp"), header_text(project));
+        files.push_back(
+            {project.name + "_kernels.hpp",
+             file_comment(project) + "#pragma once\n\n#include <cstdint>\n\n" + structs(project)});
+    files.push_back({project.name + ".hpp", header_text(project)});
     if (!project.weights.is_empty())
-        write_atomically(base / (project.name + ".weights"), project.weights.text());
-    write_atomically(base / "main.cpp",
-                     options.main_text.empty() ? main_text(project) : options.main_text);
-    write_atomically(base / "CMakeLists.txt", cmake_text(project));
+        files.push_back({project.name + ".weights", project.weights.text()});
+    files.push_back(
+        {"main.cpp", options.main_text.empty() ? main_text(project) : options.main_text});
+    files.push_back({"CMakeLists.txt", cmake_text(project)});
+    write_files(folder, files);
+    std::vector<std::string> names;
+    for (const File& file : files) names.push_back(file.name);
+    return names;
 }
 
 }  // namespace composit::cpp_project

@@ -17,15 +17,17 @@ struct ExportOptions {
     size_t kernels_per_source = 256;
 };
 
-// Writes into `folder` (made if missing), each file atomically:
-//   NAME.hpp, NAME.cpp    one function per program, called as the program; on any CPU the same bits
-//   as
-//                         in process. Large programs continue in NAME_2.cpp, … and NAME_kernels.hpp
-//   NAME.weights          constants of more than 16 elements, if there are any; the others are
-//   inlined main.cpp, CMakeLists.txt
-// Throws NotSupported naming what cannot be exported, InputOutputError when a file cannot be
-// written.
-void export_cpp_project(const std::vector<ir::kernel::Program>& functions,
-                        const std::string& folder, const ExportOptions& options);
+// Writes into `folder` (made if missing) and returns the names of
+//   NAME.cpp, NAME.hpp     one function per program, called as the program; on any CPU the same
+//                          bits as in process. Large programs continue in NAME_2.cpp, … and
+//                          NAME_kernels.hpp
+//   NAME.weights           constants of more than 16 elements, if there are any; the others are
+//                          inlined
+//   main.cpp, CMakeLists.txt
+// All are written under temporary names before the first is renamed. Throws NotSupported naming
+// what cannot be exported, InputOutputError when a file cannot be written.
+std::vector<std::string> export_cpp_project(const std::vector<ir::kernel::Program>& functions,
+                                            const std::string& folder,
+                                            const ExportOptions& options);
 
 }  // namespace composit::cpp_project

@@ -143,9 +143,10 @@ def ship(training: Training, folder: Path) -> project.Report:
     )
     step_images = digits.train_images[: training.batch]
     step_labels = digits.train_labels[: training.batch]
-    project.write(folder, classify, training.train_step, training.weights, step_images)
+    sources = project.write(folder, classify, training.train_step, training.weights, step_images)
     return project.check(
         folder,
+        sources,
         digits.test_images,
         digits.test_labels,
         training.logits(digits.test_images),

@@ -15,7 +15,6 @@ import composit
 from composit.examples.digits.network import NAMES
 
 FLAGS = ["-O2", "-std=c++17", "-Wall", "-Wextra", "-Werror"]
-COMMAND = [*FLAGS, "digits.cpp", "main.cpp", "-o", "digits"]
 
 
 class ProjectError(Exception):
@@ -33,11 +32,13 @@ class Report:
 
 def write(
     folder: Path, classify, train_step, weights: Sequence[np.ndarray], images: np.ndarray
-) -> None:
-    """The project, with the weights as they are now; `images` is one training batch."""
-    composit.export(folder, "digits", [classify, train_step], main_text(weights, images))
+) -> list[str]:
+    """The project, with the weights as they are now; `images` is one training batch. Returns the
+    names of its sources."""
+    files = composit.export(folder, "digits", [classify, train_step], main_text(weights, images))
     data = b"".join(np.ascontiguousarray(weight, np.float32).tobytes() for weight in weights)
     write_atomically(folder / "digits.weights", data)
+    return [name for name in files if name.endswith(".cpp")]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -98,11 +99,18 @@ def same_bits(name: str, computed: np.ndarray, expected: np.ndarray) -> None:
 
 
 def check(
-    folder: Path, test_images, test_labels, logits, step_images, step_labels, step_results
+    folder: Path,
+    sources: Sequence[str],
+    test_images,
+    test_labels,
+    logits,
+    step_images,
+    step_labels,
+    step_results,
 ) -> Report:
     """Builds the project, runs it on the test images and one training step, compares each bit."""
     start = time.perf_counter()
-    command = [compiler(), *COMMAND]
+    command = [compiler(), *FLAGS, *sources, "-o", "digits"]
     run(folder, *command)
     seconds = time.perf_counter() - start
     files = {
