@@ -174,6 +174,31 @@ Tensor batched_max_pool(const ir::Node& node, const Tensor& x) {
     return ops::reshape(y, shape);
 }
 
+// What ops::convolve would refuse, in the caller's words and order of axes.
+void check_convolution(const Tensor& x, const Tensor& filters, const ops::Convolution& c,
+                       bool channels_last) {
+    const auto shapes = [&] {
+        return text("x has shape ", x.shape(), ", filters have shape ", filters.shape());
+    };
+    const size_t channel_axis = channels_last ? x.shape().size() - 1 : 1;
+    user_check(c.groups >= 1, "convolution: groups is ", c.groups, ". At least 1 is required.");
+    user_check(x.shape()[channel_axis] == filters.shape()[channel_axis] * c.groups &&
+                   filters.shape()[0] % c.groups == 0,
+               "convolution: channels do not fit: ", shapes(), ", groups is ", c.groups,
+               ". x.shape[", channel_axis, "] must equal filters.shape[", channel_axis,
+               "] * groups, and filters.shape[0] be a multiple of groups.");
+    for (size_t d = 0; d < c.strides.size(); ++d) {
+        const size_t axis = d + (channels_last ? 1 : 2);
+        const int64_t padded = x.shape()[axis] + c.padding_low[d] + c.padding_high[d];
+        const int64_t length = filters.shape()[axis];
+        const int64_t window = length == 0 ? 0 : (length - 1) * c.filter_dilation[d] + 1;
+        user_check(window > 0 && window <= padded,
+                   "convolution: the window is empty or larger than the padded input along axis ",
+                   axis, ": ", window, " > ", padded, " (", shapes(),
+                   "). Pad more or use a smaller window.");
+    }
+}
+
 }  // namespace
 
 Tensor convolution(const Tensor& x, const Tensor& filters, const ConvolutionOptions& options) {
@@ -188,6 +213,7 @@ Tensor convolution(const Tensor& x, const Tensor& filters, const ConvolutionOpti
                                  Axes(count, 1),
                                  per_axis("convolution", "dilation", options.dilation, count, 1, 1),
                                  options.groups};
+    check_convolution(x, filters, convolution, options.channels_last);
     const auto both = numpy::promoted({x, filters});
     return channels_back(ops::convolve(channels_first(both[0], options.channels_last),
                                        channels_first(both[1], options.channels_last), convolution),

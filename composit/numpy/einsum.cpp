@@ -168,7 +168,7 @@ void drop_broadcast_axes(std::vector<Labelled>& operands) {
     }
 }
 
-// Labels that nobody needs any more are summed away.
+// Labels that nobody needs any more are summed away; sums of bool are "or".
 Labelled summed(const Labelled& x, const Labels& needed) {
     Axes axes;
     Labels labels;
@@ -178,7 +178,9 @@ Labelled summed(const Labelled& x, const Labels& needed) {
         else
             axes.push_back(static_cast<int64_t>(d));
     }
-    return axes.empty() ? x : Labelled{ops::reduce(Combiner::sum, x.tensor, axes), labels};
+    const bool is_bool = x.tensor.dtype() == DType::boolean;
+    const Combiner sum = is_bool ? Combiner::any : Combiner::sum;
+    return axes.empty() ? x : Labelled{ops::reduce(sum, x.tensor, axes), labels};
 }
 
 // The tensor with these labels, in order; missing ones have length 1.

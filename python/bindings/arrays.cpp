@@ -46,6 +46,18 @@ std::optional<DType> dtype_of_number(int number) {
     }
 }
 
+// The package ml_dtypes teaches NumPy this dtype.
+nb::object bfloat16_class() {
+    try {
+        return nb::module_::import_("ml_dtypes").attr("bfloat16");
+    } catch (const nb::python_error& error) {
+        user_check<TypeError>(!error.matches(PyExc_ImportError),
+                              "dtype bfloat16: NumPy has it with the package ml_dtypes only, which "
+                              "is not installed (pip install ml_dtypes). Use float32 otherwise.");
+        throw;
+    }
+}
+
 DType dtype_of(nb::handle numpy_dtype) {
     const int number = reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())->type_num;
     if (const std::optional<DType> known = dtype_of_number(number)) return *known;
@@ -86,8 +98,10 @@ nb::handle numpy_attribute(const char* name) {
 }
 
 DType dtype_from(nb::handle value) {
-    if (PyUnicode_Check(value.ptr()) && nb::cast<std::string>(value) == "bfloat16")
+    if (PyUnicode_Check(value.ptr()) && nb::cast<std::string>(value) == "bfloat16") {
+        bfloat16_class();
         return DType::bfloat16;
+    }
     if (PyArray_DescrCheck(value.ptr())) return dtype_of(value);
     return dtype_of(numpy_attribute("dtype")(value));
 }
@@ -97,7 +111,7 @@ nb::object dtype_object(DType dtype) {
     nb::object& object = (*known)[static_cast<size_t>(dtype)];
     if (object.is_valid()) return object;
     if (dtype == DType::bfloat16)
-        object = numpy_attribute("dtype")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+        object = numpy_attribute("dtype")(bfloat16_class());
     else
         object = numpy_attribute("dtype")(nb::str(std::string(ir::name(dtype)).c_str()));
     return object;

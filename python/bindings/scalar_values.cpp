@@ -44,6 +44,28 @@ void bind_operator(nb::class_<Expr>& type, const std::string& name, const char* 
         });
 }
 
+// row(name) applied to expressions and numbers, of which one at least is an expression.
+Expr called(const std::string& name, nb::args arguments) {
+    const Expr* first = nullptr;
+    for (nb::handle argument : arguments) {
+        if (!nb::isinstance<Expr>(argument)) continue;
+        const Expr* expression = nb::inst_ptr<Expr>(argument);
+        if (!first || first->dtype() == ir::DType::boolean) first = expression;
+    }
+    user_check<TypeError>(first, name, ": a scalar expression is required among the arguments.");
+    // where(x > 0, 1.0, 0.5): numbers beside a condition alone are float64, cast by the result.
+    const Expr number = Expr::constant(ir::DType::float64, 0);
+    if (first->dtype() == ir::DType::boolean) first = &number;
+    std::vector<Expr> operands;
+    for (nb::handle argument : arguments) {
+        const auto operand = operand_from(argument, *first);
+        user_check<TypeError>(operand.has_value(), name,
+                              ": operands must be scalar expressions or numbers.");
+        operands.push_back(*operand);
+    }
+    return Expr::call(scalar::row(name), operands);
+}
+
 void bind_operators_of_expr(nb::module_& module) {
     auto type = nb::borrow<nb::class_<Expr>>(module.attr("Expr"));
     const std::pair<const char*, const char*> binary[] = {
@@ -72,28 +94,23 @@ void bind_operators_of_expr(nb::module_& module) {
             "a scalar expression has no truth value while a row is defined. "
             "Use composit.scalar.where(condition, a, b).");
     });
-}
-
-// row(name) applied to expressions and numbers, of which one at least is an expression.
-Expr called(const std::string& name, nb::args arguments) {
-    const Expr* first = nullptr;
-    for (nb::handle argument : arguments) {
-        if (!nb::isinstance<Expr>(argument)) continue;
-        const Expr* expression = nb::inst_ptr<Expr>(argument);
-        if (!first || first->dtype() == ir::DType::boolean) first = expression;
-    }
-    user_check<TypeError>(first, name, ": a scalar expression is required among the arguments.");
-    // where(x > 0, 1.0, 0.5): numbers beside a condition alone are float64, cast by the result.
-    const Expr number = Expr::constant(ir::DType::float64, 0);
-    if (first->dtype() == ir::DType::boolean) first = &number;
-    std::vector<Expr> operands;
-    for (nb::handle argument : arguments) {
-        const auto operand = operand_from(argument, *first);
-        user_check<TypeError>(operand.has_value(), name,
-                              ": operands must be scalar expressions or numbers.");
-        operands.push_back(*operand);
-    }
-    return Expr::call(scalar::row(name), operands);
+    for (const char* name : {"__float__", "__int__", "__complex__", "__index__"})
+        type.def(name, [](const Expr&) -> double {
+            fail<TypeError>(
+                "a scalar expression has no value while a row is defined. Functions of the module "
+                "math take numbers only: use those of composit.scalar, such as "
+                "composit.scalar.exp(x).");
+        });
+    type.def(
+        "__array_ufunc__",
+        [](const Expr&, nb::handle ufunc, const std::string& method, nb::args inputs) {
+            const auto name = nb::cast<std::string>(ufunc.attr("__name__"));
+            user_check<TypeError>(method == "__call__", "numpy.", name, ".", method,
+                                  " of a scalar expression: an expression is one element. Use the "
+                                  "functions of composit.scalar.");
+            return called(name, inputs);
+        },
+        "numpy.exp(x) of an expression is the row named exp.");
 }
 
 Expr expression_from(nb::handle value, const std::string& name, ir::DType dtype) {

@@ -69,9 +69,19 @@ def _array(self: LazyTensor, dtype: Any = None, copy: bool | None = None) -> Any
     return values if dtype is None else values.astype(dtype, copy=False)
 
 
+def _converted(convert: Any, values: Any, *args: Any) -> Any:
+    """NumPy's conversion of an ndarray; its refusals say where."""
+    try:
+        return convert(values, *args)
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
+        raise type(error)(with_location(str(error))) from None
+
+
 def _item(self: LazyTensor, *args: Any) -> Any:
     """One element as a Python scalar, evaluated now."""
-    return self.evaluated().item(*args)
+    import numpy as np
+
+    return _converted(np.ndarray.item, self.evaluated(), *args)
 
 
 def _index(self: LazyTensor) -> int:
@@ -84,7 +94,7 @@ def _index(self: LazyTensor) -> int:
 
 def _scalar(convert: Any) -> Any:
     def method(self: LazyTensor) -> Any:
-        return convert(self.evaluated())
+        return _converted(convert, self.evaluated())
 
     method.__doc__ = f"{convert.__name__}(x), evaluated now."
     return method
@@ -96,7 +106,7 @@ def _repr(self: LazyTensor) -> str:
 
 
 def _format(self: LazyTensor, specification: str) -> str:
-    return format(self.evaluated().item() if specification else _repr(self), specification)
+    return format(_item(self) if specification else _repr(self), specification)
 
 
 def _contains(self: LazyTensor, value: Any) -> bool:

@@ -273,7 +273,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     for path in chosen.load:
         runpy.run_path(path)
-    _core.backends.check(chosen.backend)
+    if chosen.backend not in composit.backends.names():
+        parser.error(
+            f"there is no back end named {chosen.backend!r}. "
+            f"Available: {', '.join(composit.backends.names())}."
+        )
     cases = [case for case in all_cases() if chosen.filter in f"{case.group} {case.name}"]
     outcomes = [run(case, chosen.backend) for case in cases]
     print(report(outcomes, chosen.backend))

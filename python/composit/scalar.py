@@ -28,8 +28,12 @@ def register(
     """A new elementwise function: composit.numpy.<name>, differentiable, on every back end.
 
     value(x, …) is its definition on scalar expressions: operators, numbers and composit.scalar's
-    functions. slope(x, …, y) returns the derivative for each argument (one expression, or a
-    tuple; None for zero); without it, it is derived from the value.
+    functions, or NumPy's of the same names. slope(x, …, y) returns the derivative for each argument
+    (one expression, or a tuple; None for zero); without it, it is derived from the value. Both are
+    called once now, so that their mistakes show here.
+
+    ValueError for a name that is taken or no identifier; TypeError for a definition that is not an
+    expression of its arguments' type.
 
         softsign = composit.register("softsign", value=lambda x: x / (1 + abs(x)),
                                      doc="x / (1 + |x|)")
@@ -44,7 +48,7 @@ def register(
                     f"register: {each!r} cannot name a function. An identifier is required."
                 )
             )
-    arity = len(inspect.signature(value).parameters)
+    arity = _arity(value)
     row = _core.scalar.register_row(
         name, arity, value, slope, doc, types, list(aliases), list(domain), is_piecewise_constant
     )
@@ -52,6 +56,22 @@ def register(
     for each in (name, *aliases):
         setattr(cnp, each, ufunc)
     return ufunc
+
+
+def _arity(value: Any) -> int:
+    kind = inspect.Parameter
+    parameters = inspect.signature(value).parameters.values() if callable(value) else []
+    if not parameters or any(
+        parameter.kind not in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)
+        for parameter in parameters
+    ):
+        raise TypeError(
+            with_location(
+                f"register: value is {value!r}. A function of one or more positional arguments is "
+                "required."
+            )
+        )
+    return len(parameters)
 
 
 def __getattr__(name: str) -> Any:

@@ -129,6 +129,26 @@ Expr body_of(const Row& row, const Signature& signature) {
     return body;
 }
 
+// Writes a row's definition and slopes out once, so that a mistake in them shows where the row is
+// registered: for the first of these dtypes that its type rule takes.
+void try_definition(const RowRef& row) {
+    for (DType dtype : {DType::float64, DType::float32, DType::int64, DType::boolean}) {
+        Signature signature;
+        try {
+            signature = row->types(row->name, std::vector(static_cast<size_t>(row->arity), dtype));
+        } catch (const Error&) {
+            continue;  // not for this dtype
+        }
+        const Expr body = body_of(*row, signature);
+        if (!row->slopes || !is_floating(signature.result)) return;
+        std::vector<Expr> x;
+        for (size_t i = 0; i < signature.operands.size(); ++i)
+            x.push_back(Expr::argument(static_cast<int>(i), signature.operands[i]));
+        (void)row->slopes(x, body);
+        return;
+    }
+}
+
 }  // namespace
 
 RowRef find_row(std::string_view name) {
@@ -154,13 +174,15 @@ std::vector<RowRef> all_rows() {
 
 RowRef register_row(Row row) {
     check_row(row);
+    auto ref = std::make_shared<const Row>(std::move(row));
+    try_definition(ref);
     Registry& r = registry();
     std::unique_lock lock(r.mutex);
-    const auto held = r.by_name.find(row.name);
+    const auto held = r.by_name.find(ref->name);
     const RowRef old = held == r.by_name.end() ? nullptr : held->second;
-    const bool replaces = old && old->name == row.name && r.revisions.count(old.get());
-    std::vector<std::string> names = row.aliases;
-    names.push_back(row.name);
+    const bool replaces = old && old->name == ref->name && r.revisions.count(old.get());
+    std::vector<std::string> names = ref->aliases;
+    names.push_back(ref->name);
     for (const std::string& name : names) {
         const auto taken = r.by_name.find(name);
         user_check<ValueError>(taken == r.by_name.end() || (replaces && taken->second == old),
@@ -174,7 +196,6 @@ RowRef register_row(Row row) {
         std::erase(r.rows, old);
         r.replaced.push_back(old);
     }
-    auto ref = std::make_shared<const Row>(std::move(row));
     r.revisions.emplace(ref.get(), revision);
     r.rows.push_back(ref);
     r.index(ref);

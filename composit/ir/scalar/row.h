@@ -62,8 +62,9 @@ using RowRef = std::shared_ptr<const Row>;
 RowRef find_row(std::string_view name);  // by name or alias; null when there is none
 RowRef row(std::string_view name);  // the same; an unknown name is a KeyError listing near ones
 std::vector<RowRef> all_rows();     // in table order, user rows last
-RowRef register_row(
-    Row row);  // ValueError when name or alias is taken, unless the row is the user's own
+// ValueError when name or alias is taken, unless the row is the user's own. Calls `value` and
+// `slopes` once, and passes on what they throw.
+RowRef register_row(Row row);
 bool is_user_row(const Row& row);
 uint64_t revision_of(
     const Row& row);  // 0 for the table's rows; counts the user's, so that none are confused

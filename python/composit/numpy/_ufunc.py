@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 from composit import _core
@@ -36,6 +37,15 @@ def write_out(function: str, result: LazyTensor, out: Any) -> Any:
         np.copyto(out, result.evaluated(), casting="same_kind")
         return out
     raise TypeError(with_location("return arrays must be of ArrayType"))
+
+
+def _no_method(function: str, method: str, those_that_have_it: Iterable[str]) -> NotSupported:
+    return NotSupported(
+        with_location(
+            f"{function}.{method} is not supported yet. Functions with {method}: "
+            f"{', '.join(those_that_have_it)}."
+        )
+    )
 
 
 class Ufunc:
@@ -97,7 +107,7 @@ class Ufunc:
             "logical_or": "any", "logical_and": "all",
         }  # fmt: skip
         if self.__name__ not in names:
-            raise NotSupported(with_location(f"{self.__name__}.reduce is not supported yet."))
+            raise _no_method(self.__name__, "reduce", names)
         options = {} if dtype is None else {"dtype": dtype}
         reduction = getattr(cnp, names[self.__name__])
         result = reduction(array, axis=axis, keepdims=keepdims, **options)
@@ -111,7 +121,7 @@ class Ufunc:
 
         names = {"add": "cumsum", "multiply": "cumprod"}
         if self.__name__ not in names:
-            raise NotSupported(with_location(f"{self.__name__}.accumulate is not supported yet."))
+            raise _no_method(self.__name__, "accumulate", names)
         return write_out(self.__name__, getattr(cnp, names[self.__name__])(array, axis, dtype), out)
 
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
@@ -124,7 +134,7 @@ class Ufunc:
     def at(self, a: LazyTensor, indices: Any, b: Any = None, /) -> None:
         """a[indices] = f(a[indices], b) without buffering; only add."""
         if self.__name__ != "add":
-            raise NotSupported(with_location(f"{self.__name__}.at is not supported yet."))
+            raise _no_method(self.__name__, "at", ["add"])
         a.replaced(_core.numpy.add_at(a, indices, b))
 
     @property

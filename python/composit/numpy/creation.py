@@ -19,9 +19,18 @@ def _shape(shape: Any) -> tuple[int, ...]:
         return tuple(operator.index(length) for length in shape)
 
 
-def _order(function: str, order: str | None) -> None:
-    if order not in (None, "C", "K", "A"):
+def _layout(function: str, order: str | None, device: str | None = None) -> None:
+    """Refuses orders of elements other than C's, and devices other than the CPU."""
+    if order not in (None, "C", "K", "A", "F"):
+        raise ValueError(
+            with_location(f"{function}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+        )
+    if order == "F":
         refuse(function, order=order)
+    if device not in (None, "cpu"):
+        raise ValueError(
+            with_location(f"{function}: device {device!r} is not built; available: cpu.")
+        )
 
 
 def asarray(
@@ -30,7 +39,7 @@ def asarray(
 ) -> LazyTensor:  # fmt: skip
     """A tensor: `a` itself if it is one, else a constant with a copy of its values (or, for
     copy=False, its memory)."""
-    _order("asarray", order)
+    _layout("asarray", order, device)
     refuse("asarray", like=like)
     if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor):
         dtype, name = _dtype_or_name(dtype)
@@ -100,6 +109,7 @@ def ndarray(
     name: str | None = None,
 ) -> LazyTensor:
     """A tensor of zeros."""
+    _layout("ndarray", order)
     refuse("ndarray", buffer=buffer, strides=strides)
     return _c.zeros(_shape(shape), dtype, name or "")
 
@@ -109,6 +119,7 @@ def zeros(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros; float64 unless dtype is given."""
+    _layout("zeros", order, device)
     refuse("zeros", like=like)
     return _c.zeros(_shape(shape), dtype, name or "")
 
@@ -118,6 +129,7 @@ def ones(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones; float64 unless dtype is given."""
+    _layout("ones", order, device)
     refuse("ones", like=like)
     return _c.ones(_shape(shape), dtype, name or "")
 
@@ -127,6 +139,7 @@ def empty(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros: composit has no uninitialised values."""
+    _layout("empty", order, device)
     refuse("empty", like=like)
     return _c.empty(_shape(shape), dtype, name or "")
 
@@ -136,6 +149,7 @@ def full(
     like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """`fill_value` broadcast to a shape."""
+    _layout("full", order, device)
     refuse("full", like=like)
     return _c.full(_shape(shape), fill_value, dtype, name or "")
 
@@ -145,6 +159,7 @@ def zeros_like(
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of a's shape and dtype; a is not computed."""
+    _layout("zeros_like", order, device)
     return _c.zeros_like(a, dtype, None if shape is None else _shape(shape))
 
 
@@ -153,6 +168,7 @@ def ones_like(
     device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones of a's shape and dtype; a is not computed."""
+    _layout("ones_like", order, device)
     return _c.ones_like(a, dtype, None if shape is None else _shape(shape))
 
 
@@ -161,6 +177,7 @@ def empty_like(
     *, device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of the prototype's shape and dtype."""
+    _layout("empty_like", order, device)
     return _c.empty_like(prototype, dtype, None if shape is None else _shape(shape))
 
 
@@ -169,6 +186,7 @@ def full_like(
     shape: Any = None, *, device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """`fill_value` in a's shape and dtype."""
+    _layout("full_like", order, device)
     return _c.full_like(a, fill_value, dtype, None if shape is None else _shape(shape))
 
 
@@ -177,6 +195,7 @@ def arange(
     device: Any = None,    like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """start, start + step, … before stop; arange(stop) starts at 0."""
+    _layout("arange", None, device)
     refuse("arange", like=like)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     if step is None:
@@ -192,6 +211,7 @@ def linspace(
     dtype: Any = None, axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
     """`num` values from start to stop."""
+    _layout("linspace", None, device)
     for value in (start, stop):
         if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
             refuse("linspace", start=start, stop=stop)
@@ -213,6 +233,7 @@ def eye(
     device: Any = None, like: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
+    _layout("eye", order, device)
     refuse("eye", like=like)
     return _c.eye(N, M, k, dtype)
 
@@ -243,6 +264,7 @@ def triu(m: Any, k: int = 0) -> LazyTensor:
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> LazyTensor:
     """Another object for the same values: writing one leaves the other as it is."""
+    _layout("copy", order)
     return asarray(a).copied()
 
 

@@ -58,12 +58,6 @@ def test_two_operands_and_a_name_twice():
         composit.register("exp", value=lambda x: x)
 
 
-def test_mistakes_in_a_value():
-    f = composit.register(fresh("branch"), value=lambda x: x if x > 0 else -x, doc="a test")
-    with pytest.raises(TypeError, match="has no truth value while a row is defined"):
-        composit.evaluate(f(X))
-
-
 @pytest.mark.parametrize("name", ["foo bar", "lambda", "2x", ""])
 def test_a_name_that_cannot_be_called_is_refused(name):
     with pytest.raises(ValueError, match="cannot name a function"):

@@ -1,0 +1,185 @@
+"""What is not supported, or wrong, is refused where it is written: function, value, what to do."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import composit
+from composit import nn
+from composit import numpy as cnp
+
+BOOL = np.array([[True, False], [True, True]])
+IMAGE = np.ones((1, 3, 5, 6))
+
+REFUSED = [
+    (
+        NotImplementedError,
+        lambda: cnp.exp(np.ones(2), where=BOOL[0]),
+        "exp: where= without out= leaves elements without a value, which is not supported. "
+        "Give out=, or use where(condition, a, b).",
+    ),
+    (
+        NotImplementedError,
+        lambda: cnp.ones((2, 2), order="F"),
+        "ones: order='F' is not supported yet. Leave it out.",
+    ),
+    (
+        NotImplementedError,
+        lambda: cnp.asarray(np.ones((2, 2)), order="F"),
+        "asarray: order='F' is not supported yet. Leave it out.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.zeros_like(np.ones(2), order="Z"),
+        "zeros_like: order must be one of 'C', 'F', 'A', or 'K' (got 'Z')",
+    ),
+    (
+        ValueError,
+        lambda: cnp.ones(2, device="cuda"),
+        "ones: device 'cuda' is not built; available: cpu.",
+    ),
+    (
+        NotImplementedError,
+        lambda: cnp.exp(np.ones(3), casting="safe"),
+        "exp: casting='safe' is not supported yet. Leave it out.",
+    ),
+    (
+        NotImplementedError,
+        lambda: cnp.subtract.reduce(cnp.ones(3)),
+        "subtract.reduce is not supported yet. Functions with reduce: add, multiply, maximum, "
+        "minimum, logical_or, logical_and.",
+    ),
+    (
+        NotImplementedError,
+        lambda: cnp.maximum.accumulate(cnp.ones(3)),
+        "maximum.accumulate is not supported yet. Functions with accumulate: add, multiply.",
+    ),
+    (
+        NotImplementedError,
+        lambda: cnp.multiply.at(cnp.ones(3), [0], 2),
+        "multiply.at is not supported yet. Functions with at: add.",
+    ),
+    (
+        ValueError,
+        lambda: bool(cnp.ones(2)),
+        "The truth value of an array with more than one element is ambiguous. "
+        "Use a.any() or a.all()",
+    ),
+    (
+        TypeError,
+        lambda: float(cnp.ones(2)),
+        "only 0-dimensional arrays can be converted to Python scalars",
+    ),
+    (
+        ValueError,
+        lambda: cnp.ones(2).item(),
+        "can only convert an array of size 1 to a Python scalar",
+    ),
+    (
+        ValueError,
+        lambda: nn.convolution(IMAGE, np.ones((2, 4, 3, 3)), channels_last=False),
+        "convolution: channels do not fit: x has shape (1, 3, 5, 6), filters have shape "
+        "(2, 4, 3, 3), groups is 1. x.shape[1] must equal filters.shape[1] * groups, and "
+        "filters.shape[0] be a multiple of groups.",
+    ),
+    (
+        ValueError,
+        lambda: nn.convolution(IMAGE, np.ones((2, 3, 4, 6)), channels_last=True),
+        "convolution: the window is empty or larger than the padded input along axis 2: 4 > 5 ",
+    ),
+    (
+        ValueError,
+        lambda: nn.convolution(IMAGE, np.ones((2, 3, 3, 9)), channels_last=False),
+        "convolution: the window is empty or larger than the padded input along axis 3: 9 > 6 "
+        "(x has shape (1, 3, 5, 6), filters have shape (2, 3, 3, 9)). Pad more or use a smaller "
+        "window.",
+    ),
+    (
+        ValueError,
+        lambda: nn.convolution(IMAGE, np.ones((2, 3, 3, 3)), channels_last=False, groups=0),
+        "convolution: groups is 0. At least 1 is required.",
+    ),
+    (
+        TypeError,
+        lambda: composit.register("refused", value=3),
+        "register: value is 3. A function of one or more positional arguments is required.",
+    ),
+    (
+        TypeError,
+        lambda: composit.register("refused", value=lambda x: x if x > 0 else -x),
+        "a scalar expression has no truth value while a row is defined. "
+        "Use composit.scalar.where(condition, a, b).",
+    ),
+    (
+        TypeError,
+        lambda: composit.register("refused", value=lambda x: "x"),
+        "refused: the function returned a str. A scalar expression or a number is required.",
+    ),
+    (
+        TypeError,
+        lambda: composit.register("refused", value=lambda x: x > 0),
+        "refused: its definition returns bool for operands of float64. Its type rule requires "
+        "float64.",
+    ),
+    (
+        TypeError,
+        lambda: composit.register("refused", value=lambda x: np.add.reduce(x)),
+        "numpy.add.reduce of a scalar expression: an expression is one element. Use the functions "
+        "of composit.scalar.",
+    ),
+    (
+        ValueError,
+        lambda: composit.register("refused", value=lambda x, y: x, slope=lambda x, y, r: 1),
+        "refused: slope returned 1 expressions for 2 operands. One for each is required.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "call", "text"), REFUSED, ids=lambda value: str(value)[:40])
+def test_refusals(error, call, text):
+    with pytest.raises(error) as caught:
+        call()
+    end = "" if text.endswith(" ") else r" \[test_refusals\.py:\d+\]$"
+    assert re.match(re.escape(text) + end, str(caught.value)), str(caught.value)
+
+
+def test_math_of_an_expression_says_what_to_use():
+    import math
+
+    with pytest.raises(TypeError, match=r"use those of composit\.scalar, such as .*exp\(x\)\. \["):
+        composit.register("refused", value=lambda x: math.exp(x))
+    assert not hasattr(cnp, "refused")
+
+
+def test_numpy_of_an_expression_is_the_row():
+    f = composit.register("numpy_row", value=lambda x: np.exp(x) + np.maximum(2 * x, 1))
+    x = np.array([-1.0, 2.0])
+    np.testing.assert_array_equal(
+        composit.evaluate(f(x)), composit.evaluate(cnp.exp(x) + cnp.maximum(2 * x, 1))
+    )
+
+
+@pytest.mark.parametrize("subscripts", ["ij->j", "ij->", "ii->", "ij,jk->ik", "ij,jk->"])
+def test_einsum_of_bool(subscripts):
+    operands = [BOOL] * (1 + subscripts.count(","))
+    made = cnp.einsum(subscripts, *operands)
+    expected = np.einsum(subscripts, *operands)
+    assert made.dtype == expected.dtype
+    np.testing.assert_array_equal(composit.evaluate(made), expected)
+
+
+def test_bfloat16_without_its_package():
+    program = (
+        "import sys; sys.modules['ml_dtypes'] = None\n"
+        "import composit.numpy as cnp\n"
+        "try: cnp.ones(2, 'bfloat16')\n"
+        "except TypeError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == (
+        "dtype bfloat16: NumPy has it with the package ml_dtypes only, which is not installed "
+        "(pip install ml_dtypes). Use float32 otherwise. [<string>:3]\n"
+    ), done.stderr
