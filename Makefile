@@ -81,6 +81,7 @@ fuzz: build  ## random programs for MINUTES=5
 
 golden: build  ## compare printed graphs and generated code; UPDATE=1 rewrites them
 	@$(PYTEST) tests/golden $(if $(UPDATE),--update-golden)
+	@$(if $(UPDATE),UPDATE_GOLDEN=1) $(CTEST) --test-dir $(BUILD) --output-on-failure -R CppSource
 	@if test -n "$(UPDATE)"; then git diff --stat -- tests/golden; fi
 
 docs: build  ## run every code block of docs/ and examples/
