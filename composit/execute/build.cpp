@@ -30,6 +30,7 @@ void warn_once(const std::string& text) {
 void check_interpreter(const Program& program, const Kernel& kernel, const std::string& backend) {
     const auto why = runtime::backend(interpreter)->refuses(kernel, program);
     user_check<NotSupported>(!why, backend, ": ", kernel.name, " (", kernel.comment,
+                             kernel.lines.empty() ? "" : "; ", join(kernel.lines),
                              ") cannot run: ", why.value_or(""));
 }
 

@@ -48,6 +48,14 @@ def register(
                     f"register: {each!r} cannot name a function. An identifier is required."
                 )
             )
+        existing = getattr(cnp, each, None)
+        is_own = isinstance(existing, Ufunc) and _core.scalar.is_user_row(existing.row)
+        if existing is not None and not is_own:
+            raise ValueError(
+                with_location(
+                    f"register: {each!r} is a name of composit.numpy. Another one is required."
+                )
+            )
     arity = _arity(value)
     row = _core.scalar.register_row(
         name, arity, value, slope, doc, types, list(aliases), list(domain), is_piecewise_constant

@@ -152,7 +152,7 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
     std::optional<std::string> code = read_file(folder / "kernel.so");
     if (!finished.succeeded() || !code) {
         // Perhaps the disk's fault alone: another folder may do.
-        user_check<InputOutputError>(!is_full(folder), "no space left on device");
+        user_check<InputOutputError>(!is_full(folder), "No space left on device");
         fail_build(source, temporary, entry, finished);
     }
     flush_to_disk(folder / "kernel.so");

@@ -22,7 +22,7 @@ int64_t rounded_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 // About what a thread does before Ctrl-C is looked for: tens of milliseconds. A part of a
 // contraction packs its operands anew, so its parts are larger.
 double most_work(const Kernel& kernel) {
-    return std::holds_alternative<ir::kernel::Contract>(kernel.body) ? 0x1p34 : 0x1p28;
+    return std::holds_alternative<ir::kernel::Contract>(kernel.body) ? 0x1p33 : 0x1p28;
 }
 
 // The chunks that a step's tasks are cut into: for the threads, and for interruptions.

@@ -2,6 +2,7 @@
 #include "composit/backends/cpp/backend.h"
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/unavailable.h"
+#include "composit/runtime/interrupt.h"
 #include "composit/runtime/warning.h"
 #include "composit/version.h"
 #include "tests/cpp/backends/cpp_programs.h"
@@ -192,6 +193,28 @@ TEST_F(CppCache, ProcessesShareAFolder) {
         EXPECT_EQ(status, 0);
     }
     EXPECT_EQ(entries(base_ / "cache").size(), 2u);
+}
+
+TEST_F(CppCache, AnInterruptKillsTheCompilerAndLeavesNothing) {
+    fs::path started = base_ / "started";
+    set_compiler(script("case $1 in --version) echo 1;; *) echo > " + started.string() +
+                        "; sleep 100;; esac"));
+    auto former = runtime::set_interrupt_check([&] { return fs::exists(started); });
+    EXPECT_THROW(works(base_ / "cache", 13), runtime::Interrupted);
+    runtime::set_interrupt_check(former);
+    EXPECT_TRUE(entries(base_ / "cache").empty());
+    EXPECT_TRUE(warnings_.empty());
+    set_compiler(cxx_);
+    EXPECT_TRUE(works(base_ / "cache", 13));
+}
+
+TEST_F(CppCache, ASuccessRemovesWhatAFailureKept) {
+    set_compiler(script("case $1 in --version) echo 1;; *) exit 3;; esac"));
+    EXPECT_THROW(works(base_ / "cache", 14), cpp::CompilationUnavailable);
+    ASSERT_EQ(entries(base_ / "cache").size(), 1u);
+    set_compiler(script("case $1 in --version) echo 1;; *) exec g++ \"$@\";; esac"));
+    EXPECT_TRUE(works(base_ / "cache", 14));
+    EXPECT_EQ(entries(base_ / "cache").size(), 1u);
 }
 
 TEST_F(CppCache, LeftoversOfKilledProcessesAreSweptAway) {
