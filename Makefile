@@ -16,8 +16,9 @@ NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
 EXTRAS := build test examples check
 MINUTES ?= 5
 FILTER ?=
+FUNCTIONS ?=
 
-.PHONY: help setup apt configure build demo test bench check fmt asan fuzz docs golden wheel clean
+.PHONY: help setup apt configure build demo test bench check fmt asan fuzz sweep docs golden wheel clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -78,6 +79,9 @@ bench: build $(VENV)/ready-bench  ## measure against NumPy, PyTorch and JAX (slo
 
 fuzz: build  ## random programs for MINUTES=5
 	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(PYTEST) tests/fuzz
+
+sweep: build  ## errors of the library over all 2^32 float32; FUNCTIONS='exp log' for some
+	@$(RUN) tests/accuracy/sweep.py $(FUNCTIONS)
 
 golden: build  ## compare printed graphs and generated code; UPDATE=1 rewrites them
 	@$(PYTEST) tests/golden $(if $(UPDATE),--update-golden)

@@ -25,9 +25,10 @@ Expr log2_of(const Expr& x);  // exact at powers of two
 Expr log10_of(const Expr& x);
 Expr log1p_of(const Expr& x);
 Expr softplus_of(const Expr& x);  // log(1 + exp(x))
-// log(exp(x) + exp(y)), and the same with powers of two. The bound is relative to the larger of
-// |result| and max(x, y): where the two terms cancel (a result near 0), the absolute error is that
-// of the terms.
+
+// ----- library_log_of_sum.cpp: log(exp(x) + exp(y)), and the same to base 2.
+// In float64 the bound holds for results above 2^-55 of exp(smaller operand). Below, which only
+// pairs reach of which one is the nearest number to the zero, the error grows as they shrink.
 Expr logaddexp_of(const Expr& x, const Expr& y);
 Expr logaddexp2_of(const Expr& x, const Expr& y);
 
@@ -66,9 +67,7 @@ Expr power_of(const Expr& x, const Expr& y);
 Expr cbrt_of(const Expr& x);
 Expr hypot_of(const Expr& x, const Expr& y);
 
-// ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers.
-// For x < -2 lgamma has zeros: there, in float64, the error is within 6 ulp of the larger of
-// |result| and lgamma(|x|), and may be large against a result near 0.
+// ----- library_gamma.cpp: log |gamma(x)|; inf at 0 and the negative integers
 Expr lgamma_of(const Expr& x);
 
 }  // namespace composit::ir::scalar

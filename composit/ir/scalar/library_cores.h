@@ -42,6 +42,7 @@ Expr log_limits(const Expr& x, const Expr& inside);
 Pair log_pair(const Expr& x);
 // log(1 + x) for finite x > -1; NaN for NaN.
 Expr log1p_inside(const Expr& x);
+Expr log1p_inside(const Pair& x);
 
 // |sin(pi x)| for float64, relative error about an ulp; NaN at infinities.
 Expr absolute_sin_of_pi(const Expr& x);

@@ -81,11 +81,14 @@ Expr log_limits(const Expr& x, const Expr& inside) {
     return select(x > 0.0, above, select(equal(x, 0.0), -infinity, constant_like(x, not_a_number)));
 }
 
-Expr log1p_inside(const Expr& x) {
+Expr log1p_inside(const Expr& x) { return log1p_inside(exact(x)); }
+
+Expr log1p_inside(const Pair& x) {
     // What 1 + x loses, scaled like it, goes into the fraction. (Where k is large it is nothing.)
-    const Pair sum = two_sum(constant_like(x, 1.0), x);
+    Pair sum = two_sum(constant_like(x.high, 1.0), x.high);
+    sum.low = sum.low + x.low;
     LogArgument argument = reduce_log(sum.high);
-    const Expr power = power_of_two(exponent_shift(x) - at_most(argument.exponent, 100.0));
+    const Expr power = power_of_two(exponent_shift(x.high) - at_most(argument.exponent, 100.0));
     argument.fraction = fma(sum.low, power, argument.fraction).named("fraction");
     return join_log(argument);
 }
@@ -104,34 +107,6 @@ Expr log_to_base(const Expr& x, const Pair& factor, const Pair& of_two) {
     const Expr low = fma(log.low, factor.high, fma(log.high, factor.low, k * of_two.low));
     const Expr fraction = fma(log.high, factor.high, low);
     return log_limits(x, fma(k, of_two.high, fraction));
-}
-
-// log(exp(a) + exp(b)), with exp and log to base e or 2.
-Expr log_of_sum(const Expr& a, const Expr& b, bool is_base_two) {
-    const Expr larger = select(a > b, a, b).named("larger");
-    const Expr smaller = select(a > b, b, a).named("smaller");
-    Pair difference = two_sum(smaller, -larger);
-    // The low part is NaN where the difference is infinite.
-    difference.low = select(difference.high > -1100.0, difference.low, 0.0);
-    difference.high = at_least(difference.high, -1100.0);
-    Expr e;
-    Expr sum;
-    if (is_base_two) {
-        const double shift = rounding_shift(a);
-        const Expr exponent = (difference.high + shift) - shift;
-        const Expr rest = (difference.high - exponent) + difference.low;
-        const Expr r = (rest * 0x1.62e42fefa39efp-1).named("rest");
-        const Expr r_low = fma(rest, 0x1.abc9e3b39803fp-56, fma(rest, 0x1.62e42fefa39efp-1, -r));
-        e = scale(exp_of_rest({r, r_low, exponent, Expr()}), exponent);
-        sum = fma(log1p_inside(e), 0x1.71547652b82fep+0, larger);
-    } else {
-        const ExpArgument argument = reduce_exp(difference);
-        e = scale(exp_of_rest(argument), argument.exponent);
-        sum = larger + log1p_inside(e);
-    }
-    // Equal operands may be infinite, and then their difference is NaN.
-    const double doubled = is_base_two ? 1.0 : 0x1.62e42fefa39efp-1;
-    return select(equal(a, b), a + doubled, sum);
 }
 
 }  // namespace
@@ -171,16 +146,6 @@ Expr softplus_of(const Expr& x) {
         reduce_exp(at_least(-absolute(x), is_float32(x) ? -104.0 : -746.0));
     const Expr e = scale(exp_of_rest(argument), argument.exponent).named("e");
     return select(x > 0.0, x, 0.0) + log1p_inside(e);
-}
-
-Expr logaddexp_of(const Expr& x, const Expr& y) {
-    require_float("logaddexp", x);
-    return Expr::cast(log_of_sum(to_float64(x), to_float64(y), false), x.dtype());
-}
-
-Expr logaddexp2_of(const Expr& x, const Expr& y) {
-    require_float("logaddexp2", x);
-    return Expr::cast(log_of_sum(to_float64(x), to_float64(y), true), x.dtype());
 }
 
 }  // namespace composit::ir::scalar

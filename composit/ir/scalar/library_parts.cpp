@@ -2,6 +2,9 @@
 #include "composit/ir/scalar/library_parts.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
+#include <bit>
 
 namespace composit::ir::scalar::parts {
 
@@ -41,6 +44,18 @@ Expr scale(const Expr& x, const Expr& n) {
     const Expr half = fma(n, 0.5, shift);
     const Expr rest = (n - (half - shift)) + shift;
     return x * power_of_two(half) * power_of_two(rest);
+}
+
+// Adding the shift, not converting: AVX2 has no conversion to 64-bit integers.
+Expr low_bits(const Expr& x) { return bits_of_float(x + rounding_shift(x)); }
+
+Expr table_entry(std::vector<double> table, const Expr& bits) {
+    table.resize(std::bit_ceil(table.size()));
+    std::vector<Bits> entries;
+    for (const double value : table) entries.push_back(bits_of(DType::float64, value));
+    const Expr mask = Expr::constant_bits(DType::uint64, {table.size() - 1, 0});
+    return Expr::lookup(std::make_shared<const std::vector<Bits>>(std::move(entries)),
+                        DType::float64, Expr::cast(bits & mask, DType::int64));
 }
 
 Expr at_most(const Expr& x, double bound) { return select(x > bound, bound, x); }

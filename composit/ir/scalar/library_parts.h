@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <vector>
 
 namespace composit::ir::scalar::parts {
 
@@ -40,6 +41,12 @@ Expr power_of_two(const Expr& shifted);
 // x * 2^n for an integral float n in ±2 * exponent_bias, rounded once, also where the result is
 // subnormal.
 Expr scale(const Expr& x, const Expr& n);
+
+// The low bits of an integral float64 x >= 0 as uint64; anything for other x.
+Expr low_bits(const Expr& x);
+// table[bits % 2^n], the table filled with zeros up to 2^n. Compilers look up in vectors only what
+// they cannot see to be constant for some x: choose by bits, not by conditions.
+Expr table_entry(std::vector<double> table, const Expr& bits);
 
 // x with bounds, NaN kept.
 Expr at_most(const Expr& x, double bound);
