@@ -19,6 +19,15 @@
 #include <optional>
 #include <vector>
 
+namespace composit::python {
+
+// An Operand of a binding whose function takes Operand() for "not given".
+struct MaybeOperand : numpy::Operand {
+    using Operand::Operand;
+};
+
+}  // namespace composit::python
+
 namespace nanobind::detail {
 
 // from_python never fails; `convert` may throw, which the conversion to T passes on.
@@ -189,14 +198,24 @@ struct type_caster<composit::numpy::Axis>
     }
 };
 
-// Operands: None is "not given".
+// Operands; None is refused as what it is, an object.
 template <>
 struct type_caster<composit::numpy::Operand>
     : DeferredCaster<composit::numpy::Operand, type_caster<composit::numpy::Operand>> {
-    static constexpr auto Name = const_name("LazyTensor | ndarray | float | None");
+    static constexpr auto Name = const_name("LazyTensor | numpy.ndarray | float");
     static composit::numpy::Operand convert(handle source) {
-        if (source.is_none()) return {};
         return composit::python::tensor_from(source);
+    }
+};
+
+// Operands that may be left out: None is "not given".
+template <>
+struct type_caster<composit::python::MaybeOperand>
+    : DeferredCaster<composit::python::MaybeOperand, type_caster<composit::python::MaybeOperand>> {
+    static constexpr auto Name = const_name("LazyTensor | numpy.ndarray | float | None");
+    static composit::python::MaybeOperand convert(handle source) {
+        if (source.is_none()) return {};
+        return {composit::python::tensor_from(source)};
     }
 };
 
@@ -211,6 +230,8 @@ template <>
 struct has_arg_defaults<composit::numpy::Axis> : std::true_type {};
 template <>
 struct has_arg_defaults<composit::numpy::Operand> : std::true_type {};
+template <>
+struct has_arg_defaults<composit::python::MaybeOperand> : std::true_type {};
 
 // ndarrays: copied in, handed over or copied out.
 template <>

@@ -16,7 +16,6 @@ namespace composit::python {
 namespace {
 
 using numpy::Axis;
-using numpy::Operand;
 using Integers = std::vector<int64_t>;
 using Tensors = std::vector<Tensor>;
 
@@ -76,13 +75,13 @@ void bind_layers(nb::module_& module) {
     module.def("dropout", &nn::dropout, located);
     module.def(
         "scaled_dot_product_attention",
-        [](const Tensor& query, const Tensor& key, const Tensor& value, const Operand& mask) {
+        [](const Tensor& query, const Tensor& key, const Tensor& value, const MaybeOperand& mask) {
             return nn::scaled_dot_product_attention(query, key, value, mask);
         },
         located);
     module.def(
         "multi_head_attention",
-        [](const Tensor& hidden, const Operand& mask, const Tensors& p, int64_t head_size) {
+        [](const Tensor& hidden, const MaybeOperand& mask, const Tensors& p, int64_t head_size) {
             user_check(p.size() == 8, "multi_head_attention: ", p.size(),
                        " parameters. 8 are required.");
             return nn::multi_head_attention(

@@ -27,7 +27,12 @@ void bind_numpy_elementwise(nb::module_& module) {
             return numpy::apply(row, list, dtype);
         },
         located);
-    module.def("clip", &numpy::clip, located);
+    module.def(
+        "clip",
+        [](const Tensor& x, const MaybeOperand& low, const MaybeOperand& high) {
+            return numpy::clip(x, low, high);
+        },
+        located);
     module.def("divmod", &numpy::divmod, located);
     module.def("result_type", &numpy::result_type);
     module.def("promoted", &numpy::promoted, located);

@@ -140,8 +140,8 @@ void bind_numpy_manipulation(nb::module_& module) {
         located);
     module.def(
         "diff",
-        [](const Tensor& x, int64_t n, int64_t axis, const numpy::Operand& prepend,
-           const numpy::Operand& append) { return numpy::diff(x, n, axis, prepend, append); },
+        [](const Tensor& x, int64_t n, int64_t axis, const MaybeOperand& prepend,
+           const MaybeOperand& append) { return numpy::diff(x, n, axis, prepend, append); },
         nb::arg("x"), nb::arg("n"), nb::arg("axis"), nb::arg("prepend").none(),
         nb::arg("append").none(), located);
     module.def("sliding_window_view", &numpy::sliding_window_view, located);

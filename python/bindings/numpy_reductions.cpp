@@ -7,7 +7,6 @@
 namespace composit::python {
 
 using numpy::Axis;
-using numpy::Operand;
 using MaybeDType = std::optional<ir::DType>;
 using MaybeAxis = std::optional<int64_t>;
 
@@ -18,7 +17,7 @@ void bind_numpy_reductions(nb::module_& module) {
         module.def(
             name,
             [function](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
-                       const Operand& initial, const Operand& where) {
+                       const MaybeOperand& initial, const MaybeOperand& where) {
                 return function(x, axis, dtype, keepdims, initial, where);
             },
             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none(),
@@ -29,8 +28,8 @@ void bind_numpy_reductions(nb::module_& module) {
     const auto extrema = [&](const char* name, auto function) {
         module.def(
             name,
-            [function](const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
-                       const Operand& where) {
+            [function](const Tensor& x, const Axis& axis, bool keepdims,
+                       const MaybeOperand& initial, const MaybeOperand& where) {
                 return function(x, axis, keepdims, initial, where);
             },
             nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(), nb::arg().none(), located);
@@ -41,13 +40,13 @@ void bind_numpy_reductions(nb::module_& module) {
     module.def(
         "mean",
         [](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
-           const Operand& where) { return numpy::mean(x, axis, dtype, keepdims, where); },
+           const MaybeOperand& where) { return numpy::mean(x, axis, dtype, keepdims, where); },
         located);
     const auto spreads = [&](const char* name, auto function) {
         module.def(
             name,
             [function](const Tensor& x, const Axis& axis, MaybeDType dtype, double ddof,
-                       bool keepdims, const Operand& where) {
+                       bool keepdims, const MaybeOperand& where) {
                 return function(x, axis, dtype, ddof, keepdims, where);
             },
             located);
@@ -56,7 +55,7 @@ void bind_numpy_reductions(nb::module_& module) {
     spreads("std", numpy::std);
     module.def(
         "average",
-        [](const Tensor& x, const Axis& axis, const Operand& weights, bool keepdims) {
+        [](const Tensor& x, const Axis& axis, const MaybeOperand& weights, bool keepdims) {
             return numpy::average(x, axis, weights, keepdims);
         },
         located);
@@ -73,9 +72,8 @@ void bind_numpy_reductions(nb::module_& module) {
     const auto tests = [&](const char* name, auto function) {
         module.def(
             name,
-            [function](const Tensor& x, const Axis& axis, bool keepdims, const Operand& where) {
-                return function(x, axis, keepdims, where);
-            },
+            [function](const Tensor& x, const Axis& axis, bool keepdims,
+                       const MaybeOperand& where) { return function(x, axis, keepdims, where); },
             located);
     };
     tests("any", numpy::any);

@@ -18,8 +18,13 @@ void bind_random(nb::module_& module) {
     module.def("split", &random::split, located);
     module.def("fold_in", &random::fold_in, located);
     module.def("bits", &random::bits, located);
-    module.def("uniform", &random::uniform, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-               nb::arg().none(), located);
+    module.def(
+        "uniform",
+        [](const Tensor& key, const Shape& shape, DType dtype, const MaybeOperand& minval,
+           const MaybeOperand& maxval) {
+            return random::uniform(key, shape, dtype, minval, maxval);
+        },
+        located);
     const auto plain = [&](const char* name, auto function) {
         module.def(
             name,

@@ -1,0 +1,173 @@
+"""No input crashes: whatever public functions are called with, what they raise is of NumPy's
+classes, and says something."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import composit
+from composit import nn
+from composit import numpy as cnp
+from composit.types import LazyTensor
+
+ALLOWED = (
+    TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError, MemoryError,
+    AttributeError,
+)  # fmt: skip
+
+HUGE = [2**31, 2**40, 2**62, 2**63 - 1, 2**64, -(2**31), -(2**63)]
+TENSORS = [
+    cnp.ones((2, 3)),
+    cnp.arange(4),
+    cnp.asarray(np.float32(1.5)),
+    cnp.zeros((0, 3)),
+    cnp.asarray([[True, False], [False, True]]),
+    cnp.exp(cnp.ones((1, 2, 3, 4), "float32")),
+    cnp.asarray(np.array([0, 2, 1], "uint8")),
+]
+ODD = [
+    None, "", "abc", "float32", "ij,jk->ik", b"x", (), [], {}, [[1, 2], [3]], [None], ["a", 1],
+    object(), int, "axis", Ellipsis, slice(1), np.float16(1), np.datetime64("2020"),
+    np.array(["a"]), np.array([None]), np.array([], "int8"), np.ones((2, 2, 2)), 1j,
+    np.array([1j, 2]), {"a": 1}, set(), range(3), True, LazyTensor,
+]  # fmt: skip
+NUMBERS = [0, 1, -1, 2, 3, 7, 0.5, -0.0, 1e300, float("nan"), float("inf"), -float("inf")]
+AXES = [0, 1, -1, 5, -7, (0, 1), (0, 0), (1, 7), [0], (2, 3), (-1,), (3, -2), (2**40, 2**40)]
+
+values = st.one_of(
+    st.sampled_from(range(len(TENSORS))).map(lambda i: TENSORS[i]),
+    st.sampled_from(NUMBERS),
+    st.sampled_from(AXES),
+    st.sampled_from(range(len(ODD))).map(lambda i: ODD[i]),
+    st.sampled_from(HUGE),
+    st.lists(st.integers(-3, 5), max_size=4),
+)
+options = st.dictionaries(
+    st.sampled_from(
+        ["axis", "dtype", "keepdims", "out", "where", "initial", "shape", "order", "ddof", "k",
+         "channels_last", "strides", "padding", "kernel_size", "groups", "dilation", "epsilon"]
+    ),
+    values,
+    max_size=2,
+)  # fmt: skip
+
+# What makes as many objects as a number says, as NumPy does.
+COUNTED = {"array_split", "split", "meshgrid", "set_threads", "visualize"}
+
+
+def public(module):
+    """The names of a module's functions that may be called with anything."""
+    return [
+        name
+        for name in dir(module)
+        if not name.startswith("_")
+        and callable(getattr(module, name))
+        and not isinstance(getattr(module, name), type)
+        and name not in COUNTED
+    ]
+
+
+FUNCTIONS = [(cnp, name) for name in public(cnp)] + [(nn, name) for name in nn.__all__]
+
+
+def tensors_in(made):
+    if isinstance(made, LazyTensor):
+        yield made
+    elif isinstance(made, (tuple, list)):
+        for item in made:
+            yield from tensors_in(item)
+
+
+def try_call(function, arguments=(), keywords=None):
+    """Calls, and evaluates what comes back unless it is large."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = function(*arguments, **(keywords or {}))
+            for tensor in tensors_in(made):
+                if tensor.size < 10**5:
+                    composit.evaluate(tensor)
+        except ALLOWED as error:
+            assert not isinstance(error, composit.errors.InternalError)
+            assert str(error), repr(error)
+
+
+@pytest.mark.parametrize("first", range(0, len(FUNCTIONS), 40))
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_functions(first, data):
+    module, name = data.draw(st.sampled_from(FUNCTIONS[first : first + 40]))
+    arguments = data.draw(st.lists(values, max_size=4))
+    keywords = data.draw(options)
+    try_call(getattr(module, name), arguments, keywords)
+
+
+@pytest.mark.parametrize("odd", [None, "", 1j, (None,), object()])
+def test_one_odd_argument_among_good_ones(odd):
+    for module, name in FUNCTIONS:
+        for count in range(1, 5):
+            for place in range(count):
+                arguments = [TENSORS[0]] * count
+                arguments[place] = odd
+                try_call(getattr(module, name), arguments)
+
+
+METHODS = [
+    name
+    for name in dir(LazyTensor)
+    if callable(getattr(LazyTensor, name))
+    and name not in ("__class__", "__new__", "__init__", "__init_subclass__", "__getattribute__",
+                     "__delattr__", "__setattr__", "__reduce_ex__", "__subclasshook__", "__dir__",
+                     "__sizeof__", "replaced")
+]  # fmt: skip
+
+
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(
+    st.sampled_from(METHODS),
+    st.integers(0, len(TENSORS) - 1),
+    st.lists(values, max_size=3),
+    options,
+)
+def test_methods(name, number, arguments, keywords):
+    tensor = TENSORS[number].copy()
+    try_call(getattr(tensor, name), arguments, keywords)
+
+
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(st.lists(values, max_size=3), values)
+def test_transformations(arguments, odd):
+    def f(*x):
+        return cnp.sum(sum(x) * 2) if x else odd
+
+    try_call(composit.grad(f), arguments)
+    try_call(composit.vmap(f, in_axes=odd), arguments)
+    try_call(composit.vjp, [f, *arguments])
+    try_call(composit.jvp, [f, tuple(arguments), odd])
+    try_call(composit.compile(f, backend="interpreter"), arguments)
+    try_call(composit.evaluate, arguments)
+    try_call(composit.wrap_as_operation()(f), arguments)
+    try_call(nn.chain_rule, [arguments, odd])
+
+
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(values, values, values)
+def test_arguments_of_transformations(a, b, c):
+    try_call(composit.grad, [a, b])
+    try_call(composit.compile, [a, b])
+    try_call(composit.register, ["never", a], {"types": b, "domain": c})
+    try_call(composit.register, [a, lambda x: "not an expression"], {"aliases": b})
+    if not isinstance(a, int):
+        try_call(composit.set_threads, [a])
+    try_call(composit.export, ["/proc/nowhere", a, b])
+    try_call(lambda: composit.compile(lambda x: x, np.ones(2), backend=a, threads=b))
+    try_call(lambda: composit.evaluate(cnp.ones(2), backend=a, threads=b))
