@@ -21,6 +21,7 @@ def missing_parts(names: list[str]) -> list[str]:
     """The parts that a wheel must hold and that `names`, its files, lack."""
     parts = {
         "the extension": lambda name: name.startswith("composit/_core."),
+        "its stubs": lambda name: name == "composit/_core/__init__.pyi",
         "libcomposit.so": lambda name: name.startswith("composit/libcomposit.so"),
         "headers": lambda name: name.startswith("composit/include/composit/ir/"),
         "CMake files": lambda name: name == "composit/cmake/composit-config.cmake",

@@ -185,10 +185,10 @@ def attach() -> None:
         "lowered_graph": _lowered_graph,
         "flat": _flat,
         "real": _real,
+        "mT": cnp.matrix_transpose,
     }.items():
         setattr(LazyTensor, name, property(function, doc=function.__doc__))
-    LazyTensor.mT = property(cnp.matrix_transpose, doc="The last two axes exchanged.")
-    LazyTensor.__array_priority__ = 1000
+    setattr(LazyTensor, "__array_priority__", 1000)  # noqa: B010 (a class of C++ has no such name)
 
 
 attach()

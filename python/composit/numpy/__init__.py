@@ -1,5 +1,7 @@
 """NumPy, lazily: functions of the same names and arguments that make nodes of a graph."""
 
+import typing as _typing
+
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
@@ -14,6 +16,8 @@ from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, aver
 
 _table = ufuncs()
 globals().update(_table)
+if _typing.TYPE_CHECKING:
+    from composit._core.elementwise import *
 
 
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None):

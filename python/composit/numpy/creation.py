@@ -202,8 +202,9 @@ def arange(
         step = 1
     values = (start, stop, step)
     if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):
-        return _c.arange_integers(*(operator.index(v) for v in values), dtype, name or "")
-    return _c.arange_floats(*(float(value) for value in values), dtype, name or "")
+        first, end, by = (operator.index(value) for value in values)
+        return _c.arange_integers(first, end, by, dtype, name or "")
+    return _c.arange_floats(float(start), float(stop), float(step), dtype, name or "")
 
 
 def linspace(

@@ -1,0 +1,160 @@
+"""Writes what composit._core offers as .pyi files, for type checkers and editors.
+
+    python write_stubs.py PACKAGES OUTPUT
+
+PACKAGES is the folder with the built package composit, OUTPUT the folder for __init__.pyi and a
+file for each submodule. nanobind's stubgen describes the C++ functions; the methods that Python
+attaches to LazyTensor are added with their own signatures.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+Replacements = list[tuple[str, str]]
+
+# What the names in signatures of C++ functions mean to a type checker.
+NAMES: Replacements = [
+    (r"(?<!\.)\bnumpy\.(dtype|ndarray)\b", r"np.\1"),  # `numpy` may be the submodule
+    (r"(\| None) \| None", r"\1"),
+    # Lengths and axes: any sequence goes in, a tuple comes out.
+    (r"-> int \| tuple\[int, \.\.\.\]", "-> tuple[int, ...]"),
+    (r"\bint \| tuple\[int, \.\.\.\]", "int | Sequence[int]"),
+    # What is converted: to dtypes, to tensors.
+    (r": np\.dtype\b", ": npt.DTypeLike"),
+    (r": LazyTensor( \| np\.ndarray \| float)?( \| None)?(?=[,)= ])", ": Any"),
+    (r": list\[LazyTensor\](?=[,)= ])", ": Iterable[Any]"),
+]
+# Methods whose C++ returns any Python object, in a class CLASS.
+OBJECTS: Replacements = [
+    (r"(def __(?:eq|ne)__\(self, arg: )\w+", r"\1object"),
+    (r"(def __(?:eq|ne)__\(.*\)) -> object: \.\.\.", r"\1 -> CLASS: ...  # type: ignore[override]"),
+    (r"(def (?:__\w+__|copied|T)\(.*\)) -> object:", r"\1 -> CLASS:"),
+    (r"(def evaluated\(.*\)) -> object:", r"\1 -> np.ndarray:"),
+    (r"(def dtype\(.*\)) -> object:", r"\1 -> np.dtype:"),
+]
+IMPORTS = """\
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+"""
+OWN = """\
+__version__: str
+
+class NotSupported(NotImplementedError): ...
+
+class InternalError(RuntimeError): ...
+
+"""
+
+
+def replaced(text: str, replacements: Replacements) -> str:
+    """The text after each pattern was replaced, in order."""
+    for pattern, replacement in replacements:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return text
+
+
+def native(module: ModuleType) -> str:
+    """What stubgen says of a module: definitions alone, in the words of NAMES."""
+    from nanobind.stubgen import StubGen
+
+    generator = StubGen(module, quiet=True)
+    generator.put(module)
+    text = re.sub(r'\A"""(.|\n)*?"""\n', "", generator.get())
+    text = re.sub(r"^(from|import) .*?(\((.|\n)*?\))?\n", "", text, flags=re.MULTILINE)
+    parts = re.split(r"^(?=\S)", replaced(text, NAMES), flags=re.MULTILINE)
+    for i, part in enumerate(parts):
+        if found := re.match(r"class (\w+)", part):
+            names = [(pattern, made.replace("CLASS", found[1])) for pattern, made in OBJECTS]
+            parts[i] = replaced(part, names)
+    return "".join(parts).strip() + "\n"
+
+
+class Bare(str):
+    """A text that signatures print without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def method(name: str, function: Any) -> str:
+    """A method written in Python, as a stub."""
+    if isinstance(function, property):
+        return f"    @property\n    def {name}(self) -> Any: ...\n"
+    signature = inspect.signature(function)
+    empty = signature.empty
+    parameters = [
+        parameter.replace(
+            annotation=Bare(parameter.annotation) if parameter.annotation is not empty else empty
+        )
+        for parameter in signature.parameters.values()
+    ]
+    parameters[0] = parameters[0].replace(name="self", annotation=empty)
+    result = signature.return_annotation
+    result = Bare(result) if result is not empty else empty
+    text = str(signature.replace(parameters=parameters, return_annotation=result))
+    return f"    def {name}{text}: ...\n"
+
+
+def attached_methods(type_: type) -> dict[str, Any]:
+    """What Python put on a class of C++."""
+    return {
+        name: value
+        for name, value in vars(type_).items()
+        if inspect.isfunction(value)
+        or (isinstance(value, property) and inspect.isfunction(value.fget))
+    }
+
+
+def stubs(core: ModuleType) -> dict[str, str]:
+    """The files' texts by name."""
+    tensor: Any = vars(core)["LazyTensor"]
+    attached = attached_methods(tensor)
+    for name in attached:
+        delattr(tensor, name)
+    submodules = {name: m for name, m in vars(core).items() if isinstance(m, ModuleType)}
+    methods = "".join(method(name, function) for name, function in attached.items())
+    listed = ", ".join(f"{name} as {name}" for name in submodules)
+    main = f"{IMPORTS}\nfrom composit._core import {listed}\n\n{OWN}{native(core)}"
+    main = main.replace("class LazyTensor:\n", f"class LazyTensor:\n{methods}\n", 1)
+    files = {"__init__.pyi": main}
+    for name, module in submodules.items():
+        text = native(module)
+        if name == "numpy":
+            text = text.replace("-> object:", "-> LazyTensor:")
+        imports = f"{IMPORTS}\nimport composit._core\nfrom composit._core import LazyTensor\n"
+        files[f"{name}.pyi"] = f"{imports}\n{text}"
+    return files
+
+
+def elementwise(numpy: ModuleType) -> str:
+    """A module that exists for type checkers only: the rows of the table, in composit.numpy."""
+    ufunc = vars(numpy)["Ufunc"]
+    names = [name for name, value in vars(numpy).items() if isinstance(value, ufunc)]
+    lines = [f"{name}: Ufunc\n" for name in names if not name.startswith("_")]
+    return "from composit.numpy._ufunc import Ufunc\n\n" + "".join(lines)
+
+
+def main(packages: str, output: str) -> int:
+    """The command."""
+    sys.path.insert(0, packages)
+    from composit import _core, numpy
+
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"elementwise.pyi": elementwise(numpy), **stubs(_core)}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
