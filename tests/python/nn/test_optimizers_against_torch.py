@@ -1,0 +1,115 @@
+"""Optimisers against PyTorch's over several steps, eager and compiled."""
+
+import numpy as np
+import pytest
+import torch
+
+import composit
+import composit.numpy as cnp
+from composit import nn
+
+OPTIMIZERS = {
+    "sgd": (lambda: nn.sgd(0.1), torch.optim.SGD, {"lr": 0.1}),
+    "sgd with decay": (
+        lambda: nn.sgd(0.1, weight_decay=0.05),
+        torch.optim.SGD,
+        {"lr": 0.1, "weight_decay": 0.05},
+    ),
+    "sgd with momentum": (
+        lambda: nn.sgd(0.05, momentum=0.9),
+        torch.optim.SGD,
+        {"lr": 0.05, "momentum": 0.9},
+    ),
+    "sgd with everything": (
+        lambda: nn.sgd(0.05, momentum=0.8, weight_decay=0.01, nesterov=True),
+        torch.optim.SGD,
+        {"lr": 0.05, "momentum": 0.8, "weight_decay": 0.01, "nesterov": True},
+    ),
+    "adam": (lambda: nn.adam(0.02), torch.optim.Adam, {"lr": 0.02}),
+    "adam with everything": (
+        lambda: nn.adam(0.02, beta1=0.7, beta2=0.95, epsilon=1e-4, weight_decay=0.1),
+        torch.optim.Adam,
+        {"lr": 0.02, "betas": (0.7, 0.95), "eps": 1e-4, "weight_decay": 0.1},
+    ),
+    "adamw": (lambda: nn.adamw(0.02), torch.optim.AdamW, {"lr": 0.02}),
+    "adamw with everything": (
+        lambda: nn.adamw(0.02, beta1=0.7, beta2=0.95, epsilon=1e-4, weight_decay=0.3),
+        torch.optim.AdamW,
+        {"lr": 0.02, "betas": (0.7, 0.95), "eps": 1e-4, "weight_decay": 0.3},
+    ),
+}
+STEPS = 7
+TOLERANCE = {"float64": 1e-11, "float32": 1e-5}
+
+
+def problem(dtype):
+    random = np.random.RandomState(1)
+    shapes = ((8, 5), (5, 4), (4,), (8, 4))
+    return [random.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def run_torch(kind, options, dtype):
+    inputs, *weights, target = [torch.tensor(a) for a in problem(dtype)]
+    for weight in weights:
+        weight.requires_grad_()
+    optimizer = kind(weights, **options)
+    losses = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = ((torch.tanh(inputs @ weights[0]) + weights[1] - target) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [weight.detach().numpy() for weight in weights]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True], ids=["lazy", "compiled"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps(name, dtype, is_compiled):
+    make, kind, options = OPTIMIZERS[name]
+    optimizer = make()
+    inputs, *weights, target = problem(dtype)
+
+    def step(weights, state):
+        loss = nn.mse(cnp.tanh(inputs @ weights[0]) + weights[1], target)
+        gradients = nn.chain_rule({loss: loss}, weights)
+        return loss, *optimizer.step(weights, gradients, state)
+
+    def lazily(weights, state):
+        loss, weights, state = step([cnp.asarray(w) for w in weights], state)
+        values = composit.evaluate(loss, *weights, *state)
+        return values[0], values[1:3], values[3:]
+
+    run = lazily
+    if is_compiled:
+        run = composit.compile(step, backend="interpreter")
+    state = [
+        composit.evaluate(s) for s in optimizer.initial_state([cnp.asarray(w) for w in weights])
+    ]
+    losses = []
+    for _ in range(STEPS):
+        loss, weights, state = run(list(weights), list(state))
+        losses.append(float(loss))
+    expected_losses, expected = run_torch(kind, options, dtype)
+    bound = TOLERANCE[dtype]
+    np.testing.assert_allclose(losses, expected_losses, rtol=bound)
+    for weight, their_weight in zip(weights, expected):
+        assert weight.dtype == dtype
+        np.testing.assert_allclose(weight, their_weight, rtol=bound, atol=bound)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_seeds_interface(dtype):
+    """optimize with sgd_optimizer is torch's plain SGD."""
+    inputs, *weights, target = problem(dtype)
+    weights = [cnp.asarray(weight) for weight in weights]
+    for _ in range(STEPS):
+        loss = nn.mse(cnp.tanh(inputs @ weights[0]) + weights[1], target)
+        gradients = nn.chain_rule({loss: loss}, weights)
+        weights = nn.optimize(weights, gradients, nn.sgd_optimizer(0.1))
+    _, expected = run_torch(torch.optim.SGD, {"lr": 0.1}, dtype)
+    for weight, their_weight in zip(weights, expected):
+        np.testing.assert_allclose(
+            composit.evaluate(weight), their_weight, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype]
+        )
