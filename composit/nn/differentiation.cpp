@@ -1,6 +1,7 @@
 // stop_gradient: the identity with a derivative of zero.
 #include "composit/nn/differentiation.h"
 
+#include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/numpy/operand.h"
 
@@ -26,11 +27,15 @@ const ir::Operation& stop_gradient_operation() {
             [](const ir::Node& node) {
                 return std::vector<Tensor>{numpy::strong(node.operand(0))};
             },
+        .check = [](const std::vector<Tensor>& x,
+                    const ir::Attributes&) { ir::check_operand_count("stop_gradient", x, 1); },
     });
     return operation;
 }
 
 }  // namespace
+
+void register_differentiation() { stop_gradient_operation(); }
 
 Tensor stop_gradient(const Tensor& x) { return ir::make(stop_gradient_operation(), {x}); }
 

@@ -1,5 +1,6 @@
 // Convolution and pooling.
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/nn/operations.h"
 #include "composit/numpy/creation.h"
@@ -51,20 +52,21 @@ struct Pool {
     Axes window, strides, padding;
 };
 
+void check_window(std::string_view function, const Tensor& x, const Pool& pool, size_t first_axis) {
+    for (size_t d = 0; d < pool.window.size(); ++d)
+        user_check(x.shape()[d + first_axis] + 2 * pool.padding[d] >= pool.window[d], function,
+                   ": the window is larger than the padded input along spatial axis ", d,
+                   ": x has shape ", x.shape(), ", kernel_size is ", pool.window, ", padding is ",
+                   pool.padding, ".");
+}
+
 Pool pool_of(std::string_view function, const Tensor& x, const PoolOptions& options) {
     const size_t count = spatial_axes(function, x);
     user_check(!options.kernel_size.empty(), function, ": kernel_size is empty.");
     Pool pool{per_axis(function, "kernel_size", options.kernel_size, count, 1, 1),
               per_axis(function, "strides", options.strides, count, 1, 1),
               per_axis(function, "padding", options.padding, count, 0, 0)};
-    for (size_t d = 0; d < count; ++d) {
-        const int64_t length = x.shape()[d + (options.channels_last ? 1 : 2)];
-        user_check(length + 2 * pool.padding[d] >= pool.window[d], function,
-                   ": the window is larger than the padded input along spatial axis ", d,
-                   ": x has "
-                   "shape ",
-                   x.shape(), ", kernel_size is ", pool.window, ", padding is ", pool.padding, ".");
-    }
+    check_window(function, x, pool, options.channels_last ? 1 : 2);
     return pool;
 }
 
@@ -130,6 +132,19 @@ Tensor max_pool_gradient(const ir::Node& node, const Tensor& g) {
     return ops::pad(padded, zero, crop, crop, Axes(crop.size(), 0));
 }
 
+void check_max_pool(const std::vector<Tensor>& x, const ir::Attributes& attributes) {
+    ir::check_operand_count("max_pool", x, 1);
+    ir::check_lengths("max_pool", x);
+    const size_t count = spatial_axes("max_pool", x[0]);
+    const auto checked = [&](std::string_view name, int64_t least) -> const Axes& {
+        const Axes& values = ir::checked_attribute<Axes>("max_pool", attributes, name);
+        ir::check_values("max_pool", name, values, count, least);
+        return values;
+    };
+    const Pool pool{checked("window", 1), checked("strides", 1), checked("padding", 0)};
+    check_window("max_pool", x[0], pool, 2);
+}
+
 // The leading axis of a batch joins that of the images.
 Tensor batched_max_pool(const ir::Node& node, const Tensor& x);
 
@@ -160,6 +175,7 @@ const ir::Operation& max_pool_operation() {
                 const Axes axes = window_axes(windows, pool_of(node).window.size());
                 return std::vector<Tensor>{ops::reduce(Combiner::maximum, windows, axes)};
             },
+        .check = check_max_pool,
     });
     return operation;
 }
@@ -200,6 +216,8 @@ void check_convolution(const Tensor& x, const Tensor& filters, const ops::Convol
 }
 
 }  // namespace
+
+void register_images() { max_pool_operation(); }
 
 Tensor convolution(const Tensor& x, const Tensor& filters, const ConvolutionOptions& options) {
     const size_t count = spatial_axes("convolution", x);

@@ -14,6 +14,14 @@ namespace composit::nn {
 
 using numpy::apply;
 
+void register_images();
+void register_differentiation();
+
+void register_operations() {
+    register_images();
+    register_differentiation();
+}
+
 Tensor relu(const Tensor& x) { return apply("relu", {x}); }
 Tensor sigmoid(const Tensor& x) { return apply("sigmoid", {x}); }
 Tensor silu(const Tensor& x) { return apply("silu", {x}); }

@@ -71,4 +71,8 @@ struct PoolOptions {
 [[nodiscard]] Tensor mse(const Tensor& prediction, const Tensor& target,
                          std::string_view reduction = "mean");
 
+// The operations of nn that are not made of others, registered: front ends that look operations up
+// by name (parse) call this, and ops::register_operations, first.
+void register_operations();
+
 }  // namespace composit::nn

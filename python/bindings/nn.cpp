@@ -164,6 +164,7 @@ void bind_optimizer(nb::module_& module) {
 
 void bind_nn(nb::module_& module) {
     const nb::call_guard<Located> located;
+    nn::register_operations();
     bind_operations(module);
     bind_layers(module);
     bind_initializers(module);
