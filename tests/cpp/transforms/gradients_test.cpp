@@ -1,6 +1,8 @@
 // Every primitive's derivative: vjp against central differences in float64, jvp against vjp, second
-// order the same way.
+// order the same way. A primitive that no case here reaches is a failure.
+#include "composit/base/text.h"
 #include "composit/execute/execute.h"
+#include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <set>
 
 namespace composit {
 namespace {
@@ -70,6 +73,14 @@ std::vector<Primitive> primitives() {
         {"running maximum",
          {{2, 6}},
          [](const Tensors& x) { return scan(Combiner::maximum, x[0], 1); }},
+        {"running minimum",
+         {{2, 6}},
+         [](const Tensors& x) { return scan(Combiner::minimum, x[0], 1); }},
+        {"astype of positions",
+         {{2, 3}},
+         [](const Tensors& x) {
+             return map("multiply", {x[0], astype(iota({2, 3}, 1), DType::float64)});
+         }},
         {"matrix product",
          {{3, 4}, {4, 2}},
          [](const Tensors& x) { return contract(x[0], x[1], {{}, {}, {1}, {0}}); }},
@@ -248,6 +259,61 @@ INSTANTIATE_TEST_SUITE_P(EveryPrimitive, Gradients, testing::ValuesIn(primitives
                                  if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
                              return name;
                          });
+
+// What can differ in its derivative: the operation, and the combiner of those that have one.
+std::string kind_of(const ir::Node& node) {
+    const std::string& name = node.operation().name;
+    if (!node.attributes().has("combiner")) return name;
+    const auto combiner = static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
+    return text(name, " ", ir::kernel::name(combiner));
+}
+
+TEST(Gradients, CoverEveryPrimitiveThatHasADerivative) {
+    ops::register_operations();
+    std::set<std::string> covered, required;
+    for (const Primitive& p : primitives()) {
+        Tensors x;
+        for (const Shape& shape : p.shapes) x.push_back(ir::input("x", DType::float64, shape));
+        const Tensor y = p.apply(x);
+        for (const ir::Node* node : ir::topological_order({y})) covered.insert(kind_of(*node));
+    }
+    for (const ir::Operation* operation : ir::all_operations()) {
+        if (!operation->vjp && !operation->decompose) continue;
+        if (operation->name != "reduce" && operation->name != "scan") {
+            required.insert(operation->name);
+            continue;
+        }
+        for (const Combiner combiner :
+             {Combiner::sum, Combiner::product, Combiner::maximum, Combiner::minimum})
+            required.insert(text(operation->name, " ", ir::kernel::name(combiner)));
+    }
+    for (const std::string& kind : required) EXPECT_TRUE(covered.contains(kind)) << kind;
+}
+
+// Rounding is no matter where all numbers are multiples of 1/64: differences are exact.
+TEST(Vjp, ConversionBetweenFloatsPassesGradientsOnInTheirDtype) {
+    const Tensor x = ir::constant(Array::of<double>(DType::float64, {3}, {1.5, -0.25, 3})),
+                 w = ir::constant(Array::of<float>(DType::float32, {3}, {0.5, 2, -1}));
+    const Tensor y = ops::map("multiply", {ops::astype(x, DType::float32), w});
+    const Tensor g = transforms::vjp({y}, {w}, {x})[0];
+    EXPECT_EQ(g.dtype(), DType::float64);
+    const Array got = execute::evaluate({g})[0];
+    const Tensor step =
+        ir::constant(Array::of<double>(DType::float64, {3}, {0x1p-6, 0x1p-6, 0x1p-6}));
+    const auto at = [&](const Tensor& v) {
+        return ops::map("multiply", {ops::map("multiply", {ops::astype(v, DType::float32), w}), w});
+    };
+    const auto ends =
+        execute::evaluate({at(ops::map("add", {x, step})), at(ops::map("subtract", {x, step}))});
+    for (int64_t i = 0; i < 3; ++i)
+        EXPECT_EQ(got.data_as<double>()[i],
+                  (ends[0].data_as<float>()[i] - ends[1].data_as<float>()[i]) / 0x1p-5);
+    const Tensor integers = ops::astype(x, DType::int64);
+    EXPECT_EQ(dot(execute::evaluate(
+                      transforms::vjp({ops::astype(integers, DType::float64)}, {x}, {x}))[0],
+                  execute::evaluate({x})[0]),
+              0);
+}
 
 TEST(Vjp, AnInputThatNoOutputDependsOnGetsZeros) {
     const Tensor x = ir::constant(Array::scalar(DType::float64, 2)),
