@@ -2,6 +2,7 @@
 #include "composit/random/keys.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/one_node.h"
 #include "composit/ops/ops.h"
@@ -32,9 +33,7 @@ void check_draw(std::string_view function, const Tensor& key, const Shape& shape
     user_check(key.rank() == 0, function, ": the key has shape ", key.shape(),
                ". One key, of no dimensions, is required: index an array of keys, or map over it "
                "with vmap.");
-    for (int64_t length : shape)
-        user_check(length >= 0, function, ": shape is ", tuple_text(shape),
-                   ". Lengths must not be negative.");
+    ir::check_shape(function, shape);
 }
 
 Tensor blocks(const Tensor& key, const Shape& shape, int64_t start, int64_t step) {
@@ -49,8 +48,7 @@ Tensor key(int64_t seed) { return key_of(seed); }
 Tensor key(uint64_t seed) { return key_of(seed); }
 
 Tensor split(const Tensor& key, int64_t count) {
-    check_draw("split", key, {});
-    user_check(count >= 0, "split: count is ", count, ". It must not be negative.");
+    check_draw("split", key, {count});
     return one_node("split", {key}, [&](const auto& x) { return blocks(x[0], {count}); });
 }
 

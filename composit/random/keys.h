@@ -38,7 +38,7 @@ using numpy::Operand;
 [[nodiscard]] Tensor bits(const Tensor& key, const Shape& shape = {}, DType dtype = DType::uint32);
 
 // ----- for definitions of draws
-// TypeError, ValueError: not one key; ValueError: a negative length.
+// TypeError, ValueError: not one key; ValueError: a shape that is impossible.
 void check_draw(std::string_view function, const Tensor& key, const Shape& shape);
 // The 64-bit blocks numbered start + step i for element i in row-major order; not a node of its
 // own.

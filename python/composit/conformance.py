@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import composit
-from composit import _core, nn
+from composit import _core, nn, random
 from composit import numpy as cnp
 
 Function = Callable[..., Any]
@@ -172,7 +172,7 @@ def _small(dtype: str) -> np.ndarray:
 
 
 def program_cases() -> Iterator[Case]:
-    """Small networks and their gradients."""
+    """Small networks, their gradients, and random numbers."""
 
     def softmax(x: Any) -> Any:
         return nn.softmax(x, axis=-1)
@@ -183,7 +183,17 @@ def program_cases() -> Iterator[Case]:
     def normalised(x: Any, w: Any, b: Any) -> Any:
         return nn.layer_norm(x, w, b)
 
+    def draws(key: Any) -> list[Any]:
+        return [
+            random.bits(key, (50,)),
+            random.normal(key, (5, 20)),
+            random.exponential(key, (50,), "float64"),
+            random.randint(key, (50,), -5, 9),
+            random.split(key),
+        ]
+
     x, w, b = _finite("float32", (8, 16)), _finite("float32", (16, 5)), _finite("float32", (5,))
+    yield Case("programs", "random numbers", draws, [np.array(7, "uint64")])
     yield Case("programs", "softmax", softmax, [x])
     yield Case("programs", "gradient of a layer", network, [x, w, b])
     yield Case("programs", "layer_norm", normalised, [x, w[:, 0].copy(), w[:, 1].copy()])

@@ -90,7 +90,8 @@ TEST(Random, MistakesAreErrors) {
                             "normal: the key is weak int64[], a Python number. A key, made by "
                             "composit.random.key, split or fold_in, is required.");
     expect_error<ValueError>([&] { (void)bits(k, {-1}); },
-                             "bits: shape is (-1,). Lengths must not be negative.");
+                             "bits: shape (-1,) is impossible. Lengths of at least 0, of at most "
+                             "2^58 elements together, are required.");
     expect_error<ValueError>([&] { (void)randint(k, {2}, 0, 300, DType::uint8); },
                              "randint: maxval is 300. What dtype uint8 holds is required.");
     expect_error<NotSupported>(

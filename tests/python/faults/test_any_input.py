@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import composit
-from composit import nn
+from composit import nn, random
 from composit import numpy as cnp
 from composit.types import LazyTensor
 
@@ -27,6 +27,7 @@ TENSORS = [
     cnp.asarray([[True, False], [False, True]]),
     cnp.exp(cnp.ones((1, 2, 3, 4), "float32")),
     cnp.asarray(np.array([0, 2, 1], "uint8")),
+    random.key(0),
 ]
 ODD = [
     None, "", "abc", "float32", "ij,jk->ik", b"x", (), [], {}, [[1, 2], [3]], [None], ["a", 1],
@@ -71,6 +72,11 @@ def public(module):
 
 
 FUNCTIONS = [(cnp, name) for name in public(cnp)] + [(nn, name) for name in nn.__all__]
+FUNCTIONS += [
+    (random, name)
+    for name in random.__all__
+    if getattr(random, name).__module__ == "composit.random"  # others are NumPy's
+]
 
 
 def tensors_in(made):

@@ -35,7 +35,9 @@ def names_in(file):
     return {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
-@pytest.mark.parametrize("name", ["", "numpy", "nn", "ops", "scalar", "transforms", "backends"])
+@pytest.mark.parametrize(
+    "name", ["", "numpy", "random", "nn", "ops", "scalar", "transforms", "backends"]
+)
 def test_every_name_is_described(name):
     module = getattr(_core, name) if name else _core
     public = {

@@ -121,7 +121,8 @@ REFUSED = [
     (
         lambda: random.normal(random.key(0), (2, -1)),
         ValueError,
-        "normal: shape is (2, -1). Lengths must not be negative.",
+        "normal: shape (2, -1) is impossible. Lengths of at least 0, of at most 2^58 elements "
+        "together, are required.",
     ),
     (
         lambda: random.bits(random.key(0), 2, "int32"),
@@ -131,7 +132,8 @@ REFUSED = [
     (
         lambda: random.split(random.key(0), -2),
         ValueError,
-        "split: count is -2. It must not be negative.",
+        "split: shape (-2,) is impossible. Lengths of at least 0, of at most 2^58 elements "
+        "together, are required.",
     ),
     (
         lambda: random.fold_in(random.key(0), 0.5),
