@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -34,6 +35,13 @@ std::shared_ptr<void> allocate_aligned(int64_t bytes) {
 }
 
 Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+    // Counted with care: a product that wraps around would look like a small one.
+    int64_t total = size_of(dtype);
+    bool fits = true;
+    for (int64_t length : shape_) fits = fits && !__builtin_mul_overflow(total, length, &total);
+    if (!fits && std::find(shape_.begin(), shape_.end(), 0) == shape_.end())
+        fail<OutOfMemory>("allocate: an array of shape ", shape_, " and dtype ", dtype,
+                          " is larger than any memory. Use smaller arrays.");
     owner_ = allocate_aligned(bytes());
     data_ = owner_.get();
 }

@@ -2,6 +2,7 @@
 #include "composit/numpy/creation.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/numpy/elementwise.h"
@@ -16,6 +17,7 @@ namespace {
 void check_shape(std::string_view function, const Shape& shape) {
     for (int64_t length : shape)
         user_check(length >= 0, function, ": negative dimensions are not allowed: ", shape, ".");
+    ir::check_shape(function, shape);
 }
 
 // "zeros((2, 3), dtype=float32)", unless the caller names the node.
@@ -135,7 +137,7 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optiona
     check_shape("eye", {rows, width});
     const std::string text = call_name(name, "eye", dtype, rows, ", ", width, ", ", k);
     return ir::constant(pattern(dtype.value_or(DType::float64), rows, width,
-                                [k](int64_t i, int64_t j) { return j == i + k; }),
+                                [k](int64_t i, int64_t j) { return j - i == k; }),
                         text);
 }
 
@@ -149,7 +151,7 @@ Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optiona
     check_shape("tri", {rows, width});
     const std::string text = call_name(name, "tri", dtype, rows, ", ", width, ", ", k);
     return ir::constant(pattern(dtype.value_or(DType::float64), rows, width,
-                                [k](int64_t i, int64_t j) { return j <= i + k; }),
+                                [k](int64_t i, int64_t j) { return j - i <= k; }),
                         text);
 }
 
@@ -168,11 +170,11 @@ Tensor triangle(std::string_view function, const Tensor& x, const IsOne& is_one)
 }  // namespace
 
 Tensor tril(const Tensor& x, int64_t k) {
-    return triangle("tril", x, [k](int64_t i, int64_t j) { return j <= i + k; });
+    return triangle("tril", x, [k](int64_t i, int64_t j) { return j - i <= k; });
 }
 
 Tensor triu(const Tensor& x, int64_t k) {
-    return triangle("triu", x, [k](int64_t i, int64_t j) { return j >= i + k; });
+    return triangle("triu", x, [k](int64_t i, int64_t j) { return j - i >= k; });
 }
 
 }  // namespace composit::numpy

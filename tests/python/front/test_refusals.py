@@ -42,6 +42,17 @@ REFUSED = [
         "ones: device 'cuda' is not built; available: cpu.",
     ),
     (
+        ValueError,
+        lambda: cnp.tri(2**31),
+        "tri: shape (2147483648, 2147483648) is impossible. Lengths of at least 0, of at most 2^58 "
+        "elements together, are required.",
+    ),
+    (
+        MemoryError,
+        lambda: cnp.eye(2**20, 2**30),
+        "allocate: 9007199254740992 bytes are not available. Free memory or use smaller arrays.",
+    ),
+    (
         NotImplementedError,
         lambda: cnp.exp(np.ones(3), casting="safe"),
         "exp: casting='safe' is not supported yet. Leave it out.",
