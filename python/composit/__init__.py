@@ -39,7 +39,9 @@ def cmake_dir() -> str:
 
 
 def __getattr__(name: str):
-    """Functions registered after import."""
+    """Submodules that few programs need, and functions registered after import."""
+    if name in ("graph", "multidigraph", "types"):
+        return _importlib.import_module(f"composit.{name}")
     try:
         return getattr(numpy, name)
     except AttributeError:

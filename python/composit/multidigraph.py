@@ -8,6 +8,9 @@ from typing import Any
 
 from composit.persistent import PersistentMap
 from composit.views import DegreeView, EdgeView, NodeView
+from composit.visualization import default_visualize_edge as default_visualize_edge
+from composit.visualization import default_visualize_node as default_visualize_node
+from composit.visualization import visualize_graph as visualize_graph
 
 Attributes = Mapping[str, Any]
 _nothing: Attributes = MappingProxyType({})

@@ -113,3 +113,25 @@ def test_wrapped_operations_differentiate_and_refuse_what_cannot_be_traced():
 
     with pytest.raises(NotImplementedError, match="sorted_values cannot be traced"):
         sorted_values(cnp.ones((2, 2)))
+
+
+def test_names_of_the_namespaces():
+    import subprocess
+    import sys
+
+    program = """
+import composit as cnp
+for name in (
+    "abs add arange asarray astype broadcast_to concatenate cos divide evaluate exp get_item log "
+    "matmul max mean multiply ndarray ones power random reciprocal reshape set_item sin split sqrt "
+    "square subtract sum tanh transpose var visualize wrap_as_operation zeros numpy nn operations "
+    "types multidigraph"
+).split():
+    assert hasattr(cnp, name), name
+from composit.multidigraph import (
+    MultiDiGraph, compose_all, default_visualize_edge, default_visualize_node, from_networkx,
+    merge_graphs, to_networkx, topological_traversal, visualize_graph,
+)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
