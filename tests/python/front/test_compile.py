@@ -98,3 +98,14 @@ def test_an_export_over_no_elements_builds_without_warnings(tmp_path):
     command = "c++ -O2 -std=c++17 -Wall -Wextra -Werror f.cpp main.cpp -o f"
     done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_export_of_many_kernels_names_every_source(tmp_path):
+    def f(x):
+        return [cnp.exp(x[i:]) for i in range(260)]
+
+    compiled = composit.compile(f, np.zeros(300, "float32"), backend="interpreter", name="f")
+    names = compiled.export(tmp_path)
+    assert names[:3] == ["f.cpp", "f_2.cpp", "f_kernels.hpp"]
+    assert {path.name for path in tmp_path.iterdir()} == set(names)
+    assert "c++ -O2 -std=c++17 f.cpp f_2.cpp main.cpp -o f" in (tmp_path / "f.cpp").read_text()
