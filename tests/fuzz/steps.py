@@ -292,9 +292,29 @@ def made(w: Any) -> str:
     ))  # fmt: skip
 
 
+def drawn(w: Any) -> str:
+    """Random numbers, by a key that is a leaf or computed, beside what is there already."""
+    x = w.any()
+    shape = tuple(w.tensor(x).shape)
+    key = f"composit.random.key({w.number(256)})"
+    if w.number(3) == 0:
+        key = f"composit.random.fold_in({key}, cnp.sum(cnp.isnan({x} * 1.0)))"
+    last = f"composit.random.laplace({key}, {shape})"
+    if w.tensor(x).dtype.kind == "f":
+        last = f"nn.dropout({x}, 0.25, {key})"
+    return w.one_of((
+        f"composit.random.normal({key}, {shape}) * {x}", f"composit.random.gumbel({key}, {shape})",
+        f"composit.random.uniform({key}, {shape}, 'float64', -1, {x})",
+        f"composit.random.truncated_normal({key}, -2, 0.5, {shape})",
+        f"composit.random.randint({key}, {shape}, -3, 4, 'int32') + {x}",
+        f"composit.random.bernoulli({key}, 0.3, {shape})", f"composit.random.bits({key}, {shape})",
+        last,
+    ))  # fmt: skip
+
+
 STEPS: list[Step] = [
     row, row, row, row, row, row, common, common, common, common, where, clip, astype, reduction,
     reduction, reduction, running, matmul, matmul, tensordot, product, convolution, convolution,
     pool, reshape, reshape, permuted, permuted, joined, pad, sliced, sliced, gather, gather, along,
-    scatter, written, network, network, gradient, made,
+    scatter, written, network, network, gradient, made, drawn,
 ]  # fmt: skip
