@@ -30,6 +30,26 @@ T log2_of_sum(T x, T y) {
     return x == y ? x + 1 : larger + std::log1p(std::exp2(smaller - larger)) / ln2;
 }
 
+// Newton's method, on the error function near 1/2 and on the logarithm of the tail elsewhere.
+template <class T>
+T normal_quantile(T p) {
+    if (!(p >= 0 && p <= 1)) return std::numeric_limits<T>::quiet_NaN();
+    const T half = T(1) / 2, q = p - half, tail = p < half ? p : 1 - p, root2 = std::sqrt(T(2));
+    if (tail == 0) return std::copysign(std::numeric_limits<T>::infinity(), q);
+    const T two_pi = 2 * std::acos(T(-1));
+    const bool is_near = std::fabs(q) < T(0.2);
+    T z = is_near ? std::fabs(q) * std::sqrt(two_pi) : std::sqrt(-2 * std::log(tail));
+    for (int round = 0; round < 12; ++round) {
+        const T density = std::exp(-z * z / 2) / std::sqrt(two_pi);
+        const T above = std::erfc(z / root2) / 2;
+        const T step = is_near ? (2 * std::fabs(q) - std::erf(z / root2)) / (2 * density)
+                               : std::log(above / tail) * above / density;
+        z += step;
+        if (std::fabs(step) <= std::numeric_limits<T>::epsilon() * z) break;
+    }
+    return std::copysign(z, q);
+}
+
 // |got - exact| in units of the last place that `exact` has in Float; infinity where special values
 // differ.
 template <class Float, class Exact>
@@ -102,6 +122,7 @@ REFERENCE(arccos, std::acos(x))
 REFERENCE(arctan, std::atan(x))
 REFERENCE(cbrt, std::cbrt(x))
 REFERENCE(lgamma, std::lgamma(x))
+REFERENCE(ndtri, normal_quantile(x))
 REFERENCE(power, std::pow(x, y))
 REFERENCE(arctan2, std::atan2(x, y))
 REFERENCE(hypot, std::hypot(x, y))

@@ -12,7 +12,7 @@ import numpy as np
 UNARY = [
     "exp", "exp2", "expm1", "sigmoid", "silu", "log", "log2", "log10", "log1p", "softplus", "tanh",
     "sinh", "cosh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "gelu", "sin", "cos", "tan",
-    "arcsin", "arccos", "arctan", "cbrt", "lgamma",
+    "arcsin", "arccos", "arctan", "cbrt", "lgamma", "ndtri",
 ]  # fmt: skip
 BINARY = ["power", "arctan2", "hypot", "logaddexp", "logaddexp2"]
 BOUNDS = {"float32": 2, "float64": 4}  # units in the last place
