@@ -113,10 +113,26 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = "int64") -> LazyTensor:
 
 
 def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = "int64") -> LazyTensor:
-    """Integers in [minval, maxval)."""
+    """Integers in [minval, maxval); minval where that is empty."""
     return _c.randint(key, shape, minval, maxval, dtype)
 
 
 def categorical(key: Any, logits: Any, axis: int = -1) -> LazyTensor:
     """Positions along an axis, each with a probability proportional to exp(logit)."""
     return _c.categorical(key, logits, axis)
+
+
+_not_built = {
+    **dict.fromkeys(("permutation", "shuffle", "choice"), "a sort"),
+    **dict.fromkeys(("beta", "binomial", "dirichlet", "gamma", "poisson", "t"), "rejection"),
+    "multivariate_normal": "a Cholesky factorisation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """jax.random's functions that are still to come say what they wait for."""
+    if name in _not_built:
+        raise AttributeError(
+            f"composit.random.{name} is not built yet: it needs {_not_built[name]}."
+        )
+    raise AttributeError(f"module 'composit.random' has no attribute {name!r}")

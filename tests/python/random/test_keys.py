@@ -210,3 +210,11 @@ def test_numpys_generator_is_still_here():
     assert composit.numpy.random.normal is not random.normal
     assert composit.random is random
     assert composit.random.random((2, 3)).shape == (2, 3)
+
+
+def test_what_is_not_built_says_so():
+    with pytest.raises(AttributeError) as raised:
+        random.permutation
+    assert str(raised.value) == "composit.random.permutation is not built yet: it needs a sort."
+    with pytest.raises(AttributeError, match="has no attribute 'typo'"):
+        random.typo
