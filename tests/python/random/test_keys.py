@@ -53,11 +53,14 @@ def test_bits_are_blocks_of_positions():
 
 
 def test_jax_has_the_same_numbers():
-    """jax.random.split(key(0)), its key_data, and uniform(key(0)), as JAX's documentation has."""
+    """jax.random.split(key(0)), its key_data, and uniform of key(0) and of its second subkey, as
+    JAX's documentation has them."""
     data = value(random.split(random.key(0)))
     words = [[int(k) >> 32, int(k) & 0xFFFFFFFF] for k in data]
     assert words == [[1797259609, 2579123966], [928981903, 3453687069]]
     assert value(random.uniform(random.key(0))) == np.float32(0.947667)
+    _, second = random.split(random.key(0))
+    assert value(random.uniform(second)) == np.float32(0.00729382)
 
 
 def test_keys_are_values():
