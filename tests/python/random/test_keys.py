@@ -58,9 +58,9 @@ def test_jax_has_the_same_numbers():
     data = value(random.split(random.key(0)))
     words = [[int(k) >> 32, int(k) & 0xFFFFFFFF] for k in data]
     assert words == [[1797259609, 2579123966], [928981903, 3453687069]]
-    assert value(random.uniform(random.key(0))) == np.float32(0.947667)
+    assert f"{value(random.uniform(random.key(0))):.6g}" == "0.947667"
     _, second = random.split(random.key(0))
-    assert value(random.uniform(second)) == np.float32(0.00729382)
+    assert f"{value(random.uniform(second)):.6g}" == "0.00729382"  # as many digits as printed
 
 
 def test_keys_are_values():
