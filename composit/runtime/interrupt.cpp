@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -54,16 +55,21 @@ void run_interruptibly(const std::function<void(std::stop_token)>& work) {
     std::condition_variable done;
     bool is_done = false;
     std::exception_ptr error;
-    std::jthread worker([&](std::stop_token stop) {
-        try {
-            work(std::move(stop));
-        } catch (...) {
-            error = std::current_exception();
-        }
-        const std::lock_guard lock(mutex);
-        is_done = true;
-        done.notify_all();
-    });
+    std::jthread worker;
+    try {
+        worker = std::jthread([&](std::stop_token stop) {
+            try {
+                work(std::move(stop));
+            } catch (...) {
+                error = std::current_exception();
+            }
+            const std::lock_guard lock(mutex);
+            is_done = true;
+            done.notify_all();
+        });
+    } catch (const std::system_error&) {
+        return work({});  // no more threads: the work matters more than its interruption
+    }
     bool was_interrupted = false;
     std::unique_lock lock(mutex);
     while (!done.wait_for(lock, between_checks, [&] { return is_done; })) {

@@ -3,6 +3,7 @@
 #include "composit/base/hash.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
+#include "composit/runtime/interrupt.h"
 #include "composit/transforms/simplify_rules.h"
 #include "composit/transforms/transforms.h"
 
@@ -55,6 +56,7 @@ class Simplification {
 
     void run() {
         for (const Node* node : order_) {
+            runtime::check_interrupt();
             const Ref<Node> current = with_new_operands(*node);
             const Tensor part = only_part(*node, *current);
             if (part) {

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 namespace composit::cpp {
@@ -43,7 +44,11 @@ std::vector<BuiltSource> build_all(const std::vector<Source>& sources, const std
     };
     std::vector<std::jthread> others;
     size_t wanted = std::min(sources.size(), static_cast<size_t>(std::max(threads, 1)));
-    for (size_t t = 1; t < wanted; ++t) others.emplace_back(work);
+    try {
+        for (size_t t = 1; t < wanted; ++t) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // A machine that gives no more threads builds with those that are there.
+    }
     work();
     others.clear();
     return built;

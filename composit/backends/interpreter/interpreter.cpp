@@ -51,8 +51,10 @@ class InterpreterExecutable : public runtime::Executable {
   public:
     InterpreterExecutable(const Program& program, const KernelSet& set)
         : program_(program), arenas_(program.arena_bytes) {
-        for (const Kernel& kernel : program_.kernels)
+        for (const Kernel& kernel : program_.kernels) {
+            runtime::check_interrupt();
             steps_.push_back(step_of(kernel, program_, set));
+        }
         for (const Buffer& buffer : program_.buffers)
             internal_check(buffer.kind != BufferKind::temporary || buffer.arena_offset >= 0 ||
                                buffer.bytes == 0,

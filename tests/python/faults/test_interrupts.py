@@ -45,6 +45,23 @@ except KeyboardInterrupt:
     assert seconds < SOON
 
 
+def test_the_passes_over_a_long_graph():
+    program = """
+x = cnp.ones(3)
+for _ in range(120000):
+    x = x + 1
+ready()
+try:
+    cnp.evaluate(x)
+    print("ran to its end")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    seconds, (status, out, err) = interrupt(start(program), after=0.2)
+    assert (status, out) == (0, "interrupted\n"), err
+    assert seconds < SOON
+
+
 @pytest.mark.parametrize("name", ["map", "matmul"])
 def test_a_long_compiled_kernel(name):
     program = f"""
