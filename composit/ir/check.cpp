@@ -11,15 +11,20 @@ void check_operand_count(std::string_view operation, const std::vector<Tensor>& 
                           " operands given. ", count, " required.");
 }
 
-void check_shape(std::string_view operation, const Shape& shape) {
+bool is_possible(const Shape& shape) {
     int64_t count = 1;
     for (int64_t length : shape) {
         const int64_t factor = std::max<int64_t>(length, 1);
-        user_check(length >= 0 && count <= most_elements / factor, operation, ": shape ", shape,
-                   " is impossible. Lengths of at least 0, of at most 2^58 elements together, are "
-                   "required.");
+        if (length < 0 || count > most_elements / factor) return false;
         count *= factor;
     }
+    return true;
+}
+
+void check_shape(std::string_view operation, const Shape& shape) {
+    user_check(is_possible(shape), operation, ": shape ", shape,
+               " is impossible. Lengths of at least 0, of at most 2^58 elements together, are "
+               "required.");
 }
 
 void check_axis(std::string_view operation, int64_t axis, int rank) {

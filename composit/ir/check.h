@@ -28,6 +28,7 @@ const T& checked_attribute(std::string_view operation, const Attributes& attribu
     return *value;
 }
 // Lengths that are not negative, with at most most_elements of product.
+bool is_possible(const Shape& shape);
 void check_shape(std::string_view operation, const Shape& shape);
 // Axes within rank, each once.
 void check_axes(std::string_view operation, const std::vector<int64_t>& axes, int rank);

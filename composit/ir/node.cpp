@@ -2,6 +2,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
+#include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 
 #include <algorithm>
@@ -97,6 +98,8 @@ Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands, At
     node->name_ = intern(name);
     node->location_ = location_now;
     node->hash_ = h;
+    for (const TensorType& type : node->types())
+        if (!is_possible(type.shape)) check_shape(label(*node), type.shape);
     return result;
 }
 

@@ -1,5 +1,6 @@
 // Flipping, rolling, repeating, tiling and padding.
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
@@ -89,6 +90,7 @@ Tensor repeat(const Tensor& x, int64_t repeats, std::optional<int64_t> axis) {
     const int64_t along = normalize_axis("repeat", *axis, x.rank());
     Shape wide = x.shape(), result = x.shape();
     wide.insert(wide.begin() + along + 1, repeats);
+    ir::check_shape("repeat", wide);
     result[static_cast<size_t>(along)] *= repeats;
     return reshape(broadcast_to(expand_dims(x, along + 1), wide), result);
 }
@@ -121,8 +123,9 @@ Tensor tile(const Tensor& x, const std::vector<int64_t>& repetitions) {
         user_check(times[d] >= 0, "tile: negative dimensions are not allowed: ", repetitions, ".");
         narrow.insert(narrow.end(), {1, shape[d]});
         wide.insert(wide.end(), {times[d], shape[d]});
-        result.push_back(times[d] * shape[d]);
     }
+    ir::check_shape("tile", wide);
+    for (size_t d = 0; d < rank; ++d) result.push_back(times[d] * shape[d]);
     return reshape(broadcast_to(reshape(x, narrow), wide), result);
 }
 
@@ -136,6 +139,8 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widt
         const auto& [before, after] = widths[widths.size() == 1 ? 0 : static_cast<size_t>(d)];
         user_check(before >= 0 && after >= 0, "pad: index can't contain negative values: (", before,
                    ", ", after, ") for axis ", d, ".");
+        user_check(before <= ir::most_length && after <= ir::most_length, "pad: widths (", before,
+                   ", ", after, ") for axis ", d, " are too large. At most 2^31 is required.");
         low.push_back(before);
         high.push_back(after);
     }

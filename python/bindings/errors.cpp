@@ -8,6 +8,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <new>
+#include <stdexcept>
+
 namespace composit::python {
 namespace {
 
@@ -35,6 +38,8 @@ nb::object numpy_class(const char* module, const char* name) {
 }
 
 void translate(const std::exception_ptr& pointer, void*) {
+    static const Error too_large(
+        "the memory for this call's nodes is not available. Free memory, or ask for less.");
     try {
         std::rethrow_exception(pointer);
     } catch (const AxisError& error) {
@@ -65,6 +70,10 @@ void translate(const std::exception_ptr& pointer, void*) {
         PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const Error& error) {
         raise(PyExc_RuntimeError, error);
+    } catch (const std::bad_alloc&) {
+        raise(PyExc_MemoryError, too_large);
+    } catch (const std::length_error&) {
+        raise(PyExc_MemoryError, too_large);
     }
 }
 

@@ -48,6 +48,35 @@ REFUSED = [
         "elements together, are required.",
     ),
     (
+        ValueError,
+        lambda: cnp.broadcast_to(cnp.ones(()), (2**40, 1)) + cnp.broadcast_to(1.0, 2**40),
+        "add: shape (1099511627776, 1099511627776) is impossible. Lengths of at least 0, of at "
+        "most 2^58 elements together, are required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.tile(cnp.arange(4), 2**62),
+        "tile: shape (4611686018427387904, 4) is impossible. Lengths of at least 0, of at most "
+        "2^58 elements together, are required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.repeat(cnp.arange(4), 2**62),
+        "repeat: shape (4, 4611686018427387904) is impossible. Lengths of at least 0, of at most "
+        "2^58 elements together, are required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.pad(cnp.arange(4), 2**62),
+        "pad: widths (4611686018427387904, 4611686018427387904) for axis 0 are too large. At most "
+        "2^31 is required.",
+    ),
+    (
+        MemoryError,
+        lambda: cnp.array_split(cnp.arange(4), 2**40),
+        "the memory for this call's nodes is not available. Free memory, or ask for less.",
+    ),
+    (
         MemoryError,
         lambda: cnp.eye(2**20, 2**30),
         "allocate: 9007199254740992 bytes are not available. Free memory or use smaller arrays.",
