@@ -58,13 +58,14 @@ Tensor convolution_norm(const Tensor& x, const ConvolutionNorm& layer, bool chan
 }  // namespace
 
 Tensor softmax(const Tensor& x, const Axis& axis) {
-    const Tensor powers = apply("exp", {x - stop_gradient(numpy::max(x, axis, true))});
-    return powers / numpy::sum(powers, axis, {}, true);
+    const std::vector<int64_t> axes = axis.of("softmax", x.rank());
+    const Tensor powers = apply("exp", {x - stop_gradient(numpy::max(x, axes, true))});
+    return powers / numpy::sum(powers, axes, {}, true);
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axis& axis,
                   double epsilon) {
-    return normalised(x, axis, epsilon) * weight + bias;
+    return normalised(x, axis.of("layer_norm", x.rank()), epsilon) * weight + bias;
 }
 
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,

@@ -76,12 +76,14 @@ void check_labels(std::string_view function, const Tensor& scores, const Tensor&
 }  // namespace
 
 Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
+    axis = numpy::normalize_axis("logsumexp", axis, x.rank());
     const Shifted parts = shifted(floating("logsumexp", x), axis);
     const Tensor result = apply("add", {parts.log_sum, parts.maximum});
     return keepdims ? result : numpy::squeeze(result, axis);
 }
 
 Tensor log_softmax(const Tensor& x, int64_t axis) {
+    axis = numpy::normalize_axis("log_softmax", axis, x.rank());
     const Shifted parts = shifted(floating("log_softmax", x), axis);
     return apply("subtract", {parts.rest, parts.log_sum});
 }

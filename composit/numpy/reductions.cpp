@@ -192,7 +192,8 @@ Tensor amin(const Tensor& x, const Axis& axis, bool keepdims, const Operand& ini
 }
 
 Tensor ptp(const Tensor& x, const Axis& axis, bool keepdims) {
-    return apply("subtract", {max(x, axis, keepdims), min(x, axis, keepdims)});
+    const Axes axes = axis.of("ptp", x.rank());
+    return apply("subtract", {max(x, axes, keepdims), min(x, axes, keepdims)});
 }
 
 Tensor mean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
@@ -220,8 +221,8 @@ Tensor std(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double
 }
 
 Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool keepdims) {
-    if (!weights) return mean(x, axis, {}, keepdims);
     const Axes axes = axis.of("average", x.rank());
+    if (!weights) return mean(x, axes, {}, keepdims);
     Tensor w = weights;
     if (weights.shape() != x.shape()) {
         user_check<TypeError>(!axis.is_none(), "average: Axis must be specified when shapes of a ",

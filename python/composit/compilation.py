@@ -10,7 +10,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.evaluation import as_tensor, options
+from composit.evaluation import as_tensor, check_function, options
 from composit.functional import _Traced
 from composit.structure import flatten
 
@@ -250,6 +250,7 @@ def compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, name=name,
         )  # fmt: skip
+    check_function("compile", f)
     compiled = CompiledFunction(f, run_options, name or str(getattr(f, "__name__", "f")))
     if examples:
         compiled.specialise(*examples)

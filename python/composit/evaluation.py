@@ -20,6 +20,11 @@ def options(
     cache_folder: str | None = None,
 ) -> Any:
     """How to run: the back end by name, threads (None: set_threads' or all), what to plan."""
+    check_threads("threads", threads)
+    if not isinstance(backend, str):
+        raise TypeError(
+            with_location(f"backend: {backend!r} is not a name. A back end's name is required.")
+        )
     return _core.Options(backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "")
 
 
@@ -29,13 +34,24 @@ _threads = [0]
 def set_threads(count: int | None) -> None:
     """How many threads evaluation may use; None: all cores that this process may use. The number
     never changes a result."""
-    if count is not None and (not isinstance(count, int) or count < 1):
-        raise ValueError(
-            with_location(
-                f"set_threads: {count!r} threads. A positive integer or None is required."
-            )
-        )
+    check_threads("set_threads", count)
     _threads[0] = count or 0
+
+
+def check_threads(name: str, count: Any) -> None:
+    """ValueError unless `count` can be a number of threads."""
+    if count is not None and (not isinstance(count, int) or not 1 <= count < 2**31):
+        raise ValueError(
+            with_location(f"{name}: {count!r} threads. A positive integer or None is required.")
+        )
+
+
+def check_function(name: str, function: Any) -> None:
+    """TypeError unless `function` can be called."""
+    if not callable(function):
+        raise TypeError(
+            with_location(f"{name}: {function!r} is not a function, which is required.")
+        )
 
 
 def as_tensor(value: Any) -> LazyTensor:

@@ -32,5 +32,7 @@ def export(
                     "which is required."
                 )
             )
+    if not isinstance(name, str):
+        raise TypeError(with_location(f"export: {name!r} is not a name, which is required."))
     cores = [function.core for function in functions]
     return _core.export_cpp_project(cores, os.fspath(path), name, main_text)

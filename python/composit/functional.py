@@ -8,7 +8,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import with_location
-from composit.evaluation import as_tensor
+from composit.evaluation import as_tensor, check_function
 from composit.structure import Rebuild, flatten
 
 
@@ -38,6 +38,7 @@ def value_and_grad(
     fun: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """A function that returns fun's value and its gradient with respect to arguments argnums."""
+    check_function("grad", fun)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     @functools.wraps(fun)
@@ -85,6 +86,7 @@ def grad(
 
 def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """fun's value, and the function from its cotangent to a tuple of gradients."""
+    check_function("vjp", fun)
     tensors, rebuild = _arguments(primals)
     traced = _Traced(fun, rebuild, {})
     values, pullback = _core.vjp_function(traced, tensors)
@@ -98,6 +100,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]
 
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """fun's value and its tangent for tangents of the arguments."""
+    check_function("jvp", fun)
     tensors, rebuild = _arguments(tuple(primals))
     directions, _ = _arguments(tuple(tangents))
     traced = _Traced(fun, rebuild, {})
@@ -107,6 +110,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
     """fun over an axis of its arguments (None: the same for all); results get that axis."""
+    check_function("vmap", fun)
 
     @functools.wraps(fun)
     def batched(*args: Any, **options: Any) -> Any:

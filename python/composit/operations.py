@@ -8,7 +8,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.evaluation import as_tensor
+from composit.evaluation import as_tensor, check_function
 
 
 def _parameter_names(function: Any, count: int) -> list[str]:
@@ -47,6 +47,8 @@ def wrap_as_operation(*, opaque: bool = False) -> Any:
         )
 
     def decorate(function: Any) -> Any:
+        check_function("wrap_as_operation", function)
+
         @functools.wraps(function)
         def operation(*operands: Any, **attributes: Any) -> Any:
             return _call(function, operands, attributes)

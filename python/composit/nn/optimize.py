@@ -44,7 +44,7 @@ def sgd(
     nesterov: bool = False,
 ) -> Optimizer:
     """Stochastic gradient descent, torch's formula."""
-    return _core.nn.sgd(learning_rate, momentum, weight_decay, nesterov)
+    return _core.nn.sgd(float(learning_rate), float(momentum), float(weight_decay), bool(nesterov))
 
 
 def adam(
@@ -55,7 +55,7 @@ def adam(
     weight_decay: float = 0,
 ) -> Optimizer:
     """Adam (Kingma and Ba 2015), torch's formula."""
-    return _core.nn.adam(learning_rate, beta1, beta2, epsilon, weight_decay)
+    return _core.nn.adam(*map(float, (learning_rate, beta1, beta2, epsilon, weight_decay)))
 
 
 def adamw(
@@ -66,4 +66,4 @@ def adamw(
     weight_decay: float = 0.01,
 ) -> Optimizer:
     """AdamW (Loshchilov and Hutter 2019): weight decay beside the gradient."""
-    return _core.nn.adamw(learning_rate, beta1, beta2, epsilon, weight_decay)
+    return _core.nn.adamw(*map(float, (learning_rate, beta1, beta2, epsilon, weight_decay)))

@@ -22,12 +22,22 @@ def refuse(function: str, **arguments: Any) -> None:
             )
 
 
+def the_output(out: Any) -> Any:
+    """out= itself, or the only entry of the tuple that ufuncs take."""
+    if not isinstance(out, tuple):
+        return out
+    if len(out) != 1:
+        raise ValueError(
+            with_location("The 'out' tuple must have exactly one entry per ufunc output")
+        )
+    return out[0]
+
+
 def write_out(function: str, result: LazyTensor, out: Any) -> Any:
     """The result written over `out`, as NumPy's out= does: cast by the rule same_kind."""
     import numpy as np
 
-    if isinstance(out, tuple):
-        (out,) = out
+    out = the_output(out)
     if out is None:
         return result
     if isinstance(out, LazyTensor):
@@ -84,8 +94,7 @@ class Ufunc:
         if out is None and where is True:
             return result
         if where is not True:
-            if isinstance(out, tuple):
-                (out,) = out
+            out = the_output(out)
             if out is None:
                 raise NotSupported(
                     with_location(

@@ -143,6 +143,38 @@ REFUSED = [
         "convolution: groups is 0. At least 1 is required.",
     ),
     (
+        np.exceptions.AxisError,
+        lambda: nn.softmax(cnp.ones((2, 3)), axis=7),
+        "softmax: axis 7 is out of bounds for an array of 2 dimensions. Axes are -2 to 1.",
+    ),
+    (
+        np.exceptions.AxisError,
+        lambda: cnp.ptp(cnp.ones((2, 3)), axis=2),
+        "ptp: axis 2 is out of bounds for an array of 2 dimensions. Axes are -2 to 1.",
+    ),
+    (
+        np.exceptions.AxisError,
+        lambda: cnp.average(cnp.ones(3), axis=1),
+        "average: axis 1 is out of bounds for an array of 1 dimension. Axes are -1 to 0.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.exp(cnp.ones(2), out=(cnp.ones(2), cnp.ones(2))),
+        "The 'out' tuple must have exactly one entry per ufunc output",
+    ),
+    (TypeError, lambda: composit.compile(3), "compile: 3 is not a function, which is required."),
+    (TypeError, lambda: composit.grad(None), "grad: None is not a function, which is required."),
+    (
+        ValueError,
+        lambda: cnp.evaluate(cnp.ones(2), threads="a"),
+        "threads: 'a' threads. A positive integer or None is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.evaluate(cnp.ones(2), backend=3),
+        "backend: 3 is not a name. A back end's name is required.",
+    ),
+    (
         TypeError,
         lambda: composit.register("refused", value=3),
         "register: value is 3. A function of one or more positional arguments is required.",
