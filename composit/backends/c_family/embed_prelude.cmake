@@ -14,7 +14,10 @@ foreach(header ${HEADERS})
   endforeach()
   list(JOIN includes " " includes)
   string(REGEX REPLACE "#pragma once\n" "" content "${content}")
-  string(REGEX REPLACE "#include [^\n]*\n\n?" "" content "${content}")
+  # Lines that are includes, not comments that mention them.
+  string(REGEX REPLACE "\n#include [^\n]*" "" content "\n${content}")
+  string(REGEX REPLACE "\n\n\n+" "\n\n" content "${content}")
+  string(REGEX REPLACE "^\n+" "" content "${content}")
   # Compilers limit the length of one literal; neighbouring literals are joined.
   string(REPLACE "\n\n" "\n\n)prelude\"\n    R\"prelude(" content "${content}")
   string(APPEND entries "    {\"${name}\", \"${includes}\",\n")

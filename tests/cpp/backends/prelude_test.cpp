@@ -25,6 +25,7 @@ TEST(Prelude, TextsHaveNoIncludesOfTheirOwn) {
         EXPECT_EQ(text.substr(0, 3), "// ") << name;
         EXPECT_EQ(text.find("#include \""), std::string_view::npos) << name;
         EXPECT_EQ(text.find("#pragma once"), std::string_view::npos) << name;
+        EXPECT_EQ(text.find("//     //"), std::string_view::npos) << name;
         EXPECT_EQ(text.back(), '\n') << name;
     }
 }
