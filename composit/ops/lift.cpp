@@ -65,43 +65,13 @@ Tensor scalar_constant(const Expr& e) {
                         is_real ? "scalar_" + number_text(e.value()) : std::string());
 }
 
-// One map whose body is the expression. Its operands are the values that the expression uses: a
-// derivative that is linear in one of them, say, must not depend on it after being derived.
-Tensor map_whole(const Expr& whole, const std::vector<Tensor>& values) {
-    std::vector<bool> is_used(values.size());
-    for (const Expr& e : ir::scalar::topological_order({whole}))
-        if (e.op() == Op::argument) is_used[static_cast<size_t>(e.index())] = true;
-    std::vector<Tensor> operands;
-    std::vector<Expr> arguments;
-    for (size_t i = 0; i < values.size(); ++i) {
-        arguments.push_back(Expr::argument(static_cast<int>(operands.size()), values[i].dtype()));
-        if (is_used[i] || (i + 1 == values.size() && operands.empty()))
-            operands.push_back(values[i]);
-    }
-    const Expr expression = ir::scalar::substitute({whole}, arguments).front();
-    auto row = std::make_shared<ir::scalar::Row>();
-    row->name = "derivative";
-    row->arity = static_cast<int>(operands.size());
-    row->doc = "A derivative that has no shorter form.";
-    std::vector<DType> dtypes;
-    for (const Tensor& operand : operands) dtypes.push_back(operand.dtype());
-    const DType result = expression.dtype();
-    row->types = [dtypes, result](std::string_view, const std::vector<DType>&) {
-        return ir::scalar::Signature{dtypes, result};
-    };
-    row->value = [expression](const std::vector<Expr>& x) {
-        return ir::scalar::substitute({expression}, x).front();
-    };
-    return map(row, operands);
-}
-
 }  // namespace
 
 Tensor lift(const Expr& expression, const std::vector<Tensor>& values) {
     const std::vector<Expr> order = ir::scalar::topological_order({expression});
-    if (order.size() > 128) return map_whole(expression, values);
+    if (order.size() > 128) return Tensor();
     for (const Expr& e : order)
-        if (row_of(e).empty()) return map_whole(expression, values);
+        if (row_of(e).empty()) return Tensor();
     std::unordered_map<const ir::scalar::ExprNode*, Tensor> lifted;
     for (const Expr& e : order) {
         std::vector<Tensor> operands;

@@ -9,9 +9,9 @@
 
 namespace composit::ops {
 
-// The expression over tensors: argument i is values[i], each operation becomes a map node. An
-// expression that cannot be written with the table's rows (bit casts, lookups), or is longer than
-// 128 expressions, becomes one map of its own.
+// The expression over tensors: argument i is values[i], each operation becomes a map node. Empty
+// for an expression that cannot be written with the table's rows (bit casts, lookups) or is
+// longer than 128 expressions.
 ir::Tensor lift(const ir::scalar::Expr& expression, const std::vector<ir::Tensor>& values);
 
 // The transpose of broadcasting: summed over the axes that `shape` was repeated along.

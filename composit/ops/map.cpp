@@ -106,6 +106,16 @@ std::vector<TensorType> infer_map(const std::vector<Tensor>& operands,
         {broadcast_shapes(row->name, shapes), specialisation_of(row, operands).signature.result}};
 }
 
+// What operand i receives as one map of its own; `values` are the row's operands, result and
+// gradient.
+Tensor pulled_back(const RowRef& row, const std::vector<DType>& dtypes, int i,
+                   const std::vector<Tensor>& values) {
+    const ir::scalar::Pullback pullback = ir::scalar::pullback_row(row, dtypes, i);
+    std::vector<Tensor> operands;
+    for (const int use : pullback.uses) operands.push_back(values[static_cast<size_t>(use)]);
+    return map(pullback.row, operands);
+}
+
 std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradients,
                             const std::vector<bool>& wanted) {
     const RowRef& row = node.attributes().get<RowRef>("row");
@@ -128,7 +138,9 @@ std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradien
         if (!wanted[static_cast<size_t>(i)] || !ir::is_inexact(operand.dtype())) continue;
         const Expr slope = ir::scalar::pull_back(row, x, y, g, i);
         if (!slope) continue;
-        const Tensor full = broadcast_to(lift(slope, values), node.types()[0].shape);
+        Tensor lifted = lift(slope, values);
+        if (!lifted) lifted = pulled_back(row, signature.operands, i, values);
+        const Tensor full = broadcast_to(lifted, node.types()[0].shape);
         result[static_cast<size_t>(i)] =
             astype(sum_to_shape(full, operand.shape()), operand.dtype());
     }

@@ -5,10 +5,13 @@
 #include "composit/ir/scalar/table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <sstream>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,6 +23,7 @@ struct Registry {
     std::vector<RowRef> rows;                            // in table order, user rows last
     std::unordered_map<std::string, RowRef> by_name;     // names and aliases
     std::unordered_map<const Row*, uint64_t> revisions;  // user rows, replaced ones too
+    std::map<std::tuple<const Row*, std::vector<DType>, int>, Pullback> pullbacks;
     std::vector<RowRef> replaced;  // kept alive: expressions and caches name them by address
     std::map<std::pair<const Row*, std::vector<DType>>, std::unique_ptr<Specialisation>>
         specialisations;
@@ -149,13 +153,119 @@ void try_definition(const RowRef& row) {
     }
 }
 
-}  // namespace
-
-RowRef find_row(std::string_view name) {
+RowRef find_named(std::string_view name) {
     Registry& r = registry();
     std::shared_lock lock(r.mutex);
     const auto found = r.by_name.find(std::string(name));
     return found == r.by_name.end() ? nullptr : found->second;
+}
+
+constexpr std::string_view pullback_prefix = "pullback(";
+
+// What the row receives, on arguments for x0, …, y and g of these dtypes.
+Expr pulled_back(const RowRef& row, const std::vector<DType>& dtypes, int operand) {
+    std::vector<Expr> x;
+    for (size_t i = 0; i < dtypes.size(); ++i)
+        x.push_back(Expr::argument(static_cast<int>(i), dtypes[i]));
+    const std::vector<Expr> own(x.begin(), x.end() - 2);
+    const Expr pulled = pull_back(row, own, x[x.size() - 2], x.back(), operand);
+    return pulled ? Expr::cast(pulled, dtypes[static_cast<size_t>(operand)]) : pulled;
+}
+
+Pullback make_pullback(const RowRef& row, const Signature& signature, int operand) {
+    std::vector<DType> all = signature.operands;
+    all.insert(all.end(), 2, signature.result);
+    const Expr whole = pulled_back(row, all, operand);
+    if (!whole) return {};
+    std::vector<bool> is_used(all.size());
+    for (const Expr& expr : topological_order({whole}))
+        if (expr.op() == Op::argument) is_used[static_cast<size_t>(expr.index())] = true;
+    if (std::find(is_used.begin(), is_used.end(), true) == is_used.end()) is_used.back() = true;
+    Pullback result;
+    Signature used{{}, whole.dtype()};
+    std::vector<Expr> arguments;
+    for (size_t i = 0; i < all.size(); ++i) {
+        arguments.push_back(Expr::argument(static_cast<int>(result.uses.size()), all[i]));
+        if (!is_used[i]) continue;
+        result.uses.push_back(static_cast<int>(i));
+        used.operands.push_back(all[i]);
+    }
+    const Expr body = substitute({whole}, arguments)[0];
+    Row made;
+    made.name =
+        text(pullback_prefix, row->name, ", ", join(signature.operands, " "), ", ", operand, ")");
+    made.arity = static_cast<int>(used.operands.size());
+    made.doc = text("what operand ", operand, " of ", row->name,
+                    " receives of the gradient of its result");
+    made.types = [used](std::string_view, const std::vector<DType>&) { return used; };
+    made.value = [body](const std::vector<Expr>& x) { return substitute({body}, x)[0]; };
+    result.row = std::make_shared<const Row>(std::move(made));
+    return result;
+}
+
+// The part of `name` after the last ", ", which is cut off with it; empty if there is none.
+std::string_view cut_last(std::string_view& name) {
+    const size_t comma = name.rfind(", ");
+    if (comma == std::string_view::npos) return {};
+    const std::string_view last = name.substr(comma + 2);
+    name = name.substr(0, comma);
+    return last;
+}
+
+// A row of the pullback's operands; null where the texts do not name one.
+RowRef parse_pullback(const RowRef& row, std::string_view dtypes, std::string_view operand) {
+    int number = -1;
+    const auto parsed = std::from_chars(operand.data(), operand.data() + operand.size(), number);
+    const bool is_number =
+        parsed.ec == std::errc() && parsed.ptr == operand.data() + operand.size();
+    if (!is_number || number < 0 || number >= row->arity) return nullptr;
+    std::vector<DType> operands;
+    std::istringstream words{std::string(dtypes)};
+    try {
+        for (std::string word; words >> word;) operands.push_back(dtype_from_name(word));
+        if (static_cast<int>(operands.size()) != row->arity ||
+            row->types(row->name, operands).operands != operands)
+            return nullptr;
+        return pullback_row(row, operands, number).row;
+    } catch (const Error&) {
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+Pullback pullback_row(const RowRef& row, const std::vector<DType>& operands, int operand) {
+    internal_check(row && operand >= 0 && operand < row->arity, "pullback_row: operand ", operand);
+    Registry& r = registry();
+    const std::tuple key(row.get(), operands, operand);
+    {
+        std::shared_lock lock(r.mutex);
+        const auto found = r.pullbacks.find(key);
+        if (found != r.pullbacks.end()) return found->second;
+    }
+    // Definitions run without the lock: they look up other rows.
+    Pullback made = make_pullback(row, row->types(row->name, operands), operand);
+    std::unique_lock lock(r.mutex);
+    const auto [place, is_new] = r.pullbacks.emplace(key, std::move(made));
+    // A user's row may be replaced by another one of its name: so may its pullback.
+    const auto revision = r.revisions.find(row.get());
+    if (is_new && place->second.row && revision != r.revisions.end())
+        r.revisions.emplace(place->second.row.get(), revision->second);
+    return place->second;
+}
+
+RowRef find_row(std::string_view name) {
+    // "pullback(pullback(digamma, float64, 0), float64 float64, 1)": from the inside out.
+    std::vector<std::pair<std::string_view, std::string_view>> wrappings;
+    while (name.substr(0, pullback_prefix.size()) == pullback_prefix && name.back() == ')') {
+        name = name.substr(pullback_prefix.size(), name.size() - pullback_prefix.size() - 1);
+        const std::string_view operand = cut_last(name);
+        wrappings.emplace_back(cut_last(name), operand);
+    }
+    RowRef found = find_named(name);
+    for (auto each = wrappings.rbegin(); each != wrappings.rend() && found; ++each)
+        found = parse_pullback(found, each->first, each->second);
+    return found;
 }
 
 RowRef row(std::string_view name) {

@@ -59,7 +59,7 @@ struct Row {
 using RowRef = std::shared_ptr<const Row>;
 
 // ----- the table. Append-only, thread-safe; references stay valid for the life of the process.
-RowRef find_row(std::string_view name);  // by name or alias; null when there is none
+RowRef find_row(std::string_view name);  // by name or alias, or of a pullback; null if none
 RowRef row(std::string_view name);  // the same; an unknown name is a KeyError listing near ones
 std::vector<RowRef> all_rows();     // in table order, user rows last
 // ValueError when name or alias is taken, unless the row is the user's own. Calls `value` and
@@ -93,6 +93,16 @@ std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const
 // an expression like any other.
 Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, const Expr& g,
                int operand);
+
+// pull_back as a row of its own, for gradients that no other rows can write:
+// "pullback(digamma, float64, 0)" is that of operand 0 where digamma's operands are float64. Its
+// operands are those of `row`, y and g, as far as it uses them, so that what is linear in g does
+// not depend on it when it is derived. The same row for the same arguments; not among all_rows().
+struct Pullback {
+    RowRef row;             // null: zero
+    std::vector<int> uses;  // which of x0, …, y, g
+};
+Pullback pullback_row(const RowRef& row, const std::vector<DType>& operands, int operand);
 
 // Common type rules (types.cpp). Each finds the first dtype of a list, in NumPy's order, to which
 // all operands cast safely, computes in it, and returns it or bool.

@@ -111,6 +111,29 @@ TEST_F(Text, RoundTrips) {
     expect_round_trip({input("", DType::float64, {0, 3})});
 }
 
+TEST_F(Text, PullbacksAreNamedByTheirRow) {
+    const Tensor x = input("x", DType::float32, {2});
+    const Tensor y = ops::map("digamma", {x});
+    const std::vector<DType> one{DType::float32};
+    const scalar::Pullback first = scalar::pullback_row(scalar::row("digamma"), one, 0);
+    EXPECT_EQ(first.uses, (std::vector<int>{0, 2}));
+    const std::vector<DType> two{DType::float32, DType::float32};
+    const scalar::Pullback second = scalar::pullback_row(first.row, two, 1);
+    EXPECT_EQ(second.row->name, "pullback(pullback(digamma, float32, 0), float32 float32, 1)");
+    EXPECT_EQ(second.uses, (std::vector<int>{0, 3}));
+    EXPECT_EQ(scalar::find_row(second.row->name), second.row);
+    const Tensor slope = ops::map(first.row, {x, y});
+    expect_round_trip({slope, ops::map(second.row, {x, slope})});
+    for (const char* name :
+         {"pullback(", "pullback()", "pullback(digamma, float32, 0",
+          "pullback(digamma, float32, -1)", "pullback(digamma, float32, 1)",
+          "pullback(nothing, float32, 0)", "pullback(, float32, 0)",
+          "pullback(digamma, float32, 0x)", "pullback(digamma)", "pullback(digamma, 0)",
+          "pullback(digamma, int8, 0)", "pullback(digamma, none, 0)", "pullback(floor, float32, 0)",
+          "pullback(digamma, float32 float32, 0)"})
+        EXPECT_EQ(scalar::find_row(name), nullptr) << name;
+}
+
 TEST_F(Text, SharingOfNodesAndBodiesSurvives) {
     const Tensor c = constant(Array::scalar(DType::float32, 3));
     const auto inner = std::make_shared<Body>(Body{"inner", {}, {ops::map("exp", {c})}});
