@@ -137,10 +137,13 @@ def stubs(core: ModuleType) -> dict[str, str]:
 
 def elementwise(numpy: ModuleType) -> str:
     """A module that exists for type checkers only: the rows of the table, in composit.numpy."""
-    ufunc = vars(numpy)["Ufunc"]
-    names = [name for name, value in vars(numpy).items() if isinstance(value, ufunc)]
-    lines = [f"{name}: Ufunc\n" for name in names if not name.startswith("_")]
-    return "from composit.numpy._ufunc import Ufunc\n\n" + "".join(lines)
+    kinds = [vars(numpy)[name] for name in ("Ufunc", "PairUfunc")]
+    lines = [
+        f"{name}: {type(value).__name__}\n"
+        for name, value in vars(numpy).items()
+        if type(value) in kinds and not name.startswith("_")
+    ]
+    return "from composit.numpy._ufunc import PairUfunc, Ufunc\n\n" + "".join(lines)
 
 
 def main(packages: str, output: str) -> int:

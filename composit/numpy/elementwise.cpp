@@ -115,4 +115,12 @@ std::vector<Tensor> divmod(const Operand& x1, const Operand& x2) {
     return {apply("floor_divide", {x1, x2}), apply("remainder", {x1, x2})};
 }
 
+std::vector<Tensor> frexp(const Operand& x) {
+    return {apply("frexp_mantissa", {x}), apply("frexp_exponent", {x})};
+}
+
+std::vector<Tensor> modf(const Operand& x) {
+    return {apply("modf_fraction", {x}), apply("modf_integer", {x})};
+}
+
 }  // namespace composit::numpy

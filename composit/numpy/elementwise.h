@@ -35,7 +35,14 @@ namespace composit::numpy {
 // ValueError for integers to a constant negative integer power.
 [[nodiscard]] Tensor raised(const Operand& x, const Operand& y);
 
+// Functions of two results, two rows each.
+//
 // (floor_divide(x1, x2), remainder(x1, x2))
 [[nodiscard]] std::vector<Tensor> divmod(const Operand& x1, const Operand& x2);
+// (mantissa, exponent): x = mantissa 2^exponent, |mantissa| in [1/2, 1), the exponent int32; (x, 0)
+// for 0, infinities and NaN
+[[nodiscard]] std::vector<Tensor> frexp(const Operand& x);
+// (fraction, integer), both with the sign of x; the fraction of an infinity is 0
+[[nodiscard]] std::vector<Tensor> modf(const Operand& x);
 
 }  // namespace composit::numpy

@@ -51,7 +51,8 @@ std::string_view row_of(const Expr& e) {
         case Op::shift_left:
         case Op::shift_right:
         case Op::bitcast:
-        case Op::lookup: return "";
+        case Op::lookup:
+        case Op::loop: return "";
     }
     return "";
 }

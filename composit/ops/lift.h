@@ -10,7 +10,7 @@
 namespace composit::ops {
 
 // The expression over tensors: argument i is values[i], each operation becomes a map node. Empty
-// for an expression that cannot be written with the table's rows (bit casts, lookups) or is
+// for an expression that cannot be written with the table's rows (bit casts, lookups, loops) or is
 // longer than 128 expressions.
 ir::Tensor lift(const ir::scalar::Expr& expression, const std::vector<ir::Tensor>& values);
 

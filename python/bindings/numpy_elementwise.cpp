@@ -34,6 +34,8 @@ void bind_numpy_elementwise(nb::module_& module) {
         },
         located);
     module.def("divmod", &numpy::divmod, located);
+    module.def("frexp", &numpy::frexp, located);
+    module.def("modf", &numpy::modf, located);
     module.def("result_type", &numpy::result_type);
     module.def("promoted", &numpy::promoted, located);
     module.def("strong", &numpy::strong, located);

@@ -47,12 +47,23 @@ void bind_expr(nb::module_& module) {
         .def_prop_ro("row",
                      [](const Expr& self) { return std::const_pointer_cast<Row>(self.row()); })
         .def_prop_ro("table", [](const Expr& self) { return *self.table(); })
+        .def_prop_ro("loop", [](const Expr& self) { return *self.loop(); })
         .def("__hash__",
              [](const Expr& self) {
                  return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(self.id()) >> 4);
              })
         .def("is_same", [](const Expr& self, const Expr& other) { return self == other; })
         .def("__repr__", [](const Expr& self) { return scalar::print(self); });
+}
+
+void bind_loop(nb::module_& module) {
+    using scalar::Loop;
+    nb::class_<Loop>(module, "Loop",
+                     "What a loop expression repeats; its operands start the state.")
+        .def_ro("state", &Loop::state)
+        .def_ro("condition", &Loop::condition)
+        .def_ro("steps", &Loop::steps)
+        .def_ro("limit", &Loop::limit);
 }
 
 nb::object domain_of(const Row& row) {
@@ -111,6 +122,7 @@ void bind_row(nb::module_& module) {
 void bind_scalar(nb::module_& module) {
     nb::module_ inner = module.def_submodule("scalar", "The scalar language and its table.");
     bind_expr(inner);
+    bind_loop(inner);
     bind_row(inner);
     bind_scalar_values(inner);
 }

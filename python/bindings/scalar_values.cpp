@@ -9,6 +9,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include <algorithm>
+
 namespace composit::python {
 namespace {
 
@@ -131,6 +133,49 @@ nb::tuple tuple_of(const std::vector<Expr>& expressions) {
     return nb::tuple(items);
 }
 
+// Initial values: expressions; integers, which are int64; floats of the first expression's dtype.
+std::vector<Expr> state_from(const std::vector<nb::object>& initial) {
+    ir::DType floating = ir::DType::float64;
+    for (size_t i = initial.size(); i-- > 0;)
+        if (nb::isinstance<Expr>(initial[i]) &&
+            ir::is_floating(nb::inst_ptr<Expr>(initial[i])->dtype()))
+            floating = nb::inst_ptr<Expr>(initial[i])->dtype();
+    std::vector<Expr> state;
+    for (const nb::object& value : initial) {
+        if (PyLong_Check(value.ptr()))
+            state.push_back(Expr::constant_integer(ir::DType::int64, nb::cast<int64_t>(value)));
+        else
+            state.push_back(expression_from(value, "loop", floating));
+    }
+    return state;
+}
+
+std::vector<Expr> loop_from(const std::vector<nb::object>& initial, const nb::callable& condition,
+                            const nb::callable& step, int64_t limit) {
+    const std::vector<Expr> state = state_from(initial);
+    return scalar::loop(
+        state,
+        [&](const std::vector<Expr>& s) {
+            const nb::object holds = condition(*tuple_of(s));
+            user_check<TypeError>(nb::isinstance<Expr>(holds), "loop: the condition returned a ",
+                                  Py_TYPE(holds.ptr())->tp_name,
+                                  ". A scalar expression is required.");
+            return nb::cast<Expr>(holds);
+        },
+        [&](const std::vector<Expr>& s) {
+            const nb::object made = step(*tuple_of(s));
+            user_check<TypeError>(PyTuple_Check(made.ptr()) || PyList_Check(made.ptr()),
+                                  "loop: the step returned a ", Py_TYPE(made.ptr())->tp_name,
+                                  ". A tuple of ", s.size(), " is required.");
+            std::vector<Expr> next;
+            for (nb::handle value : made)
+                next.push_back(
+                    expression_from(value, "loop", s[std::min(next.size(), s.size() - 1)].dtype()));
+            return next;
+        },
+        limit);
+}
+
 const scalar::TypeRule& rule_from(const std::string& name) {
     static const std::pair<const char*, const scalar::TypeRule*> rules[] = {
         {"inexact", &scalar::types::inexact},
@@ -191,6 +236,7 @@ void bind_scalar_values(nb::module_& module) {
     using namespace nb::literals;
     bind_operators_of_expr(module);
     module.def("call", called);
+    module.def("loop", loop_from);
     module.def(
         "register_row",
         [](const std::string& name, int arity, nb::object value, nb::object slope,

@@ -11,7 +11,7 @@ from composit import _core
 from composit._core import with_location
 from composit._core.scalar import Expr, Row, all_rows, find_row
 
-__all__ = ["Expr", "Row", "all_rows", "find_row", "register"]
+__all__ = ["Expr", "Row", "all_rows", "find_row", "loop", "register"]
 
 
 def register(
@@ -64,6 +64,29 @@ def register(
     for each in (name, *aliases):
         setattr(cnp, each, ufunc)
     return ufunc
+
+
+def loop(
+    initial: Sequence[Any],
+    condition: Callable[..., Expr],
+    step: Callable[..., Sequence[Any]],
+    limit: int,
+) -> tuple[Expr, ...]:
+    """The state that is left when step has replaced it while condition holds, limit times at most.
+
+    initial holds expressions and numbers (integers are int64, floats have the dtype of the first
+    floating expression). condition(a, b, …) and step(a, b, …) are called once, with expressions for
+    the values of the state; step returns a new value for each, of its dtype. They read nothing but
+    the state: what they need of outside must be part of it.
+
+    TypeError for a condition that is not bool, steps of other dtypes or number, and for what is
+    read from outside; ValueError for an empty state or a negative limit.
+
+        steps = scalar.loop(
+            [x, 0], lambda x, n: x > 1, lambda x, n: (scalar.log(x), n + 1), limit=10
+        )[1]
+    """
+    return tuple(_core.scalar.loop(list(initial), condition, step, limit))
 
 
 def _arity(value: Any) -> int:

@@ -106,7 +106,7 @@ std::optional<std::string> unprintable(const Kernel& kernel) {
          {ir::kernel::accesses_read(kernel), ir::kernel::accesses_written(kernel)})
         for (const auto& moved : accesses)
             if (!is_printable(moved.access.dtype)) return refuse(moved.access.dtype);
-    for (const auto& expr : ir::scalar::topological_order(ir::kernel::bodies(kernel))) {
+    for (const auto& expr : ir::scalar::all_expressions(ir::kernel::bodies(kernel))) {
         if (!is_printable(expr.dtype())) return refuse(expr.dtype());
         if (expr.op() != ir::scalar::Op::call) continue;
         std::vector<DType> operands;

@@ -5,6 +5,7 @@
 #include "composit/ir/scalar/function.h"
 
 #include <iomanip>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -145,6 +146,7 @@ class TermMaker {
                 return {table_name(*expr_.table(), expr_.dtype()) + "[" + x_[0].text + "]",
                         Binding::atom};
             case Op::call: return function(specialisation_of(expr_).symbol, x_);
+            case Op::loop: break;  // statements
         }
         fail<InternalError>("printing a scalar ", name(expr_.op()), " as an operation");
     }
@@ -258,7 +260,7 @@ class StatementPrinter {
     Statements run() {
         Statements out;
         for (const Expr& expr : order_) {
-            Term term = term_of(expr);
+            Term term = expr.op() == Op::loop ? print_loop(expr, out) : term_of(expr);
             if (becomes_statement(expr, term)) {
                 const std::string name =
                     unique_name(expr.name().empty() ? "t" : expr.name(), taken_);
@@ -274,10 +276,49 @@ class StatementPrinter {
 
   private:
     bool becomes_statement(const Expr& expr, const Term& term) const {
-        if (ir::scalar::arity_of(expr.op()) == 0) return false;
+        if (ir::scalar::arity_of(expr.op()) == 0 || expr.op() == Op::loop) return false;
         if (results_.size() == 1 && expr == results_[0]) return uses_.at(expr.id()) > 1;
         return uses_.at(expr.id()) > 1 || !expr.name().empty() || term.text.size() > longest_term ||
                (term.binding == Binding::choice && term.text.size() > longest_term / 2);
+    }
+
+    // The state as variables, once for all values of one run, and the variable of this value.
+    Term print_loop(const Expr& expr, Statements& out) {
+        std::vector<std::string>& names = runs_[ir::scalar::run_of(expr)];
+        if (names.empty()) names = print_run(expr, out);
+        return {names[static_cast<size_t>(expr.index())], Binding::atom};
+    }
+
+    std::vector<std::string> print_run(const Expr& expr, Statements& out) {
+        const ir::scalar::Loop& loop = *expr.loop();
+        std::vector<std::string> names;
+        for (size_t i = 0; i < loop.state.size(); ++i) {
+            const std::string& wanted = loop.state[i].name();
+            names.push_back(unique_name(wanted.empty() ? "state" : wanted, taken_));
+            out.lines.push_back(type_name(loop.state[i].dtype()) + " " + names[i] + " = " +
+                                terms_.at(expr.operands()[i].id()).text + ";");
+        }
+        const std::string count = unique_name("step", taken_);
+        out.lines.push_back(
+            text("for (int64_t ", count, " = 0; ", count, " < ", loop.limit, "; ++", count, ") {"));
+        const auto add = [&out](const std::string& line) { out.lines.push_back("    " + line); };
+        const Statements condition = StatementPrinter({loop.condition}, names, taken_).run();
+        for (const std::string& line : condition.lines) add(line);
+        add("if (!(" + condition.results[0] + ")) break;");
+        const Statements steps = StatementPrinter(loop.steps, names, taken_).run();
+        for (const std::string& line : steps.lines) add(line);
+        // All steps read the old state.
+        std::vector<std::string> next;
+        for (size_t i = 0; i < names.size(); ++i) {
+            if (steps.results[i] == names[i]) continue;
+            const std::string name = unique_name("next_" + names[i], taken_);
+            add("const " + type_name(loop.state[i].dtype()) + " " + name + " = " +
+                steps.results[i] + ";");
+            next.push_back(names[i] + " = " + name + ";");
+        }
+        for (const std::string& line : next) add(line);
+        out.lines.push_back("}");
+        return names;
     }
 
     Term term_of(const Expr& expr) const {
@@ -302,6 +343,7 @@ class StatementPrinter {
     std::set<std::string>& taken_;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_map<const ExprNode*, Term> terms_;
+    std::map<ir::scalar::LoopRun, std::vector<std::string>> runs_;
 };
 
 // Names that the parameters of a body carry, for those that it uses.
@@ -325,7 +367,7 @@ std::vector<const Specialisation*> functions_used(const std::vector<Expr>& resul
     };
     const auto callees_of = [](const std::vector<Expr>& exprs) {
         std::vector<const Specialisation*> callees;
-        for (const Expr& expr : ir::scalar::topological_order(exprs))
+        for (const Expr& expr : ir::scalar::all_expressions(exprs))
             if (expr.op() == Op::call) callees.push_back(&specialisation_of(expr));
         return callees;
     };
@@ -375,7 +417,7 @@ std::string print_tables(const std::vector<Expr>& results) {
     for (const Specialisation* used : functions_used(results)) bodies.push_back(used->body);
     std::set<std::string> printed;
     std::string out;
-    for (const Expr& expr : ir::scalar::topological_order(bodies)) {
+    for (const Expr& expr : ir::scalar::all_expressions(bodies)) {
         if (expr.op() != Op::lookup) continue;
         const std::string name = table_name(*expr.table(), expr.dtype());
         if (!printed.insert(name).second) continue;

@@ -1,6 +1,7 @@
 // Linearising scalar bodies: expanding calls without a kernel, choosing kernels, sharing registers.
 #include "composit/backends/interpreter/body.h"
 
+#include "composit/backends/interpreter/body_loop.h"
 #include "composit/base/error.h"
 #include "composit/ir/array.h"
 #include "composit/ir/scalar/row.h"
@@ -114,9 +115,35 @@ class BodyBuilder {
             slots_[expr.id()] = expr.index();
         } else if (expr.op() == Op::constant) {
             slots_[expr.id()] = fix(filled_chunk(expr.dtype(), expr.bits()));
+        } else if (expr.op() == Op::loop) {
+            emit_loop(expr);
         } else {
             emit(expr);
         }
+    }
+
+    // One instruction for all values of a run.
+    void emit_loop(const Expr& expr) {
+        if (slots_.count(expr.id()) == 0) {
+            std::vector<int> initial;
+            for (const Expr& operand : expr.operands())
+                initial.push_back(read(slots_.at(operand.id())));
+            std::vector<std::pair<int, int>> results;
+            const auto run = ir::scalar::run_of(expr);
+            for (const Expr& other : order_) {
+                if (other.op() != Op::loop || ir::scalar::run_of(other) != run) continue;
+                slots_[other.id()] = result_slot_of(other);
+                body_.register_bytes_ =
+                    std::max<int64_t>(body_.register_bytes_, ir::size_of(other.dtype()));
+                results.emplace_back(other.index(), slots_[other.id()]);
+            }
+            Body::Instruction instruction;
+            body_.loops_.push_back(
+                std::make_shared<const BodyLoop>(*expr.loop(), initial, std::move(results), set_));
+            instruction.loop = body_.loops_.back().get();
+            body_.instructions_.push_back(instruction);
+        }
+        for (const Expr& operand : expr.operands()) release(operand);
     }
 
     int fix(std::shared_ptr<char> memory) {
@@ -219,7 +246,9 @@ void Body::bind(char** slots, char* scratch) const {
 
 void Body::run(char** slots, int64_t n) const {
     for (const Instruction& i : instructions_) {
-        if (i.kernel != nullptr)
+        if (i.loop != nullptr)
+            i.loop->run(slots, n);
+        else if (i.kernel != nullptr)
             i.kernel(slots[i.operands[0]], slots[i.operands[1]], slots[i.operands[2]],
                      slots[i.result], n);
         else

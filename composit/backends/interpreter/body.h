@@ -13,6 +13,8 @@ namespace composit::interpreter {
 // The most elements of one chunk: a few chunks of them stay in the first-level cache.
 inline constexpr int64_t chunk_elements = 1024;
 
+class BodyLoop;  // body_loop.h
+
 // Slots are chunk pointers: first the inputs, then the results, then what the body needs for
 // itself. Whoever runs a body sets the input and result slots; `bind` sets the others.
 class Body {
@@ -38,7 +40,8 @@ class Body {
 
   private:
     struct Instruction {
-        VectorKernel kernel = nullptr;  // null: a copy of elements of copy_bytes
+        const BodyLoop* loop = nullptr;
+        VectorKernel kernel = nullptr;  // null, and no loop: a copy of elements of copy_bytes
         int64_t copy_bytes = 0;
         int operands[3] = {0, 0, 0};
         int result = 0;
@@ -50,6 +53,7 @@ class Body {
     std::vector<int> written_;    // instruction number by result
     bool is_identity_ = false;
     std::vector<Instruction> instructions_;
+    std::vector<std::shared_ptr<const BodyLoop>> loops_;
     std::vector<std::pair<int, std::shared_ptr<char>>> fixed_;  // slots of constants and tables
     std::vector<int> registers_;                                // slots of chunk registers
     int64_t register_bytes_ = 0;

@@ -27,7 +27,7 @@ std::vector<int> numbers_of(const std::vector<Access>& accesses) {
 
 double operations_in(const std::vector<scalar::Expr>& results) {
     double count = 0;
-    for (const scalar::Expr& expr : scalar::topological_order(results))
+    for (const scalar::Expr& expr : scalar::all_expressions(results))
         if (scalar::arity_of(expr.op()) != 0) ++count;
     return count;
 }

@@ -3,6 +3,8 @@
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
 
+#include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -80,7 +82,75 @@ class Derivation {
         sum = sum ? sum + g : g;
     }
 
+    // The values of a loop's state that have derivatives.
+    static std::vector<size_t> floats_of(const Loop& loop) {
+        std::vector<size_t> floats;
+        for (size_t i = 0; i < loop.state.size(); ++i)
+            if (is_inexact(loop.state[i].dtype())) floats.push_back(i);
+        return floats;
+    }
+
+    // Forward: the state is joined by the derivative of each of its floats with respect to each
+    // initial float, row by row, which starts as 1 or 0 and follows the chain rule.
+    const std::vector<Expr>& joined_state(const Expr& expr) {
+        std::vector<Expr>& joined = joined_[run_of(expr)];
+        if (!joined.empty()) return joined;
+        const Loop& loop = *expr.loop();
+        const std::vector<size_t> floats = floats_of(loop);
+        const auto count = static_cast<std::ptrdiff_t>(loop.state.size());
+        std::vector<Expr> initial = expr.operands();
+        for (const size_t i : floats)
+            for (const size_t j : floats)
+                initial.push_back(Expr::constant(loop.state[i].dtype(), i == j ? 1 : 0));
+        const auto own = [count](const std::vector<Expr>& s) {
+            return std::vector<Expr>(s.begin(), s.begin() + count);
+        };
+        const auto condition = [&](const std::vector<Expr>& s) {
+            return substitute({loop.condition}, own(s))[0];
+        };
+        const auto step = [&](const std::vector<Expr>& s) {
+            std::vector<Expr> next = substitute(loop.steps, own(s));
+            for (const size_t i : floats) {
+                const std::vector<Expr> slopes =
+                    substitute(derive(loop.steps[i], static_cast<int>(count)), own(s));
+                for (size_t j = 0; j < floats.size(); ++j)
+                    next.push_back(chain_rule(slopes, floats, s, j, loop.state[i].dtype()));
+            }
+            return next;
+        };
+        joined = scalar::loop(initial, condition, step, loop.limit);
+        return joined;
+    }
+
+    // The sum over all floats of slope times their derivative with respect to initial float j.
+    static Expr chain_rule(const std::vector<Expr>& slopes, const std::vector<size_t>& floats,
+                           const std::vector<Expr>& s, size_t j, DType dtype) {
+        Expr sum;
+        for (size_t m = 0; m < floats.size(); ++m) {
+            const Expr& slope = slopes[floats[m]];
+            if (!slope) continue;
+            const Expr& inner = s[slopes.size() + m * floats.size() + j];
+            const Expr term = Expr::cast(times(slope, inner), dtype);
+            sum = sum ? sum + term : term;
+        }
+        return sum ? sum : Expr::constant(dtype, 0);
+    }
+
+    void pull_back_loop(const Expr& expr, const Expr& g) {
+        const std::vector<size_t> floats = floats_of(*expr.loop());
+        const auto index = static_cast<size_t>(expr.index());
+        const size_t row =
+            static_cast<size_t>(std::find(floats.begin(), floats.end(), index) - floats.begin());
+        const std::vector<Expr>& joined = joined_state(expr);
+        for (size_t j = 0; j < floats.size(); ++j) {
+            const Expr& initial = expr.operands()[floats[j]];
+            const Expr& slope = joined[expr.operands().size() + row * floats.size() + j];
+            add(initial, Expr::cast(times(g, slope), initial.dtype()));
+        }
+    }
+
     void pull_back_operation(const Expr& expr, const Expr& g) {
+        if (expr.op() == Op::loop) return pull_back_loop(expr, g);
         if (expr.op() == Op::call) {
             for (size_t i = 0; i < expr.operands().size(); ++i)
                 if (active_.count(expr.operands()[i].id()))
@@ -124,6 +194,7 @@ class Derivation {
     std::vector<Expr> order_;
     std::unordered_set<const ExprNode*> active_;
     std::unordered_map<const ExprNode*, Expr> gradients_;
+    std::map<LoopRun, std::vector<Expr>> joined_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "composit/ir/scalar/values.h"
 
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 namespace composit::ir::scalar {
@@ -179,6 +180,14 @@ Bits arithmetic(const Expr& expr, const std::vector<Bits>& x) {
     });
 }
 
+std::vector<Bits> evaluate_loop(const Loop& loop, std::vector<Bits> state) {
+    for (int64_t step = 0; step < loop.limit; ++step) {
+        if (!evaluate({loop.condition}, state)[0][0]) break;
+        state = evaluate(loop.steps, state);
+    }
+    return state;
+}
+
 Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
                    const std::vector<Bits>& arguments) {
     switch (expr.op()) {
@@ -212,9 +221,16 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
 std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments) {
     std::unordered_map<const ExprNode*, Bits> values;
     std::vector<Bits> operands;
+    std::map<LoopRun, std::vector<Bits>> runs;
     for (const Expr& expr : topological_order(results)) {
         operands.clear();
         for (const Expr& operand : expr.operands()) operands.push_back(values.at(operand.id()));
+        if (expr.op() == Op::loop) {
+            std::vector<Bits>& state = runs[run_of(expr)];
+            if (state.empty()) state = evaluate_loop(*expr.loop(), operands);
+            values.emplace(expr.id(), state[static_cast<size_t>(expr.index())]);
+            continue;
+        }
         values.emplace(expr.id(), evaluate_node(expr, operands, arguments));
     }
     std::vector<Bits> out;

@@ -20,7 +20,7 @@ constexpr OpInfo op_table[op_count] = {
     {"copysign", 2},    {"nextafter", 2}, {"equal", 2},         {"not_equal", 2},   {"less", 2},
     {"less_equal", 2},  {"greater", 2},   {"greater_equal", 2}, {"bit_and", 2},     {"bit_or", 2},
     {"bit_xor", 2},     {"bit_not", 1},   {"shift_left", 2},    {"shift_right", 2}, {"select", 3},
-    {"cast", 1},        {"bitcast", 1},   {"lookup", 1},        {"call", -1},
+    {"cast", 1},        {"bitcast", 1},   {"lookup", 1},        {"call", -1},       {"loop", -1},
 };
 
 bool is_real_number(DType dtype) { return is_integer(dtype) || is_floating(dtype); }
@@ -228,6 +228,7 @@ Expr Expr::with_operands(std::vector<Expr> operands) const {
     node->name = node_->name;
     node->row = node_->row;
     node->table = node_->table;
+    node->loop = node_->loop;
     for (size_t i = 0; i < operands.size(); ++i)
         internal_check(operands[i].dtype() == operand(static_cast<int>(i)).dtype(), "operand ", i,
                        " of ", scalar::name(op()), " changes from ",
@@ -252,7 +253,8 @@ const std::vector<Expr>& Expr::operands() const { return node_->operands; }
 const std::string& Expr::name() const { return node_ ? node_->name : no_name; }
 
 int Expr::index() const {
-    internal_check(op() == Op::argument, "index of a scalar ", scalar::name(op()));
+    internal_check(op() == Op::argument || op() == Op::loop, "index of a scalar ",
+                   scalar::name(op()));
     return static_cast<int>(node_->bits[0]);
 }
 

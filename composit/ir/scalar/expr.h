@@ -24,6 +24,7 @@
 //   bitcast                  the same bits as another dtype of the same size
 //   lookup                   table[index]: a constant table of this dtype; 0 <= index < length is
 //   required call                     a row of the table, applied to operands
+//   loop                     one value of a state that a step replaces while a condition holds
 //
 // Subnormals are kept everywhere. Nothing is contracted, reassociated or assumed finite.
 #pragma once
@@ -33,9 +34,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace composit::ir::scalar {
@@ -75,13 +78,15 @@ enum class Op : uint8_t {
     bitcast,
     lookup,
     call,
+    loop,
 };
-inline constexpr int op_count = 34;
+inline constexpr int op_count = 35;
 
 std::string_view name(Op op);
-int arity_of(Op op);  // 0 for leaves, -1 for call
+int arity_of(Op op);  // 0 for leaves, -1 for call and loop
 
 struct Row;  // row.h
+struct Loop;
 class Expr;
 
 // The bits of one element: low bytes of the first word (complex128 uses both).
@@ -92,10 +97,11 @@ struct ExprNode : Counted<ExprNode> {
     Op op = Op::constant;
     DType dtype = DType::float32;
     std::vector<Expr> operands;
-    Bits bits{};  // constant: its value; argument: its index
+    Bits bits{};  // constant: its value; argument, loop: its index
     std::string name;
     std::shared_ptr<const Row> row;                  // call
     std::shared_ptr<const std::vector<Bits>> table;  // lookup
+    std::shared_ptr<const Loop> loop;                // loop
 
     ExprNode();
     ~ExprNode();
@@ -124,6 +130,9 @@ class Expr {
     // The row's type rule decides the result; operands are cast to the dtypes that it asks for.
     static Expr call(std::shared_ptr<const Row> row, std::vector<Expr> operands);
 
+    // Value `index` of the state that the loop leaves when it starts from `initial`.
+    static Expr loop(std::shared_ptr<const Loop> loop, std::vector<Expr> initial, int index);
+
     // The same expression, with a name that generated code uses for it.
     [[nodiscard]] Expr named(std::string name) const;
     // The same operation (row, table, name, dtype) on other operands of the same dtypes.
@@ -135,11 +144,12 @@ class Expr {
     const std::vector<Expr>& operands() const;
     const Expr& operand(int index) const { return operands()[static_cast<size_t>(index)]; }
     const std::string& name() const;
-    int index() const;                                              // of an argument
+    int index() const;                                              // of an argument or loop
     Bits bits() const;                                              // of a constant
     double value() const;                                           // of a real constant, as double
     const std::shared_ptr<const Row>& row() const;                  // of a call
     const std::shared_ptr<const std::vector<Bits>>& table() const;  // of a lookup
+    const std::shared_ptr<const Loop>& loop() const;                // of a loop
     const ExprNode* id() const { return node_.get(); }  // identity: equal ids are one `let`
     bool operator==(const Expr& other) const {
         return node_ == other.node_;
@@ -149,6 +159,31 @@ class Expr {
     Ref<ExprNode> node_;
     friend struct ExprNode;
 };
+
+// While `condition` holds, and at most `limit` times, each value of the state becomes its step.
+// Argument i of condition and steps is value i of the state; they read nothing else.
+struct Loop {
+    std::vector<Expr> state;  // the arguments
+    Expr condition;           // bool
+    std::vector<Expr> steps;  // one for each value, of its dtype
+    int64_t limit = 0;
+};
+
+// The values of the final state. condition and step are called once, with the state as arguments;
+// what they need of outside must be part of it. TypeError for a condition that is not bool, steps
+// of other dtypes or number than the state, and for what is read from outside; ValueError for a
+// negative limit.
+//
+//   loop({a, b}, [](auto& s) { return not_equal(s[1], 0); },
+//        [](auto& s) { return std::vector{s[1], Expr::make(Op::remainder, {s[0], s[1]})}; }, 93)[0]
+std::vector<Expr> loop(const std::vector<Expr>& initial,
+                       const std::function<Expr(const std::vector<Expr>&)>& condition,
+                       const std::function<std::vector<Expr>(const std::vector<Expr>&)>& step,
+                       int64_t limit);
+
+// Equal for loop expressions that are values of one run: the same loop on the same operands.
+using LoopRun = std::pair<const Loop*, std::vector<const ExprNode*>>;
+LoopRun run_of(const Expr& loop);
 
 // C++ operators; a literal takes the dtype of the other operand.
 Expr operator+(const Expr& a, const Expr& b);
@@ -199,6 +234,9 @@ Expr copysign(const Expr& magnitude, const Expr& sign);
 
 // All expressions that `results` reach, operands before their users, each once. Iterative.
 std::vector<Expr> topological_order(const std::vector<Expr>& results);
+
+// The same, and all expressions of the loops among them, at any depth, in no special order.
+std::vector<Expr> all_expressions(const std::vector<Expr>& results);
 
 // `results` with argument i replaced by replacements[i] (dtypes must agree). Shares what does not
 // change. Iterative.

@@ -3,6 +3,7 @@
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace composit::ir::scalar {
@@ -96,6 +97,7 @@ class Printer {
                 }
                 return text("lookup([", join(entries), "], ", operand(expr, 0, true), ")");
             }
+            case Op::loop: return loop_text(expr);
             default: break;
         }
         bool typed = true;
@@ -107,6 +109,26 @@ class Printer {
         const std::string function(expr.op() == Op::call ? std::string_view(expr.row()->name)
                                                          : name(expr.op()));
         return text(function, "(", join(operands), ")");
+    }
+
+    // loop(a = x, b = y; while not_equal(b, 0); b, remainder(a, b); at most 93)[0]
+    std::string loop_text(const Expr& expr) {
+        const Loop& loop = *expr.loop();
+        std::vector<std::string> names, initial;
+        for (size_t i = 0; i < loop.state.size(); ++i) {
+            const std::string& wanted = loop.state[i].name();
+            std::string name = wanted.empty() ? text("s", i) : wanted;
+            while (std::find(names.begin(), names.end(), name) != names.end()) name += "_";
+            names.push_back(name);
+            initial.push_back(name + " = " + operand(expr, i, true));
+        }
+        const auto inside = [&names](const std::vector<Expr>& values) {
+            std::string body = Printer(values, names).run();
+            for (size_t at; (at = body.find('\n')) != std::string::npos;) body.replace(at, 1, "; ");
+            return body;
+        };
+        return text("loop(", join(initial), "; while ", inside({loop.condition}), "; ",
+                    inside(loop.steps), "; at most ", loop.limit, ")[", expr.index(), "]");
     }
 
     std::vector<Expr> results_;

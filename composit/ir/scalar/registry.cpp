@@ -109,7 +109,7 @@ std::string symbol_of(const Row& row, const Signature& signature, uint64_t revis
 
 bool is_one_operation(const Expr& body) {
     if (arity_of(body.op()) == 0) return true;
-    if (body.op() == Op::call || body.op() == Op::lookup) return false;
+    if (body.op() == Op::call || body.op() == Op::lookup || body.op() == Op::loop) return false;
     return std::all_of(body.operands().begin(), body.operands().end(),
                        [](const Expr& operand) { return operand.op() == Op::argument; });
 }

@@ -122,6 +122,7 @@ extern const TypeRule integral;         // integers, bool computed as int8: left
 extern const TypeRule integer_only;     // integers, bool refused: gcd, lcm
 extern const TypeRule integral_or_bool;  // bitwise
 extern const TypeRule bit_count;         // integers (bool as int8) -> uint8
+extern const TypeRule exponent;          // floating -> int32
 extern const TypeRule load_exponent;     // ldexp: floating with int32 or int64
 extern const TypeRule comparison;  // any -> bool; signed integers with uint64 stay (int64, uint64)
 extern const TypeRule logical;     // any -> bool, operands cast to bool

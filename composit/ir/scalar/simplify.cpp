@@ -33,7 +33,8 @@ bool holds_all(DType to, DType from) {
 }
 
 bool is_foldable(const Expr& expr) {
-    if (expr.operands().empty()) return false;
+    // A loop's limit may be high.
+    if (expr.operands().empty() || expr.op() == Op::loop) return false;
     for (const Expr& operand : expr.operands())
         if (!is_constant(operand) || is_complex(operand.dtype())) return false;
     if (is_complex(expr.dtype())) return false;
@@ -125,7 +126,7 @@ class Sharing {
         uint64_t hash = static_cast<uint64_t>(expr.op()) * 31 + static_cast<uint64_t>(expr.dtype());
         if (expr.op() == Op::constant)
             hash = hash * 1099511628211u + expr.bits()[0] + 3 * expr.bits()[1];
-        if (expr.op() == Op::argument)
+        if (expr.op() == Op::argument || expr.op() == Op::loop)
             hash = hash * 1099511628211u + static_cast<uint64_t>(expr.index());
         for (const Expr& operand : expr.operands())
             hash = (hash ^ reinterpret_cast<uintptr_t>(operand.id())) * 1099511628211u;
@@ -140,6 +141,7 @@ class Sharing {
             case Op::argument: return a.index() == b.index();
             case Op::call: return a.row() == b.row();
             case Op::lookup: return a.table() == b.table() || *a.table() == *b.table();
+            case Op::loop: return a.index() == b.index() && a.loop() == b.loop();
             default: return true;
         }
     }

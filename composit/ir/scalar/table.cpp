@@ -8,8 +8,8 @@ namespace composit::ir::scalar {
 std::vector<Row> table_rows() {
     std::vector<Row> rows;
     for (const auto& part : {arithmetic_rows, comparison_rows, extremum_rows, rounding_rows,
-                             bit_rows, exponential_rows, power_rows, trigonometric_rows,
-                             hyperbolic_rows, special_rows, random_rows}) {
+                             parts_rows, bit_rows, divisor_rows, exponential_rows, power_rows,
+                             trigonometric_rows, hyperbolic_rows, special_rows, random_rows}) {
         std::vector<Row> more = part();
         rows.insert(rows.end(), std::make_move_iterator(more.begin()),
                     std::make_move_iterator(more.end()));

@@ -14,6 +14,8 @@ std::vector<Row> arithmetic_rows();
 std::vector<Row> comparison_rows();
 std::vector<Row> rounding_rows();
 std::vector<Row> bit_rows();
+std::vector<Row> divisor_rows();
+std::vector<Row> parts_rows();
 std::vector<Row> extremum_rows();
 std::vector<Row> exponential_rows();
 std::vector<Row> power_rows();

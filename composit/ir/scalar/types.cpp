@@ -138,6 +138,7 @@ const TypeRule integral = same(integers);
 const TypeRule integer_only = same_refusing_bool(integers);
 const TypeRule integral_or_bool = same(concatenate({booleans, integers}));
 const TypeRule bit_count = giving(integers, uint8);
+const TypeRule exponent = giving(floats, int32);
 const TypeRule load_exponent = load_exponent_types;
 const TypeRule comparison = comparison_types;
 const TypeRule logical = [](std::string_view, const DTypes& operands) {

@@ -13,6 +13,12 @@ namespace {
 
 uint64_t hash_of_row(const Row& row) { return hash_combine(hash_text(row.name), revision_of(row)); }
 
+uint64_t hash_of_loop(const Loop& loop) {
+    std::vector<Expr> bodies = loop.steps;
+    bodies.push_back(loop.condition);
+    return hash_combine(structural_hash(bodies), static_cast<uint64_t>(loop.limit));
+}
+
 uint64_t hash_of_node(const Expr& expr,
                       const std::unordered_map<const ExprNode*, uint64_t>& hashes) {
     uint64_t hash =
@@ -24,10 +30,21 @@ uint64_t hash_of_node(const Expr& expr,
         case Op::argument: hash = hash_combine(hash, static_cast<uint64_t>(expr.index())); break;
         case Op::call: hash = hash_combine(hash, hash_of_row(*expr.row())); break;
         case Op::lookup: hash = hash_combine(hash, hash_of_table(*expr.table())); break;
+        case Op::loop:
+            hash = hash_combine(hash_combine(hash, hash_of_loop(*expr.loop())),
+                                static_cast<uint64_t>(expr.index()));
+            break;
         default: break;
     }
     for (const Expr& operand : expr.operands()) hash = hash_combine(hash, hashes.at(operand.id()));
     return hash;
+}
+
+bool same_loop(const Loop& a, const Loop& b) {
+    std::vector<Expr> bodies_a = a.steps, bodies_b = b.steps;
+    bodies_a.push_back(a.condition);
+    bodies_b.push_back(b.condition);
+    return a.limit == b.limit && structurally_equal(bodies_a, bodies_b);
 }
 
 bool same_node(const Expr& a, const Expr& b) {
@@ -38,6 +55,9 @@ bool same_node(const Expr& a, const Expr& b) {
         case Op::argument: return a.index() == b.index();
         case Op::call: return a.row() == b.row();
         case Op::lookup: return a.table() == b.table() || *a.table() == *b.table();
+        case Op::loop:
+            return a.index() == b.index() &&
+                   (a.loop() == b.loop() || same_loop(*a.loop(), *b.loop()));
         default: return true;
     }
 }

@@ -6,7 +6,7 @@ from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import manipulation, random
-from composit.numpy._ufunc import Ufunc, ufuncs
+from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
 from composit.numpy.linear import *
@@ -37,11 +37,6 @@ def where(condition, x=None, y=None, /):
     if x is None and y is None:
         return manipulation.nonzero(condition)
     return _core.numpy.apply("where", condition, x, y)
-
-
-def divmod(x1, x2, /):
-    """(floor_divide(x1, x2), remainder(x1, x2))"""
-    return tuple(_core.numpy.divmod(x1, x2))
 
 
 def result_type(*arrays_and_dtypes):

@@ -88,21 +88,9 @@ class Ufunc:
                     )
                 )
             out, operands = operands[-1], operands[:-1]
-        if casting != "same_kind":
-            refuse(name, casting=casting)
-        result = _apply(name, *operands) if dtype is None else _apply_in(name, dtype, *operands)
-        if out is None and where is True:
-            return result
+        result = _computed(name, operands, dtype, casting)
         if where is not True:
-            out = the_output(out)
-            if out is None:
-                raise NotSupported(
-                    with_location(
-                        f"{name}: where= without out= leaves elements without a value, which is "
-                        "not supported. Give out=, or use where(condition, a, b)."
-                    )
-                )
-            result = _apply("where", where, _core.fitted(name, result, _as_tensor(out)), out)
+            result = _masked(name, result, where, out)
         return write_out(name, result, out)
 
     def reduce(
@@ -163,6 +151,83 @@ class Ufunc:
         return (_by_name, (self.__name__,))
 
 
+class PairUfunc:
+    """An elementwise function of two results: two rows applied to the same operands."""
+
+    def __init__(self, name: str, first: Ufunc, second: Ufunc) -> None:
+        self.rows = (first, second)
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = f"({first.__doc__}, {second.__doc__})"
+        self.__module__ = "composit.numpy"
+        self.nin = first.nin
+        self.nout = 2
+        self.nargs = first.nin + 2
+
+    def __call__(
+        self,
+        *operands: Any,
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        casting: str = "same_kind",
+    ) -> tuple[Any, Any]:
+        name = self.__name__
+        count = len(operands)
+        if not self.nin <= count <= self.nargs or (count > self.nin and out is not None):
+            raise TypeError(
+                with_location(
+                    f"{name}() takes from {self.nin} to {self.nargs} positional arguments but "
+                    f"{count} were given"
+                )
+            )
+        outs = (*operands[self.nin :], None, None)[:2] if out is None else out
+        if not isinstance(outs, tuple):
+            raise TypeError(
+                with_location(
+                    f"{name}: out is {type(out).__name__}. A tuple of two, tensors or None, is "
+                    "required."
+                )
+            )
+        if len(outs) != 2:
+            raise ValueError(
+                with_location("The 'out' tuple must have exactly one entry per ufunc output")
+            )
+        if self.__name__ == "frexp":
+            refuse(name, dtype=dtype)
+        operands = operands[: self.nin]
+        # Both are made before either is written: out may be an operand.
+        results = [_computed(row.__name__, operands, dtype, casting) for row in self.rows]
+        if where is not True:
+            results = [_masked(name, result, where, o) for result, o in zip(results, outs)]
+        first, second = (write_out(name, result, o) for result, o in zip(results, outs))
+        return first, second
+
+    def __repr__(self) -> str:
+        return f"<composit ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> Any:
+        return (_by_name, (self.__name__,))
+
+
+def _computed(row: str, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
+    if casting != "same_kind":
+        refuse(row, casting=casting)
+    return _apply(row, *operands) if dtype is None else _apply_in(row, dtype, *operands)
+
+
+def _masked(function: str, result: LazyTensor, where: Any, out: Any) -> LazyTensor:
+    """The result where `where` holds, what `out` has elsewhere."""
+    out = the_output(out)
+    if out is None:
+        raise NotSupported(
+            with_location(
+                f"{function}: where= without out= leaves elements without a value, which is "
+                "not supported. Give out=, or use where(condition, a, b)."
+            )
+        )
+    return _apply("where", where, _core.fitted(function, result, _as_tensor(out)), out)
+
+
 def _by_name(name: str) -> Ufunc:
     from composit import numpy as cnp
 
@@ -175,11 +240,19 @@ def _as_tensor(value: Any) -> LazyTensor:
     return value if isinstance(value, LazyTensor) else cnp.asarray(value)
 
 
-def ufuncs() -> dict[str, Ufunc]:
-    """Every row of the table, by name and by alias."""
-    table: dict[str, Ufunc] = {}
+def ufuncs() -> dict[str, Ufunc | PairUfunc]:
+    """Every row of the table, by name and by alias, and what NumPy makes of two rows."""
+    table: dict[str, Ufunc | PairUfunc] = {}
     for row in _core.scalar.all_rows():
         ufunc = Ufunc(row)
         for name in (row.name, *row.aliases):
             table[name] = ufunc
+    pairs = {
+        "divmod": ("floor_divide", "remainder"),
+        "frexp": ("frexp_mantissa", "frexp_exponent"),
+        "modf": ("modf_fraction", "modf_integer"),
+    }
+    for name, rows in pairs.items():
+        first, second = (Ufunc(_core.scalar.find_row(row)) for row in rows)
+        table[name] = PairUfunc(name, first, second)
     return table

@@ -59,10 +59,25 @@ def _apply(expr, operands):
         case "lookup":
             table = np.array([_constant(bits, dtype) for bits in expr.table], dtype=dtype)
             return table[np.clip(operands[0], 0, len(table) - 1)]
+        case "loop":
+            return _repeat(expr.loop, operands)[expr.index]
         case "call":
             body = scalar.specialise(expr.row, [np.dtype(o.dtype) for o in expr.operands])
             return _evaluate(body, operands)
     return _functions[expr.op](*operands)
+
+
+def _repeat(loop, initial):
+    """The final state; elements whose condition no longer holds are left alone."""
+    state = [np.array(value) for value in initial]
+    for _ in range(loop.limit):
+        holds = _evaluate(loop.condition, state)
+        if not holds.any():
+            break
+        steps = [_evaluate(step, [value[holds] for value in state]) for step in loop.steps]
+        for value, step in zip(state, steps):
+            value[holds] = step
+    return state
 
 
 def _evaluate(root, arguments):

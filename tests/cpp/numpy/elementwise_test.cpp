@@ -63,5 +63,22 @@ TEST(elementwise, divmod_floors) {
     expect_values<int64_t>(both[1], {2}, {1, 2});
 }
 
+TEST(elementwise, frexp_and_modf_take_floats_apart) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Tensor x = array<double>({0, -6, 0x1p-1074, infinity});
+    expect_values<double>(frexp(x)[0], {4}, {0, -0.75, 0.5, infinity});
+    expect_values<int32_t>(frexp(x)[1], {4}, {0, 3, -1073, 0});
+    const Tensor y = array<double>({2.5, -2.5, -infinity});
+    expect_values<double>(modf(y)[0], {3}, {0.5, -0.5, -0.0});
+    expect_values<double>(modf(y)[1], {3}, {2, -2, -infinity});
+}
+
+TEST(elementwise, gcd_and_lcm_of_integers) {
+    const Tensor x = array<int64_t>({0, 12, -8, INT64_MIN});
+    expect_values<int64_t>(apply("gcd", {x, 0}), {4}, {0, 12, 8, INT64_MIN});
+    expect_values<int64_t>(apply("lcm", {x, 18}), {4}, {0, 36, 72, INT64_MIN});
+    EXPECT_THROW((void)apply("gcd", {array<double>({1}), 2}), TypeError);
+}
+
 }  // namespace
 }  // namespace composit::numpy

@@ -98,7 +98,7 @@ def test_agrees(name, arguments):
     ("name", "arguments"),
     [("split", (A, 2, 2)), ("split", (A, [1, 3], 2)), ("array_split", (A, 3, 2)),
      ("broadcast_arrays", (M, I[0])), ("meshgrid", (M[0], I[:, 0])), ("nonzero", (I,)),
-     ("divmod", (I, 3))],
+     ("divmod", (I, 3)), ("frexp", (M,)), ("modf", (M,))],
 )  # fmt: skip
 def test_several_results(name, arguments):
     ours, theirs = getattr(cnp, name)(*arguments), getattr(np, name)(*arguments)

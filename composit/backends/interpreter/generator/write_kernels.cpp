@@ -124,18 +124,29 @@ void add_conversions(Writer& writer) {
     }
 }
 
+// Operation by operation a loop is slow.
+bool has_loop(const Expr& body) {
+    const auto order = composit::ir::scalar::topological_order({body});
+    return std::any_of(order.begin(), order.end(),
+                       [](const Expr& expr) { return expr.op() == Op::loop; });
+}
+
 std::vector<Expr> add_library(Writer& writer) {
     std::vector<Expr> calls;
     for (const auto& row : composit::ir::scalar::all_rows()) {
         if (row->arity > 3) continue;
         bool takes_floats = false;
-        for (DType dtype : {DType::float32, DType::float64, DType::uint64}) {
-            if (takes_floats && dtype == DType::uint64) continue;  // compilers take long enough
+        for (DType dtype :
+             {DType::float32, DType::float64, DType::uint64, DType::int64, DType::int32,
+              DType::uint32, DType::int16, DType::uint16, DType::int8, DType::uint8}) {
+            const bool is_float = composit::ir::is_floating(dtype);
+            if (takes_floats && !is_float) continue;  // compilers take long enough
             const std::vector<DType> operands(static_cast<size_t>(row->arity), dtype);
             try {
                 const Specialisation& s = composit::ir::scalar::specialise(row, operands);
-                takes_floats = true;
+                takes_floats |= is_float;
                 if (s.is_one_operation || s.signature.operands != operands) continue;
+                if (!is_float && dtype != DType::uint64 && !has_loop(s.body)) continue;
                 const Expr call = Expr::call(row, arguments_of(operands));
                 writer.add_map(s.symbol, operands, call);
                 calls.push_back(call);
@@ -152,7 +163,8 @@ int write_file(const char* path) {
     for (int i = 0; i < composit::ir::scalar::op_count; ++i) {
         const Op op = static_cast<Op>(i);
         const bool has_own_form = op == Op::constant || op == Op::argument || op == Op::cast ||
-                                  op == Op::bitcast || op == Op::lookup || op == Op::call;
+                                  op == Op::bitcast || op == Op::lookup || op == Op::call ||
+                                  op == Op::loop;
         if (!has_own_form) add_operation(writer, op);
     }
     add_conversions(writer);
