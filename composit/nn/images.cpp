@@ -117,9 +117,12 @@ Tensor max_pool_gradient(const ir::Node& node, const Tensor& g) {
     const Pool pool = pool_of(node);
     const size_t count = pool.window.size();
     const Tensor windows = max_windows(node);
-    const Tensor first = ops::reduce(Combiner::argmax, windows, window_axes(windows, count), true);
+    // As wide as float32: what is compared and what is chosen fill the same vectors.
+    const auto narrowed = [](const Tensor& x) { return ops::astype(x, DType::int32); };
+    const Tensor first =
+        narrowed(ops::reduce(Combiner::argmax, windows, window_axes(windows, count), true));
     const Tensor positions =
-        ops::reshape(ops::iota({ir::element_count(pool.window)}, 0), pool.window);
+        narrowed(ops::reshape(ops::iota({ir::element_count(pool.window)}, 0), pool.window));
     Shape narrow = g.shape();
     narrow.insert(narrow.end(), count, 1);
     const Tensor is_first = numpy::apply("equal", {first, positions});

@@ -75,6 +75,11 @@ Shape shape_of(std::initializer_list<int64_t> first, const Shape& rest) {
     return shape;
 }
 
+Shape joined(Shape a, const Shape& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
 Axes swap_with_rest(std::initializer_list<int64_t> first, size_t rank) {
     Axes axes(first);
     for (size_t d = axes.size(); d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
@@ -107,29 +112,25 @@ Tensor gradient_of_input(const Node& node, const Tensor& g, const Convolution& c
     return convolve(g, turned, back);
 }
 
-// Correlating x with g: batch and channels change places, strides and filter dilation too.
+// Every filter met g at each position of its windows: a contraction over images and positions. (As
+// a convolution whose channels are the images it would read memory in leaps.)
 Tensor gradient_of_filters(const Node& node, const Tensor& g, const Convolution& c) {
     const Tensor &x = node.operand(0), &filters = node.operand(1);
-    const int64_t batch = x.shape()[0], ins = filters.shape()[1];
-    const Shape window = spatial(filters), lengths = spatial(x);
-    Tensor channels;
-    if (c.groups == 1) {
-        channels = transpose(x, swap_with_rest({1, 0}, x.shape().size()));
-    } else {
-        channels = reshape(x, shape_of({batch, c.groups, ins}, lengths));
-        channels = transpose(channels, swap_with_rest({2, 1, 0}, channels.shape().size()));
-        channels = reshape(channels, shape_of({ins, c.groups * batch}, lengths));
-    }
-    const Tensor weights = transpose(g, swap_with_rest({1, 0}, g.shape().size()));
-    Convolution back{c.filter_dilation, c.padding_low, {}, c.input_dilation, c.strides, c.groups};
-    for (size_t d = 0; d < window.size(); ++d) {
-        const int64_t reach = (window[d] - 1) * c.filter_dilation[d];
-        back.padding_high.push_back(reach + spread_length(g.shape()[d + 2], c.strides[d]) -
-                                    spread_length(lengths[d], c.input_dilation[d]) -
-                                    c.padding_low[d]);
-    }
-    const Tensor result = convolve(channels, weights, back);
-    return transpose(result, swap_with_rest({1, 0}, result.shape().size()));
+    const Shape window = spatial(filters), counts = spatial(g);
+    const auto n = static_cast<int64_t>(window.size());
+    Axes low{0, 0}, high{0, 0}, interior{0, 0};
+    low.insert(low.end(), c.padding_low.begin(), c.padding_low.end());
+    high.insert(high.end(), c.padding_high.begin(), c.padding_high.end());
+    for (int64_t dilation : c.input_dilation) interior.push_back(dilation - 1);
+    const Tensor zero = ir::constant(Array::zeros(x.dtype(), {}));
+    Tensor seen = windows(pad(x, zero, low, high, interior), window, c.strides, c.filter_dilation);
+    const int64_t batch = x.shape()[0], groups = c.groups;
+    const int64_t outs = filters.shape()[0] / groups, ins = filters.shape()[1];
+    seen = reshape(seen, joined(shape_of({batch, groups, ins}, counts), window));
+    const Tensor made = reshape(g, shape_of({batch, groups, outs}, counts));
+    Axes summed{0};
+    for (int64_t d = 0; d < n; ++d) summed.push_back(3 + d);
+    return reshape(contract(made, seen, {{1}, {1}, summed, summed}), filters.shape());
 }
 
 std::vector<Tensor> vjp_convolve(const Node& node, const std::vector<Tensor>& gradients,

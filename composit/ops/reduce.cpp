@@ -6,6 +6,7 @@
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 #include "composit/ops/part.h"
+#include "composit/ops/small_reduce.h"
 
 #include <algorithm>
 
@@ -160,6 +161,8 @@ void lower_reduce(const Node& node, ir::Lowering& lowering) {
     const Axes& axes = node.attributes().get<Axes>("axes");
     const Combiner combiner = combiner_of(node.attributes());
     const Nest x = lowering.operand(0);
+    if (const auto small = small_reduction(x, combiner, axes, node.types()[0].shape))
+        return lowering.result(0, *small);
     ir::kernel::Reduce kernel;
     std::vector<size_t> order;
     for (size_t d = 0; d < x.extents.size(); ++d)

@@ -11,6 +11,7 @@ using ir::Attributes;
 using ir::Lowering;
 using ir::Node;
 using ir::TensorType;
+using ir::scalar::Expr;
 using Tensors = std::vector<Tensor>;
 using Wanted = std::vector<bool>;
 
@@ -79,6 +80,42 @@ const ir::Operation& windows_operation() {
     return operation;
 }
 
+// Whether the windows tile the result: each element falls on a place of its own.
+bool is_tiling(const ir::kernel::Fold& fold) {
+    for (size_t d = 0; d < fold.window.size(); ++d)
+        if (fold.steps[d] != fold.window[d] || (fold.dilations[d] != 1 && fold.window[d] != 1) ||
+            fold.counts[d] * fold.window[d] != fold.positions[d])
+            return false;
+    return true;
+}
+
+// Windows that tile: every element goes to its place, as +0 + x.
+void lower_tiling(const Node& node, Lowering& lowering) {
+    const Nest x = lowering.operand(0);
+    const Access target = lowering.new_output(0);
+    const size_t n = axes_of(node, "lengths").size(), outer = x.extents.size() - 2 * n;
+    // Loops: outer, then for each axis the window and the position inside it.
+    const auto interleaved = [&](const std::vector<int64_t>& values) {
+        std::vector<int64_t> result(values.begin(), values.begin() + static_cast<long>(outer));
+        for (size_t d = 0; d < n; ++d) {
+            result.push_back(values[outer + d]);
+            result.push_back(values[outer + n + d]);
+        }
+        return result;
+    };
+    Nest places = reindex(x, interleaved(x.extents),
+                          [&](Access& access) { access.strides = interleaved(access.strides); });
+    Access to = target;
+    to.strides.resize(outer);
+    for (size_t d = 0; d < n; ++d) {
+        to.strides.push_back(target.strides[outer + d] * x.extents[outer + n + d]);
+        to.strides.push_back(target.strides[outer + d]);
+    }
+    const DType dtype = places.value.dtype();
+    const Expr sum = Expr::make(ir::scalar::Op::add, {Expr::constant(dtype, 0), places.value});
+    lowering.emit(ir::kernel::Map{places.extents, places.inputs, {sum}, {to}});
+}
+
 void lower_fold(const Node& node, Lowering& lowering) {
     const Axes& lengths = axes_of(node, "lengths");
     const Shape& shape = node.operand(0).shape();
@@ -90,6 +127,8 @@ void lower_fold(const Node& node, Lowering& lowering) {
     kernel.window = {shape.end() - n, shape.end()};
     kernel.steps = axes_of(node, "steps");
     kernel.dilations = axes_of(node, "dilations");
+    if (is_tiling(kernel) && node.types()[0].dtype != DType::boolean)
+        return lower_tiling(node, lowering);
     kernel.input = lowering.memory(0);
     kernel.output = lowering.new_output(0);
     lowering.emit(std::move(kernel));

@@ -154,19 +154,27 @@ std::string body_name(const ir::kernel::Kernel& kernel) {
     return join(words, "_");
 }
 
+// Of a map that calls no row.
+std::string plain_name(const Map& map, const std::string& label) {
+    const Op op = map.values[0].op();
+    return op == Op::argument ? "copy" : op == Op::constant ? "fill" : label;
+}
+
 }  // namespace
 
 void GraphLowering::emit(ir::kernel::Body body) {
     ir::kernel::Kernel kernel;
     kernel.body = std::move(body);
-    if (const auto* map = std::get_if<Map>(&kernel.body);
-        map && ir::element_count(map->extents) == 0)
+    if (auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body))
+        *contract = ir::kernel::widened(*contract);
+    if (const auto* empty = std::get_if<Map>(&kernel.body);
+        empty && ir::element_count(empty->extents) == 0)
         return;
     const std::string label = node_ ? ir::label(*node_) : "copy";
     const std::string done = body_name(kernel);
-    const bool is_map = std::holds_alternative<Map>(kernel.body);
-    std::string name =
-        is_map ? (done.empty() ? "copy" : done) : (done.empty() ? label : label + "_" + done);
+    const auto* map = std::get_if<Map>(&kernel.body);
+    std::string name = map ? (done.empty() ? plain_name(*map, label) : done)
+                           : (done.empty() ? label : label + "_" + done);
     kernel.name = unique_name(kernel_names_, name);
     kernel.comment = node_ && !node_->name().empty() ? node_->name() + " = " + label : label;
     if (node_ && !node_->location().empty()) kernel.lines.push_back(node_->location());

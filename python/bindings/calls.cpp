@@ -44,6 +44,20 @@ class Calls {
         return nb::borrow(Py_NotImplemented);
     }
 
+    // What the cycle collector must know.
+    template <class Visit>
+    int visit(Visit&& visit) const {
+        for (const Entry& entry : entries_) {
+            if (const int stop = visit(entry.core.ptr())) return stop;
+            for (const nb::object& example : entry.examples)
+                if (const int stop = example.is_valid() ? visit(example.ptr()) : 0) return stop;
+            for (const Structure* structure : {&entry.arguments, &entry.result})
+                if (const int stop = structure->visit(visit)) return stop;
+        }
+        return 0;
+    }
+    void clear() { std::vector<Entry>().swap(entries_); }
+
     size_t latest() const { return latest_; }
     void set_latest(size_t number) { latest_ = number; }
 
@@ -101,10 +115,26 @@ class Calls {
     size_t latest_ = 0;
 };
 
+int traverse_calls(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    return nb::inst_ptr<Calls>(self)->visit([&](PyObject* object) { return visit(object, arg); });
+}
+
+int clear_calls(PyObject* self) {
+    nb::inst_ptr<Calls>(self)->clear();
+    return 0;
+}
+
+PyType_Slot calls_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_calls)},
+                             {Py_tp_clear, reinterpret_cast<void*>(clear_calls)},
+                             {0, nullptr}};
+
 }  // namespace
 
 void bind_calls(nb::module_& module) {
-    nb::class_<Calls>(module, "Calls", "The specialisations of a function, found by arguments.")
+    nb::class_<Calls>(module, "Calls", nb::type_slots(calls_slots),
+                      "The specialisations of a function, found by arguments.")
         .def(nb::init<>())
         .def("add", &Calls::add, nb::arg("core"), nb::arg("arguments"), nb::arg("result"))
         .def("__call__", &Calls::call)

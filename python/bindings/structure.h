@@ -22,6 +22,14 @@ class Structure {
     // A value of this structure with these leaves.
     nb::object build(const std::vector<nb::object>& leaves) const;
 
+    // visit(object) for every Python object held, until one returns a number that is not 0.
+    template <class Visit>
+    int visit(Visit&& visit) const {
+        for (const Part& part : parts_)
+            if (const int stop = part.what.is_valid() ? visit(part.what.ptr()) : 0) return stop;
+        return 0;
+    }
+
   private:
     enum class Kind : uint8_t { leaf, none, tuple, list, dictionary, other_sequence };
     struct Part {

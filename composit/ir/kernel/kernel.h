@@ -181,6 +181,10 @@ std::vector<scalar::Expr> bodies(const Kernel& kernel);
 double flops(const Kernel& kernel);
 double bytes_moved(const Kernel& kernel, const Program& program);
 
+// The same contraction with each batch loop that one operand alone depends on among that operand's
+// rows or columns: fewer, larger products. Every element keeps its order of work.
+Contract widened(const Contract& contract);
+
 // Equal for kernels that compute the same from their buffers: names and buffer numbers do not
 // count, dtypes do.
 uint64_t structural_hash(const Kernel& kernel);

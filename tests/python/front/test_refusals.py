@@ -209,7 +209,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("error", "call", "text"), REFUSED, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("error", "call", "text"), REFUSED, ids=[text[:40] for _, _, text in REFUSED]
+)
 def test_refusals(error, call, text):
     with pytest.raises(error) as caught:
         call()

@@ -9,29 +9,43 @@ inline int next_tile_rows(int64_t left) {
     return left >= tile_rows ? tile_rows : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
 
+// Groups of `run` elements that lie side by side wherever the group starts: rows of an image.
+template <int run, class T>
+inline void pack_runs(const T* from, const int64_t* across, int64_t width, const int64_t* along,
+                      int64_t depth, T* to) {
+    for (int64_t k = 0; k < depth; ++k, to += width) {
+        const T* row = from + along[k];
+        for (int64_t i = 0; i < width; i += run)
+            __builtin_memcpy(to + i, row + across[i], run * sizeof(T));
+    }
+}
+
 // to[k * width + i] = from[across[i] + along[k]] for i < count; zero for count <= i < width.
 template <class T>
 inline void pack_panel(const T* from, const int64_t* across, int64_t count, int64_t width,
                        const int64_t* along, int64_t depth, T* to) {
-    if (count == width && are_consecutive(across, count)) {
-        for (int64_t k = 0; k < depth; ++k, to += width) {
-            const T* row = from + across[0] + along[k];
-            for (int64_t i = 0; i < width; ++i) to[i] = row[i];
+    if (count == width) {
+        if (are_consecutive(across, count)) {
+            for (int64_t k = 0; k < depth; ++k, to += width) {
+                const T* row = from + across[0] + along[k];
+                for (int64_t i = 0; i < width; ++i) to[i] = row[i];
+            }
+            return;
         }
-        return;
+        if (are_runs<8>(across, count)) return pack_runs<8>(from, across, width, along, depth, to);
+        if (are_runs<4>(across, count)) return pack_runs<4>(from, across, width, along, depth, to);
     }
     for (int64_t i = count; i < width; ++i)
         for (int64_t k = 0; k < depth; ++k) to[k * width + i] = T(0);
-    if (are_consecutive(along, depth)) {
-        constexpr int64_t block = transpose_block<T>;
-        from += along[0];
-        const int64_t whole_depth = depth / block * block, whole_count = count / block * block;
+    constexpr int block = transpose_block<T>;
+    const int64_t whole_depth = depth / block * block, whole_count = count / block * block;
+    if (are_runs<block>(along, whole_depth)) {
         for (int64_t i = 0; i < whole_count; i += block)
             for (int64_t k = 0; k < whole_depth; k += block)
-                transpose(from + k, across + i, to + k * width + i, width);
+                transpose(from + along[k], across + i, to + k * width + i, width);
         for (int64_t i = 0; i < count; ++i)
             for (int64_t k = i < whole_count ? whole_depth : 0; k < depth; ++k)
-                to[k * width + i] = from[across[i] + k];
+                to[k * width + i] = from[across[i] + along[k]];
         return;
     }
     for (int64_t k = 0; k < depth; ++k, to += width)

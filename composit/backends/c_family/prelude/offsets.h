@@ -53,6 +53,16 @@ inline bool are_consecutive(const int64_t* offsets, int64_t count) {
     return yes;
 }
 
+// Whole groups of `run` offsets, neighbours inside each.
+template <int run>
+inline bool are_runs(const int64_t* offsets, int64_t count) {
+    if (count % run != 0) return false;
+    bool yes = true;
+    for (int64_t i = 0; i < count; i += run)
+        for (int j = 1; j < run; ++j) yes &= offsets[i + j] == offsets[i] + j;
+    return yes;
+}
+
 // A window of one operand's offsets, refilled only when the window moves.
 template <int capacity>
 struct OffsetWindow {
