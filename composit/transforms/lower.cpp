@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ops/nest.h"
+#include "composit/runtime/interrupt.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -229,7 +230,10 @@ Lowered GraphLowering::lower(const std::vector<Tensor>& given,
     count_uses(order, outputs);
     for (size_t i = given.size(); i < all.size(); ++i)
         bind_input(all[i], "x" + std::to_string(i - given.size()));
-    for (const Node* node : order) lower_node(*node);
+    for (const Node* node : order) {
+        runtime::check_interrupt();
+        lower_node(*node);
+    }
     for (const Tensor& output : outputs) bind_output(output);
     return {std::move(program_), std::move(inputs_)};
 }
