@@ -148,7 +148,7 @@ namespace {
 // "exp_multiply": what the kernel does, from the rows it calls; at most three words.
 std::string body_name(const ir::kernel::Kernel& kernel) {
     std::vector<std::string> words;
-    for (const Expr& e : ir::scalar::topological_order(ir::kernel::bodies(kernel)))
+    for (const Expr& e : ir::scalar::all_expressions(ir::kernel::bodies(kernel)))
         if (e.op() == Op::call && (words.empty() || words.back() != e.row()->name))
             words.push_back(e.row()->name);
     if (words.size() > 3) words = {words[0], words[1], "and_more", words.back()};
