@@ -119,9 +119,12 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
     const int64_t batch = groups.batch_count(), rows = groups.row_count();
     const int64_t columns = groups.column_count();
     double work = ir::kernel::flops({"", "", {}, c});
-    bool by_rows = rows >= 4 * rows_per_task, by_columns = columns >= 4 * columns_per_task;
+    // Each task packs what the shared side holds, so the longer side is the one to share out.
+    const bool rows_suffice = rows >= 2 * rows_per_task;
+    const bool columns_suffice = columns >= 2 * columns_per_task;
+    const bool by_rows = rows_suffice && (rows > columns || !columns_suffice);
     bool is_large = work >= 65536 * 4;
-    if (is_large && (by_rows || by_columns)) {
+    if (is_large && (rows_suffice || columns_suffice)) {
         print_tasks(writer, groups, by_rows, product, memory);
         return;
     }

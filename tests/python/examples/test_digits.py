@@ -92,3 +92,23 @@ def test_from_scans_to_cpp(tmp_path, capsys):
     assert "digits_2.cpp" not in names
     source = (folder / "digits" / "digits.cpp").read_text()
     assert "composit/" not in source
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_it_learns_the_scans(seed):
+    arguments = digits.parse(["--seed", str(seed)])
+    scans = data.load(None, seed)
+    training = digits.Training(scans, arguments)
+    training.compile()
+    training.run(60)
+    assert training.accuracy(scans.test_images, scans.test_labels) >= 0.98
+
+
+def test_moved_images():
+    images = np.zeros((50, 1, 4, 5), np.float32)
+    images[:, 0, 1, 2] = 1
+    moved = data.moved(images, np.random.RandomState(0))
+    assert moved.shape == images.shape and moved.flags.c_contiguous
+    places = {tuple(map(int, np.argwhere(image[0])[0])) for image in moved}
+    assert places == {(i, j) for i in (0, 1, 2) for j in (1, 2, 3)}
+    assert not data.moved(np.ones((9, 1, 2, 2), np.float32), np.random.RandomState(0)).all()
