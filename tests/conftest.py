@@ -32,3 +32,9 @@ class Golden:
 @pytest.fixture
 def golden(request):
     return Golden(request.config.getoption("--update-golden"))
+
+
+def pytest_sessionfinish(session):
+    """Hypothesis keeps the session alive until the process ends; its parameters, objects of the
+    core among them, are not to be reported as leaks then."""
+    session.items.clear()
