@@ -2,7 +2,9 @@
 #pragma once
 
 #include "composit/base/error.h"
+#include "composit/exporters/cpp_project/export.h"
 #include "composit/functional/functional.h"
+#include "composit/ir/scalar/row.h"
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"

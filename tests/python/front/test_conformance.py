@@ -14,7 +14,7 @@ def test_interpreter(capsys):
     assert "programs" in capsys.readouterr().out
 
 
-def test_back_end_from_outside(capsys):
+def test_one_folder(capsys):
     assert conformance.main(["numpy_outside", "--load", str(OUTSIDE)]) == 0
     assert "Reduce kernels are not written for numpy_outside" in capsys.readouterr().out
     assert "numpy_outside" in _core.backends.names()

@@ -1,6 +1,8 @@
 """A row registered from Python is a full operation: one line, and everything follows."""
 
+import inspect
 import itertools
+import subprocess
 
 import numpy as np
 import pytest
@@ -31,6 +33,32 @@ def test_value_only():
     np.testing.assert_array_equal(compiled(x), composit.evaluate(softsign(x)))
     mapped = composit.vmap(softsign)(x)
     np.testing.assert_array_equal(composit.evaluate(mapped), composit.evaluate(softsign(x)))
+
+
+def test_exported(tmp_path):
+    """The exported program gives the bits of evaluate."""
+    name = fresh("soft")
+    soft = composit.register(name, value=lambda x: x / (1 + abs(x)), doc="x / (1 + |x|)")
+    x = np.random.default_rng(0).standard_normal(1000).astype("float32")
+    composit.compile(soft, x, name="model").export(tmp_path)
+    assert f"// {name}: x / (1 + |x|)\n" in (tmp_path / "model.cpp").read_text()
+    build = "c++ -O2 -std=c++17 -Wall -Wextra -Werror model.cpp main.cpp -o program"
+    subprocess.run(build, shell=True, cwd=tmp_path, check=True)
+    x.tofile(tmp_path / "x")
+    subprocess.run(["./program", "model_", "x", "y"], cwd=tmp_path, check=True)
+    assert (tmp_path / "y").read_bytes() == composit.evaluate(soft(x)).tobytes()
+
+
+def test_documented():
+    name, alias = fresh("soft"), fresh("smooth")
+    soft = composit.register(
+        name, value=lambda x, y: x / (y + abs(x)), doc="x / (y + |x|)", aliases=[alias]
+    )
+    assert soft.__doc__ == "x / (y + |x|)" and soft.__name__ == name
+    assert list(inspect.signature(soft).parameters)[:2] == ["x1", "x2"]
+    assert {name, alias} <= set(dir(cnp))
+    assert inspect.getdoc(getattr(cnp, alias)) == "x / (y + |x|)"
+    assert [(row.name, row.doc) for row in composit.scalar.all_rows()][-1] == (name, soft.__doc__)
 
 
 def test_slope_and_functions_of_the_table():
