@@ -1,6 +1,7 @@
 """The digits demo: its data, its refusals, and the whole way to C++ that returns Python's bits."""
 
 import gzip
+import importlib.util
 import struct
 
 import numpy as np
@@ -60,6 +61,44 @@ def test_data_that_is_missing_or_damaged_is_refused(tmp_path, capsys):
     path.write_bytes(b"not an IDX file at all")
     assert digits.main(words) == 1
     assert "is not an IDX file of 3-dimensional bytes" in capsys.readouterr().err
+
+
+def test_a_damaged_gzip_file_is_refused(tmp_path, capsys):
+    write_mnist(tmp_path, zipped=True)
+    path = tmp_path / "train-images-idx3-ubyte.gz"
+    content = bytearray(path.read_bytes())
+    content[10:40] = b"\xff" * 30
+    path.write_bytes(content)
+    assert digits.main(["--output", str(tmp_path / "out"), "--data", str(tmp_path)]) == 1
+    assert f"digits: {path} cannot be read: Error -3 while decompressing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_numpy_refuses(seed, capsys):
+    with pytest.raises(SystemExit) as caught:
+        digits.main([f"--seed={seed}"])
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert f"--seed is {seed}; it must be at least 0 and below 2**32" in said
+
+
+def test_a_missing_package_is_named_before_any_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "tqdm" else name)
+    assert digits.main(["--output", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == (
+        "digits: tqdm is not installed. Install composit[examples].\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_picture_without_dot_is_its_source(tmp_path, capsys, monkeypatch):
+    write_mnist(tmp_path)
+    training = digits.Training(data.load(tmp_path, 0), digits.parse([]))
+    monkeypatch.setenv("PATH", "")
+    digits.draw(training, tmp_path / "digits.svg")
+    assert not (tmp_path / "digits.svg").exists()
+    assert (tmp_path / "digits.gv").read_text().startswith("digraph")
+    assert "its source is in" in capsys.readouterr().out
 
 
 def test_one_different_bit_is_a_mismatch():

@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import importlib.util
 import sys
 import time
 from pathlib import Path
@@ -40,6 +41,8 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     arguments = parser.parse_args(words)
     if (arguments.epochs is not None and arguments.epochs < 1) or arguments.batch_size < 1:
         parser.error("--epochs and --batch-size must be at least 1")
+    if not 0 <= arguments.seed < 2**32:
+        parser.error(f"--seed is {arguments.seed}; it must be at least 0 and below 2**32")
     return arguments
 
 
@@ -130,12 +133,26 @@ def describe(training: Training) -> None:
     )
 
 
+def require_packages(*names: str) -> None:
+    """ImportError that says what to install, before any work is done."""
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            raise ImportError(f"digits: {name} is not installed. Install composit[examples].")
+
+
 def draw(training: Training, path: Path) -> None:
-    """The network, from one image to its logits, as a picture."""
+    """The network, from one image to its logits, as a picture; its source (.gv) without `dot`."""
+    import graphviz
+
     images = cnp.asarray(training.digits.test_images[:1], name="image")
     weights = [cnp.asarray(w, name=n) for w, n in zip(training.weights, network.NAMES)]
     picture = composit.visualize(network.network(images, weights), render=False)
-    project.write_atomically(path, picture.pipe(format="svg"))
+    try:
+        project.write_atomically(path, picture.pipe(format="svg"))
+    except graphviz.ExecutableNotFound:
+        source = path.with_suffix(".gv")
+        project.write_atomically(source, picture.source.encode())
+        print(f"graph: the program `dot` (Graphviz) is not installed; its source is in {source}")
 
 
 def ship(training: Training, folder: Path) -> project.Report:
@@ -163,6 +180,7 @@ def ship(training: Training, folder: Path) -> project.Report:
 def main(words: list[str] | None = None) -> int:
     arguments = parse(words)
     try:
+        require_packages("tqdm", "graphviz")
         arguments.output.mkdir(parents=True, exist_ok=True)
         digits = data.load(arguments.data, arguments.seed)
         sizes = f"{len(digits.train_images)} to train, {len(digits.test_images)} to test"
@@ -175,7 +193,7 @@ def main(words: list[str] | None = None) -> int:
         print(f"test accuracy: {100 * accuracy:.2f} %")
         draw(training, arguments.output / "digits.svg")
         report = ship(training, arguments.output / "digits")
-    except (data.DataError, project.ProjectError, OSError) as error:
+    except (data.DataError, project.ProjectError, ImportError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
