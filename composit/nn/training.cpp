@@ -107,7 +107,8 @@ std::vector<Tensor> optimize(const std::vector<Tensor>& parameters,
     for (size_t i = 0; i < parameters.size(); ++i)
         updated.push_back(optimizer(parameters[i], gradients[i]));
     const auto values = evaluate ? evaluate(updated) : execute::evaluate(updated);
-    check_counts("optimize: evaluate", updated, Tensors(values.size()));
+    user_check(values.size() == updated.size(), "optimize: evaluate returned ", values.size(),
+               " values for ", updated.size(), " parameters. As many of each are required.");
     Tensors result;
     for (size_t i = 0; i < values.size(); ++i)
         result.push_back(ir::constant(values[i], parameters[i].name()));

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor
+from composit._core import LazyTensor, with_location
 from composit._core.nn import Optimizer
-from composit.evaluation import evaluate
+from composit.evaluation import check_function, evaluate
 
 
 def optimize(
@@ -17,15 +17,44 @@ def optimize(
     optimizer_function: Callable[[LazyTensor, LazyTensor], LazyTensor],
     evaluate_function: Callable[..., Any] | None = None,
 ) -> list[LazyTensor]:
-    """The updated inputs, evaluated together, as new leaves under the old names."""
+    """The updated inputs, evaluated together, as new leaves under the old names.
+
+    ValueError unless there are as many gradients as inputs, and as many values as either."""
     from composit.numpy import asarray
 
-    parameters = list(inputs)
-    updated = [optimizer_function(x, gradient) for x, gradient in zip(parameters, gradients)]
+    check_function("optimize", optimizer_function)
+    parameters, directions = list(inputs), list(gradients)
+    if len(parameters) != len(directions):
+        raise ValueError(
+            with_location(
+                f"optimize: {len(parameters)} parameters and {len(directions)} gradients. "
+                "As many of each are required."
+            )
+        )
+    updated = [optimizer_function(x, gradient) for x, gradient in zip(parameters, directions)]
     values = (evaluate_function or evaluate)(*updated)
     if len(updated) == 1 and not isinstance(values, (list, tuple)):
         values = [values]
+    if len(values) != len(updated):
+        raise ValueError(
+            with_location(
+                f"optimize: evaluate returned {len(values)} values for {len(updated)} parameters. "
+                "As many of each are required."
+            )
+        )
     return [asarray(value, name=x.name) for value, x in zip(values, parameters)]
+
+
+def _numbers(function: str, options: dict[str, Any]) -> list[float]:
+    numbers = []
+    for name, value in options.items():
+        try:
+            numbers.append(float(value))
+        except (TypeError, ValueError):
+            raise TypeError(
+                with_location(f"{function}: {name} is {value!r}. A number is required.")
+            ) from None
+    return numbers
 
 
 def sgd_optimizer(learning_rate: float) -> Callable[[LazyTensor, LazyTensor], LazyTensor]:
@@ -44,7 +73,9 @@ def sgd(
     nesterov: bool = False,
 ) -> Optimizer:
     """Stochastic gradient descent, torch's formula."""
-    return _core.nn.sgd(float(learning_rate), float(momentum), float(weight_decay), bool(nesterov))
+    numbers = {"learning_rate": learning_rate, "momentum": momentum, "weight_decay": weight_decay}
+    rate, velocity, decay = _numbers("sgd", numbers)
+    return _core.nn.sgd(rate, velocity, decay, bool(nesterov))
 
 
 def adam(
@@ -55,7 +86,18 @@ def adam(
     weight_decay: float = 0,
 ) -> Optimizer:
     """Adam (Kingma and Ba 2015), torch's formula."""
-    return _core.nn.adam(*map(float, (learning_rate, beta1, beta2, epsilon, weight_decay)))
+    return _core.nn.adam(
+        *_numbers(
+            "adam",
+            {
+                "learning_rate": learning_rate,
+                "beta1": beta1,
+                "beta2": beta2,
+                "epsilon": epsilon,
+                "weight_decay": weight_decay,
+            },
+        )
+    )
 
 
 def adamw(
@@ -66,4 +108,15 @@ def adamw(
     weight_decay: float = 0.01,
 ) -> Optimizer:
     """AdamW (Loshchilov and Hutter 2019): weight decay beside the gradient."""
-    return _core.nn.adamw(*map(float, (learning_rate, beta1, beta2, epsilon, weight_decay)))
+    return _core.nn.adamw(
+        *_numbers(
+            "adamw",
+            {
+                "learning_rate": learning_rate,
+                "beta1": beta1,
+                "beta2": beta2,
+                "epsilon": epsilon,
+                "weight_decay": weight_decay,
+            },
+        )
+    )

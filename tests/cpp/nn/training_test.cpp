@@ -52,6 +52,12 @@ TEST(optimize, evaluates_and_keeps_names) {
     expect_values<double>(updated[0], {2}, {0.5, 1});
     expect_error<ValueError>([&] { (void)optimize({w}, {}, sgd_optimizer(1)); },
                              "1 parameters and 0 gradients");
+    expect_error<ValueError>(
+        [&] {
+            (void)optimize({w}, g, sgd_optimizer(1),
+                           [](const auto&) { return std::vector<ir::Array>(); });
+        },
+        "evaluate returned 0 values for 1 parameters");
 }
 
 // Three steps on f(p) = p^2 / 2, whose gradient is p, from p = 1.
