@@ -135,7 +135,7 @@ class CompiledFunction:
             rest = iter(tensors)
             return rebuild([next(rest) if a else leaf for leaf, a in zip(arrays, is_array)])
 
-        traced = _Traced(self._function, rebuild_all, {})
+        traced = _Traced("compile", self._function, rebuild_all, {})
         names = self._names(rebuild(list(range(len(arrays)))))
         examples = [
             _named(as_tensor(array), names.get(i, ""))

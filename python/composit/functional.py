@@ -3,30 +3,94 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from composit import _core
-from composit._core import with_location
+from composit._core import LazyTensor, NotSupported, with_location
 from composit.evaluation import as_tensor, check_function
-from composit.structure import Rebuild, flatten
+from composit.structure import Rebuild, flatten, outline, spread
 
 
 class _Traced:
     """A Python function of structures as one of lists of tensors, which the core calls."""
 
     def __init__(
-        self, function: Callable[..., Any], rebuild: Rebuild, options: dict[str, Any]
+        self,
+        name: str,
+        function: Callable[..., Any],
+        rebuild: Rebuild,
+        options: dict[str, Any],
+        has_aux: bool = False,
     ) -> None:
-        self.function, self.rebuild, self.options = function, rebuild, options
+        self.name, self.function, self.rebuild, self.options = name, function, rebuild, options
+        self.has_aux = has_aux
         self.rebuild_result: Rebuild = lambda items: items
-        self.result_count = 0
+        self.outline = ""
+        self.auxiliary: Any = None
+        self.placeholders: list[LazyTensor] = []
 
     def __call__(self, tensors: list[Any]) -> list[Any]:
+        self.placeholders = tensors
         result = self.function(*self.rebuild(tensors), **self.options)
+        if self.has_aux:
+            result, self.auxiliary = self._parted(result)
+        self.check(result)
         leaves, self.rebuild_result = flatten(result)
-        self.result_count = len(leaves)
+        self.outline = outline(result)
         return [as_tensor(leaf) for leaf in leaves]
+
+    def check(self, result: Any) -> None:
+        """TypeError unless the function returned what it may."""
+        if result is None:
+            function = getattr(self.function, "__name__", "the function")
+            raise TypeError(
+                with_location(
+                    f"{self.name}: {function} returned None. A tensor, or a tuple, list or "
+                    "dictionary of them, is required."
+                )
+            )
+
+    def _parted(self, result: Any) -> tuple[Any, Any]:
+        if isinstance(result, (tuple, list)) and len(result) == 2:
+            return result[0], result[1]
+        raise TypeError(
+            with_location(
+                f"{self.name}: with has_aux=True the function returned {_described(result)}. "
+                "A pair, (result, auxiliary data), is required."
+            )
+        )
+
+    def aux(self, tensors: list[LazyTensor]) -> Any:
+        """What the function returned beside its result, for these arguments."""
+        leaves, rebuild = flatten(self.auxiliary)
+        given = [_core.numpy.strong(tensor) for tensor in tensors]
+        traced = [leaf for leaf in leaves if isinstance(leaf, LazyTensor)]
+        made = iter(_core.substitute(traced, self.placeholders, given))
+        return rebuild([next(made) if isinstance(leaf, LazyTensor) else leaf for leaf in leaves])
+
+
+class _TracedScalar(_Traced):
+    """One that returns a single value, to be differentiated."""
+
+    def check(self, result: Any) -> None:
+        if result is None or isinstance(result, (tuple, list, dict)):
+            raise TypeError(
+                with_location(
+                    "Gradient only defined for scalar-output functions. Output was "
+                    f"{_described(result)}. A function of (value, auxiliary data) needs "
+                    "has_aux=True."
+                )
+            )
+
+
+def _described(result: Any) -> str:
+    if isinstance(result, (tuple, list, dict)):
+        return f"a {type(result).__name__} of {len(result)}"
+    if isinstance(result, LazyTensor):
+        return f"a tensor of shape {tuple(result.shape)}"
+    return repr(result)
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[list[Any], Rebuild]:
@@ -34,21 +98,33 @@ def _arguments(args: tuple[Any, ...]) -> tuple[list[Any], Rebuild]:
     return [as_tensor(leaf) for leaf in leaves], rebuild
 
 
-def value_and_grad(
-    fun: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
-    """A function that returns fun's value and its gradient with respect to arguments argnums."""
-    check_function("grad", fun)
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+def _numbers(name: str, argnums: Any) -> tuple[int, ...]:
+    try:
+        several = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+        return tuple(operator.index(number) for number in several)
+    except TypeError:
+        raise TypeError(
+            with_location(
+                f"{name}: argnums is {argnums!r}. An integer or a tuple of integers is required."
+            )
+        ) from None
 
-    @functools.wraps(fun)
-    def both(*args: Any, **options: Any) -> Any:
+
+def _value_and_grad(
+    name: str, fun: Callable[..., Any], argnums: int | tuple[int, ...], has_aux: bool
+) -> Callable[..., tuple[Any, Any, Any]]:
+    """A function that returns fun's value, its gradient and, with has_aux, its auxiliary data."""
+    check_function(name, fun)
+    numbers = _numbers(name, argnums)
+
+    def all_three(*args: Any, **options: Any) -> tuple[Any, Any, Any]:
         tensors, rebuild = _arguments(args)
         for number in numbers:
             if not -len(args) <= number < len(args):
                 raise ValueError(
                     with_location(
-                        f"grad: argnums {argnums} for {len(args)} arguments. They must be in range."
+                        f"{name}: argnums {argnums} for {len(args)} arguments. "
+                        "They must be in range."
                     )
                 )
         chosen = [number % len(args) for number in numbers]
@@ -57,15 +133,33 @@ def value_and_grad(
             starts.append(starts[-1] + len(flatten(arg)[0]))
         counts = [starts[number + 1] - starts[number] for number in chosen]
         places = [p for number in chosen for p in range(starts[number], starts[number + 1])]
-        traced = _Traced(fun, rebuild, options)
+        traced = _TracedScalar(name, fun, rebuild, options, has_aux)
         values, gradients = _core.value_and_gradients(traced, tensors, places)
         rest = iter(gradients)
         results = tuple(
             flatten(args[number])[1]([next(rest) for _ in range(count)])
             for number, count in zip(chosen, counts)
         )
-        value = traced.rebuild_result(values)
-        return value, results[0] if isinstance(argnums, int) else results
+        gradient = results if isinstance(argnums, (tuple, list)) else results[0]
+        aux = traced.aux(tensors) if has_aux else None
+        return traced.rebuild_result(values), gradient, aux
+
+    return all_three
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that returns fun's value and its gradient with respect to arguments argnums; with
+    has_aux fun returns (value, auxiliary data), and this ((value, auxiliary data), gradient).
+
+    TypeError, JAX's words, unless fun's value is one 0-d tensor of a floating dtype."""
+    all_three = _value_and_grad("value_and_grad", fun, argnums, has_aux)
+
+    @functools.wraps(fun)
+    def both(*args: Any, **options: Any) -> Any:
+        value, gradient, aux = all_three(*args, **options)
+        return ((value, aux), gradient) if has_aux else (value, gradient)
 
     return both
 
@@ -73,63 +167,200 @@ def value_and_grad(
 def grad(
     fun: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that returns fun's gradient; with has_aux, also what fun returned second."""
-    both = value_and_grad(fun, argnums, has_aux)
+    """A function that returns fun's gradient as value_and_grad does; with has_aux, (gradient,
+    auxiliary data)."""
+    all_three = _value_and_grad("grad", fun, argnums, has_aux)
 
     @functools.wraps(fun)
     def gradient(*args: Any, **options: Any) -> Any:
-        value, result = both(*args, **options)
-        return (result, value[1]) if has_aux else result
+        _, result, aux = all_three(*args, **options)
+        return (result, aux) if has_aux else result
 
     return gradient
 
 
-def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """fun's value, and the function from its cotangent to a tuple of gradients."""
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """fun's value, and the function from its cotangent, of the value's structure, to a tuple of
+    gradients; with has_aux fun returns (value, auxiliary data), and the latter comes third."""
     check_function("vjp", fun)
     tensors, rebuild = _arguments(primals)
-    traced = _Traced(fun, rebuild, {})
+    traced = _Traced("vjp", fun, rebuild, {}, has_aux)
     values, pullback = _core.vjp_function(traced, tensors)
 
     def gradients(cotangents: Any) -> Any:
+        given = outline(cotangents)
+        if given != traced.outline:
+            raise TypeError(
+                with_location(
+                    f"vjp: the cotangent has the structure {given}, the function's value "
+                    f"{traced.outline}. They must be equal."
+                )
+            )
         leaves = [as_tensor(leaf) for leaf in flatten(cotangents)[0]]
         return rebuild(pullback(leaves))
 
-    return traced.rebuild_result(values), gradients
+    both = traced.rebuild_result(values), gradients
+    return (*both, traced.aux(tensors)) if has_aux else both
 
 
-def jvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """fun's value and its tangent for tangents of the arguments."""
+def jvp(
+    fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """fun's value and its tangent for tangents of the arguments, both tuples or lists; with has_aux
+    fun returns (value, auxiliary data), and the latter comes third."""
     check_function("jvp", fun)
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(
+                with_location(
+                    f"jvp: {what} is {_described(given)}. A tuple or list, with one entry for each "
+                    "argument, is required."
+                )
+            )
+    structures = outline(tuple(primals)), outline(tuple(tangents))
+    if structures[0] != structures[1]:
+        raise TypeError(
+            with_location(
+                f"jvp: primals have the structure {structures[0]}, tangents {structures[1]}. "
+                "They must be equal."
+            )
+        )
     tensors, rebuild = _arguments(tuple(primals))
     directions, _ = _arguments(tuple(tangents))
-    traced = _Traced(fun, rebuild, {})
+    traced = _Traced("jvp", fun, rebuild, {}, has_aux)
     values, made = _core.jvp_function(traced, tensors, directions)
-    return traced.rebuild_result(values), traced.rebuild_result(made)
+    both = traced.rebuild_result(values), traced.rebuild_result(made)
+    return (*both, traced.aux(tensors)) if has_aux else both
 
 
-def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
-    """fun over an axis of its arguments (None: the same for all); results get that axis."""
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
+    """fun over an axis of its arguments (None: the same for all); results get the axis out_axes.
+
+    in_axes and out_axes are integers, None, or nested tuples, lists and dictionaries of them that
+    begin as the arguments' and the results' structures do; an entry holds for all below it.
+    Arguments passed by name are mapped over axis 0. axis_size is the axis's length, which must be
+    given where no argument is mapped. axis_name is refused: there are no collective operations.
+
+    ValueError when the structures or lengths do not fit, or a result that differs along the axis
+    has None in out_axes."""
     check_function("vmap", fun)
+    if axis_name is not None:
+        raise NotSupported(
+            with_location(
+                f"vmap: axis_name={axis_name!r} is not supported: there are no collective "
+                "operations. Leave it out."
+            )
+        )
+    if axis_size is not None and (not isinstance(axis_size, int) or axis_size < 0):
+        raise TypeError(
+            with_location(
+                f"vmap: axis_size is {axis_size!r}. An integer from 0, or None, is required."
+            )
+        )
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
 
     @functools.wraps(fun)
     def batched(*args: Any, **options: Any) -> Any:
-        tensors, rebuild = _arguments(args)
-        per_argument = (
-            list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
-        )
-        if len(per_argument) != len(args):
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(
                 with_location(
-                    f"vmap: in_axes has {len(per_argument)} entries for {len(args)} arguments. "
+                    f"vmap: in_axes has {len(in_axes)} entries for {len(args)} arguments. "
                     "One for each is required."
                 )
             )
-        axes: list[Any] = []
-        for axis, arg in zip(per_argument, args):
-            axes += [axis] * len(flatten(arg)[0])
-        traced = _Traced(fun, rebuild, options)
-        values = _core.vmap_function(traced, tensors, axes, out_axes)
-        return traced.rebuild_result(values)
+        tensors, rebuild = _arguments((args, options))
+        axes = spread("vmap: in_axes", in_axes, args) + spread("vmap: in_axes", 0, options)
+        if axis_size is not None:
+            _check_lengths(axis_size, tensors, axes)
+        return _Batched(fun, rebuild, out_axes)(tensors, axes, axis_size)
 
     return batched
+
+
+def _check_lengths(axis_size: int, tensors: list[LazyTensor], axes: list[int | None]) -> None:
+    for tensor, axis in zip(tensors, axes):
+        if axis is None or not -tensor.ndim <= axis < tensor.ndim:
+            continue  # the core refuses an axis that is out of range
+        if tensor.shape[axis] != axis_size:
+            raise ValueError(
+                with_location(
+                    f"vmap: axis_size is {axis_size}, an argument of shape {tuple(tensor.shape)} is "
+                    f"mapped over axis {axis}. They must have the same length."
+                )
+            )
+
+
+class _Batched:
+    """A function of structures over an axis: one call."""
+
+    def __init__(self, function: Callable[..., Any], rebuild: Rebuild, out_axes: Any) -> None:
+        def call(pair: Any, options: Any) -> Any:
+            return function(*pair, **options)
+
+        call.__name__ = getattr(function, "__name__", "the function")
+        self.traced = _Traced("vmap", call, rebuild, {})
+        self.out_axes = out_axes
+
+    def __call__(self, tensors: list[Any], axes: list[Any], axis_size: int | None) -> Any:
+        from composit.numpy import broadcast_to, moveaxis
+
+        leaves: list[LazyTensor] = []
+        out_axes: list[int | None] = []
+
+        def mapped(arguments: list[Any]) -> list[Any]:
+            leaves.extend(self.traced(arguments))
+            results = self.traced.rebuild_result(leaves)
+            out_axes.extend(spread("vmap: out_axes", self.out_axes, results))
+            _check_axes(leaves, out_axes)
+            varying = [x for x, axis in zip(arguments, axes) if axis is not None]
+            _check_same_for_all(leaves, out_axes, varying)
+            return [leaf for leaf, axis in zip(leaves, out_axes) if axis is not None]
+
+        if axis_size is not None and all(axis is None for axis in axes):
+            same = mapped(tensors)
+            made = [broadcast_to(leaf, (axis_size, *leaf.shape)) for leaf in same]
+        else:
+            made = _core.vmap_function(mapped, tensors, axes, 0)
+        rest = iter(made)
+        return self.traced.rebuild_result(
+            [
+                leaf if axis is None else moveaxis(next(rest), 0, axis) if axis else next(rest)
+                for leaf, axis in zip(leaves, out_axes)
+            ]
+        )
+
+
+def _check_axes(leaves: list[LazyTensor], out_axes: list[int | None]) -> None:
+    for leaf, axis in zip(leaves, out_axes):
+        rank = leaf.ndim + 1
+        if axis is not None and not -rank <= axis < rank:
+            import numpy as np
+
+            raise np.exceptions.AxisError(
+                with_location(
+                    f"vmap: out_axes {axis} is out of bounds for a result of {rank} dimensions. "
+                    f"Axes are {-rank} to {rank - 1}."
+                )
+            )
+
+
+def _check_same_for_all(
+    leaves: list[LazyTensor], out_axes: list[int | None], varying: list[LazyTensor]
+) -> None:
+    """ValueError if a result whose axis is None depends on a mapped argument."""
+    others = [_core.input("other", x.dtype, x.shape) for x in varying]
+    for leaf, axis in zip(leaves, out_axes):
+        if axis is None and _core.substitute([leaf], varying, others)[0].node != leaf.node:
+            raise ValueError(
+                with_location(
+                    f"vmap: out_axes is None for a result of shape {tuple(leaf.shape)} that depends "
+                    "on a mapped argument. An axis is required."
+                )
+            )

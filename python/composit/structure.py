@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from composit._core import with_location
+
 Rebuild = Callable[[list[Any]], Any]
 
 
@@ -28,3 +30,42 @@ def _collect(value: Any, leaves: list[Any]) -> Any:
         return lambda items: None
     leaves.append(value)
     return next
+
+
+def outline(value: Any) -> str:
+    """The structure as text, with * for leaves."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(outline, value))}]"
+    if isinstance(value, tuple):
+        name = type(value).__name__ if hasattr(value, "_fields") else ""
+        return f"{name}({', '.join(map(outline, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {outline(item)}" for key, item in value.items()) + "}"
+    return "None" if value is None else "*"
+
+
+def spread(name: str, prefix: Any, value: Any) -> list[int | None]:
+    """For each leaf of `value` the integer or None of `prefix`, whose structure begins as
+    value's: an entry holds for all below it. TypeError, ValueError where it does not."""
+    if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
+        return [prefix] * len(flatten(value)[0])
+    if not isinstance(prefix, (tuple, list, dict)):
+        raise TypeError(
+            with_location(
+                f"{name}: {prefix!r} is not an axis. An integer, None, or a structure of them is "
+                "required."
+            )
+        )
+    pairs: list[tuple[Any, Any]] = []
+    if isinstance(prefix, dict) and isinstance(value, dict) and prefix.keys() == value.keys():
+        pairs = [(prefix[key], item) for key, item in value.items()]
+    elif type(prefix) is type(value) is not dict and len(prefix) == len(value):
+        pairs = list(zip(prefix, value))
+    else:
+        raise ValueError(
+            with_location(
+                f"{name}: {prefix!r} is given for the structure {outline(value)}. "
+                "One that begins the same is required."
+            )
+        )
+    return [axis for part, item in pairs for axis in spread(name, part, item)]
