@@ -12,7 +12,22 @@ from fuzz.worker import THREADS
 
 import composit
 
-COMMAND = "c++ -O2 -std=c++17 -Wall -Wextra -Werror fuzzed*.cpp main.cpp -o program"
+COMMAND = (
+    "c++ -O2 -std=c++17 -Wall -Wextra -Werror -include sets.hpp fuzzed*.cpp main.cpp -o program"
+)
+# A project holds its kernels for each instruction set; FUZZ_SET names the best one to admit, so
+# that one program runs them all. (A macro's own name in its text is not replaced again.)
+SETS = """#pragma once
+#include <cstdlib>
+#include <cstring>
+
+inline bool is_admitted(const char* feature) {
+    const char* set = std::getenv("FUZZ_SET");
+    if (std::strcmp(set, "avx512") == 0) return true;
+    return std::strcmp(set, "avx2") == 0 && std::strncmp(feature, "avx512", 6) != 0;
+}
+#define __builtin_cpu_supports(feature) (is_admitted(feature) && __builtin_cpu_supports(feature))
+"""
 MAIN = """// Runs every function of one batch: program INPUTS OUTPUTS THREADS.
 #include "fuzzed.hpp"
 
@@ -66,10 +81,9 @@ def call(number: int, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> st
 
 
 def run(
-    graphs: list[Graph], shapes: list[list[np.ndarray]], folder: Path, is_portable: bool
+    graphs: list[Graph], shapes: list[list[np.ndarray]], folder: Path, sets: list[str]
 ) -> dict[str, list[list[np.ndarray]]]:
-    """The results by thread count; `shapes` are arrays like the results. Portable: built as for a
-    CPU that has no known instruction set."""
+    """The results by thread count and instruction set; `shapes` are arrays like the results."""
     folder.mkdir(parents=True)
     functions = [
         composit.compile(graph.function(), *graph.inputs.values(), backend="interpreter",
@@ -79,20 +93,17 @@ def run(
     calls = [call(i, list(graph.inputs.values()), like)
              for i, (graph, like) in enumerate(zip(graphs, shapes))]  # fmt: skip
     composit.export(folder, "fuzzed", functions, MAIN.replace("FUNCTIONS", "".join(calls)))
-    if is_portable:
-        for path in folder.glob("fuzzed*.cpp"):
-            text = path.read_text()
-            assert "#define COMPOSIT_X86\n" in text
-            path.write_text(text.replace("#define COMPOSIT_X86\n", ""))
+    assert "__builtin_cpu_supports(" in (folder / "fuzzed.cpp").read_text()
+    (folder / "sets.hpp").write_text(SETS)
     shell(folder, COMMAND)
     arrays = [array for graph in graphs for array in graph.inputs.values()]
     (folder / "inputs").write_bytes(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays))
     results = {}
-    for threads in THREADS:
-        shell(folder, f"./program inputs outputs {threads}")
-        kind = "portable" if is_portable else "best"
-        data = (folder / "outputs").read_bytes()
-        results[f"exported, {threads} threads, {kind}"] = read(data, shapes)
+    for isa in sets:
+        for threads in THREADS:
+            shell(folder, f"FUZZ_SET={isa} ./program inputs outputs {threads}")
+            data = (folder / "outputs").read_bytes()
+            results[f"exported, {threads} threads, {isa}"] = read(data, shapes)
     return results
 
 

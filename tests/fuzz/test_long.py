@@ -7,7 +7,7 @@ from fuzz.batches import Report, draw_graphs, instruction_sets, run_batch, run_i
 from fuzz.shrink import reproduction, shrunk
 
 # Nodes and graphs of a batch: mostly small ones, as the compiler takes most of the time.
-ALL_WAYS = ((20, 14), (60, 5), (200, 1))
+ALL_WAYS = ((20, 13), (60, 5), (200, 2))
 
 
 def test_random_graphs(tmp_path, capsys):

@@ -14,15 +14,15 @@ def explained(report):
 
 
 def test_interpreted(tmp_path):
-    report = run_interpreted(draw_graphs(80, 150, number=1), tmp_path)
-    assert report.graphs == 80
+    report = run_interpreted(draw_graphs(60, 150, number=1), tmp_path)
+    assert report.graphs == 60
     assert report.differing_bits == 0, explained(report)
 
 
 def test_in_every_way(tmp_path):
-    report = run_batch(draw_graphs(4, 30, number=2), tmp_path)
-    assert report.graphs == 4
-    assert len(report.runners) == 20 + 4 * (len(instruction_sets()) - 2)
+    report = run_batch(draw_graphs(3, 24, number=2), tmp_path)
+    assert report.graphs == 3
+    assert len(report.runners) == 10 * len(instruction_sets())
     assert report.differing_bits == 0, explained(report)
 
 
