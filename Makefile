@@ -17,6 +17,9 @@ EXTRAS := build test examples check
 MINUTES ?= 5
 FILTER ?=
 FUNCTIONS ?=
+# Debian's own Python comes without what makes environments and what extensions are built with.
+PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
+    python3-venv python3-dev)
 
 .PHONY: help setup apt configure build demo test bench check fmt asan fuzz sweep docs golden wheel clean
 
@@ -28,7 +31,7 @@ help:  ## list these commands
 setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
 
 apt:
-	@tools/apt.sh g++ libgtest-dev libbenchmark-dev graphviz ccache
+	@tools/apt.sh g++ libgtest-dev libbenchmark-dev graphviz ccache $(PYTHON_PACKAGES)
 
 # The environment imports composit from the build folder, so a rebuild is all that an edit needs.
 $(VENV)/ready: constraints.txt pyproject.toml tools/requirements.py
@@ -70,7 +73,7 @@ test: build  ## C++ and Python tests; FILTER=word runs those that match
 	$(PYTEST) -n $(JOBS) --dist loadfile $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES) || failed=1; \
 	exit $$failed
 
-bench: build $(VENV)/ready-bench  ## measure against NumPy, PyTorch and JAX (slow)
+bench: build $(VENV)/ready-bench  ## measure the core, and Python against NumPy and PyTorch (slow)
 	@$(CMAKE) --preset release -DPython_EXECUTABLE=$(BIN)/python
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@for program in build/release/benchmarks/bench_*; do if test -x $$program; then $$program; fi; done

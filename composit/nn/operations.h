@@ -38,8 +38,8 @@ struct ConvolutionOptions {
 [[nodiscard]] Tensor convolution(const Tensor& x, const Tensor& filters,
                                  const ConvolutionOptions& options = {});
 
-// Windows of kernel_size over the spatial axes of x (rank 3, 4 or 5). strides default to 1 (the
-// seed's), padding to 0. Only whole windows count. One node each.
+// Windows of kernel_size over the spatial axes of x (rank 3, 4 or 5). strides default to 1,
+// padding to 0. Only whole windows count. One node each.
 struct PoolOptions {
     std::vector<int64_t> kernel_size;
     bool channels_last = false;

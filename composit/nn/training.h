@@ -19,7 +19,7 @@ using ir::Tensor;
 [[nodiscard]] std::vector<Tensor> chain_rule(const std::vector<std::pair<Tensor, Tensor>>& incoming,
                                              const std::vector<Tensor>& inputs);
 
-// ----- one step, evaluated: the seed's interface
+// ----- one step, evaluated: optimize and functions of one parameter
 using OptimizerFunction = std::function<Tensor(const Tensor& parameter, const Tensor& gradient)>;
 using EvaluateFunction = std::function<std::vector<ir::Array>(const std::vector<Tensor>& outputs)>;
 // The updated parameters, evaluated together, as new leaves under the old names.

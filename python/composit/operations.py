@@ -1,4 +1,4 @@
-"""Operations of one's own, written with NumPy: wrap_as_operation, and the seed's names."""
+"""Operations of one's own, written with NumPy: wrap_as_operation, and its older names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimisers: one evaluated step as in the seed, and pure ones with state."""
+"""Optimisers: one evaluated step, and pure ones with state."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _sections(value: Any) -> int | None:
         return operator.index(value)
     except TypeError:
         if isinstance(value, float) and value.is_integer():
-            return int(value)  # the seed's users divide lengths with /
+            return int(value)  # lengths are often divided with /
         return None
 
 

@@ -1,4 +1,4 @@
-"""composit.nn through Python: names and arguments of the seed, values against NumPy."""
+"""composit.nn through Python: names and arguments, values against NumPy."""
 
 import math
 

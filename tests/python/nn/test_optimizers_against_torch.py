@@ -100,7 +100,7 @@ def test_steps(name, dtype, is_compiled):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_seeds_interface(dtype):
+def test_one_evaluated_step(dtype):
     """optimize with sgd_optimizer is torch's plain SGD."""
     inputs, *weights, target = problem(dtype)
     weights = [cnp.asarray(weight) for weight in weights]
