@@ -291,8 +291,8 @@ def _check_lengths(axis_size: int, tensors: list[LazyTensor], axes: list[int | N
         if tensor.shape[axis] != axis_size:
             raise ValueError(
                 with_location(
-                    f"vmap: axis_size is {axis_size}, an argument of shape {tuple(tensor.shape)} is "
-                    f"mapped over axis {axis}. They must have the same length."
+                    f"vmap: axis_size is {axis_size}, an argument of shape {tuple(tensor.shape)} "
+                    f"is mapped over axis {axis}. They must have the same length."
                 )
             )
 
@@ -360,7 +360,7 @@ def _check_same_for_all(
         if axis is None and _core.substitute([leaf], varying, others)[0].node != leaf.node:
             raise ValueError(
                 with_location(
-                    f"vmap: out_axes is None for a result of shape {tuple(leaf.shape)} that depends "
-                    "on a mapped argument. An axis is required."
+                    f"vmap: out_axes is None for a result of shape {tuple(leaf.shape)} that "
+                    "depends on a mapped argument. An axis is required."
                 )
             )
