@@ -1,6 +1,7 @@
 """Python programs run as processes of their own, for what only a process can suffer."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -54,13 +55,19 @@ def wait_until_ready(process):
 
 def interrupt(process, after=0.3):
     """Presses Ctrl-C `after` seconds after the program is ready. Returns the seconds that it then
-    went on, and finish's results."""
+    still computed, and finish's results. (Seconds of computing, not of the clock: other tests may
+    have the cores.)"""
     wait_until_ready(process)
     time.sleep(after)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process.send_signal(signal.SIGINT)
-    begin = time.monotonic()
+    with open(f"/proc/{process.pid}/stat") as file:
+        times = file.read().rsplit(")", 1)[1].split()[11:13]
+    computed = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
     results = finish(process)
-    return time.monotonic() - begin, results
+    total = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = total.ru_utime + total.ru_stime - before.ru_utime - before.ru_stime
+    return spent - computed, results
 
 
 def compiler_script(path, text):
