@@ -10,7 +10,7 @@ from composit import numpy as cnp
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_values(dtype):
-    """Within a few units in the last place of the result, or of x: near poles that is far more."""
+    """Within a few units in the last place of the result, or of x: SciPy's error near poles."""
     draw = np.random.default_rng(0)
     grids = [np.linspace(-9.97, 20, 5000), np.logspace(-30, 30, 1000), -np.logspace(-30, -1, 500)]
     x = np.concatenate([*grids, draw.uniform(-50, 50, 5000)]).astype(dtype)
