@@ -67,6 +67,7 @@ Tensor roll(const Tensor& x, const std::vector<int64_t>& shift, const Axis& axis
                "roll: 'shift' and 'axis' should be scalars or 1D sequences of equal length: ",
                shift, " and ", axes, ".");
     Tensor result = x;
+    if (shift.empty() || axes.empty()) return result;  // an empty list pairs up with one value
     for (size_t i = 0; i < std::max(shift.size(), axes.size()); ++i)
         result = rolled(result, shift[shift.size() == 1 ? 0 : i], axes[axes.size() == 1 ? 0 : i]);
     return result;
