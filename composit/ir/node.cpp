@@ -60,7 +60,15 @@ const std::string& Node::name() const { return name_ ? *name_ : empty_text; }
 const std::string& Node::location() const { return location_ ? *location_ : empty_text; }
 
 void Node::release(const Node* node) {
+    // Deleting a node frees its attributes, and so the bodies that calls hold, whose nodes come
+    // back here: they wait until the outermost call gets to them.
+    thread_local std::vector<const Node*>* waiting = nullptr;
+    if (waiting) {
+        waiting->push_back(node);
+        return;
+    }
     std::vector<const Node*> dying{node};
+    waiting = &dying;
     while (!dying.empty()) {
         Node* current = const_cast<Node*>(dying.back());
         dying.pop_back();
@@ -73,6 +81,7 @@ void Node::release(const Node* node) {
         }
         delete current;
     }
+    waiting = nullptr;
 }
 
 Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands, Attributes attributes,

@@ -2,9 +2,12 @@
 #include "composit/ir/graph.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/body.h"
 #include "composit/ops/ops.h"
 
 #include <gtest/gtest.h>
+
+#include <memory>
 
 namespace composit::ir {
 namespace {
@@ -47,6 +50,21 @@ TEST(Graph, Picture) {
               "  n0 -> n1 [headlabel=\"0\"];\n"
               "  n0 -> n1 [headlabel=\"1\"];\n"
               "}\n");
+}
+
+// Deeper than any stack: bodies that call bodies are freed one after the other.
+TEST(Graph, DeeplyNestedBodiesAreFreed) {
+    const Tensor argument = input("a", DType::float32, {2});
+    auto body = std::make_shared<const Body>(Body{"f", {argument}, {ops::map("exp", {argument})}});
+    const std::weak_ptr<const Body> innermost = body;
+    for (int depth = 0; depth < 100000; ++depth) {
+        const Tensor x = input("x", DType::float32, {2});
+        std::vector<Tensor> results = ops::call(body, {x});
+        body = std::make_shared<const Body>(Body{"f", {x}, std::move(results)});
+    }
+    EXPECT_FALSE(innermost.expired());
+    body.reset();
+    EXPECT_TRUE(innermost.expired());
 }
 
 }  // namespace
