@@ -8,6 +8,7 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/composit/numpy)
 add_custom_command(
   OUTPUT ${functions_header}
   COMMAND composit_generate_functions ${functions_header}
+  DEPENDS composit_generate_functions
   COMMENT "Writing composit/numpy/functions.h"
   VERBATIM)
 add_custom_target(composit_functions DEPENDS ${functions_header})
