@@ -3,6 +3,8 @@
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/scalar/function.h"
 
+#include <algorithm>
+
 namespace composit::ir::kernel {
 namespace {
 
@@ -47,6 +49,19 @@ std::string address_text(const Access& access, const std::vector<std::string>& n
     return result;
 }
 
+// " value", or below the line, indented, where the body names parts of it.
+std::string value_text(const scalar::Expr& value, const std::vector<std::string>& arguments) {
+    const std::string body = scalar::print(value, arguments);
+    if (body.find('\n') == std::string::npos) return " " + body;
+    std::string lines;
+    for (size_t start = 0; start < body.size();) {
+        const size_t end = std::min(body.find('\n', start), body.size());
+        lines += "\n      " + body.substr(start, end - start);
+        start = end + 1;
+    }
+    return lines;
+}
+
 class Writer {
   public:
     explicit Writer(const Program& program) : program_(program) {}
@@ -77,8 +92,8 @@ class Writer {
         std::string result = "  " + loops_text(map.extents, names) + ":\n";
         std::vector<std::string> arguments = elements(map.inputs, names);
         for (size_t j = 0; j < map.outputs.size(); ++j)
-            result += "    " + element(map.outputs[j], names) + " = " +
-                      scalar::print(map.values[j], arguments) + "\n";
+            result += "    " + element(map.outputs[j], names) + " =" +
+                      value_text(map.values[j], arguments) + "\n";
         return result;
     }
 
@@ -88,15 +103,15 @@ class Writer {
         std::vector<std::string> names = kept;
         names.insert(names.end(), reduced.begin(), reduced.end());
         return text("  ", loops_text(reduce.kept, kept), ":\n    ", element(reduce.output, kept),
-                    " = ", name(reduce.combiner), " ", loops_text(reduce.reduced, reduced), " of ",
-                    scalar::print(reduce.value, elements(reduce.inputs, names)), "\n");
+                    " = ", name(reduce.combiner), " ", loops_text(reduce.reduced, reduced), " of",
+                    value_text(reduce.value, elements(reduce.inputs, names)), "\n");
     }
 
     std::string body(const Scan& scan) const {
         std::vector<std::string> names = loop_names(scan.extents.size());
         return text("  ", loops_text(scan.extents, names), ":\n    ", element(scan.output, names),
-                    " = running ", name(scan.combiner), " of ",
-                    scalar::print(scan.value, elements(scan.inputs, names)), "\n");
+                    " = running ", name(scan.combiner), " of",
+                    value_text(scan.value, elements(scan.inputs, names)), "\n");
     }
 
     std::string body(const Contract& c) const {

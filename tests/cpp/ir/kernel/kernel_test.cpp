@@ -116,5 +116,31 @@ kernel put: Scatter  # put of a test
 )");
 }
 
+// Parts of a body that have names stand below what takes it.
+TEST(Kernel, PrintsNamedParts) {
+    Builder b("parts");
+    int a = b.input("a", DType::float32, {4}), y = b.output("y", DType::float32, {4});
+    int s = b.output("s", DType::float32, {});
+    const Expr part = x(0) * x(0);
+    b.kernel("twice", ir::kernel::Map{{4}, {b.all(a)}, {part * (part + x(0))}, {b.all(y)}});
+    b.kernel("sum", ir::kernel::Reduce{
+                        {}, {4}, {b.all(a)}, part * (part + x(0)), Combiner::sum, b.all(s)});
+    const Program program = b.done();
+    EXPECT_EQ(ir::kernel::print(program.kernels[0], program),
+              R"(kernel twice: Map  # twice of a test
+  for i < 4:
+    y[i] =
+      let t0: float32 = multiply(a[i], a[i])
+      multiply(t0, add(t0, a[i]))
+)");
+    EXPECT_EQ(ir::kernel::print(program.kernels[1], program),
+              R"(kernel sum: Reduce  # sum of a test
+  once:
+    s[0] = sum for r < 4 of
+      let t0: float32 = multiply(a[r], a[r])
+      multiply(t0, add(t0, a[r]))
+)");
+}
+
 }  // namespace
 }  // namespace composit::tests
