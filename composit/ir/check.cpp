@@ -41,10 +41,15 @@ void check_axes(std::string_view operation, const std::vector<int64_t>& axes, in
     }
 }
 
-void check_values(std::string_view operation, std::string_view name,
-                  const std::vector<int64_t>& values, size_t count, int64_t least) {
+void check_value_count(std::string_view operation, std::string_view name,
+                       const std::vector<int64_t>& values, size_t count) {
     user_check(values.size() == count, operation, ": ", name, " ", values, " has ", values.size(),
                " values. ", count, " are required.");
+}
+
+void check_values(std::string_view operation, std::string_view name,
+                  const std::vector<int64_t>& values, size_t count, int64_t least) {
+    check_value_count(operation, name, values, count);
     for (int64_t value : values)
         user_check(value >= least && value <= most_length, operation, ": ", name, " ", values,
                    " is out of range. Values from ", least, " to 2^31 are required.");

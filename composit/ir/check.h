@@ -33,6 +33,8 @@ void check_shape(std::string_view operation, const Shape& shape);
 // Axes within rank, each once.
 void check_axes(std::string_view operation, const std::vector<int64_t>& axes, int rank);
 void check_axis(std::string_view operation, int64_t axis, int rank);
+void check_value_count(std::string_view operation, std::string_view name,
+                       const std::vector<int64_t>& values, size_t count);
 // `count` values from `least` to most_length.
 void check_values(std::string_view operation, std::string_view name,
                   const std::vector<int64_t>& values, size_t count, int64_t least);

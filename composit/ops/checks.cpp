@@ -2,6 +2,7 @@
 #include "composit/ops/checks.h"
 
 #include "composit/ir/check.h"
+#include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
@@ -46,6 +47,17 @@ void check_spatial(std::string_view operation, const Attributes& attributes, siz
 }
 
 }  // namespace
+
+std::vector<Tensor> make_checked(const ir::Operation& operation, Operands operands,
+                                 Attributes attributes) {
+    operation.check(operands, attributes);
+    return ir::outputs_of(ir::make_node(operation, std::move(operands), std::move(attributes)));
+}
+
+void check_lists(std::string_view operation, size_t count,
+                 std::initializer_list<std::pair<std::string_view, const Axes&>> lists) {
+    for (const auto& [name, values] : lists) ir::check_value_count(operation, name, values, count);
+}
 
 void check_astype(const Operands& operands, const Attributes& attributes) {
     check_operand_count("astype", operands, 1);
@@ -138,7 +150,6 @@ void check_pad(const Operands& operands, const Attributes& attributes) {
 
 void check_concatenate(const Operands& operands, const Attributes& attributes) {
     user_check(!operands.empty(), "concatenate: need at least one array to concatenate.");
-    check_lengths("concatenate", operands);
     check_axis("concatenate", checked_attribute<int64_t>("concatenate", attributes, "axis"),
                operands[0].rank());
     for (const Tensor& part : operands)
@@ -153,16 +164,18 @@ void check_split(const Operands& operands, const Attributes& attributes) {
     check_axis("split", axis, operands[0].rank());
     const Axes& lengths = axes_of("split", attributes, "lengths");
     user_check(!lengths.empty(), "split: no lengths given. At least one is required.");
-    check_values("split", "lengths", lengths, lengths.size(), 0);
-    int64_t total = 0;
-    for (int64_t length : lengths) total += length;
-    user_check(total == operands[0].shape()[static_cast<size_t>(axis)], "split: lengths ", lengths,
-               " do not add up to axis ", axis, " of shape ", operands[0].shape(), ".");
+    int64_t rest = operands[0].shape()[static_cast<size_t>(axis)];
+    bool fits = true;
+    for (int64_t length : lengths) {
+        fits = fits && length >= 0 && length <= rest;
+        if (fits) rest -= length;
+    }
+    user_check(fits && rest == 0, "split: lengths ", lengths, " do not add up to axis ", axis,
+               " of shape ", operands[0].shape(), ". Lengths of at least 0 that do are required.");
 }
 
 void check_windows(const Operands& operands, const Attributes& attributes) {
     check_operand_count("windows", operands, 1);
-    check_lengths("windows", operands);
     const size_t count = axes_of("windows", attributes, "window").size();
     user_check(count <= operands[0].shape().size(), "windows: ", count,
                " window lengths given for shape ", operands[0].shape(),
@@ -176,9 +189,6 @@ void check_fold(const Operands& operands, const Attributes& attributes) {
     check_lengths("fold", operands);
     const Axes& lengths = axes_of("fold", attributes, "lengths");
     check_values("fold", "lengths", lengths, lengths.size(), 0);
-    user_check(operands[0].shape().size() >= 2 * lengths.size(), "fold: shape ",
-               operands[0].shape(), " has too few axes for lengths ", lengths,
-               ". Two axes for each length are required.");
     check_spatial("fold", attributes, lengths.size(), {"steps", "dilations"});
 }
 

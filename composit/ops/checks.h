@@ -3,11 +3,24 @@
 
 #include "composit/ir/node.h"
 
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace composit::ops {
 
 using CheckedOperands = std::vector<ir::Tensor>;
+
+// A new node, whose operation's check rule comes first: for functions that C++ and Python call with
+// any axes and counts.
+std::vector<ir::Tensor> make_checked(const ir::Operation& operation, CheckedOperands operands,
+                                     ir::Attributes attributes);
+// One value of each list for each of `count` axes.
+void check_lists(
+    std::string_view operation, size_t count,
+    std::initializer_list<std::pair<std::string_view, const std::vector<int64_t>&>> lists);
 
 void check_astype(const CheckedOperands& operands, const ir::Attributes& attributes);
 void check_reduce(const CheckedOperands& operands, const ir::Attributes& attributes);

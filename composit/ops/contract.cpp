@@ -173,11 +173,11 @@ const ir::Operation& contract_operation() {
 }  // namespace
 
 Tensor contract(const Tensor& a, const Tensor& b, const Contraction& c) {
-    return ir::make(contract_operation(), {a, b},
-                    {{"batch_a", c.batch_a},
-                     {"batch_b", c.batch_b},
-                     {"contracted_a", c.contracted_a},
-                     {"contracted_b", c.contracted_b}});
+    return make_checked(contract_operation(), {a, b},
+                        {{"batch_a", c.batch_a},
+                         {"batch_b", c.batch_b},
+                         {"contracted_a", c.contracted_a},
+                         {"contracted_b", c.contracted_b}})[0];
 }
 
 void register_contract() { contract_operation(); }

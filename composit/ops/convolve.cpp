@@ -250,6 +250,11 @@ const ir::Operation& convolve_operation() {
 }  // namespace
 
 Tensor convolve(const Tensor& x, const Tensor& filters, const Convolution& c) {
+    check_lists("convolve", c.strides.size(),
+                {{"padding_low", c.padding_low},
+                 {"padding_high", c.padding_high},
+                 {"input_dilation", c.input_dilation},
+                 {"filter_dilation", c.filter_dilation}});
     return ir::make(convolve_operation(), {x, filters},
                     {{"strides", c.strides},
                      {"padding_low", c.padding_low},

@@ -200,7 +200,7 @@ const ir::Operation& scatter_operation() {
 Tensor gather(const Tensor& data, const std::vector<Tensor>& indices, Axes axes) {
     Tensors operands{data};
     operands.insert(operands.end(), indices.begin(), indices.end());
-    return ir::make(gather_operation(), operands, {{"axes", axes}});
+    return make_checked(gather_operation(), operands, {{"axes", axes}})[0];
 }
 
 Tensor scatter(const Tensor& data, const std::vector<Tensor>& indices, Axes axes,
@@ -208,7 +208,7 @@ Tensor scatter(const Tensor& data, const std::vector<Tensor>& indices, Axes axes
     Tensors operands{data};
     operands.insert(operands.end(), indices.begin(), indices.end());
     operands.push_back(update);
-    return ir::make(scatter_operation(), operands, {{"axes", axes}, {"add", add}});
+    return make_checked(scatter_operation(), operands, {{"axes", axes}, {"add", add}})[0];
 }
 
 void register_gather() {

@@ -1,6 +1,7 @@
 // Layout: the same elements in another shape or order. None of these computes; most are views that
 // cost nothing.
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/nest.h"
@@ -336,6 +337,9 @@ const ir::Operation& concatenate_operation() {
                             ", the array at "
                             "index 0 has size ",
                             shape[d], " and the array at index ", i, " has size ", other[d], ".");
+                    user_check(other[axis] <= ir::most_elements - shape[axis],
+                               "concatenate: the parts are too long together. At most 2^58 "
+                               "elements are required.");
                     shape[axis] += other[axis];
                 }
                 return like(parts[0], shape);
@@ -423,7 +427,7 @@ Tensor reshape(const Tensor& x, Shape shape) {
 }
 
 Tensor transpose(const Tensor& x, Axes permutation) {
-    return ir::make(transpose_operation(), {x}, {{"axes", permutation}});
+    return make_checked(transpose_operation(), {x}, {{"axes", permutation}})[0];
 }
 
 Tensor broadcast_to(const Tensor& x, Shape shape) {
@@ -433,23 +437,25 @@ Tensor broadcast_to(const Tensor& x, Shape shape) {
 
 Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths,
              std::vector<int64_t> steps) {
+    check_lists("slice", x.shape().size(),
+                {{"starts", starts}, {"lengths", lengths}, {"steps", steps}});
     return ir::make(slice_operation(), {x},
                     {{"starts", starts}, {"lengths", lengths}, {"steps", steps}});
 }
 
 Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,
            std::vector<int64_t> high, std::vector<int64_t> interior) {
+    check_lists("pad", x.shape().size(), {{"low", low}, {"high", high}, {"interior", interior}});
     return ir::make(pad_operation(), {x, value},
                     {{"low", low}, {"high", high}, {"interior", interior}});
 }
 
 Tensor concatenate(const std::vector<Tensor>& parts, int64_t axis) {
-    return ir::make(concatenate_operation(), parts, {{"axis", axis}});
+    return make_checked(concatenate_operation(), parts, {{"axis", axis}})[0];
 }
 
 std::vector<Tensor> split(const Tensor& x, std::vector<int64_t> lengths, int64_t axis) {
-    return ir::outputs_of(
-        ir::make_node(split_operation(), {x}, {{"lengths", lengths}, {"axis", axis}}));
+    return make_checked(split_operation(), {x}, {{"lengths", lengths}, {"axis", axis}});
 }
 
 Tensor full(Shape shape, const Tensor& value) { return broadcast_to(value, shape); }

@@ -1,7 +1,8 @@
 // The tensor primitives. Everything a front door offers is built of these; each has its rules
 // (types, derivative, batching, lowering) side by side in one file of this folder.
 //
-// Axes are non-negative and in range here: front doors normalise them (and raise NumPy's errors).
+// Axes are non-negative and in range here: front doors normalise them (and raise NumPy's errors);
+// others, and lists of another length than the tensor's rank, are refused.
 // Every function makes one node unless it says otherwise.
 #pragma once
 

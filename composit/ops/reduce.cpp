@@ -321,14 +321,14 @@ const ir::Operation& scan_operation() {
 
 Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims) {
     std::sort(axes.begin(), axes.end());
-    return ir::make(
+    return make_checked(
         reduce_operation(), {x},
-        {{"combiner", static_cast<int64_t>(combiner)}, {"axes", axes}, {"keepdims", keepdims}});
+        {{"combiner", static_cast<int64_t>(combiner)}, {"axes", axes}, {"keepdims", keepdims}})[0];
 }
 
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis) {
-    return ir::make(scan_operation(), {x},
-                    {{"combiner", static_cast<int64_t>(combiner)}, {"axis", axis}});
+    return make_checked(scan_operation(), {x},
+                        {{"combiner", static_cast<int64_t>(combiner)}, {"axis", axis}})[0];
 }
 
 void register_reduce() {

@@ -143,10 +143,14 @@ const ir::Operation& fold_operation() {
             const Axes &steps = attributes.get<Axes>("steps"),
                        &dilations = attributes.get<Axes>("dilations");
             const Shape& from = x[0].shape();
-            internal_check(from.size() >= 2 * lengths.size(), "fold: rank");
+            user_check(from.size() >= 2 * lengths.size(), "fold: shape ", from,
+                       " has too few axes for lengths ", lengths,
+                       ". Two axes for each length are required.");
             const size_t outer = from.size() - 2 * lengths.size();
             for (size_t d = 0; d < lengths.size(); ++d) {
                 const int64_t count = from[outer + d], window = from[outer + lengths.size() + d];
+                user_check(steps[d] > 0 && dilations[d] > 0, "fold: steps ", steps,
+                           " and dilations ", dilations, " must be positive.");
                 user_check((count - 1) * steps[d] + (window - 1) * dilations[d] < lengths[d],
                            "fold: ", count, " windows of ", window, " do not fit into length ",
                            lengths[d], ".");
@@ -197,18 +201,19 @@ const ir::Operation& iota_operation() {
 
 Tensor windows(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> steps,
                std::vector<int64_t> dilations) {
-    return ir::make(windows_operation(), {x},
-                    {{"window", window}, {"steps", steps}, {"dilations", dilations}});
+    return make_checked(windows_operation(), {x},
+                        {{"window", window}, {"steps", steps}, {"dilations", dilations}})[0];
 }
 
 Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> steps,
             std::vector<int64_t> dilations) {
+    check_lists("fold", lengths.size(), {{"steps", steps}, {"dilations", dilations}});
     return ir::make(fold_operation(), {x},
                     {{"lengths", lengths}, {"steps", steps}, {"dilations", dilations}});
 }
 
 Tensor iota(Shape shape, int64_t axis) {
-    return ir::make(iota_operation(), {}, {{"shape", shape}, {"axis", axis}});
+    return make_checked(iota_operation(), {}, {{"shape", shape}, {"axis", axis}})[0];
 }
 
 void register_windows() {

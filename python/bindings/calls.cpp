@@ -3,6 +3,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "composit/execute/execute.h"
+#include "content.h"
 #include "structure.h"
 
 #include <nanobind/nanobind.h>
@@ -19,7 +20,7 @@ class Calls {
     // `arguments` and `result` are an example of each: their structure and literals count.
     void add(nb::object core, nb::handle arguments, nb::handle result) {
         Entry entry;
-        entry.compiled = nb::inst_ptr<Compiled>(core);
+        entry.compiled = &content_of<Compiled>(core);
         entry.core = std::move(core);
         entry.arguments = Structure(arguments, entry.examples);
         for (nb::object& example : entry.examples)

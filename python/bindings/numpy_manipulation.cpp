@@ -1,6 +1,7 @@
 // composit/numpy/manipulation.h.
 #include "casters.h"
 #include "composit/numpy/manipulation.h"
+#include "content.h"
 #include "location.h"
 #include "numpy.h"
 
@@ -19,7 +20,7 @@ auto viewing(Function function) {
     return [function](nb::handle x, Arguments... arguments) {
         const Tensor result = function(tensor_from(x), std::move(arguments)...);
         if (!nb::isinstance<LazyTensor>(x)) return wrap(result);
-        return wrap_view(result, *nb::inst_ptr<LazyTensor>(x));
+        return wrap_view(result, content_of<LazyTensor>(x));
     };
 }
 
@@ -46,7 +47,7 @@ void bind_views(nb::module_& module) {
 nb::list viewed(const std::vector<Tensor>& parts, nb::handle x) {
     nb::list result;
     for (const Tensor& part : parts)
-        result.append(nb::isinstance<LazyTensor>(x) ? wrap_view(part, *nb::inst_ptr<LazyTensor>(x))
+        result.append(nb::isinstance<LazyTensor>(x) ? wrap_view(part, content_of<LazyTensor>(x))
                                                     : wrap(part));
     return result;
 }

@@ -5,6 +5,7 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
 #include "composit/ops/ops.h"
+#include "content.h"
 #include "location.h"
 
 namespace composit::python {
@@ -63,7 +64,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
     type.def(("__i" + name + "__").c_str(),
              [row](nb::handle object, nb::handle other) {
                  if (!is_operand(other)) return not_implemented();
-                 const auto& self = *nb::inst_ptr<LazyTensor>(object);
+                 const auto& self = content_of<LazyTensor>(object);
                  const Tensor before = self.tensor();
                  self.cell->replace(
                      fitted(row, applied(row, before, tensor_from(other)), before.type()));

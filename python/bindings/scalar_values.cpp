@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/row.h"
+#include "content.h"
 #include "held.h"
 
 #include <nanobind/stl/pair.h>
@@ -51,7 +52,7 @@ Expr called(const std::string& name, nb::args arguments) {
     const Expr* first = nullptr;
     for (nb::handle argument : arguments) {
         if (!nb::isinstance<Expr>(argument)) continue;
-        const Expr* expression = nb::inst_ptr<Expr>(argument);
+        const Expr* expression = &content_of<Expr>(argument);
         if (!first || first->dtype() == ir::DType::boolean) first = expression;
     }
     user_check<TypeError>(first, name, ": a scalar expression is required among the arguments.");
@@ -138,8 +139,8 @@ std::vector<Expr> state_from(const std::vector<nb::object>& initial) {
     ir::DType floating = ir::DType::float64;
     for (size_t i = initial.size(); i-- > 0;)
         if (nb::isinstance<Expr>(initial[i]) &&
-            ir::is_floating(nb::inst_ptr<Expr>(initial[i])->dtype()))
-            floating = nb::inst_ptr<Expr>(initial[i])->dtype();
+            ir::is_floating(content_of<Expr>(initial[i]).dtype()))
+            floating = content_of<Expr>(initial[i]).dtype();
     std::vector<Expr> state;
     for (const nb::object& value : initial) {
         if (PyLong_Check(value.ptr()))

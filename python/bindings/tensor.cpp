@@ -6,6 +6,7 @@
 #include "composit/execute/execute.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
+#include "content.h"
 #include "indexing.h"
 #include "location.h"
 #include "node.h"
@@ -28,7 +29,7 @@ nb::object evaluated(const LazyTensor& self) {
 // x[i] += 1 reads a view, writes through it and then assigns that view to where it came from.
 bool is_what_is_there(const LazyTensor& self, const numpy::Index& index, nb::handle value) {
     if (!nb::isinstance<LazyTensor>(value)) return false;
-    const auto* view = nb::inst_ptr<LazyTensor>(value);
+    const auto* view = &content_of<LazyTensor>(value);
     if (!view->cell->is_view() || view->cell->root() != self.cell->root()) return false;
     const Tensor here = numpy::get_item(self.tensor(), index);
     const Tensor* a = &here;
@@ -112,7 +113,14 @@ void bind_tensor(nb::module_& module) {
         "Another object for the same node: writing one leaves the other as it is.");
     type.def(
         "replaced",
-        [](const LazyTensor& self, const Tensor& tensor) { self.cell->replace(tensor); },
+        [](const LazyTensor& self, const Tensor& tensor) {
+            const ir::TensorType& type = self.tensor().type();
+            user_check(tensor.shape() == type.shape, "replaced: the tensor has shape ",
+                       tensor.shape(), ". Shape ", type.shape, " is required.");
+            user_check<TypeError>(tensor.dtype() == type.dtype, "replaced: the tensor has dtype ",
+                                  tensor.dtype(), ". Dtype ", type.dtype, " is required.");
+            self.cell->replace(tensor);
+        },
         "Writes a tensor of the same shape and dtype over this one, as out= does.");
     type.def(
         "is_same",

@@ -3,6 +3,7 @@
 
 #include "cell.h"
 #include "composit/base/error.h"
+#include "content.h"
 #include "location.h"
 
 namespace composit::python {
@@ -20,7 +21,7 @@ bool is_operand(nb::handle value) {
 
 ir::Tensor tensor_from(nb::handle value) {
     PyObject* object = value.ptr();
-    if (nb::isinstance<LazyTensor>(value)) return nb::inst_ptr<LazyTensor>(value)->tensor();
+    if (nb::isinstance<LazyTensor>(value)) return content_of<LazyTensor>(value).tensor();
     const Located located;
     if (PyBool_Check(object)) return ir::weak_scalar(object == Py_True);
     if (PyFloat_CheckExact(object)) return ir::weak_scalar(PyFloat_AS_DOUBLE(object));

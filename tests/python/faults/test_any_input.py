@@ -1,6 +1,7 @@
 """No input crashes: whatever public functions are called with, what they raise is of NumPy's
 classes, and says something."""
 
+import operator
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import composit
-from composit import nn, random
+from composit import _core, nn, random
 from composit import numpy as cnp
 from composit.types import LazyTensor
 
@@ -121,13 +122,119 @@ def test_one_odd_argument_among_good_ones(odd):
                 try_call(getattr(module, name), arguments)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cnp.roll(np.ones(3), 1, ()),
+        lambda: cnp.roll(np.ones(3), [], 0),
+        lambda: cnp.roll(cnp.ones(3), [], ()),
+        lambda: np.roll(cnp.ones(3), 1, ()),
+    ],
+)
+def test_nothing_to_roll(call):
+    assert composit.evaluate(call()).tolist() == [1, 1, 1]
+
+
+def test_nothing_to_roll_of_a_scalar():
+    assert composit.evaluate(cnp.roll(1, 1, [])) == 1
+    with pytest.raises(ValueError, match="1D sequences of equal length"):
+        cnp.roll(np.ones(3), [1, 2], ())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: composit.evaluate(x),
+        lambda x: cnp.exp(x),
+        lambda x: 1 + x,
+        lambda x: cnp.ones(2) + x,
+        lambda x: cnp.reshape(x, (1,)),
+        lambda x: cnp.split(x, 1),
+        lambda x: cnp.ones(2).__setitem__(0, x),
+        lambda x: cnp.ones(2)[x],
+        lambda x: cnp.stack([x, x]),
+        lambda x: cnp.add(cnp.ones(2), 1, out=x),
+        lambda x: composit.grad(cnp.sum)(x),
+        lambda x: x + 1,
+        lambda x: x.shape,
+        lambda x: x[0],
+        lambda x: operator.iadd(x, 1),
+        lambda x: repr(x),
+        lambda x: hash(x),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:nanobind")
+def test_an_object_that_composit_did_not_make(call):
+    with pytest.raises(TypeError):
+        call(LazyTensor.__new__(LazyTensor))
+
+
+def test_what_is_said_of_an_object_that_composit_did_not_make():
+    with pytest.raises(
+        TypeError, match=r"this LazyTensor was not made by composit. An object that"
+    ):
+        cnp.exp(LazyTensor.__new__(LazyTensor))
+    expression = _core.scalar.Expr
+    with pytest.raises(TypeError, match=r"this Expr was not made by composit."):
+        _core.scalar.call("exp", expression.__new__(expression))
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (lambda ops, x: ops.concatenate((), 1), ValueError, "need at least one array"),
+        (lambda ops, x: ops.concatenate((x, x), 2), IndexError, "concatenate: axis 2 is out of"),
+        (lambda ops, x: ops.gather(1, (), (0,)), TypeError, "gather: 1 operands given. 2 required"),
+        (lambda ops, x: ops.gather(x, (1,), 7), IndexError, "gather: axis 7 is out of bounds"),
+        (lambda ops, x: ops.scatter(x, (), 0, x, True), TypeError, "scatter: 2 operands given"),
+        (lambda ops, x: ops.split([], 1, -1), IndexError, "split: axis -1 is out of bounds"),
+        (lambda ops, x: ops.split(x, (3, -1), 0), ValueError, "do not add up to axis 0 of shape"),
+        (lambda ops, x: ops.split(x, (2**62,) * 4, 0), ValueError, "do not add up to axis 0"),
+        (lambda ops, x: ops.transpose(1, 1), IndexError, "transpose: axis 1 is out of bounds"),
+        (lambda ops, x: ops.transpose(x, 0), ValueError, "Every axis is required"),
+        (lambda ops, x: ops.slice(x, 0, 1, 1), ValueError, r"slice: starts \(0,\) has 1 values"),
+        (lambda ops, x: ops.pad(x, 0.0, (), (), ()), ValueError, r"pad: low \(\) has 0 values"),
+        (lambda ops, x: ops.windows(x, (1, 1, 1), 1, 1), ValueError, "3 window lengths given"),
+        (lambda ops, x: ops.windows(x, 1, (), 1), ValueError, r"steps \(\) has 0 values"),
+        (lambda ops, x: ops.fold(x, (1, 1), 1, 1), ValueError, "fold: steps"),
+        (lambda ops, x: ops.fold(x, 3, 0, 1), ValueError, "must be positive"),
+        (lambda ops, x: ops.iota((2,), 5), IndexError, "iota: axis 5 is out of bounds"),
+        (lambda ops, x: ops.reduce("sum", x, 4, False), IndexError, "reduce: axis 4"),
+        (lambda ops, x: ops.reduce("sum", x, (0, 0), False), ValueError, "given twice"),
+        (lambda ops, x: ops.scan("sum", x, -1), IndexError, "scan: axis -1"),
+        (lambda ops, x: ops.scan("argmax", x, 0), ValueError, "scan: combiner"),
+        (lambda ops, x: ops.contract(x, x, 9, 9, (), ()), IndexError, "contract: axis 9"),
+        (lambda ops, x: ops.contract(x, x, (), (), 0, ()), ValueError, "do not pair up"),
+    ],
+)
+def test_primitives_check_axes_and_counts(call, error, words):
+    with pytest.raises(error, match=words):
+        call(_core.ops, cnp.ones((2, 3)))
+
+
+def test_gradients_are_as_many_as_outputs():
+    x = cnp.ones(3)
+    with pytest.raises(ValueError, match=r"chain_rule: 1 outputs and 0 incoming gradients. One"):
+        _core.nn.chain_rule([x], [], [x])
+
+
+def test_replaced_keeps_the_type():
+    x = cnp.ones((2, 3))
+    with pytest.raises(ValueError, match=r"replaced: the tensor has shape \(3,\). Shape \(2, 3\)"):
+        x.replaced(cnp.ones(3))
+    with pytest.raises(
+        TypeError, match=r"replaced: the tensor has dtype float32. Dtype float64 is"
+    ):
+        x.T.replaced(cnp.ones((3, 2), "float32"))
+
+
 METHODS = [
     name
     for name in dir(LazyTensor)
     if callable(getattr(LazyTensor, name))
-    and name not in ("__class__", "__new__", "__init__", "__init_subclass__", "__getattribute__",
+    and name not in ("__class__", "__init__", "__init_subclass__", "__getattribute__",
                      "__delattr__", "__setattr__", "__reduce_ex__", "__subclasshook__", "__dir__",
-                     "__sizeof__", "replaced")
+                     "__sizeof__")
 ]  # fmt: skip
 
 
