@@ -3,6 +3,7 @@
 
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/nn/differentiation.h"
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
@@ -26,6 +27,7 @@ void bind_operations(nb::module_& module) {
     module.def("silu", &nn::silu, located);
     module.def("gelu", &nn::gelu, located);
     module.def("embedding", &nn::embedding, located);
+    module.def("stop_gradient", &nn::stop_gradient, located);
     module.def(
         "convolution",
         [](const Tensor& x, const Tensor& filters, bool channels_last, const Integers& strides,
@@ -172,6 +174,9 @@ void bind_nn(nb::module_& module) {
     module.def(
         "chain_rule",
         [](const Tensors& outputs, const Tensors& gradients, const Tensors& inputs) {
+            user_check(outputs.size() == gradients.size(), "chain_rule: ", outputs.size(),
+                       " outputs and ", gradients.size(),
+                       " incoming gradients. One gradient for each output is required.");
             std::vector<std::pair<Tensor, Tensor>> incoming;
             for (size_t i = 0; i < outputs.size(); ++i)
                 incoming.emplace_back(outputs[i], gradients[i]);

@@ -98,6 +98,14 @@ def test_chain_rule_keys_work_by_identity():
     check(ones, np.ones_like(ROWS))
 
 
+def test_no_gradient_flows_through_stop_gradient():
+    x = cnp.asarray(ROWS)
+    check(nn.stop_gradient(x), ROWS)
+    y = nn.stop_gradient(x) * x
+    (gradient,) = chain_rule({y: y}, [x])
+    check(gradient, ROWS)
+
+
 def test_optimize_keeps_names_and_takes_an_evaluate_function():
     w = cnp.asarray(ROWS, name="weight")
     calls = []
