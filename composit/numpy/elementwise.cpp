@@ -5,6 +5,7 @@
 #include "composit/ir/scalar/function.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -109,6 +110,26 @@ Tensor clip(const Operand& x, const Operand& low, const Operand& high) {
     for (const Tensor& bound : given) check_integer_fits("clip", bound, dtype);
     return apply("clip", {x, low ? low : Operand(limit(dtype, false)),
                           high ? high : Operand(limit(dtype, true))});
+}
+
+Tensor round(const Operand& x, int64_t decimals) {
+    const Tensor value = strong(x);
+    const bool is_whole = ir::is_integer(value.dtype());
+    if (is_whole && decimals >= 0) return value;
+    if (decimals == 0) return apply("rint", {value});
+    user_check<TypeError>(value.dtype() != DType::boolean, "round: decimals is ", decimals,
+                          " for dtype bool. 0, or a number's dtype, is required.");
+    // Beyond this every power is infinite, or makes everything zero.
+    constexpr int64_t most = 400;
+    double power = 1;
+    for (int64_t i = std::min(decimals < 0 ? -std::max(decimals, -most) : decimals, most); i > 0;
+         --i)
+        power *= 10;
+    const Tensor wide = is_whole ? ops::astype(value, DType::float64) : value;
+    const std::string_view there = decimals > 0 ? "multiply" : "divide";
+    const std::string_view back = decimals > 0 ? "divide" : "multiply";
+    const Tensor rounded = apply(back, {apply("rint", {apply(there, {wide, power})}), power});
+    return ops::astype(rounded, value.dtype());
 }
 
 std::vector<Tensor> divmod(const Operand& x1, const Operand& x2) {

@@ -30,6 +30,11 @@ namespace composit::numpy {
 // high. The gradient passes where low <= x <= high, as torch.clamp's.
 [[nodiscard]] Tensor clip(const Operand& x, const Operand& low, const Operand& high);
 
+// x rounded to `decimals` places, halves to even, NumPy's way: rint(x 10^decimals) / 10^decimals,
+// in x's dtype. Integers stay as they are; before the point (decimals < 0) they go by float64.
+// TypeError for bool with decimals other than 0.
+[[nodiscard]] Tensor round(const Operand& x, int64_t decimals = 0);
+
 // x ** y, NumPy's operator: power, but for the Python numbers 2, 0.5, 1 and -1 as exponents of
 // floating bases (2 of integers too), which are square, sqrt, positive and reciprocal there.
 // ValueError for integers to a constant negative integer power.

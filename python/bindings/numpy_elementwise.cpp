@@ -33,6 +33,7 @@ void bind_numpy_elementwise(nb::module_& module) {
             return numpy::clip(x, low, high);
         },
         located);
+    module.def("round", &numpy::round, located);
     module.def("divmod", &numpy::divmod, located);
     module.def("frexp", &numpy::frexp, located);
     module.def("modf", &numpy::modf, located);

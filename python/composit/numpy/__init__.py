@@ -32,6 +32,18 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None)
     return write_out("clip", result, out)
 
 
+def round(a, decimals=0, out=None):
+    """Rounded to so many decimals, halves to even; negative ones are places before the point."""
+    import operator
+
+    from composit.numpy._ufunc import write_out
+
+    return write_out("round", _core.numpy.round(a, operator.index(decimals)), out)
+
+
+around = round
+
+
 def where(condition, x=None, y=None, /):
     """x where the condition holds, y elsewhere; with one argument, nonzero(condition)."""
     if x is None and y is None:

@@ -5,6 +5,9 @@
 #include "composit/numpy/operators.h"
 #include "values.h"
 
+#include <fstream>
+#include <iterator>
+
 namespace composit::numpy {
 namespace {
 
@@ -38,6 +41,32 @@ TEST(elementwise, every_row_has_a_function) {
     expect_values<double>(where(x > 5.0, x, 0), {2}, {0, 9});
     EXPECT_EQ(exp(x).shape(), (Shape{2}));
     expect_error<KeyError>([&] { (void)apply("squirt", {x}); }, "squirt");
+
+    std::ifstream file(COMPOSIT_FUNCTIONS_HEADER);
+    const std::string header{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_FALSE(header.empty());
+    for (const auto& row : ir::scalar::all_rows()) {
+        if (row->name == "clip") continue;  // written by hand: its bounds may be left out
+        std::vector<std::string> names{row->name};
+        names.insert(names.end(), row->aliases.begin(), row->aliases.end());
+        for (const std::string& name : names) {
+            const std::string start = "inline Tensor " + name;  // and_ and bool_ have a tail
+            const bool is_there = header.find(start + "(") != std::string::npos ||
+                                  header.find(start + "_(") != std::string::npos;
+            EXPECT_TRUE(is_there) << name << " is missing in " << COMPOSIT_FUNCTIONS_HEADER;
+        }
+    }
+}
+
+TEST(elementwise, round_to_decimals) {
+    expect_values<double>(round(array<double>({0.5, 1.5, -2.5})), {3}, {0, 2, -2});
+    expect_values<float>(round(array<float>({1.25f, -0.55f}), 1), {2}, {1.2f, -0.6f});
+    expect_values<double>(round(array<double>({1250, -15.5}), -2), {2}, {1200, -0.0});
+    expect_values<int8_t>(round(array<int8_t>({15, 25, -15}), -1), {3}, {20, 20, -20});
+    expect_values<int8_t>(round(array<int8_t>({15, 25}), 3), {2}, {15, 25});
+    expect_error<TypeError>([] { (void)round(array<bool>({true}), 1); },
+                            "round: decimals is 1 for dtype bool. 0, or a number's dtype, is "
+                            "required.");
 }
 
 TEST(elementwise, dtype_argument) {

@@ -166,6 +166,19 @@ def test_random_numbers_are_numpys(name):
     )
 
 
+@pytest.mark.parametrize("decimals", [0, 1, 2, 9, 25, -1, -2, -9, -25])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16", "uint64"])
+def test_round(dtype, decimals):
+    x = (np.random.RandomState(3).randn(50, 4) * [1, 10, 1000, 0.01] * 50).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = np.round(x, decimals)
+    tensor = cnp.asarray(x)
+    for made in (cnp.round(x, decimals), cnp.around(x, decimals), tensor.round(decimals),
+                 np.round(tensor, decimals)):  # fmt: skip
+        assert made.dtype == expected.dtype
+        np.testing.assert_array_equal(cnp.evaluate(made), expected)
+
+
 def test_global_random_state():
     cnp.random.seed(3)
     np.random.seed(3)
