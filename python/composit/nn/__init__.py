@@ -5,7 +5,7 @@ from composit.nn.initializers import *
 from composit.nn.layers import *
 from composit.nn.operations import *
 from composit.nn.optimize import Optimizer, adam, adamw, optimize, sgd, sgd_optimizer
-from composit.nn.training import chain_rule
+from composit.nn.training import chain_rule, stop_gradient
 from composit.operations import wrap_as_operation
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "optimize",
     "sgd",
     "sgd_optimizer",
+    "stop_gradient",
     "wrap_as_operation",
 ]

@@ -12,7 +12,6 @@ _c = _core.nn
 __all__ = [
     "average_pool", "convolution", "cross_entropy", "embedding", "gelu", "log_softmax",
     "logsumexp", "max_pool", "mse", "nll", "one_hot", "relu", "sigmoid", "silu",
-    "stop_gradient",
 ]  # fmt: skip
 
 
@@ -39,11 +38,6 @@ def gelu(x: Any) -> LazyTensor:
 def embedding(input_ids: Any, weights: Any) -> LazyTensor:
     """Rows of weights at integer ids."""
     return _c.embedding(input_ids, weights)
-
-
-def stop_gradient(x: Any) -> LazyTensor:
-    """x, through which no gradient flows (torch's detach)."""
-    return _c.stop_gradient(x)
 
 
 def _lengths(value: Any) -> Any:

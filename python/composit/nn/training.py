@@ -1,8 +1,9 @@
-"""chain_rule: gradients of outputs with respect to inputs."""
+"""chain_rule: gradients of outputs with respect to inputs; stop_gradient, which ends them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
@@ -17,3 +18,8 @@ def chain_rule(
     outputs = list(forward_outputs)
     gradients = [as_tensor(gradient) for gradient in forward_outputs.values()]
     return _core.nn.chain_rule(outputs, gradients, list(inputs))
+
+
+def stop_gradient(x: Any) -> LazyTensor:
+    """x, through which no gradient flows (torch's detach): its derivative is zero."""
+    return _core.nn.stop_gradient(x)
