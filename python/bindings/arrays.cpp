@@ -4,6 +4,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include "arrays.h"
 
+#include "arguments.h"
 #include "composit/base/error.h"
 
 #include <nanobind/stl/string.h>
@@ -103,7 +104,12 @@ DType dtype_from(nb::handle value) {
         return DType::bfloat16;
     }
     if (PyArray_DescrCheck(value.ptr())) return dtype_of(value);
-    return dtype_of(numpy_attribute("dtype")(value));
+    try {
+        return dtype_of(numpy_attribute("dtype")(value));
+    } catch (const nb::python_error& error) {
+        if (!error.matches(PyExc_TypeError)) throw;
+    }
+    refuse_argument(value, "A dtype");
 }
 
 nb::object dtype_object(DType dtype) {

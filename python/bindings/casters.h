@@ -101,9 +101,7 @@ struct type_caster<std::vector<composit::ir::Tensor>>
                      type_caster<std::vector<composit::ir::Tensor>>> {
     static constexpr auto Name = const_name("list[LazyTensor]");
     static std::vector<composit::ir::Tensor> convert(handle source) {
-        std::vector<composit::ir::Tensor> tensors;
-        for (handle item : source) tensors.push_back(composit::python::tensor_from(item));
-        return tensors;
+        return composit::python::tensors_from(source);
     }
     static nanobind::object made(const std::vector<composit::ir::Tensor>& tensors) {
         list result;

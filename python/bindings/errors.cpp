@@ -1,4 +1,5 @@
 // composit's errors as NumPy's exception classes, with the user's line at the end of the message.
+#include "arguments.h"
 #include "bindings.h"
 #include "composit/base/error.h"
 #include "composit/runtime/interrupt.h"
@@ -29,7 +30,7 @@ PyObject* make_class(nb::module_& module, const char* name, PyObject* base, cons
 }
 
 void raise(nb::handle exception, const std::exception& error) {
-    const std::string message = with_location(error.what());
+    const std::string message = with_location(in_the_words_of_the_call(error.what()));
     PyErr_SetString(exception.ptr(), message.c_str());
 }
 
@@ -105,6 +106,14 @@ void bind_errors(nb::module_& module) {
     });
     module.def("add_internal_folder",
                [](const std::string& folder) { add_internal_folder(folder); });
+    module.def("integer", &integer_from, nb::arg().none());
+    module.def(
+        "integers", [](nb::handle value) { return tuple_from(integers_from(value)); },
+        nb::arg().none());
+    module.def("number", &number_from, nb::arg().none());
+    module.def(
+        "public_frame", [] { return nb::steal(public_frame()); },
+        nb::sig("def public_frame() -> object"));
     module.def("with_location", [](const std::string& text) { return with_location(text); });
 }
 

@@ -25,7 +25,8 @@ numpy::IndexEntry tensor_entry(nb::handle value) {
         array = array.attr("astype")("int64");
     const Tensor tensor = tensor_from(array);
     user_check<IndexError>(ir::is_integer(tensor.dtype()) || tensor.dtype() == ir::DType::boolean,
-                           "arrays used as indices must be of integer (or boolean) type");
+                           "arrays used as indices must be of integer (or boolean) type, not ",
+                           tensor.dtype(), ".");
     return tensor;
 }
 
@@ -47,7 +48,8 @@ numpy::IndexEntry entry_from(nb::handle value) {
     const bool is_array = !PyUnicode_Check(object) && nb::hasattr(value, "__array__");
     user_check<IndexError>(is_array,
                            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) "
-                           "and integer or boolean arrays are valid indices");
+                           "and integer or boolean arrays are valid indices, not ",
+                           nb::repr(value).c_str(), ".");
     return tensor_entry(value);
 }
 

@@ -105,6 +105,26 @@ ir::Interned user_location() {
     return location;
 }
 
+PyObject* public_frame() {
+    PyFrameObject* frame = PyEval_GetFrame();
+    Py_XINCREF(frame);
+    PyFrameObject* called = nullptr;
+    while (frame) {
+        PyCodeObject* code = PyFrame_GetCode(frame);
+        const bool is_internal = facts_of(code).is_internal;
+        Py_DECREF(code);
+        if (!is_internal) {
+            Py_DECREF(frame);
+            break;
+        }
+        PyFrameObject* caller = PyFrame_GetBack(frame);
+        Py_XDECREF(called);
+        called = frame;
+        frame = caller;
+    }
+    return reinterpret_cast<PyObject*>(called);
+}
+
 void warn_user(const std::string& text) {
     const auto frame = nb::steal(reinterpret_cast<PyObject*>(user_frame()));
     if (!frame.is_valid()) {

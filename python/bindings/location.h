@@ -3,6 +3,7 @@
 
 #include "composit/ir/node.h"
 
+#include <Python.h>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,10 @@ struct Located {
 
 // "message [train.py:41]", once: a message that ends with a line already is left as it is.
 std::string with_location(std::string_view message);
+
+// The frame of the package's function that the user called: a new reference, or null where the user
+// called the core itself.
+PyObject* public_frame();
 
 // Code below `folder` is the package's own, except below its folder `examples`.
 void add_internal_folder(std::string folder);

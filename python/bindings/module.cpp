@@ -1,4 +1,5 @@
 // The extension composit._core.
+#include "arguments.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "composit/version.h"
@@ -41,4 +42,5 @@ NB_MODULE(_core, module) {
     bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");
     bind_nn(nn);
+    explain_mismatches(module);
 }

@@ -1,6 +1,7 @@
 // Python's values as operands and numbers.
 #include "values.h"
 
+#include "arguments.h"
 #include "cell.h"
 #include "composit/base/error.h"
 #include "content.h"
@@ -43,18 +44,45 @@ ir::Tensor tensor_from(nb::handle value) {
 }
 
 int64_t integer_from(nb::handle value) {
+    if (!PyIndex_Check(value.ptr())) refuse_argument(value, "An integer");
     const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
     if (!index.is_valid()) throw nb::python_error();
-    const long long integer = PyLong_AsLongLong(index.ptr());
+    int overflow = 0;
+    const long long integer = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (overflow) refuse_argument<OverflowError>(value, "An integer of 64 bits");
     if (integer == -1 && PyErr_Occurred()) throw nb::python_error();
     return integer;
 }
 
 std::vector<int64_t> integers_from(nb::handle value) {
     if (PyLong_Check(value.ptr()) || !PySequence_Check(value.ptr())) return {integer_from(value)};
+    const char* const required = "An integer or a sequence of integers";
+    if (PyUnicode_Check(value.ptr())) refuse_argument(value, required);
     std::vector<int64_t> integers;
-    for (nb::handle item : value) integers.push_back(integer_from(item));
+    for (nb::handle item : value) {
+        if (!PyIndex_Check(item.ptr())) refuse_argument(value, required);
+        integers.push_back(integer_from(item));
+    }
     return integers;
+}
+
+double number_from(nb::handle value) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number != -1 || !PyErr_Occurred()) return number;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    refuse_argument(value, "A number");
+}
+
+std::vector<ir::Tensor> tensors_from(nb::handle value) {
+    const nb::object items = nb::steal(PyObject_GetIter(value.ptr()));
+    if (!items.is_valid()) {
+        PyErr_Clear();
+        refuse_argument(value, "A sequence of tensors");
+    }
+    std::vector<ir::Tensor> tensors;
+    for (nb::handle item : items) tensors.push_back(tensor_from(item));
+    return tensors;
 }
 
 nb::tuple tuple_from(const std::vector<int64_t>& values) {

@@ -19,8 +19,11 @@ ir::Tensor tensor_from(nb::handle value);
 // Whether a binary operator takes the value at all (else Python asks the other operand).
 bool is_operand(nb::handle value);
 
-int64_t integer_from(nb::handle value);                // by __index__, Python's TypeError
-std::vector<int64_t> integers_from(nb::handle value);  // an integer or a sequence of them
+// TypeErrors name the function and argument of the user's call (arguments.h).
+int64_t integer_from(nb::handle value);                     // by __index__
+std::vector<int64_t> integers_from(nb::handle value);       // an integer or a sequence of them
+double number_from(nb::handle value);                       // by __float__
+std::vector<ir::Tensor> tensors_from(nb::handle iterable);  // each as by tensor_from
 nb::tuple tuple_from(const std::vector<int64_t>& values);
 
 }  // namespace composit::python

@@ -16,6 +16,11 @@ def register(backend: Any) -> Any:
                                    ndarrays and writes the second, in the program's order
 
     Kernels that it refuses run on the interpreter."""
+    name = getattr(backend, "name", None)
+    if not isinstance(name, str):
+        raise TypeError(
+            _core.with_location(f"register: the back end's name is {name!r}. A text is required.")
+        )
     _core.backends.register(backend)
     return backend
 

@@ -160,7 +160,14 @@ class CompiledFunction:
             if isinstance(leaf, int) and parameter.kind is not parameter.VAR_POSITIONAL
         }
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if named:
+            raise TypeError(
+                with_location(
+                    f"{self._name}: arguments are given by name: {', '.join(named)}. "
+                    "Compiled functions take them by position only."
+                )
+            )
         result = self._calls(*args)
         return self._call_slowly(args) if result is NotImplemented else result
 

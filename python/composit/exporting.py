@@ -8,6 +8,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import with_location
+from composit._mismatch import wrong
 from composit.compilation import CompiledFunction
 
 
@@ -24,6 +25,10 @@ def export(
     neither compiled for examples nor called yet; NotImplementedError naming what cannot be
     exported; OSError when a file cannot be written.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(wrong(path, "A path"))
+    if not isinstance(functions, Sequence):
+        raise TypeError(wrong(functions, "A sequence of functions made by composit.compile"))
     for function in functions:
         if not isinstance(function, CompiledFunction):
             raise TypeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from typing import Any
 
 from composit import _core
@@ -25,10 +26,14 @@ def _trace(function: Any, name: str, parameters: list[LazyTensor], call: Any) ->
     except (NotSupported, ValueError) as error:
         if isinstance(error, ValueError) and "placeholder" not in str(error):
             raise
+        # The line within the function says more than that of the call.
+        line = re.search(r"( \[[^\[\]]+:\d+\])?$", str(error))[0]  # type: ignore[index]
+        text = str(error).removesuffix(line)
         raise NotSupported(
             with_location(
-                f"wrap_as_operation: {name} cannot be traced: {error}. Operations on the arguments "
-                "must be functions of NumPy that composit has, and may not ask for their values."
+                f"wrap_as_operation: {name} cannot be traced: {text.rstrip('.')}. Operations "
+                "on the arguments must be functions of NumPy that composit has, and may not ask "
+                f"for their values.{line}"
             )
         ) from error
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit._mismatch import wrong
 from composit.numpy.random import (
     RandomState,
     get_state,
@@ -39,6 +40,8 @@ __all__ = [
 
 def key(seed: int) -> LazyTensor:
     """The key of an integer: a uint64 leaf, its value the seed modulo 2**64."""
+    if not hasattr(seed, "__index__"):
+        raise TypeError(wrong(seed, "An integer"))
     number = operator.index(seed)
     if not -(2**63) <= number < 2**64:
         raise OverflowError(

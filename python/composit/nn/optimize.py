@@ -45,18 +45,6 @@ def optimize(
     return [asarray(value, name=x.name) for value, x in zip(values, parameters)]
 
 
-def _numbers(function: str, options: dict[str, Any]) -> list[float]:
-    numbers = []
-    for name, value in options.items():
-        try:
-            numbers.append(float(value))
-        except (TypeError, ValueError):
-            raise TypeError(
-                with_location(f"{function}: {name} is {value!r}. A number is required.")
-            ) from None
-    return numbers
-
-
 def sgd_optimizer(learning_rate: float) -> Callable[[LazyTensor, LazyTensor], LazyTensor]:
     """parameter - learning_rate * gradient"""
 
@@ -73,8 +61,7 @@ def sgd(
     nesterov: bool = False,
 ) -> Optimizer:
     """Stochastic gradient descent, torch's formula."""
-    numbers = {"learning_rate": learning_rate, "momentum": momentum, "weight_decay": weight_decay}
-    rate, velocity, decay = _numbers("sgd", numbers)
+    rate, velocity, decay = map(_core.number, (learning_rate, momentum, weight_decay))
     return _core.nn.sgd(rate, velocity, decay, bool(nesterov))
 
 
@@ -86,18 +73,8 @@ def adam(
     weight_decay: float = 0,
 ) -> Optimizer:
     """Adam (Kingma and Ba 2015), torch's formula."""
-    return _core.nn.adam(
-        *_numbers(
-            "adam",
-            {
-                "learning_rate": learning_rate,
-                "beta1": beta1,
-                "beta2": beta2,
-                "epsilon": epsilon,
-                "weight_decay": weight_decay,
-            },
-        )
-    )
+    numbers = map(_core.number, (learning_rate, beta1, beta2, epsilon, weight_decay))
+    return _core.nn.adam(*numbers)
 
 
 def adamw(
@@ -108,15 +85,5 @@ def adamw(
     weight_decay: float = 0.01,
 ) -> Optimizer:
     """AdamW (Loshchilov and Hutter 2019): weight decay beside the gradient."""
-    return _core.nn.adamw(
-        *_numbers(
-            "adamw",
-            {
-                "learning_rate": learning_rate,
-                "beta1": beta1,
-                "beta2": beta2,
-                "epsilon": epsilon,
-                "weight_decay": weight_decay,
-            },
-        )
-    )
+    numbers = map(_core.number, (learning_rate, beta1, beta2, epsilon, weight_decay))
+    return _core.nn.adamw(*numbers)

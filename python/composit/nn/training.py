@@ -7,6 +7,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
+from composit._mismatch import wrong
 from composit.evaluation import as_tensor
 
 
@@ -15,9 +16,11 @@ def chain_rule(
 ) -> list[LazyTensor]:
     """Gradients of the inputs for {output: incoming gradient}; an output that maps to itself is a
     loss and gets ones."""
+    if not isinstance(forward_outputs, Mapping):
+        raise TypeError(wrong(forward_outputs, "A mapping from outputs to incoming gradients"))
     outputs = list(forward_outputs)
     gradients = [as_tensor(gradient) for gradient in forward_outputs.values()]
-    return _core.nn.chain_rule(outputs, gradients, list(inputs))
+    return _core.nn.chain_rule(outputs, gradients, inputs)
 
 
 def stop_gradient(x: Any) -> LazyTensor:

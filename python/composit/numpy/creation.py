@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from composit import _core
@@ -13,10 +12,7 @@ _c = _core.numpy
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    try:
-        return (operator.index(shape),)
-    except TypeError:
-        return tuple(operator.index(length) for length in shape)
+    return _core.integers(shape)
 
 
 def _layout(function: str, order: str | None, device: str | None = None) -> None:
@@ -202,9 +198,10 @@ def arange(
         step = 1
     values = (start, stop, step)
     if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):
-        first, end, by = (operator.index(value) for value in values)
+        first, end, by = (_core.integer(value) for value in values)
         return _c.arange_integers(first, end, by, dtype, name or "")
-    return _c.arange_floats(float(start), float(stop), float(step), dtype, name or "")
+    low, high, by_floats = map(_core.number, values)
+    return _c.arange_floats(low, high, by_floats, dtype, name or "")
 
 
 def linspace(
@@ -216,17 +213,12 @@ def linspace(
     for value in (start, stop):
         if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
             refuse("linspace", start=start, stop=stop)
-    try:
-        count = operator.index(num)
-    except TypeError:
-        raise TypeError(
-            with_location(f"'{type(num).__name__}' object cannot be interpreted as an integer")
-        ) from None
-    result = _c.linspace(float(start), float(stop), count, endpoint, dtype, "")
+    first, last, count = _core.number(start), _core.number(stop), _core.integer(num)
+    result = _c.linspace(first, last, count, endpoint, dtype, "")
     if not retstep:
         return result
     parts = count - 1 if endpoint else count
-    return result, (float(stop) - float(start)) / parts if parts > 0 else float("nan")
+    return result, (last - first) / parts if parts > 0 else float("nan")
 
 
 def eye(

@@ -13,10 +13,7 @@ from composit._core import LazyTensor
 def _size(size: Any) -> tuple[int, ...]:
     if size is None:
         return ()
-    try:
-        return (operator.index(size),)
-    except TypeError:
-        return tuple(operator.index(length) for length in size)
+    return _core.integers(size)
 
 
 def _entropy() -> list[int]:
@@ -104,7 +101,7 @@ def _make(seed: Any) -> Any:
     try:
         return _core.numpy.RandomState(operator.index(seed))
     except TypeError:
-        return _core.numpy.RandomState([operator.index(word) for word in seed])
+        return _core.numpy.RandomState(_core.integers(seed))
 
 
 # The front door's state; the core has none.

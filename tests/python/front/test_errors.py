@@ -67,5 +67,5 @@ def test_classes(error, call):
 def test_type_errors_of_python():
     with pytest.raises(TypeError, match=r"unsupported operand type"):
         cnp.ones(3) + "a"
-    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
-        cnp.sum(cnp.ones(3), axis=1.5)
+    message = raised(TypeError, lambda: cnp.sum(cnp.ones(3), axis=1.5))
+    assert message.startswith("sum: axis is 1.5. An integer is required.")

@@ -5,11 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from composit import nn
+import composit
+from composit import nn, random
 from composit import numpy as cnp
 
-W = cnp.ones(3)
+W, X, IMAGE, KEY = cnp.ones(3), cnp.ones((2, 3)), np.ones((1, 3, 5, 6)), random.key(0)
 STEP = nn.sgd_optimizer(0.1)
+
+
+class Unnamed:
+    """A back end whose name is not a text."""
+
+    name = 4
+
 
 REFUSED = [
     (
@@ -44,6 +52,132 @@ REFUSED = [
         "adam: learning_rate is 'x'. A number is required.",
     ),
     (TypeError, lambda: nn.adamw(beta2=None), "adamw: beta2 is None. A number is required."),
+    (
+        TypeError,
+        lambda: cnp.sum(X, keepdims="a"),
+        "sum: keepdims is 'a'. True or False is required.",
+    ),
+    (TypeError, lambda: X.sum(axis="a"), "sum: axis is 'a'. An integer is required."),
+    (TypeError, lambda: cnp.sum(X, axis=1.5), "sum: axis is 1.5. An integer is required."),
+    (TypeError, lambda: cnp.asarray(X, name=3), "asarray: name is 3. A text is required."),
+    (
+        TypeError,
+        lambda: random.split(random.key(0), "a"),
+        "split: num is 'a'. An integer is required.",
+    ),
+    (TypeError, lambda: random.key("a"), "key: seed is 'a'. An integer is required."),
+    (
+        TypeError,
+        lambda: cnp.ones("a"),
+        "ones: shape is 'a'. An integer or a sequence of integers is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.zeros((2, 1.5)),
+        "zeros: shape is (2, 1.5). An integer or a sequence of integers is required.",
+    ),
+    (
+        OverflowError,
+        lambda: cnp.ones(2**64),
+        "ones: shape is 18446744073709551616. An integer of 64 bits is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.ones(3, dtype="bogus"),
+        "ones: dtype is 'bogus'. A dtype is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.broadcast_to(X, "a"),
+        "broadcast_to: shape is 'a'. An integer or a sequence of integers is required.",
+    ),
+    (
+        TypeError,
+        lambda: nn.convolution(IMAGE, IMAGE, channels_last=False, padding="same"),
+        "convolution: padding is 'same'. An integer or a sequence of integers is required.",
+    ),
+    (TypeError, lambda: nn.dropout(X, "a", KEY), "dropout: rate is 'a'. A number is required."),
+    (
+        TypeError,
+        lambda: cnp.concatenate(3),
+        "concatenate: arrays is 3. A sequence of tensors is required.",
+    ),
+    (
+        TypeError,
+        lambda: nn.chain_rule(None, [X]),
+        "chain_rule: forward_outputs is None. A mapping from outputs to incoming gradients is "
+        "required.",
+    ),
+    (
+        TypeError,
+        lambda: nn.chain_rule({X: X}, None),
+        "chain_rule: inputs is None. A sequence of tensors is required.",
+    ),
+    (
+        TypeError,
+        lambda: composit.compile(cnp.sin, X, name="sine")(x=X),
+        "sine: arguments are given by name: x. Compiled functions take them by position only.",
+    ),
+    (
+        TypeError,
+        lambda: composit.compile(cnp.sin, X, cache_folder=3),
+        "compile: cache_folder is 3. A text is required.",
+    ),
+    (TypeError, lambda: composit.export(3, "a", []), "export: path is 3. A path is required."),
+    (
+        TypeError,
+        lambda: composit.export("a", "a", 3),
+        "export: functions is 3. A sequence of functions made by composit.compile is required.",
+    ),
+    (
+        TypeError,
+        lambda: composit.backends.register(Unnamed()),
+        "register: the back end's name is 4. A text is required.",
+    ),
+    (
+        ValueError,
+        lambda: nn.cross_entropy(X, [0, 1], reduction="bogus"),
+        "cross_entropy: reduction is 'bogus'. Available: mean, sum, none.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.trace(W),
+        "trace: diag requires an array of at least two dimensions, not (3,).",
+    ),
+    (
+        ValueError,
+        lambda: cnp.full((2, 3), np.ones(4)),
+        "full: operands could not be broadcast together with remapped shapes "
+        "[original->remapped]: (4,) and requested shape (2, 3).",
+    ),
+    (
+        ValueError,
+        lambda: nn.layer_norm(X, np.ones(4), np.ones(4)),
+        "layer_norm: operands could not be broadcast together with shapes (2, 3) (4,). Lengths "
+        "must be equal, or 1, from the last axis backwards.",
+    ),
+    (
+        ValueError,
+        lambda: nn.mse(X, np.ones(5)),
+        "mse: operands could not be broadcast together with shapes (2, 3) (5,). Lengths must be "
+        "equal, or 1, from the last axis backwards.",
+    ),
+    (
+        IndexError,
+        lambda: X[1.5],
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+        "boolean arrays are valid indices, not 1.5.",
+    ),
+    (
+        IndexError,
+        lambda: X[np.ones(2)],
+        "arrays used as indices must be of integer (or boolean) type, not float64.",
+    ),
+    (
+        TypeError,
+        lambda: nn.sgd().step(3, [X], []),
+        "an argument is 3. A sequence of tensors is required.",
+    ),
 ]
 
 
@@ -55,3 +189,29 @@ def test_messages(error, call, text):
         call()
     message = str(caught.value)
     assert re.fullmatch(re.escape(text) + r" \[test_messages\.py:\d+\]", message), message
+
+
+def test_a_function_of_the_users_own_is_not_renamed():
+    """An operation that the user called within a traced function keeps its name."""
+    with pytest.raises(ValueError, match=r"^matmul: inner dimensions differ"):
+        composit.grad(lambda x: cnp.sum(cnp.matmul(x, x)))(np.ones((2, 3)))
+
+
+def test_an_error_of_the_users_own_is_left_alone():
+    def fails(x):
+        raise TypeError("f(): incompatible, says the user")
+
+    with pytest.raises(TypeError, match=r"^f\(\): incompatible, says the user$"):
+        composit.compile(fails, np.ones(3))
+
+
+def test_wrap_as_operation_names_one_line():
+    @composit.wrap_as_operation()
+    def sorted_rows(x):
+        return np.sort(x)
+
+    with pytest.raises(NotImplementedError) as caught:
+        sorted_rows(X)
+    message = str(caught.value)
+    assert message.startswith("wrap_as_operation: sorted_rows cannot be traced: numpy.sort of ")
+    assert message.count("[test_messages.py:") == 1 and message.endswith("]")

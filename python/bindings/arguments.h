@@ -1,0 +1,29 @@
+// Arguments that the core does not take: messages with the function that the user called, the name
+// and value of the argument, and what is required.
+#pragma once
+
+#include "composit/base/error.h"
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+namespace composit::python {
+
+// "sum: axis is 1.5. An integer is required.", from composit._mismatch.
+std::string mismatch(nanobind::handle value, const char* required);
+
+template <class E = TypeError>
+[[noreturn]] void refuse_argument(nanobind::handle value, const char* required) {
+    throw E(mismatch(value, required));
+}
+
+// "multiply: …" as "layer_norm: …" where layer_norm is the function that the user called. A message
+// with a line comes from elsewhere and is left as it is.
+std::string in_the_words_of_the_call(const std::string& message);
+
+// Functions of the module and of all that is in it raise TypeErrors like these, in place of
+// nanobind's list of signatures, when their arguments do not fit. Call it when all is bound.
+void explain_mismatches(nanobind::module_& module);
+
+}  // namespace composit::python

@@ -1,0 +1,110 @@
+"""What is wrong with an argument that the core does not take, in the words of the user's call."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import reprlib
+from typing import Any
+
+from composit import _core
+from composit._core import with_location
+
+# What a parameter of the core's signature takes, and how that is called.
+_numbers = (int, float)
+_KINDS = {
+    "int": ("An integer", lambda value: hasattr(value, "__index__")),
+    "bool": ("True or False", lambda value: isinstance(value, bool)),
+    "float": ("A number", lambda value: isinstance(value, _numbers) or hasattr(value, "__float__")),
+    "str": ("A text", lambda value: isinstance(value, str)),
+    "list[LazyTensor]": ("A sequence of tensors", lambda value: hasattr(value, "__iter__")),
+}
+
+
+def wrong(value: Any, required: str, function: str = "") -> str:
+    """The message for an argument that is `value`, or holds it; `function` is named where none of
+    the package's own is known."""
+    called, name, whole = _in_the_call(value)
+    function = called or function
+    prefix = f"{function}: " if function else ""
+    return with_location(f"{prefix}{name} is {_shown(whole)}. {required} is required.")
+
+
+def explained(text: str, positional: list[Any], named: dict[str, Any]) -> str:
+    """The message in place of nanobind's `text`, which lists the signatures of a function."""
+    signatures = re.findall(r"^    \d+\. (\w+)\((.*)\) -> .*$", text, re.MULTILINE)
+    function = signatures[0][0]
+    if len(signatures) == 1:
+        parameters = _parameters(signatures[0][1])
+        given = [*zip(parameters, positional), *((p, named.get(p[0])) for p in parameters)]
+        for (_, kind), value in given[: len(positional)] + [
+            pair for pair in given[len(positional) :] if pair[0][0] in named
+        ]:
+            required, accepts = _KINDS.get(kind.removesuffix(" | None"), ("", None))
+            is_left_out = value is None and kind.endswith("| None")
+            if accepts is not None and not is_left_out and not accepts(value):
+                return wrong(value, required, function)
+    called = _called()[0] or function
+    types = ", ".join(type(value).__name__ for value in (*positional, *named.values()))
+    required = " or ".join(f"({parameters})" for _, parameters in signatures)
+    return with_location(
+        f"{called}: arguments of types ({types}) are given. {required} is required."
+    )
+
+
+def renamed(message: str) -> str:
+    """The message of one of the package's functions, as one of the function that the user called,
+    which is made of it."""
+    function, colon, rest = message.partition(": ")
+    called = _called()[0]
+    if not (colon and called and function.isidentifier()) or function == called:
+        return message
+    if message.endswith("]") and re.search(r" \[[^\[\]]+:\d+\]$", message):
+        return message
+    from composit import nn, numpy
+
+    is_public = hasattr(numpy, function) or hasattr(nn, function)
+    return f"{called}: {rest}" if is_public else message
+
+
+def _parameters(signature: str) -> list[tuple[str, str]]:
+    """(name, type) of each; types may hold commas within brackets."""
+    parameters: list[tuple[str, str]] = []
+    for part in re.split(r", (?![^\[]*\])", signature):
+        if part not in ("/", "*", ""):
+            name, _, kind = part.partition(": ")
+            parameters.append((name, kind.partition(" = ")[0]))
+    return parameters
+
+
+def _called() -> tuple[str, dict[str, Any]]:
+    """The package's function that the user called, and its arguments."""
+    frame: Any = _core.public_frame()
+    if frame is None or frame.f_code.co_filename == __file__:
+        return "", {}
+    name = frame.f_code.co_qualname.partition(".<locals>")[0].rpartition(".")[2]
+    code = frame.f_code
+    flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount + flags
+    arguments = {x: frame.f_locals[x] for x in code.co_varnames[:count] if x in frame.f_locals}
+    return ("" if name.startswith(("_", "<")) else name), arguments
+
+
+def _in_the_call(value: Any) -> tuple[str, str, Any]:
+    """The function, and the name and whole value of its argument that is `value` or holds it."""
+    function, arguments = _called()
+    for holds in (lambda whole: whole is value, lambda whole: _has(whole, value)):
+        names = [name for name, whole in arguments.items() if holds(whole)]
+        if len(names) == 1:
+            return function, names[0], arguments[names[0]]
+    return function, "an argument", value
+
+
+def _has(whole: Any, value: Any) -> bool:
+    return isinstance(whole, (tuple, list)) and any(
+        item is value or _has(item, value) for item in whole
+    )
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, (bool, int, float, str)) else reprlib.repr(value)
