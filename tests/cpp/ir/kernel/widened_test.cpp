@@ -21,14 +21,6 @@ int64_t address(const Access& access, const Extents& extents, int64_t flat) {
     return result;
 }
 
-Access part(const Access& access, const std::vector<std::pair<size_t, size_t>>& ranges) {
-    Access result = access;
-    result.strides.clear();
-    for (const auto& [first, count] : ranges)
-        for (size_t i = 0; i < count; ++i) result.strides.push_back(access.strides[first + i]);
-    return result;
-}
-
 // By output address: the addresses of what is multiplied, in order.
 std::map<int64_t, Products> products_of(const Contract& c) {
     const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
