@@ -126,6 +126,9 @@ nb::object dtype_object(DType dtype) {
 ir::Array array_from(nb::handle value, bool copy) {
     nb::object source = nb::borrow(value);
     if (!PyArray_Check(source.ptr())) source = numpy_attribute("asarray")(source);
+    const int number = PyArray_TYPE(ndarray_of(source));
+    if (number == NPY_UNICODE || number == NPY_STRING || number == NPY_OBJECT)
+        refuse_argument(value, "An array of booleans, integers, floats or complex numbers");
     const DType dtype =
         dtype_of(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(ndarray_of(source)))));
     const ir::Shape shape = shape_of(ndarray_of(source));

@@ -112,7 +112,11 @@ void bind_errors(nb::module_& module) {
         nb::arg().none());
     module.def("number", &number_from, nb::arg().none());
     module.def(
-        "public_frame", [] { return nb::steal(public_frame()); },
+        "public_frame",
+        []() -> nb::object {
+            PyObject* frame = public_frame();
+            return frame ? nb::steal(frame) : nb::none();
+        },
         nb::sig("def public_frame() -> object"));
     module.def("with_location", [](const std::string& text) { return with_location(text); });
 }

@@ -40,7 +40,7 @@ ir::Tensor tensor_from(nb::handle value) {
         for (nb::handle item : value)
             if (nb::isinstance<LazyTensor>(item))
                 return tensor_from(nb::module_::import_("composit.numpy").attr("stack")(value));
-    return ir::constant(array_from(numpy_attribute("asarray")(value)));
+    return ir::constant(array_from(value));
 }
 
 int64_t integer_from(nb::handle value) {

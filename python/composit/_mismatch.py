@@ -63,7 +63,7 @@ def renamed(message: str) -> str:
         return message
     from composit import nn, numpy
 
-    is_public = hasattr(numpy, function) or hasattr(nn, function)
+    is_public = function in vars(numpy) or function in vars(nn)
     return f"{called}: {rest}" if is_public else message
 
 
@@ -87,7 +87,10 @@ def _called() -> tuple[str, dict[str, Any]]:
     flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     count = code.co_argcount + code.co_kwonlyargcount + flags
     arguments = {x: frame.f_locals[x] for x in code.co_varnames[:count] if x in frame.f_locals}
-    return ("" if name.startswith(("_", "<")) else name), arguments
+    if code.co_qualname in ("Ufunc.__call__", "PairUfunc.__call__"):  # operands without names
+        return frame.f_locals["self"].__name__, {}
+    is_name = not name.startswith(("__", "<"))
+    return (name.lstrip("_") if is_name else ""), arguments
 
 
 def _in_the_call(value: Any) -> tuple[str, str, Any]:

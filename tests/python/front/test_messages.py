@@ -175,6 +175,18 @@ REFUSED = [
     ),
     (
         TypeError,
+        lambda: cnp.asarray(np.array(["abc"])),
+        "asarray: a is array(['abc'], dtype='<U3'). An array of booleans, integers, floats or "
+        "complex numbers is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.add(X, "abc"),
+        "add: an argument is 'abc'. An array of booleans, integers, floats or complex numbers is "
+        "required.",
+    ),
+    (
+        TypeError,
         lambda: nn.sgd().step(3, [X], []),
         "an argument is 3. A sequence of tensors is required.",
     ),
