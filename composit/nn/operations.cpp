@@ -73,6 +73,14 @@ void check_labels(std::string_view function, const Tensor& scores, const Tensor&
     numpy::check_bounds(labels, scores.rank() - 1, scores.shape().back());
 }
 
+// Minus the entries that checked labels choose.
+Tensor losses_at(std::string_view function, const Tensor& log_probabilities, const Tensor& labels,
+                 std::string_view reduction) {
+    const Tensor column = numpy::expand_dims(labels, -1);
+    const Tensor chosen = numpy::take_along_axis(log_probabilities, column, -1);
+    return reduced(function, apply("negative", {numpy::squeeze(chosen, -1)}), reduction);
+}
+
 }  // namespace
 
 Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
@@ -100,14 +108,12 @@ Tensor one_hot(const Tensor& labels, int64_t classes, DType dtype) {
 
 Tensor nll(const Tensor& log_probabilities, const Tensor& labels, std::string_view reduction) {
     check_labels("nll", log_probabilities, labels);
-    const Tensor column = numpy::expand_dims(labels, -1);
-    const Tensor chosen = numpy::take_along_axis(log_probabilities, column, -1);
-    return reduced("nll", apply("negative", {numpy::squeeze(chosen, -1)}), reduction);
+    return losses_at("nll", log_probabilities, labels, reduction);
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, std::string_view reduction) {
     check_labels("cross_entropy", logits, labels);
-    return nll(log_softmax(logits, -1), labels, reduction);
+    return losses_at("cross_entropy", log_softmax(logits, -1), labels, reduction);
 }
 
 Tensor mse(const Tensor& prediction, const Tensor& target, std::string_view reduction) {

@@ -174,6 +174,8 @@ TEST(losses, cross_entropy_and_its_gradient) {
     expect_near(cross_entropy(x, labels, "none"), {2}, {first, second});
     expect_near(cross_entropy(x, labels), {}, {(first + second) / 2});
     expect_near(cross_entropy(x, labels, "sum"), {}, {first + second});
+    expect_error<ValueError>([&] { (void)cross_entropy(x, labels, "bogus"); },
+                             "cross_entropy: reduction is 'bogus'. Available: mean, sum, none.");
     const auto loss = [&](const Tensor& logits) { return cross_entropy(logits, labels); };
     expect_near(grad(loss)(x), {2, 3},
                 {std::exp(1.0) / total / 2, std::exp(2.0) / total / 2,
