@@ -12,6 +12,7 @@ namespace composit::ops {
 using ir::Attributes;
 using ir::Node;
 using ir::TensorType;
+using ir::kernel::concatenate;
 
 namespace {
 
@@ -66,12 +67,6 @@ Tensor permuted_to(const Tensor& x,
     return transpose(x, permutation);
 }
 
-Axes joined(Axes a, const Axes& b, const Axes& c) {
-    a.insert(a.end(), b.begin(), b.end());
-    a.insert(a.end(), c.begin(), c.end());
-    return a;
-}
-
 std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gradients,
                                  const std::vector<bool>& wanted) {
     const Tensor &a = node.operand(0), &b = node.operand(1), &g = gradients[0];
@@ -87,7 +82,7 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
         const Tensor product = contract(
             g, b,
             {range(0, c.batch_a.size()), c.batch_b, range(batch + rows, free_b.size()), free_b});
-        Axes places = joined(c.batch_a, free_a, {});
+        Axes places = concatenate({c.batch_a, free_a});
         for (int64_t axis : free_axes(b, c.batch_b, free_b))
             for (size_t i = 0; i < c.contracted_b.size(); ++i)
                 if (c.contracted_b[i] == axis) places.push_back(c.contracted_a[i]);
@@ -101,7 +96,7 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
         for (int64_t axis : free_axes(a, c.batch_a, free_a))
             for (size_t i = 0; i < c.contracted_a.size(); ++i)
                 if (c.contracted_a[i] == axis) places.push_back(c.contracted_b[i]);
-        result[1] = permuted_to(product, joined(places, free_b, {}));
+        result[1] = permuted_to(product, concatenate({places, free_b}));
     }
     return result;
 }
@@ -127,8 +122,8 @@ void lower_contract(const Node& node, ir::Lowering& lowering) {
         extents(a, free_a),
         extents(b, free_b),
         extents(a, c.contracted_a),
-        access(lowering.memory(0), joined(c.batch_a, free_a, c.contracted_a)),
-        access(lowering.memory(1), joined(c.batch_b, c.contracted_b, free_b)),
+        access(lowering.memory(0), concatenate({c.batch_a, free_a, c.contracted_a})),
+        access(lowering.memory(1), concatenate({c.batch_b, c.contracted_b, free_b})),
         {}};
     kernel.output = lowering.new_output(0);
     lowering.emit(std::move(kernel));

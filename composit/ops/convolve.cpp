@@ -11,6 +11,7 @@ namespace composit::ops {
 using ir::Attributes;
 using ir::Node;
 using ir::TensorType;
+using ir::kernel::concatenate;
 
 namespace {
 
@@ -70,14 +71,7 @@ Tensor flipped(const Tensor& filters) {
 }
 
 Shape shape_of(std::initializer_list<int64_t> first, const Shape& rest) {
-    Shape shape(first);
-    shape.insert(shape.end(), rest.begin(), rest.end());
-    return shape;
-}
-
-Shape joined(Shape a, const Shape& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
+    return concatenate({Shape(first), rest});
 }
 
 Axes swap_with_rest(std::initializer_list<int64_t> first, size_t rank) {
@@ -118,15 +112,14 @@ Tensor gradient_of_filters(const Node& node, const Tensor& g, const Convolution&
     const Tensor &x = node.operand(0), &filters = node.operand(1);
     const Shape window = spatial(filters), counts = spatial(g);
     const auto n = static_cast<int64_t>(window.size());
-    Axes low{0, 0}, high{0, 0}, interior{0, 0};
-    low.insert(low.end(), c.padding_low.begin(), c.padding_low.end());
-    high.insert(high.end(), c.padding_high.begin(), c.padding_high.end());
+    const Axes low = shape_of({0, 0}, c.padding_low), high = shape_of({0, 0}, c.padding_high);
+    Axes interior{0, 0};
     for (int64_t dilation : c.input_dilation) interior.push_back(dilation - 1);
     const Tensor zero = ir::constant(Array::zeros(x.dtype(), {}));
     Tensor seen = windows(pad(x, zero, low, high, interior), window, c.strides, c.filter_dilation);
     const int64_t batch = x.shape()[0], groups = c.groups;
     const int64_t outs = filters.shape()[0] / groups, ins = filters.shape()[1];
-    seen = reshape(seen, joined(shape_of({batch, groups, ins}, counts), window));
+    seen = reshape(seen, concatenate({{batch, groups, ins}, counts, window}));
     const Tensor made = reshape(g, shape_of({batch, groups, outs}, counts));
     Axes summed{0};
     for (int64_t d = 0; d < n; ++d) summed.push_back(3 + d);

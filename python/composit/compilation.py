@@ -111,7 +111,11 @@ class CompiledFunction:
 
     def specialise(self, *examples: Any) -> Specialisation:
         """Compiles for arguments like these (now, if it has not been done)."""
-        signature, leaves, rebuild = self._signature(examples)
+        return self._specialised(examples, *self._signature(examples))
+
+    def _specialised(
+        self, examples: tuple[Any, ...], signature: Any, leaves: list[Any], rebuild: Any
+    ) -> Specialisation:
         found = self.specialisations.get(signature)
         if found is None:
             found = self._compile(leaves, rebuild)
@@ -172,20 +176,16 @@ class CompiledFunction:
         return self._call_slowly(args) if result is NotImplemented else result
 
     def _call_slowly(self, args: tuple[Any, ...]) -> Any:
-        signature, leaves, _ = self._signature(args)
-        found = self.specialisations.get(signature)
-        if found is None:
-            if self._is_fixed and self._latest is not None:
-                # The core's message names the argument that does not fit.
-                self._latest([leaf for leaf in leaves if hasattr(leaf, "dtype")])
-                raise TypeError(
-                    with_location(
-                        f"{self._name}: the arguments do not have the structure of the examples."
-                    )
+        signature, leaves, rebuild = self._signature(args)
+        arrays = [leaf for leaf in leaves if hasattr(leaf, "dtype")]
+        if self._is_fixed and self._latest and signature not in self.specialisations:
+            self._latest(arrays)  # the core's message names the argument that does not fit
+            raise TypeError(
+                with_location(
+                    f"{self._name}: the arguments do not have the structure of the examples."
                 )
-            found = self.specialise(*args)
-        self._calls.latest = list(self.specialisations).index(signature)
-        return found([leaf for leaf in leaves if hasattr(leaf, "dtype")])
+            )
+        return self._specialised(args, signature, leaves, rebuild)(arrays)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not (name == "core" or hasattr(Specialisation, name)):

@@ -64,5 +64,13 @@ inline DType integer_like(const Expr& x) {
     const int size = size_of(x.dtype());
     return size == 2 ? DType::int16 : size == 4 ? DType::int32 : DType::int64;
 }
+// The unsigned dtype of an integer's size.
+inline DType unsigned_like(const Expr& x) {
+    const int size = size_of(x.dtype());
+    return size == 1   ? DType::uint8
+           : size == 2 ? DType::uint16
+           : size == 4 ? DType::uint32
+                       : DType::uint64;
+}
 
 }  // namespace composit::ir::scalar

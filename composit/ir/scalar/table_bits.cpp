@@ -5,14 +5,6 @@
 namespace composit::ir::scalar {
 namespace {
 
-DType unsigned_like(const Expr& x) {
-    const int size = size_of(x.dtype());
-    return size == 1   ? DType::uint8
-           : size == 2 ? DType::uint16
-           : size == 4 ? DType::uint32
-                       : DType::uint64;
-}
-
 // Counts that no shift of the dtype has (negative ones are large as unsigned) are replaced by 0.
 Expr fits(const Expr& count) {
     return Expr::cast(count, unsigned_like(count)) < 8 * size_of(count.dtype());

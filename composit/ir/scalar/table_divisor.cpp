@@ -7,14 +7,6 @@ namespace {
 // Numbers below 2^64 take fewer divisions (Lamé, 1844).
 constexpr int64_t most_divisions = 93;
 
-DType unsigned_like(const Expr& x) {
-    const int size = size_of(x.dtype());
-    return size == 1   ? DType::uint8
-           : size == 2 ? DType::uint16
-           : size == 4 ? DType::uint32
-                       : DType::uint64;
-}
-
 // |x|; that of the least integer fits, too.
 Expr magnitude(const Expr& x) { return Expr::cast(absolute(x), unsigned_like(x)); }
 

@@ -58,17 +58,40 @@ def _no_method(function: str, method: str, those_that_have_it: Iterable[str]) ->
     )
 
 
-class Ufunc:
+class Elementwise:
+    """What ufuncs of one and of two results share: a name, counts, and outputs by position."""
+
+    def __init__(self, name: str, doc: str, nin: int, nout: int) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = doc
+        self.__module__ = "composit.numpy"
+        self.nin, self.nout, self.nargs = nin, nout, nin + nout
+
+    def _parted(self, operands: tuple[Any, ...], out: Any) -> tuple[Any, Any]:
+        """The inputs among `operands`, and the outputs behind them; out excludes the latter."""
+        count = len(operands)
+        if not self.nin <= count <= self.nargs or (count > self.nin and out is not None):
+            raise TypeError(
+                with_location(
+                    f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments "
+                    f"but {count} were given"
+                )
+            )
+        return operands[: self.nin], operands[self.nin :]
+
+    def __repr__(self) -> str:
+        return f"<composit ufunc '{self.__name__}'>"
+
+    def __reduce__(self) -> Any:
+        return (_by_name, (self.__name__,))
+
+
+class Ufunc(Elementwise):
     """An elementwise function under NumPy's broadcasting and promotion; one node a call."""
 
     def __init__(self, row: Any) -> None:
+        super().__init__(row.name, row.doc, row.arity, 1)
         self.row = row
-        self.__name__ = self.__qualname__ = row.name
-        self.__doc__ = row.doc
-        self.__module__ = "composit.numpy"
-        self.nin = row.arity
-        self.nout = 1
-        self.nargs = row.arity + 1
 
     def __call__(
         self,
@@ -80,14 +103,7 @@ class Ufunc:
     ) -> LazyTensor:
         name = self.__name__
         if len(operands) != self.nin:
-            if len(operands) != self.nin + 1 or out is not None:
-                raise TypeError(
-                    with_location(
-                        f"{name}() takes from {self.nin} to {self.nargs} positional arguments "
-                        f"but {len(operands)} were given"
-                    )
-                )
-            out, operands = operands[-1], operands[:-1]
+            operands, (out,) = self._parted(operands, out)
         result = _computed(name, operands, dtype, casting)
         if where is not True:
             result = _masked(name, result, where, out)
@@ -144,24 +160,13 @@ class Ufunc:
             parameters.append(kind(name, kind.KEYWORD_ONLY, default=default))
         return inspect.Signature(parameters)
 
-    def __repr__(self) -> str:
-        return f"<composit ufunc '{self.__name__}'>"
 
-    def __reduce__(self) -> Any:
-        return (_by_name, (self.__name__,))
-
-
-class PairUfunc:
+class PairUfunc(Elementwise):
     """An elementwise function of two results: two rows applied to the same operands."""
 
     def __init__(self, name: str, first: Ufunc, second: Ufunc) -> None:
+        super().__init__(name, f"({first.__doc__}, {second.__doc__})", first.nin, 2)
         self.rows = (first, second)
-        self.__name__ = self.__qualname__ = name
-        self.__doc__ = f"({first.__doc__}, {second.__doc__})"
-        self.__module__ = "composit.numpy"
-        self.nin = first.nin
-        self.nout = 2
-        self.nargs = first.nin + 2
 
     def __call__(
         self,
@@ -172,15 +177,8 @@ class PairUfunc:
         casting: str = "same_kind",
     ) -> tuple[Any, Any]:
         name = self.__name__
-        count = len(operands)
-        if not self.nin <= count <= self.nargs or (count > self.nin and out is not None):
-            raise TypeError(
-                with_location(
-                    f"{name}() takes from {self.nin} to {self.nargs} positional arguments but "
-                    f"{count} were given"
-                )
-            )
-        outs = (*operands[self.nin :], None, None)[:2] if out is None else out
+        operands, places = self._parted(operands, out)
+        outs = (*places, None, None)[:2] if out is None else out
         if not isinstance(outs, tuple):
             raise TypeError(
                 with_location(
@@ -194,19 +192,12 @@ class PairUfunc:
             )
         if self.__name__ == "frexp":
             refuse(name, dtype=dtype)
-        operands = operands[: self.nin]
         # Both are made before either is written: out may be an operand.
         results = [_computed(row.__name__, operands, dtype, casting) for row in self.rows]
         if where is not True:
             results = [_masked(name, result, where, o) for result, o in zip(results, outs)]
         first, second = (write_out(name, result, o) for result, o in zip(results, outs))
         return first, second
-
-    def __repr__(self) -> str:
-        return f"<composit ufunc '{self.__name__}'>"
-
-    def __reduce__(self) -> Any:
-        return (_by_name, (self.__name__,))
 
 
 def _computed(row: str, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
@@ -242,17 +233,15 @@ def _as_tensor(value: Any) -> LazyTensor:
 
 def ufuncs() -> dict[str, Ufunc | PairUfunc]:
     """Every row of the table, by name and by alias, and what NumPy makes of two rows."""
-    table: dict[str, Ufunc | PairUfunc] = {}
+    single: dict[str, Ufunc] = {}
     for row in _core.scalar.all_rows():
         ufunc = Ufunc(row)
         for name in (row.name, *row.aliases):
-            table[name] = ufunc
+            single[name] = ufunc
     pairs = {
         "divmod": ("floor_divide", "remainder"),
         "frexp": ("frexp_mantissa", "frexp_exponent"),
         "modf": ("modf_fraction", "modf_integer"),
     }
-    for name, rows in pairs.items():
-        first, second = (Ufunc(_core.scalar.find_row(row)) for row in rows)
-        table[name] = PairUfunc(name, first, second)
-    return table
+    made = {name: PairUfunc(name, single[a], single[b]) for name, (a, b) in pairs.items()}
+    return {**single, **made}
