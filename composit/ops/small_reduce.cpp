@@ -58,10 +58,6 @@ Expr first_position(Combiner combiner, const Exprs& elements) {
     return position;
 }
 
-bool finds_position(Combiner combiner) {
-    return combiner == Combiner::argmax || combiner == Combiner::argmin;
-}
-
 }  // namespace
 
 std::optional<ir::Nest> small_reduction(const ir::Nest& x, Combiner combiner, const Axes& axes,

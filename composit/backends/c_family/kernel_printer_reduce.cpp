@@ -11,10 +11,6 @@ using ir::kernel::Combiner;
 using ir::kernel::Extents;
 using ir::kernel::Reduce;
 
-bool finds_position(Combiner combiner) {
-    return combiner == Combiner::argmax || combiner == Combiner::argmin;
-}
-
 // The prelude's name of the operation: "Sum", or of the order that positions are found by.
 std::string operation(Combiner combiner) {
     switch (combiner) {

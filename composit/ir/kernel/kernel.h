@@ -43,6 +43,9 @@ struct Map {
 
 enum class Combiner : uint8_t { sum, product, maximum, minimum, any, all, argmax, argmin };
 std::string_view name(Combiner combiner);
+inline bool finds_position(Combiner combiner) {
+    return combiner == Combiner::argmax || combiner == Combiner::argmin;
+}
 
 // for each kept index: output[kept] = combine over the reduced indices, flattened row-major, of
 // value(inputs[k][kept, reduced]). Strides of inputs: kept dimensions first, then reduced ones. The

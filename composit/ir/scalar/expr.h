@@ -4,27 +4,33 @@
 // sharing: an Expr that is used twice is computed once. The language is pure; every member below
 // has one exact meaning, so that the interpreter, generated C++ and exported C++ agree to the bit:
 //
+// clang-format off
 //   constant, argument       leaves
 //   add subtract multiply    integers wrap modulo 2^n; floats round to nearest even (IEEE 754);
-//   bool is not accepted divide                   floats: IEEE. Integers: C's truncating division;
-//   the divisor must not be 0, nor the
-//                            quotient overflow (the table's rows guard both)
+//                            bool is not accepted
+//   divide                   floats: IEEE. Integers: C's truncating division; the divisor must not
+//                            be 0, nor the quotient overflow (the table's rows guard both)
 //   remainder                integers: C's %, same precondition. Floats: fmod (exact)
 //   negate absolute          floats: the sign bit only. Integers wrap
 //   fma                      a * b + c with one rounding; floats only. The only fused operation
-//   there is square_root floor ceil rint trunc copysign nextafter     exact or correctly rounded,
-//   floats only; rint: half to even equal not_equal less less_equal greater greater_equal    ->
-//   bool; comparisons with NaN are false, except not_equal bit_and bit_or bit_xor bit_not integers
-//   and bool (on bool: and, or, xor, not) shift_left shift_right   integers; 0 <= count < width is
-//   required; right shifts of signed integers keep the sign select                   c ? a : b,
-//   without evaluating a difference between the branches: both may be computed cast between real
-//   dtypes. To bool: x != 0. Float to integer: truncates; the value must fit
-//                            (use `convert`, library.h, where it may not). Integer to integer
-//                            wraps. Otherwise rounds to nearest even
+//   square_root floor ceil rint trunc copysign nextafter
+//                            exact or correctly rounded, floats only; rint: half to even
+//   equal not_equal less less_equal greater greater_equal
+//                            -> bool; comparisons with NaN are false, except not_equal
+//   bit_and bit_or bit_xor bit_not
+//                            integers and bool (on bool: and, or, xor, not)
+//   shift_left shift_right   integers; 0 <= count < width is required; right shifts of signed
+//                            integers keep the sign
+//   select                   c ? a : b; both branches may be computed
+//   cast                     between real dtypes. To bool: x != 0. Float to integer: truncates; the
+//                            value must fit (use `convert`, convert.h, where it may not). Integer
+//                            to integer wraps. Otherwise rounds to nearest even
 //   bitcast                  the same bits as another dtype of the same size
 //   lookup                   table[index]: a constant table of this dtype; 0 <= index < length is
-//   required call                     a row of the table, applied to operands
+//                            required
+//   call                     a row of the table, applied to operands
 //   loop                     one value of a state that a step replaces while a condition holds
+// clang-format on
 //
 // Subnormals are kept everywhere. Nothing is contracted, reassociated or assumed finite.
 #pragma once
