@@ -1,0 +1,149 @@
+"""BERT-base (Devlin et al. 2019) without its pooler: token ids and a mask to hidden states."""
+
+import numpy as np
+
+from models.weights import Shapes, Weights
+
+LAYERS, WIDTH, HEADS, WIDE, VOCABULARY, POSITIONS = 12, 768, 12, 3072, 30522, 512
+EPSILON = 1e-12
+HEAD_SIZE = WIDTH // HEADS
+
+
+def shapes() -> Shapes:
+    found: Shapes = {
+        "words": (VOCABULARY, WIDTH), "positions": (POSITIONS, WIDTH), "types": (2, WIDTH),
+        "norm.scale": (WIDTH,), "norm.bias": (WIDTH,),
+    }  # fmt: skip
+    widths = {
+        "query": (WIDTH, WIDTH), "key": (WIDTH, WIDTH), "value": (WIDTH, WIDTH),
+        "output": (WIDTH, WIDTH), "wide": (WIDTH, WIDE), "narrow": (WIDE, WIDTH),
+    }  # fmt: skip
+    for layer in range(LAYERS):
+        for name, shape in widths.items():
+            found[f"{layer}.{name}.weight"] = shape
+            found[f"{layer}.{name}.bias"] = shape[1:]
+        for name in ("norm1", "norm2"):
+            found[f"{layer}.{name}.scale"] = found[f"{layer}.{name}.bias"] = (WIDTH,)
+    return found
+
+
+def inputs(batch: int, length: int = 128) -> tuple[np.ndarray, np.ndarray]:
+    """Token ids, and a mask that is 0 at the end of each text."""
+    ids = np.random.default_rng(batch).integers(0, VOCABULARY, (batch, length))
+    mask = np.ones((batch, length), np.int64)
+    mask[:, length - 8 :] = 0
+    return ids, mask
+
+
+def flops(batch: int, length: int = 128) -> float:
+    """Of the products."""
+    dense = 2 * batch * length * WIDTH * (4 * WIDTH + 2 * WIDE)
+    return LAYERS * (dense + 4 * batch * length * length * WIDTH)
+
+
+def composit_model(ids, mask, weights):
+    """In composit.numpy and composit.nn."""
+    import composit.numpy as cnp
+    from composit import nn
+
+    w = weights
+
+    def norm(x, name):
+        scale, bias = w[f"{name}.scale"], w[f"{name}.bias"]
+        return nn.layer_norm(x, scale, bias, axis=-1, epsilon=EPSILON)
+
+    def parameters(layer, *names):
+        return [w[f"{layer}.{name}.{kind}"] for name in names for kind in ("weight", "bias")]
+
+    attention_mask = (1 - cnp.astype(mask, "float32")[:, None, None, :]) * -1e9
+    x = nn.embedding(ids, w["words"]) + w["positions"][: ids.shape[1]] + w["types"][0]
+    x = norm(x, "norm")
+    for layer in range(LAYERS):
+        projections = parameters(layer, "query", "key", "value", "output")
+        attended = nn.multi_head_attention(x, attention_mask, *projections, head_size=HEAD_SIZE)
+        x = norm(x + attended, f"{layer}.norm1")
+        wide = nn.feedforward(x, *parameters(layer, "wide", "narrow"))
+        x = norm(x + wide, f"{layer}.norm2")
+    return x
+
+
+def jax_model(ids, mask, weights):
+    """In jax.numpy."""
+    import jax
+    import jax.numpy as jnp
+
+    w = weights
+
+    def norm(x, name):
+        deviation = x - jnp.mean(x, -1, keepdims=True)
+        variance = jnp.mean(deviation**2, -1, keepdims=True)
+        scale, bias = w[f"{name}.scale"], w[f"{name}.bias"]
+        return deviation * jax.lax.rsqrt(variance + EPSILON) * scale + bias
+
+    def linear(x, name):
+        return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
+
+    def heads(x, name):
+        x = linear(x, name).reshape(*x.shape[:2], HEADS, HEAD_SIZE)
+        return jnp.transpose(x, (0, 2, 1, 3))
+
+    def attention(x, layer):
+        query, key, value = (heads(x, f"{layer}.{name}") for name in ("query", "key", "value"))
+        scores = query @ jnp.swapaxes(key, -1, -2) / np.sqrt(HEAD_SIZE) + attention_mask
+        mixed = jnp.transpose(jax.nn.softmax(scores, -1) @ value, (0, 2, 1, 3))
+        return linear(mixed.reshape(x.shape), f"{layer}.output")
+
+    attention_mask = (1 - mask.astype("float32")[:, None, None, :]) * -1e9
+    x = norm(w["words"][ids] + w["positions"][: ids.shape[1]] + w["types"][0], "norm")
+    for layer in range(LAYERS):
+        x = norm(x + attention(x, layer), f"{layer}.norm1")
+        wide = jax.nn.gelu(linear(x, f"{layer}.wide"), approximate=False)
+        x = norm(x + linear(wide, f"{layer}.narrow"), f"{layer}.norm2")
+    return x
+
+
+def torch_model(weights: Weights):
+    """transformers' BertModel with these weights: a module of ids and mask."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    names = {
+        "words": "embeddings.word_embeddings.weight",
+        "positions": "embeddings.position_embeddings.weight",
+        "types": "embeddings.token_type_embeddings.weight",
+        "norm.scale": "embeddings.LayerNorm.weight",
+        "norm.bias": "embeddings.LayerNorm.bias",
+    }
+    parts = {
+        "query": "attention.self.query", "key": "attention.self.key",
+        "value": "attention.self.value", "output": "attention.output.dense",
+        "norm1": "attention.output.LayerNorm", "wide": "intermediate.dense",
+        "narrow": "output.dense", "norm2": "output.LayerNorm",
+    }  # fmt: skip
+    state = {}
+    for name, value in weights.items():
+        if name not in names:
+            layer, part, kind = name.split(".")
+            kind = "weight" if kind == "scale" else kind
+            names[name] = f"encoder.layer.{layer}.{parts[part]}.{kind}"
+        is_matrix = value.ndim == 2 and name.endswith("weight")
+        state[names[name]] = torch.from_numpy(value.T.copy() if is_matrix else value)
+
+    config = BertConfig(attn_implementation="eager")  # its defaults are BERT-base
+    with torch.device("meta"):
+        bert = BertModel(config, add_pooling_layer=False)
+    bert = bert.to_empty(device="cpu")
+    for kind, length in (("position_ids", POSITIONS), ("token_type_ids", POSITIONS)):
+        values = torch.arange(length) if kind == "position_ids" else torch.zeros(length).long()
+        setattr(bert.embeddings, kind, values[None])
+    bert.load_state_dict(state)
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bert = bert
+
+        def forward(self, ids, mask):
+            return self.bert(input_ids=ids, attention_mask=mask).last_hidden_state
+
+    return Model().eval()
