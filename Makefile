@@ -73,12 +73,10 @@ test: build  ## C++ and Python tests; FILTER=word runs those that match
 	$(PYTEST) -n $(JOBS) --dist loadfile $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES) || failed=1; \
 	exit $$failed
 
-bench: build $(VENV)/ready-bench  ## measure the core, and Python against NumPy and PyTorch (slow)
+bench: build $(VENV)/ready-bench  ## measure against peers, about 15 minutes; FILTER=word for a part
 	@$(CMAKE) --preset release -DPython_EXECUTABLE=$(BIN)/python
 	@$(CMAKE) --build build/release -j $(JOBS)
-	@for program in build/release/benchmarks/bench_*; do if test -x $$program; then $$program; fi; done
-	@for program in benchmarks/python/bench_*.py; do \
-	    if test -f $$program; then PYTHONPATH=build/release/python $(RUN) $$program; fi; done
+	@PYTHONPATH=build/release/python $(RUN) benchmarks/python/run.py '$(FILTER)'
 
 fuzz: build  ## random programs for MINUTES=5
 	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(PYTEST) tests/fuzz

@@ -1,68 +1,57 @@
-"""Fused elementwise work, products, softmax, sums and gelu against NumPy and PyTorch."""
+"""Fused elementwise functions, and sums, which read their input once."""
 
 import numpy as np
-from measure import check, compare, thread_counts, torch, write
-from scipy.special import erf
-from threadpoolctl import threadpool_limits
+from functions import Pass, function_case
+from group import main
 
-import composit
-import composit.numpy as cnp
-from composit import nn
-
-ROOT_2 = np.float32(np.sqrt(2))
+MILLION = (1_000_000,)
 
 
-def normal(*shape):
-    return np.random.RandomState(len(shape) + shape[0]).standard_normal(shape).astype(np.float32)
+def exp_tanh(library):
+    return lambda a, b, c: library.exp(a + b) * library.tanh(c)
 
 
-def numpy_softmax(x):
-    powers = np.exp(x - x.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+def relu3(library):
+    """A rectifier with a smooth start: cubic from 0 to 1, then linear."""
+
+    def function(x):
+        return library.where(x < 0, 0, library.where(x < 1, x**3 / 3, x - np.float32(2 / 3)))
+
+    return function
 
 
 def cases():
-    """(name, arguments, composit's function, NumPy's, PyTorch's)"""
-    for size in (100, 1_000_000):
-        yield (f"exp(a + b) * tanh(c), {size:,}", [normal(size) / 2 for _ in range(3)],
-               lambda a, b, c: cnp.exp(a + b) * cnp.tanh(c),
-               lambda a, b, c: np.exp(a + b) * np.tanh(c),
-               lambda a, b, c: torch.exp(a + b) * torch.tanh(c))  # fmt: skip
-    for n in (256, 1024):
-        yield f"matmul {n} x {n}", [normal(n, n), normal(n, n)], cnp.matmul, np.matmul, torch.matmul
-    yield ("softmax 512 x 512", [normal(512, 512)], lambda x: nn.softmax(x, axis=1), numpy_softmax,
-           lambda x: torch.softmax(x, 1))  # fmt: skip
+    import jax.numpy as jnp
+    import torch
+
+    import composit.numpy as cnp
+    from composit import nn
+
+    name = "exp(a + b) * tanh(c)"
+    ours, jax, numpy = exp_tanh(cnp), exp_tanh(jnp), exp_tanh(np)
+    yield function_case(f"{name}, 16M", 2, 3, [(2**24,)] * 3, ours, numpy=numpy, jax=jax)
+    yield function_case(f"{name}, 1M", 1.5, 3, [MILLION] * 3, ours, jax=jax)
+    yield function_case(f"{name}, 100", 1, 2, [(100,)] * 3, ours, numpy=numpy)
+    for kind in (Pass.FORWARD, Pass.VJP):
+        yield function_case(
+            f"relu3, 1M, {kind.value}", 1, 1.5, [MILLION], relu3(cnp), kind, jax=relu3(jnp)
+        )
+    for kind in (Pass.FORWARD, Pass.BOTH):
+        yield function_case(
+            f"gelu (erf), 1M, {kind.value}", 1.2, 2, [MILLION], nn.gelu, kind,
+            torch=torch.nn.functional.gelu,
+        )  # fmt: skip
     for axis in (0, 1, None):
-        name = "all" if axis is None else f"axis {axis}"
-        yield (f"sum of 1000 x 1000, {name}", [normal(1000, 1000)],
-               lambda x, axis=axis: cnp.sum(x, axis=axis),
-               lambda x, axis=axis: np.sum(x, axis=axis),
-               lambda x, axis=axis: torch.sum(x, axis))  # fmt: skip
-    yield ("gelu, 1,000,000", [normal(1_000_000)], nn.gelu,
-           lambda x: 0.5 * x * (1 + erf(x / ROOT_2)), torch.nn.functional.gelu)  # fmt: skip
-
-
-def rows_of(name, arguments, ours, numpys, torchs, threads):
-    compiled = composit.compile(ours, *arguments, threads=threads, name="f")
-    tensors = [torch.from_numpy(array) for array in arguments]
-    expected = numpys(*arguments)
-    check(name, compiled(*arguments), expected, 1e-3)
-    check(name, torchs(*tensors).numpy(), expected, 1e-3)
-    yield compare(name, "NumPy", threads, lambda: compiled(*arguments), lambda: numpys(*arguments))
-    yield compare(name, "PyTorch", threads, lambda: compiled(*arguments), lambda: torchs(*tensors))
-
-
-def main():
-    rows = []
-    with torch.inference_mode():
-        for threads in thread_counts():
-            torch.set_num_threads(threads)
-            with threadpool_limits(threads):
-                for case in cases():
-                    rows += rows_of(*case, threads)
-    notes = "float32. NumPy's gelu uses SciPy's erf. NumPy uses threads in matmul only."
-    write("elementwise", "Elementwise functions, products and reductions", notes, rows)
+        yield function_case(
+            f"sum of 1000 x 1000, axis {axis}", None, None, [(1000, 1000)],
+            lambda x, axis=axis: cnp.sum(x, axis=axis),
+            numpy=lambda x, axis=axis: np.sum(x, axis=axis),
+            torch=lambda x, axis=axis: torch.sum(x, axis), tolerance=1e-4,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    notes = (
+        "Bytes are those of inputs and results. Results agree to 1e-5 of the largest, sums 1e-4."
+    )
+    main("Elementwise functions and sums", notes, cases)

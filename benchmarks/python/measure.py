@@ -1,153 +1,175 @@
-"""Paired measurements, their JSON files under build/bench, and docs/performance.md from them."""
+"""Cases of work that composit and its peers do in turns, and the rows that measuring them makes."""
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import statistics
-import subprocess
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 
-# Threads that spin while they wait cost PyTorch a scheduler's time slice at each step if another
-# program wants the core (100 times its time on a shared machine); sleeping ones cost it a few
-# microseconds. This has to be set before PyTorch is loaded; programs import torch from here.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-import torch  # noqa: F401
-
-LOAD = os.getloadavg()[0]  # of others: before anything is measured
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/bench"
-PAGE = ROOT / "docs/performance.md"
 Call = Callable[[], object]
-INTRODUCTION = """# Performance
+LEAST_SECONDS = 5e-3  # of one timing: shorter calls are repeated
+SECONDS = 4.0  # of a case, about
+ROUNDS = (5, 25)
 
-Written by `make bench`; not by hand. A ratio is the peer's time divided by composit's, so above 1
-composit is faster; **cases that composit loses are in bold**. Both run in turns, in one process, on
-the same data, after their results were compared; a ratio is the median over the pairs, a time the
-median over the runs. composit is compiled (`composit.compile`), PyTorch is eager. Where the load
-before the run is near the number of cores, others used them: rows of one thread still compare well,
-rows of two threads say little. † marks a side that was slower with two threads than with one.
-"""
+
+@dataclass
+class Sides:
+    """composit's call, its peers' by name, and what any of them must do at least: floating-point
+    operations, and bytes that it reads or writes."""
+
+    ours: Call
+    peers: dict[str, Call]
+    flops: float = 0
+    bytes: float = 0
+
+
+@dataclass
+class Case:
+    """Work to compare. `prepare(threads)` checks that the sides' results are equal but for
+    rounding. A call does `per_call` units of the work that the row is about."""
+
+    name: str
+    must: float | None
+    aim: float | None
+    prepare: Callable[[int], Sides]
+    per_call: int = 1
+    threads: tuple[int, ...] = (1, 2)
+    rounds: tuple[int, int] = ROUNDS
+    is_share: bool = False  # the row is about the share of the multiply-add peak, not the ratio
+
+
+@dataclass
+class Probe:
+    """A row that is not composit's time beside a peer's: `measure()` returns its value, and by
+    name what is shown beside it. None says that composit cannot do this yet."""
+
+    name: str
+    must: float
+    aim: float | None
+    unit: str
+    measure: Callable[[int], tuple[float | None, dict[str, float]]]
+    less_is_better: bool = True
+    threads: tuple[int, ...] = (1, 2)
+
+
+@dataclass
+class Row:
+    """What the JSON holds. `value` is the ratio of the best peer's time to composit's, or what
+    `unit` says; times are in microseconds; `percent` is of the limit, None where there is none."""
+
+    case: str
+    threads: int
+    value: float | None
+    unit: str
+    must: float | None
+    aim: float | None
+    less_is_better: bool = False
+    percent: float | None = None
+    composit_us: float | None = None
+    peers_us: dict[str, float] = field(default_factory=dict)
+    ratios: dict[str, float] = field(default_factory=dict)
+    beside: dict[str, float] = field(default_factory=dict)
+    rounds: int = 0
+    load: float = 0
+
+
+@dataclass
+class Failure:
+    """In place of a row: a side failed, or results differ."""
+
+    failed: str
 
 
 @dataclass(frozen=True)
-class Row:
-    """One comparison: medians in microseconds, and the median of the pairs' ratios."""
+class Limits:
+    """Of the threads of this run: floating-point operations and bytes per second."""
 
-    case: str
-    peer: str
-    threads: int
-    composit_us: float
-    peer_us: float
-    ratio: float
-    pairs: int
+    flops: float
+    bandwidth: float
+
+    def seconds(self, flops: float, moved: float) -> float:
+        return max(flops / self.flops, moved / self.bandwidth)
 
 
-def compare(case: str, peer: str, threads: int, ours: Call, theirs: Call, pairs: int = 25) -> Row:
-    """Runs the two in turns, each often enough to be measured."""
-    counts = [_count(ours), _count(theirs)]
-    times: list[tuple[float, float]] = []
-    for i in range(pairs):
-        sides = [(0, ours), (1, theirs)]
-        pair = [0.0, 0.0]
-        for side, call in sides if i % 2 == 0 else reversed(sides):
-            pair[side] = _seconds(call, counts[side])
-        times.append((pair[0], pair[1]))
-    row = Row(
-        case, peer, threads, 1e6 * statistics.median(a for a, _ in times),
-        1e6 * statistics.median(b for _, b in times), statistics.median(b / a for a, b in times),
-        pairs,
-    )  # fmt: skip
-    print(
-        f"{case:34} {peer:9} {threads} thread{'s' if threads > 1 else ' '} "
-        f"{row.composit_us:10.1f} us {row.peer_us:10.1f} us   ratio {row.ratio:6.2f}",
-        flush=True,
-    )
+def rows_of(cases: Iterable[Case | Probe], threads: int, limits: Limits) -> Iterator[Row | Failure]:
+    for case in cases:
+        try:
+            yield measure(case, threads, limits)
+        except Exception as error:
+            traceback.print_exc()
+            reason = str(error).strip().partition("\n")[0]
+            yield Failure(f"{case.name}, {threads} threads: {type(error).__name__}: {reason}")
+
+
+def measure(case: Case | Probe, threads: int, limits: Limits) -> Row:
+    if isinstance(case, Case):
+        return measure_case(case, threads, limits)
+    value, beside = case.measure(threads)
+    return Row(case.name, threads, value, case.unit, case.must, case.aim, case.less_is_better,
+               beside=beside, load=os.getloadavg()[0])  # fmt: skip
+
+
+def measure_case(case: Case, threads: int, limits: Limits) -> Row:
+    sides = case.prepare(threads)
+    peers = sides.peers
+    times = in_turns([sides.ours, *peers.values()], case.rounds)
+    medians = [statistics.median(side) for side in zip(*times)]
+    scale = 1e6 / case.per_call
+    ratios = {
+        name: statistics.median(side[i] / side[0] for side in times)
+        for i, name in enumerate(peers, 1)
+    }
+    row = Row(case.name, threads, min(ratios.values(), default=None), "x", case.must, case.aim,
+              composit_us=medians[0] * scale, rounds=len(times), ratios=ratios,
+              peers_us={name: scale * m for name, m in zip(peers, medians[1:])},
+              load=os.getloadavg()[0])  # fmt: skip
+    least = limits.seconds(sides.flops, sides.bytes)
+    if least:
+        row.percent = 100 * least / medians[0]
+    if case.is_share:
+        row.value, row.unit = least / medians[0], "share"
+        row.beside = {name: least / m for name, m in zip(peers, medians[1:])}
     return row
 
 
-def _count(call: Call) -> int:
-    call()
-    call()
-    return max(1, int(5e-3 / max(_seconds(call, 1), 1e-7)))
+def in_turns(calls: list[Call], rounds: tuple[int, int] = ROUNDS) -> list[list[float]]:
+    """Seconds of each call, round by round; each round starts with the next call."""
+    counts = []
+    for call in calls:
+        call()
+        alone = min(seconds(call, 1) for _ in range(2))
+        counts.append(max(1, int(LEAST_SECONDS / max(alone, 1e-7))))
+    times: list[list[float]] = []
+    start = time.perf_counter()
+    while len(times) < rounds[0] or (
+        len(times) < rounds[1] and time.perf_counter() - start < SECONDS
+    ):
+        found = [0.0] * len(calls)
+        for k in range(len(calls)):
+            i = (k + len(times)) % len(calls)
+            found[i] = seconds(calls[i], counts[i])
+        times.append(found)
+    return times
 
 
-def _seconds(call: Call, count: int) -> float:
+def seconds(call: Call, count: int) -> float:
     start = time.perf_counter()
     for _ in range(count):
         call()
     return (time.perf_counter() - start) / count
 
 
-def thread_counts() -> list[int]:
-    """1 and 2, as far as this process may use them."""
-    return [count for count in (1, 2) if count <= len(os.sched_getaffinity(0))]
-
-
-def check(case: str, ours: object, theirs: object, tolerance: float) -> None:
-    """The same values, but for rounding; AssertionError tells where they are not."""
-    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance, err_msg=case)
-
-
-def machine() -> dict[str, str]:
-    """What the numbers depend on."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    flags = next((line.split() for line in lines if line.startswith("flags")), [])
-    sets = [name for name in ("avx2", "fma", "avx512f") if name in flags]
-    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout
-    return {
-        "CPU": f"{names[0] if names else platform.processor()}, {len(names)} logical cores"
-               f" ({', '.join(sets) or 'no vector extensions beyond the baseline'})",
-        "load before the run": f"{LOAD:.1f}",
-        "OMP_WAIT_POLICY": os.environ["OMP_WAIT_POLICY"],
-        "compiler": compiler.splitlines()[0],
-        "Python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "scipy", "torch")},
-    }  # fmt: skip
-
-
-def write(name: str, title: str, notes: str, rows: list[Row]) -> None:
-    """build/bench/NAME.json, and the page from all such files."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    found = {"title": title, "notes": notes, "machine": machine(),
-             "rows": [asdict(row) for row in rows]}  # fmt: skip
-    (FOLDER / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
-    files = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
-    PAGE.write_text(page([file for file in files if "rows" in file and "notes" in file]))
-
-
-def table_line(row: dict, rows: list[dict]) -> str:
-    """One line of a table; a loss is bold, a side that threads made slower has a dagger."""
-    alone = [r for r in rows if r["threads"] == 1 and all(r[k] == row[k] for k in ("case", "peer"))]
-
-    def time_of(side: str) -> str:
-        is_slower = any(row[side] > 1.25 * other[side] for other in alone)
-        return f"{row[side]:.1f} us{' †' if is_slower else ''}"
-
-    mark = "**" if row["ratio"] < 1 else ""
-    cells = [row["case"], row["peer"], row["threads"], time_of("composit_us"), time_of("peer_us"),
-             f"{mark}{row['ratio']:.2f}{mark}"]  # fmt: skip
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def page(files: list[dict]) -> str:
-    """The text of docs/performance.md."""
-    parts = [INTRODUCTION]
-    for file in files:
-        about = "; ".join(f"{key} {value}" for key, value in file["machine"].items())
-        lines = [f"\n## {file['title']}\n", f"{fill(file['notes'], 100)}\n",
-                 f"{fill(f'Measured on {about}.', 100)}\n",
-                 "| case | peer | threads | composit | peer's | ratio |",
-                 "|---|---|---:|---:|---:|---:|"]  # fmt: skip
-        lines += [table_line(row, file["rows"]) for row in file["rows"]]
-        parts.append("\n".join(lines) + "\n")
-    return "".join(parts)
+def check(case: str, ours: object, theirs: object, tolerance: float, floor: float = 0) -> None:
+    """The same values but for rounding, relative to the largest, or of at most `floor`;
+    AssertionError says where not."""
+    expected = np.asarray(theirs)
+    allowed = tolerance * float(np.abs(expected).max(initial=0)) + floor
+    np.testing.assert_allclose(ours, expected, 0, allowed, err_msg=case)

@@ -6,30 +6,33 @@ from models.weights import Shapes, Weights
 
 LAYERS, WIDTH, HEADS, WIDE, VOCABULARY, POSITIONS = 12, 768, 12, 3072, 30522, 512
 EPSILON = 1e-12
-HEAD_SIZE = WIDTH // HEADS
 
 
-def shapes() -> Shapes:
+def shapes(
+    layers: int = LAYERS, width: int = WIDTH, wide: int = WIDE, vocabulary: int = VOCABULARY
+) -> Shapes:
     found: Shapes = {
-        "words": (VOCABULARY, WIDTH), "positions": (POSITIONS, WIDTH), "types": (2, WIDTH),
-        "norm.scale": (WIDTH,), "norm.bias": (WIDTH,),
+        "words": (vocabulary, width), "positions": (POSITIONS, width), "types": (2, width),
+        "norm.scale": (width,), "norm.bias": (width,),
     }  # fmt: skip
     widths = {
-        "query": (WIDTH, WIDTH), "key": (WIDTH, WIDTH), "value": (WIDTH, WIDTH),
-        "output": (WIDTH, WIDTH), "wide": (WIDTH, WIDE), "narrow": (WIDE, WIDTH),
+        "query": (width, width), "key": (width, width), "value": (width, width),
+        "output": (width, width), "wide": (width, wide), "narrow": (wide, width),
     }  # fmt: skip
-    for layer in range(LAYERS):
+    for layer in range(layers):
         for name, shape in widths.items():
             found[f"{layer}.{name}.weight"] = shape
             found[f"{layer}.{name}.bias"] = shape[1:]
         for name in ("norm1", "norm2"):
-            found[f"{layer}.{name}.scale"] = found[f"{layer}.{name}.bias"] = (WIDTH,)
+            found[f"{layer}.{name}.scale"] = found[f"{layer}.{name}.bias"] = (width,)
     return found
 
 
-def inputs(batch: int, length: int = 128) -> tuple[np.ndarray, np.ndarray]:
+def inputs(
+    batch: int, length: int = 128, vocabulary: int = VOCABULARY
+) -> tuple[np.ndarray, np.ndarray]:
     """Token ids, and a mask that is 0 at the end of each text."""
-    ids = np.random.default_rng(batch).integers(0, VOCABULARY, (batch, length))
+    ids = np.random.default_rng(batch).integers(0, vocabulary, (batch, length))
     mask = np.ones((batch, length), np.int64)
     mask[:, length - 8 :] = 0
     return ids, mask
@@ -41,12 +44,18 @@ def flops(batch: int, length: int = 128) -> float:
     return LAYERS * (dense + 4 * batch * length * length * WIDTH)
 
 
+def sizes_of(weights) -> tuple[int, int]:
+    """Layers and the width of a head."""
+    layers = sum(name.endswith("query.bias") for name in weights)
+    return layers, weights["norm.scale"].shape[0] // HEADS
+
+
 def composit_model(ids, mask, weights):
     """In composit.numpy and composit.nn."""
     import composit.numpy as cnp
     from composit import nn
 
-    w = weights
+    w, (layers, head_size) = weights, sizes_of(weights)
 
     def norm(x, name):
         scale, bias = w[f"{name}.scale"], w[f"{name}.bias"]
@@ -58,9 +67,9 @@ def composit_model(ids, mask, weights):
     attention_mask = (1 - cnp.astype(mask, "float32")[:, None, None, :]) * -1e9
     x = nn.embedding(ids, w["words"]) + w["positions"][: ids.shape[1]] + w["types"][0]
     x = norm(x, "norm")
-    for layer in range(LAYERS):
+    for layer in range(layers):
         projections = parameters(layer, "query", "key", "value", "output")
-        attended = nn.multi_head_attention(x, attention_mask, *projections, head_size=HEAD_SIZE)
+        attended = nn.multi_head_attention(x, attention_mask, *projections, head_size=head_size)
         x = norm(x + attended, f"{layer}.norm1")
         wide = nn.feedforward(x, *parameters(layer, "wide", "narrow"))
         x = norm(x + wide, f"{layer}.norm2")
@@ -72,7 +81,7 @@ def jax_model(ids, mask, weights):
     import jax
     import jax.numpy as jnp
 
-    w = weights
+    w, (layers, head_size) = weights, sizes_of(weights)
 
     def norm(x, name):
         deviation = x - jnp.mean(x, -1, keepdims=True)
@@ -84,18 +93,18 @@ def jax_model(ids, mask, weights):
         return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
 
     def heads(x, name):
-        x = linear(x, name).reshape(*x.shape[:2], HEADS, HEAD_SIZE)
+        x = linear(x, name).reshape(*x.shape[:2], HEADS, head_size)
         return jnp.transpose(x, (0, 2, 1, 3))
 
     def attention(x, layer):
         query, key, value = (heads(x, f"{layer}.{name}") for name in ("query", "key", "value"))
-        scores = query @ jnp.swapaxes(key, -1, -2) / np.sqrt(HEAD_SIZE) + attention_mask
+        scores = query @ jnp.swapaxes(key, -1, -2) / np.sqrt(head_size) + attention_mask
         mixed = jnp.transpose(jax.nn.softmax(scores, -1) @ value, (0, 2, 1, 3))
         return linear(mixed.reshape(x.shape), f"{layer}.output")
 
     attention_mask = (1 - mask.astype("float32")[:, None, None, :]) * -1e9
     x = norm(w["words"][ids] + w["positions"][: ids.shape[1]] + w["types"][0], "norm")
-    for layer in range(LAYERS):
+    for layer in range(layers):
         x = norm(x + attention(x, layer), f"{layer}.norm1")
         wide = jax.nn.gelu(linear(x, f"{layer}.wide"), approximate=False)
         x = norm(x + linear(wide, f"{layer}.narrow"), f"{layer}.norm2")

@@ -7,12 +7,13 @@ from models.weights import Shapes
 CLASSES = 10
 
 
-def shapes() -> Shapes:
+def shapes(first: int = 32, second: int = 64, hidden: int = 128) -> Shapes:
+    """With the numbers of filters and of hidden neurons."""
     return {
-        "conv1.weight": (32, 1, 3, 3), "conv1.bias": (32,),
-        "conv2.weight": (64, 32, 3, 3), "conv2.bias": (64,),
-        "dense1.weight": (9216, 128), "dense1.bias": (128,),
-        "dense2.weight": (128, CLASSES), "dense2.bias": (CLASSES,),
+        "conv1.weight": (first, 1, 3, 3), "conv1.bias": (first,),
+        "conv2.weight": (second, first, 3, 3), "conv2.bias": (second,),
+        "dense1.weight": (second * 12 * 12, hidden), "dense1.bias": (hidden,),
+        "dense2.weight": (hidden, CLASSES), "dense2.bias": (CLASSES,),
     }  # fmt: skip
 
 

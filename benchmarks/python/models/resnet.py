@@ -2,15 +2,16 @@
 
 from models.weights import Shapes, Weights
 
-STAGES = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))  # blocks, width, first stride
+Stages = tuple[tuple[int, int, int], ...]  # blocks, width, first stride
+STAGES: Stages = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))
 CLASSES, EPSILON = 1000, 1e-5
 
 
-def convolutions() -> dict[str, tuple[tuple[int, int, int, int], int]]:
+def convolutions(stages: Stages = STAGES) -> dict[str, tuple[tuple[int, int, int, int], int]]:
     """By name: the shape of the filters, and the stride."""
     found = {"stem": ((64, 3, 7, 7), 2)}
     inputs = 64
-    for stage, (blocks, width, stage_stride) in enumerate(STAGES):
+    for stage, (blocks, width, stage_stride) in enumerate(stages):
         for block in range(blocks):
             stride = stage_stride if block == 0 else 1
             name = f"{stage}.{block}"
@@ -23,9 +24,9 @@ def convolutions() -> dict[str, tuple[tuple[int, int, int, int], int]]:
     return found
 
 
-def shapes() -> Shapes:
-    found: Shapes = {"dense.weight": (2048, CLASSES), "dense.bias": (CLASSES,)}
-    for name, (shape, _) in convolutions().items():
+def shapes(stages: Stages = STAGES) -> Shapes:
+    found: Shapes = {"dense.weight": (4 * stages[-1][1], CLASSES), "dense.bias": (CLASSES,)}
+    for name, (shape, _) in convolutions(stages).items():
         found[f"{name}.filters"] = shape
         for kind in ("mean", "variance", "scale", "bias"):
             found[f"{name}.{kind}"] = shape[:1]
@@ -47,12 +48,12 @@ def flops() -> float:
     return total
 
 
-def composit_model(images, weights):
+def composit_model(images, weights, stages: Stages = STAGES):
     """In composit.nn."""
     import composit.numpy as cnp
     from composit import nn
 
-    w, layers = weights, convolutions()
+    w, layers = weights, convolutions(stages)
     kinds = ("mean", "variance", "scale", "bias")
 
     def per_channel(name, kind):
@@ -72,19 +73,21 @@ def composit_model(images, weights):
 
     x = nn.relu(convolution(images, "stem"))
     x = nn.max_pool(x, kernel_size=3, strides=2, padding=1, channels_last=False)
-    for stage, (blocks, _, _) in enumerate(STAGES):
+    for stage, (blocks, _, _) in enumerate(stages):
         for i in range(blocks):
             x = block(x, f"{stage}.{i}")
     return cnp.mean(x, axis=(2, 3)) @ w["dense.weight"] + w["dense.bias"]
 
 
-def torch_model(weights: Weights):
+def torch_model(weights: Weights, stages: Stages = STAGES):
     """A module of images."""
     import torch
     from torch import nn
 
+    layers = convolutions(stages)
+
     def convolution(name):
-        (outputs, inputs, size, _), stride = convolutions()[name]
+        (outputs, inputs, size, _), stride = layers[name]
         layer = nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False)
         norm = nn.BatchNorm2d(outputs, EPSILON)
         target = {
@@ -102,7 +105,7 @@ def torch_model(weights: Weights):
             self.first = convolution(f"{name}.first")
             self.second = convolution(f"{name}.second")
             self.third = convolution(f"{name}.third")
-            has_shortcut = f"{name}.shortcut" in convolutions()
+            has_shortcut = f"{name}.shortcut" in layers
             self.shortcut = convolution(f"{name}.shortcut") if has_shortcut else nn.Identity()
 
         def forward(self, x):
@@ -110,8 +113,8 @@ def torch_model(weights: Weights):
             y = torch.relu(self.second(y))
             return torch.relu(self.third(y) + self.shortcut(x))
 
-    blocks = [Block(f"{s}.{i}") for s, (count, _, _) in enumerate(STAGES) for i in range(count)]
-    dense = nn.Linear(2048, CLASSES)
+    blocks = [Block(f"{s}.{i}") for s, (count, _, _) in enumerate(stages) for i in range(count)]
+    dense = nn.Linear(4 * stages[-1][1], CLASSES)
     with torch.no_grad():
         dense.weight.copy_(torch.from_numpy(weights["dense.weight"].T.copy()))
         dense.bias.copy_(torch.from_numpy(weights["dense.bias"]))

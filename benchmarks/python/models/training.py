@@ -36,6 +36,11 @@ def composit_state(weights: Weights) -> list[np.ndarray]:
     return cnp.evaluate(*nn.adam(RATE, BETA1, BETA2, EPSILON).initial_state(tensors))
 
 
+def first_moments(state: list[np.ndarray], weights: int) -> list[np.ndarray]:
+    """Of composit's state, which is the count of steps, then both moments of each weight."""
+    return state[1 : 1 + weights]
+
+
 def jax_step(model):
     """(images, labels, weights, state) -> (loss, weights, state)"""
     import jax
@@ -89,4 +94,4 @@ class TorchTraining:
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
-        return loss
+        return loss.detach()

@@ -1,0 +1,134 @@
+"""What compiling costs: BERT-base's first call, and how the time grows with the number of nodes."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from group import main
+from measure import Probe
+
+SIZES = (100, 1_000, 10_000, 100_000)
+
+
+def fresh(*arguments: str) -> float:
+    """What this program prints in a process of its own."""
+    command = [sys.executable, __file__, "--fresh", *arguments]
+    found = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def first_call(library: str, folder: str) -> float:
+    """Seconds from the function to its first result; imports and weights are there before."""
+    from models import bert
+    from models.weights import draw
+
+    inputs, weights = bert.inputs(1), draw(bert.shapes())
+    if library == "JAX":
+        import jax
+
+        held = jax.block_until_ready(jax.device_put((*inputs, weights)))
+        start = time.perf_counter()
+        jax.block_until_ready(jax.jit(bert.jax_model)(*held))
+    else:
+        import composit
+
+        def model(ids, mask):
+            return bert.composit_model(ids, mask, weights)
+
+        start = time.perf_counter()
+        composit.compile(model, cache_folder=folder)(*inputs)
+    return time.perf_counter() - start
+
+
+def first_calls(is_warm: bool):
+    def measure(threads):
+        with tempfile.TemporaryDirectory() as folder:
+            if is_warm:
+                fresh("composit", folder)
+            return fresh("composit", folder), {"JAX, cold, s": fresh("JAX", "")}
+
+    return measure
+
+
+def mixed(nodes: int):
+    """A function of about so many nodes: a chain of elementwise functions and small products, whose
+    links read what earlier ones made."""
+    import composit.numpy as cnp
+
+    def function(x, matrix):
+        kinds = np.random.default_rng(0).integers(0, 6, nodes)
+        made = [x, x]
+        for kind in kinds:
+            last, other = made[-1], made[-(2 + int(kind) % 3) if len(made) > 4 else -2]
+            made.append(
+                last @ matrix if kind == 0
+                else cnp.tanh(last) if kind == 1
+                else last + other if kind == 2
+                else last * other if kind == 3
+                else cnp.maximum(last, other) if kind == 4
+                else last - 0.5
+            )  # fmt: skip
+        return made[-1]
+
+    return function
+
+
+def compile_mixed(nodes: int, folder: str) -> float:
+    import composit
+
+    x, matrix = np.ones((4, 4), np.float32), np.full((4, 4), 0.1, np.float32)
+    start = time.perf_counter()
+    composit.compile(mixed(nodes), x, matrix, cache_folder=folder)
+    return time.perf_counter() - start
+
+
+@cache
+def growth() -> tuple[list[float], list[float]]:
+    """Seconds of each size, first cold, then warm."""
+    cold, warm = [], []
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            for times in (cold, warm):
+                times.append(fresh("mixed", folder, str(size)))
+    return cold, warm
+
+
+def steepest(times: list[float]) -> float:
+    """From one size to the next, so that a constant part cannot hide what grows."""
+    points = [(np.log(size), np.log(seconds)) for size, seconds in zip(SIZES, times)]
+    return max((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points))
+
+
+def slope(kind: int):
+    def measure(threads):
+        times = growth()[kind]
+        return steepest(times), {f"{size:,} nodes, s": t for size, t in zip(SIZES, times)}
+
+    return measure
+
+
+def cases():
+    yield Probe("BERT-base, first call, cold", 6, None, "s", first_calls(False), threads=(2,))
+    yield Probe("BERT-base, first call, warm", 0.3, None, "s", first_calls(True), threads=(2,))
+    yield Probe("compile time over nodes, cold", 1.15, 1.05, "slope", slope(0), threads=(2,))
+    yield Probe("compile time over nodes, warm", 1.15, 1.05, "slope", slope(1), threads=(2,))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--fresh"]:
+        what, folder, *size = sys.argv[2:]
+        found = compile_mixed(int(size[0]), folder) if size else first_call(what, folder)
+        print(json.dumps(found))
+        sys.exit()
+    notes = (
+        "Each in a process of its own. A first call goes from the function to its first result; "
+        "cold has an empty cache folder, warm the one of an earlier process. The nodes are a chain "
+        "of mixed elementwise functions and products of 4 x 4; the slope is the steepest of "
+        "log(seconds) over log(nodes) from one size to the next."
+    )
+    main("Compiling", notes, cases)

@@ -1,0 +1,89 @@
+"""The peers, as their users would call them: `jax.jit`, eager PyTorch, ONNX Runtime sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import sys
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import models
+import numpy as np
+from measure import FOLDER, Call
+
+
+def jitted(function: Callable, *arguments, **options) -> Call:
+    """jax.jit's call on arrays that JAX already holds, until the result is there."""
+    import jax
+
+    held = jax.device_put(arguments)
+    compiled = jax.jit(function, **options)
+    return lambda: jax.block_until_ready(compiled(*held))
+
+
+def with_gradients(function: Callable, inputs: list, gradient) -> Callable[[], list]:
+    """An eager PyTorch call: function(*inputs) and the gradients of those that require one."""
+    import torch
+
+    wanted = [tensor for tensor in inputs if tensor.requires_grad]
+
+    def call():
+        output = function(*inputs)
+        return [output, *torch.autograd.grad(output, wanted, gradient)]
+
+    return call
+
+
+def tensors(*arrays: np.ndarray, gradient: bool = False) -> list:
+    """PyTorch's views of arrays."""
+    import torch
+
+    return [torch.from_numpy(array).requires_grad_(gradient) for array in arrays]
+
+
+def key_of_models() -> str:
+    """Of what an exported file depends on, random weights included."""
+    key = hashlib.sha256("".join(map(version, ("torch", "onnx", "transformers"))).encode())
+    for source in sorted(Path(models.__file__).parent.glob("*.py")):
+        key.update(source.read_bytes())
+    return key.hexdigest()[:12]
+
+
+def export(module, arguments: tuple, file: Path, name: str) -> None:
+    """Writes the file, and removes older ones of that name."""
+    import torch
+
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+    with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(module, arguments, dynamo=True, verbose=False)
+    for older in FOLDER.glob(f"{name}-*.onnx"):
+        older.unlink()
+    unfinished = file.with_suffix(".unfinished")
+    program.save(unfinished, external_data=False)
+    unfinished.rename(file)
+
+
+def onnx_session(module, arguments: tuple, name: str, threads: int) -> Call:
+    """A session of a PyTorch module; the exported file is kept for the next process.
+
+    Its threads may spin while it runs, as they do by default, but not after: they would take the
+    other sides' core.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    options.log_severity_level = 3
+    file = FOLDER / f"{name}-{key_of_models()}.onnx"
+    if not file.exists():
+        export(module, arguments, file, name)
+    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_inputs()]
+    feed = dict(zip(names, (a.numpy() for a in arguments)))
+    return lambda: session.run(None, feed)[0]
