@@ -73,6 +73,8 @@ Tensor raised(const Operand& x, const Operand& y) {
     const bool is_inexact = ir::is_inexact(base.dtype());
     const bool is_integer = ir::is_integer(base.dtype()) && ir::is_integer(exponent.dtype());
     if (value == 2 && (is_inexact || is_integer)) return apply("square", {x});
+    if (value == 3 && (is_inexact || is_integer) && !ir::is_complex(base.dtype()))
+        return apply("cube", {x});
     if (value == 0.5 && is_inexact) return apply("sqrt", {x});
     if (value == 1 && is_inexact) return apply("positive", {x});
     if (value == -1 && is_inexact) return apply("reciprocal", {x});

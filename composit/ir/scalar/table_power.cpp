@@ -2,6 +2,8 @@
 #include "composit/ir/scalar/library.h"
 #include "composit/ir/scalar/table.h"
 
+#include <limits>
+
 namespace composit::ir::scalar {
 namespace {
 
@@ -29,6 +31,15 @@ Expr power(const Expr& x, const Expr& n) {
     return is_integer(x.dtype()) ? integer_power(x, n) : in_library(power_of, x, n);
 }
 
+// x^3, rounded but once in effect: the part of x^2 that its rounding loses is carried along.
+Expr cube(const Expr& x) {
+    if (!is_float(x)) return x * x * x;
+    const Expr square = x * x;
+    const Expr lost = fma(x, x, -square);
+    const Expr is_finite = square < std::numeric_limits<double>::infinity();
+    return fma(square, x, select(is_finite, lost * x, 0.0));
+}
+
 // 0 where the power is 0, even of infinity.
 Expr slope_in_base(const Expr& x, const Expr& n) {
     return select(equal(n, 0), 0.0, n * call("power", {x, n - 1.0}));
@@ -50,6 +61,14 @@ std::vector<Row> power_rows() {
     return {
         library_row("cbrt", {}, floating, {0.5, 3}, "the cube root", cbrt_of,
                     [](Y, Y y) { return 1.0 / (3.0 * y * y); }),
+        {"cube",
+         {},
+         1,
+         arithmetic,
+         {{-2, 2}},
+         "x^3, as x**3 with a literal 3 computes it; integers wrap",
+         [](X x) { return in_library(cube, x[0]); },
+         [](X x, Y) { return Exprs{3.0 * (x[0] * x[0])}; }},
         {"float_power",
          {},
          2,

@@ -8,16 +8,20 @@ namespace composit::ir::scalar {
 namespace {
 
 constexpr double two_over_root_pi = 1.12837916709551257390;
-constexpr double root_half = 0.707106781186547524401;
 constexpr double root_of_two_pi = 2.50662827463100050242;
 constexpr double normal_density_at_0 = 0.398942280401432677940;
 
 Expr slope_of_erf(const Expr& x, const Expr&) { return two_over_root_pi * call("exp", {-(x * x)}); }
 
-// Phi(x) + x phi(x), Phi and phi the normal distribution and its density.
-Expr slope_of_gelu(const Expr& x, const Expr&) {
-    const Expr distribution = 0.5 * call("erfc", {x * -root_half});
-    const Expr density = normal_density_at_0 * call("exp", {-0.5 * x * x});
+// Phi(x) + x phi(x), Phi and phi the normal distribution and its density. Phi is gelu(x) / x; near
+// 0, where that is of no use, its series.
+Expr slope_of_gelu(const Expr& x, const Expr& y) {
+    const Expr square = x * x;
+    const Expr odd = fma(square, fma(square, 1.0 / 40, -1.0 / 6), one_like(x));
+    const Expr series = fma(x * normal_density_at_0, odd, Expr::constant(x.dtype(), 0.5));
+    const Expr is_near_0 = square < 1e-6;
+    const Expr distribution = select(is_near_0, series, y / select(is_near_0, 1.0, x));
+    const Expr density = normal_density_at_0 * call("exp", {-0.5 * square});
     return fma(x, density, distribution);
 }
 

@@ -207,3 +207,19 @@ def test_powers_of_literals_are_numpys(dtype, exponent):
         np.testing.assert_allclose(got, expected, rtol=0 if exponent != 0.5 else 1e-15)
     else:
         np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == "float32" else 1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64"])
+def test_literal_cube(dtype):
+    specials = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-20, -3e-13, 1e13, 2e25]
+    x = np.arange(-6, 7) if "int" in dtype else np.array([*np.linspace(-9, 9, 201), *specials])
+    with np.errstate(all="ignore"):
+        x = x.astype(dtype)
+        expected = x**3
+    result = np.asarray(cnp.asarray(x) ** 3)
+    assert result.dtype == expected.dtype
+    if "int" in dtype:
+        np.testing.assert_array_equal(result, expected)
+    else:
+        np.testing.assert_array_max_ulp(result, expected, 2)
+        np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))

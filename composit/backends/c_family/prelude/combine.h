@@ -28,14 +28,13 @@ struct Product {
     static constexpr T empty = T(1);
 };
 
-// NaN if either is NaN, the first one; on equal operands the first one, which decides between
-// zeros.
+// NaN if either is NaN; on equal operands the first one, which decides between zeros.
 struct Maximum {
     template <class V>
     static COMPOSIT_INLINE V of(const V& a, const V& b) {
-        const V larger = a >= b ? a : b;
+        const V larger = b > a ? b : a;
         if constexpr (is_floating<V>)
-            return a != a ? a : larger;
+            return b != b ? b : larger;
         else
             return larger;
     }
@@ -46,9 +45,9 @@ struct Maximum {
 struct Minimum {
     template <class V>
     static COMPOSIT_INLINE V of(const V& a, const V& b) {
-        const V smaller = a <= b ? a : b;
+        const V smaller = b < a ? b : a;
         if constexpr (is_floating<V>)
-            return a != a ? a : smaller;
+            return b != b ? b : smaller;
         else
             return smaller;
     }
