@@ -1,6 +1,7 @@
 #include "composit/ops/nest.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/scalar/row.h"
 
 #include <algorithm>
 
@@ -80,6 +81,50 @@ int operation_count(const Nest& nest) {
     for (const Expr& e : ir::scalar::topological_order({nest.value}))
         if (e.op() != Op::argument && e.op() != Op::constant) ++count;
     return count;
+}
+
+namespace {
+
+// Primitive operations of one node of a body; many for those that take long.
+int steps_of(const Expr& e) {
+    constexpr int long_time = 100;
+    switch (e.op()) {
+        case Op::argument:
+        case Op::constant: return 0;
+        case Op::divide:
+        case Op::remainder:
+        case Op::square_root:
+        case Op::loop:
+        case Op::lookup: return long_time;
+        case Op::call: break;
+        default: return 1;
+    }
+    std::vector<ir::DType> operands;
+    for (const Expr& operand : e.operands()) operands.push_back(operand.dtype());
+    int count = 0;
+    for (const Expr& inner :
+         ir::scalar::topological_order({ir::scalar::specialise(e.row(), operands).body}))
+        count += inner.op() == Op::call ? long_time : steps_of(inner);
+    return count;
+}
+
+}  // namespace
+
+bool is_quick(const Nest& nest) {
+    constexpr int most_steps = 8;
+    int whole = 0;
+    for (const Access& input : nest.inputs) {
+        bool moves = input.buffer != Access::position;
+        for (size_t d = 0; d < nest.extents.size(); ++d)
+            moves &= input.strides[d] != 0 || nest.extents[d] == 1;
+        whole += moves;
+    }
+    int steps = 0;
+    for (const Expr& e : ir::scalar::topological_order({nest.value})) {
+        steps += steps_of(e);
+        if (steps > most_steps) return false;
+    }
+    return whole <= 1;
 }
 
 Nest combine(const std::vector<Nest>& nests,

@@ -20,6 +20,9 @@ Nest nest_of(const ir::Shape& shape, const Access& access);
 bool is_view(const Nest& nest);
 // Operations in the value, calls counted as one.
 int operation_count(const Nest& nest);
+// Whether computing the value again costs less than storing it and reading it back: a few of the
+// quickest operations on at most one whole array.
+bool is_quick(const Nest& nest);
 
 // body(values of the nests), over equal extents. Equal accesses are shared.
 Nest combine(const std::vector<Nest>& nests,

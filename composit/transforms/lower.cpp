@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -88,7 +89,12 @@ void GraphLowering::count_uses(const std::vector<const Node*>& order,
         ++counts[static_cast<size_t>(x.output_index())];
     };
     for (const Node* node : order)
-        for (const Tensor& operand : node->operands()) use(operand);
+        for (const Tensor& operand : node->operands()) {
+            use(operand);
+            const int64_t count = ir::element_count(operand.shape());
+            if (count < ir::element_count(node->types()[0].shape))
+                repeated_.emplace(&operand.node(), operand.output_index());
+        }
     for (const Tensor& output : outputs) use(output);
 }
 
@@ -121,11 +127,55 @@ Nest GraphLowering::operand(int i) {
     return values_.at(&x.node())[static_cast<size_t>(x.output_index())];
 }
 
-Access GraphLowering::memory(int i) { return materialise(operand(i)); }
+Access GraphLowering::memory(int i) {
+    const Access access = materialise_as_read(operand(i));
+    // For other users of the same tensor, which may be a nest that is quick to compute again.
+    const Tensor& x = node_->operand(i);
+    values_.at(&x.node())[static_cast<size_t>(x.output_index())] = ops::nest_of(x.shape(), access);
+    return access;
+}
 
 Access GraphLowering::materialise(const Nest& nest) {
     if (ops::is_view(nest) && nest.inputs[0].buffer != Access::position) return nest.inputs[0];
     const Access target = new_temporary(nest.value.dtype(), nest.extents);
+    emit(Map{nest.extents, nest.inputs, {nest.value}, {target}});
+    return target;
+}
+
+namespace {
+
+// The loops of a nest from the longest step to the shortest of an input that all of them move;
+// nothing when there is no such input.
+std::optional<std::vector<size_t>> reading_order(const Nest& nest) {
+    for (const Access& input : nest.inputs) {
+        bool moves_with_all = input.buffer != Access::position;
+        for (size_t d = 0; d < nest.extents.size(); ++d)
+            moves_with_all &= input.strides[d] != 0 || nest.extents[d] == 1;
+        if (!moves_with_all) continue;
+        std::vector<size_t> order, long_loops;
+        for (size_t d = 0; d < nest.extents.size(); ++d)
+            if (nest.extents[d] != 1) long_loops.push_back(d);
+        std::stable_sort(long_loops.begin(), long_loops.end(), [&](size_t a, size_t b) {
+            return std::abs(input.strides[a]) > std::abs(input.strides[b]);
+        });
+        for (size_t d = 0, next = 0; d < nest.extents.size(); ++d)
+            order.push_back(nest.extents[d] == 1 ? d : long_loops[next++]);
+        return order;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Access GraphLowering::materialise_as_read(const Nest& nest) {
+    const auto order = reading_order(nest);
+    if (ops::is_view(nest) || !order || std::is_sorted(order->begin(), order->end()))
+        return materialise(nest);
+    Shape shape;
+    for (size_t d : *order) shape.push_back(nest.extents[d]);
+    const Access rows = new_temporary(nest.value.dtype(), shape);
+    Access target = rows;
+    for (size_t d = 0; d < order->size(); ++d) target.strides[(*order)[d]] = rows.strides[d];
     emit(Map{nest.extents, nest.inputs, {nest.value}, {target}});
     return target;
 }
@@ -188,10 +238,13 @@ void GraphLowering::result(int i, Nest nest) {
                          ? 0
                          : found->second[static_cast<size_t>(i)];
     const int work = ops::operation_count(nest);
-    const bool keep =
-        work > 0 && !nest.inputs.empty() &&
-        (uses > 1 || !options_.fuse || work > largest_body || nest.inputs.size() > most_inputs);
-    if (keep && uses > 0) nest = ops::nest_of(nest.extents, materialise(nest));
+    const bool keep = work > 0 && !nest.inputs.empty() &&
+                      ((uses > 1 && (repeated_.contains({node_, i}) || !ops::is_quick(nest))) ||
+                       !options_.fuse || work > largest_body || nest.inputs.size() > most_inputs);
+    if (keep && uses > 0)
+        nest =
+            ops::nest_of(nest.extents, outputs_.contains({node_, i}) ? materialise(nest)
+                                                                     : materialise_as_read(nest));
     values_.at(node_)[static_cast<size_t>(i)] = std::move(nest);
 }
 
@@ -228,6 +281,7 @@ Lowered GraphLowering::lower(const std::vector<Tensor>& given,
     const std::vector<Tensor> outputs(all.begin(), all.begin() + static_cast<long>(given.size()));
     const auto order = ir::topological_order(outputs);
     count_uses(order, outputs);
+    for (const Tensor& output : outputs) outputs_.emplace(&output.node(), output.output_index());
     for (size_t i = given.size(); i < all.size(); ++i)
         bind_input(all[i], "x" + std::to_string(i - given.size()));
     for (const Node* node : order) {

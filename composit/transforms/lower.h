@@ -29,6 +29,10 @@ class GraphLowering : public ir::Lowering {
     void result(int i, ir::Nest nest) override;
 
   private:
+    // Into memory whose axes are in the order in which the nest's inputs are: operands of products
+    // may lie in any.
+    ir::kernel::Access materialise_as_read(const ir::Nest& nest);
+
     // Limits that keep a kernel's text and registers small (semantics.md 15).
     static constexpr int largest_body = 64;
     static constexpr size_t most_inputs = 16;
@@ -48,7 +52,8 @@ class GraphLowering : public ir::Lowering {
     ir::kernel::Program program_;
     std::vector<Tensor> inputs_;
     std::unordered_map<const ir::Node*, std::vector<ir::Nest>> values_;
-    std::unordered_map<const ir::Node*, std::vector<int>> uses_;  // to come, of each output
+    std::unordered_map<const ir::Node*, std::vector<int>> uses_;    // to come, of each output
+    std::set<std::pair<const ir::Node*, int>> outputs_, repeated_;  // repeated: by broadcasting
     std::set<std::string> buffer_names_, kernel_names_;
     std::map<std::string, int> last_number_;
     const ir::Node* node_ = nullptr;  // being lowered
