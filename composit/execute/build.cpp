@@ -54,9 +54,19 @@ bool is_split(const std::vector<Placement>& placements) {
 }
 
 Built build_as_wished(const Program& program, const Options& options) {
-    Built built{transforms::plan_buffers(program, options.reuse_buffers), nullptr,
-                place(program, options)};
-    if (is_split(built.placements)) {
+    Built built{program, nullptr, place(program, options)};
+    const bool is_whole = !is_split(built.placements);
+    const int64_t bytes_of_part =
+        is_whole && !built.placements.empty() && options.fuse
+            ? runtime::backend(built.placements[0].backend)->bytes_of_part()
+            : 0;
+    if (bytes_of_part > 0) {
+        built.program = transforms::pack_constants(
+            transforms::fuse_rows(std::move(built.program), bytes_of_part));
+        built.placements = place(built.program, options);
+    }
+    built.program = transforms::plan_buffers(std::move(built.program), options.reuse_buffers);
+    if (!is_whole) {
         built.executable = compile_split(program, built.placements, options);
         return built;
     }

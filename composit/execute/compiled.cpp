@@ -28,6 +28,8 @@ std::string_view kind_text(BufferKind kind) {
         case BufferKind::constant: return "constant";
         case BufferKind::temporary: return "temporary";
         case BufferKind::output: return "output";
+        case BufferKind::local: return "local";
+        case BufferKind::packed: return "packed";
     }
     return "";
 }
@@ -140,10 +142,15 @@ const std::vector<Compiled::Pass>& Compiled::passes() const {
                           simplified = ir::print(simplified_),
                           lowered = ir::kernel::print(stages_->lowered),
                           planned = ir::kernel::print(program_);
+        Program scheduled = program_;
+        scheduled.arena_bytes = 0;
+        for (Buffer& buffer : scheduled.buffers) buffer.arena_offset = -1;
+        const std::string before = ir::kernel::print(scheduled);
         stages_->printed = {{"inline_calls", user, inlined},
                             {"simplify", inlined, simplified},
                             {"lower", simplified, lowered},
-                            {"plan_buffers", lowered, planned}};
+                            {"schedule", lowered, before},
+                            {"plan_buffers", before, planned}};
     });
     return stages_->printed;
 }

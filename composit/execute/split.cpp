@@ -15,23 +15,6 @@ using ir::kernel::BufferKind;
 using ir::kernel::Kernel;
 using ir::kernel::Program;
 
-// Every access of a kernel body.
-struct Accesses {
-    std::vector<Access*> found;
-
-    void add(Access& access) { found.push_back(&access); }
-    void add(std::vector<Access>& accesses) {
-        for (Access& access : accesses) add(access);
-    }
-    void operator()(ir::kernel::Map& k) { add(k.inputs), add(k.outputs); }
-    void operator()(ir::kernel::Reduce& k) { add(k.inputs), add(k.output); }
-    void operator()(ir::kernel::Scan& k) { add(k.inputs), add(k.output); }
-    void operator()(ir::kernel::Contract& k) { add(k.left), add(k.right), add(k.output); }
-    void operator()(ir::kernel::Gather& k) { add(k.data), add(k.indices), add(k.output); }
-    void operator()(ir::kernel::Scatter& k) { add(k.update), add(k.indices), add(k.data); }
-    void operator()(ir::kernel::Fold& k) { add(k.input), add(k.output); }
-};
-
 // Neighbouring kernels of one back end.
 struct Segment {
     std::string backend;
@@ -98,9 +81,7 @@ Program program_of(Segment& segment, const Program& whole, const std::vector<int
         part.buffers.push_back(std::move(buffer));
     }
     for (Kernel& kernel : part.kernels) {
-        Accesses accesses;
-        std::visit(accesses, kernel.body);
-        for (Access* access : accesses.found)
+        for (Access* access : ir::kernel::accesses(kernel.body))
             if (access->buffer != Access::position) access->buffer = renumbered.at(access->buffer);
     }
     return part;

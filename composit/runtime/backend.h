@@ -51,6 +51,10 @@ class Backend {
         (void)program;
         return std::nullopt;
     }
+    // Whether it runs Fused and Pack kernels, which change the order of work and where operands
+    // lie, never results: how many bytes a part of a Fused kernel should touch. 0: it is given
+    // neither.
+    virtual int64_t bytes_of_part() const { return 0; }
     virtual std::shared_ptr<Executable> compile(const ir::kernel::Program& program,
                                                 const CompileOptions& options) = 0;
 };

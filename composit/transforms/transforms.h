@@ -62,6 +62,18 @@ struct Lowered {
 Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
               const LowerOptions& options);
 
+// ----- fuse_rows.cpp
+// Kernels that hand rows on to each other, joined in Fused kernels: softmax and normalisations in
+// one pass over memory, what follows a product while the product is in the cache, attention without
+// the whole matrix of scores. A part touches about `bytes_of_part`. Before plan_buffers.
+ir::kernel::Program fuse_rows(ir::kernel::Program program, int64_t bytes_of_part);
+
+// ----- pack_constants.cpp
+// Constant operands of products copied once into the order in which they are read: weights.
+ir::kernel::Program pack_constants(ir::kernel::Program program);
+// The same program with its operands where they were.
+ir::kernel::Program without_packs(ir::kernel::Program program);
+
 // ----- plan_buffers.cpp
 // Places temporaries in one arena; with reuse, two whose lives do not overlap share bytes.
 ir::kernel::Program plan_buffers(ir::kernel::Program program, bool reuse);

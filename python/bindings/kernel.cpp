@@ -19,6 +19,8 @@ const char* name_of(kernel::BufferKind kind) {
         case kernel::BufferKind::constant: return "constant";
         case kernel::BufferKind::temporary: return "temporary";
         case kernel::BufferKind::output: return "output";
+        case kernel::BufferKind::local: return "local";
+        case kernel::BufferKind::packed: return "packed";
     }
     return "";
 }
@@ -61,6 +63,8 @@ struct Fields {
         fields["left"] = body.left;
         fields["right"] = body.right;
         fields["output"] = body.output;
+        fields["left_is_packed"] = nb::bool_(body.left_is_packed);
+        fields["right_is_packed"] = nb::bool_(body.right_is_packed);
         return fields;
     }
     nb::dict operator()(const kernel::Gather& body) const {
@@ -84,6 +88,29 @@ struct Fields {
         fields["dilations"] = body.dilations;
         fields["input"] = body.input;
         fields["output"] = body.output;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Pack& body) const {
+        nb::dict fields;
+        fields["across"] = body.across;
+        fields["depth"] = body.depth;
+        fields["is_left"] = nb::bool_(body.is_left);
+        fields["from"] = body.from;
+        fields["to"] = body.to;
+        return fields;
+    }
+    nb::dict operator()(const kernel::Fused& body) const {
+        std::vector<Kernel> members;
+        std::vector<std::vector<std::vector<int64_t>>> steps;
+        for (const kernel::Member& member : body.members) {
+            members.push_back(member.kernel);
+            steps.push_back(member.steps);
+        }
+        nb::dict fields;
+        fields["pieces"] = body.pieces;
+        fields["locals"] = body.locals;
+        fields["members"] = members;
+        fields["steps"] = steps;
         return fields;
     }
 

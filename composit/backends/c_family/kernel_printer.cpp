@@ -7,6 +7,7 @@
 #include "composit/base/text.h"
 
 #include <cctype>
+#include <type_traits>
 
 namespace composit::c_family {
 namespace {
@@ -121,14 +122,29 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     if (auto reason = unprintable(kernel))
         fail<NotSupported>("compile: the kernel ", kernel.name, " cannot be compiled: ", *reason);
     std::string function = file_names.claim(kernel.name);
+    const auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body);
+    std::vector<PrintedKernel> members;
+    if (fused != nullptr)
+        for (const auto& member : fused->members)
+            members.push_back(print_kernel(member.kernel, program, file_names));
     KernelText writer(kernel, program, file_names);
-    std::visit([&](const auto& body) { print_body(writer, body); }, kernel.body);
+    if (fused != nullptr) {
+        print_fused(writer, *fused, program, members);
+    } else {
+        std::visit(
+            [&](const auto& body) {
+                if constexpr (!std::is_same_v<decltype(body), const ir::kernel::Fused&>)
+                    print_body(writer, body);
+            },
+            kernel.body);
+    }
     PrintedKernel printed = std::move(writer.printed);
     printed.function = function;
     if (printed.tasks == 0) return printed;
     std::string note = kernel.comment.empty() ? kernel.name : kernel.comment;
     if (!kernel.lines.empty()) note += "  [" + join(kernel.lines) + "]";
-    printed.text = comment(note) + comment(types_text(printed, program));
+    for (const PrintedKernel& member : members) printed.text += member.text + "\n";
+    printed.text += comment(note) + comment(types_text(printed, program));
     printed.text +=
         signature((printed.can_fault ? "static IndexFault " : "static void ") + function,
                   parameter_texts(printed, writer.code.lines()));

@@ -58,6 +58,7 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
         strides("right_depth", groups.depth, 1),     strides("right_columns", groups.columns, 0),
         strides("output_batch", groups.batch, 2),    strides("output_rows", groups.rows, 1),
         strides("output_columns", groups.columns, 1)};
+    const bool is_any_packed = c.left_is_packed || c.right_is_packed;
     std::string name = writer.names.claim("product");
     Access left = c.left, right = c.right, output = c.output;
     left.strides.clear(), right.strides.clear(), output.strides.clear();
@@ -68,17 +69,20 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
     writer.code.add("    " + join(loops) + ",");
     for (size_t at = 0; at < steps.size(); at += 3)
         writer.code.add(text("    ", steps[at], ", ", steps[at + 1], ", ", steps[at + 2],
-                             at + 3 < steps.size() ? "," : "};"));
+                             at + 3 < steps.size() || is_any_packed ? "," : "};"));
+    if (is_any_packed)
+        writer.code.add(text("    ", c.left_is_packed ? "true" : "false", ", ",
+                             c.right_is_packed ? "true" : "false", "};"));
     return name;
 }
 
 // "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that
 // suit these lengths: few columns do not repay packing left, nor few rows packing right.
-std::string call(const Groups& groups, const std::string& product,
+std::string call(const Contract& c, const Groups& groups, const std::string& product,
                  const std::vector<std::string>& bounds, const std::string& memory) {
     constexpr int64_t few_columns = 64, few_rows = 12;
-    bool packs_left = groups.column_count() > few_columns;
-    bool reads_right = groups.row_count() <= few_rows;
+    bool packs_left = groups.column_count() > few_columns || c.left_is_packed;
+    bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
     auto word = [](bool value) { return value ? "true" : "false"; };
     return text("contract<Reading<", word(packs_left), ", ", word(!packs_left), ", ",
                 word(reads_right), ">>(", product, ", {", join(bounds), "}, ", memory, ");");
@@ -86,8 +90,8 @@ std::string call(const Groups& groups, const std::string& product,
 
 // A task is a part of one product of the batch; those of [begin, end) that share a product become
 // one.
-void print_tasks(KernelText& writer, const Groups& groups, bool by_rows, const std::string& product,
-                 const std::string& memory) {
+void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bool by_rows,
+                 const std::string& product, const std::string& memory) {
     const int64_t step = by_rows ? rows_per_task : columns_per_task;
     const int64_t length = by_rows ? groups.row_count() : groups.column_count();
     const int64_t parts = (length + step - 1) / step;
@@ -103,7 +107,7 @@ void print_tasks(KernelText& writer, const Groups& groups, bool by_rows, const s
                          " - part ? end - task : ", parts, " - part;"));
     writer.code.add(
         text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
-    writer.code.add(call(groups, product, bounds, memory));
+    writer.code.add(call(c, groups, product, bounds, memory));
     writer.code.add("task += count;");
     writer.code.close();
 }
@@ -125,12 +129,12 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
     const bool by_rows = rows_suffice && (rows > columns || !columns_suffice);
     bool is_large = work >= 65536 * 4;
     if (is_large && (rows_suffice || columns_suffice)) {
-        print_tasks(writer, groups, by_rows, product, memory);
+        print_tasks(writer, c, groups, by_rows, product, memory);
         return;
     }
     writer.printed.tasks = is_large ? batch : 1;
     bool has_range = writer.printed.tasks > 1;
-    writer.code.add(call(groups, product,
+    writer.code.add(call(c, groups, product,
                          {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
                           text(rows), "0", text(columns)},
                          memory));
@@ -185,6 +189,28 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
 }
 
 }  // namespace
+
+void print_body(KernelText& writer, const ir::kernel::Pack& pack) {
+    const int64_t across = ir::element_count(pack.across), depth = ir::element_count(pack.depth);
+    if (across == 0 || depth == 0) return;
+    writer.printed.prelude = {"contract.h"};
+    writer.printed.tasks = 1;
+    const size_t m = pack.across.size();
+    const LoopNest rows = merge_loops({pack.across, {part(pack.from, 0, m)}});
+    const LoopNest depths = merge_loops({pack.depth, {part(pack.from, m, pack.depth.size())}});
+    const std::string element = type_name(pack.from.dtype);
+    const std::string loops =
+        text("{", writer.loops("across", rows.extents), ", ",
+             writer.constants("across_strides", rows.accesses[0].strides), ", ",
+             writer.loops("depth", depths.extents), ", ",
+             writer.constants("depth_strides", depths.accesses[0].strides), "}");
+    Access from = pack.from, to = pack.to;
+    from.strides.clear(), to.strides.clear();
+    writer.code.add(text("pack_whole_", pack.is_left ? "left" : "right", "<", element, ">(",
+                         writer.place(from, {}, element, false), ", ",
+                         loops.substr(1, loops.size() - 2), ", ",
+                         writer.place(to, {}, element, true), ");"));
+}
 
 void print_body(KernelText& writer, const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;

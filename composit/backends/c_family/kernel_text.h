@@ -85,5 +85,9 @@ void print_body(KernelText& text, const ir::kernel::Contract& contract);
 void print_body(KernelText& text, const ir::kernel::Gather& gather);
 void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
 void print_body(KernelText& text, const ir::kernel::Fold& fold);
+void print_body(KernelText& text, const ir::kernel::Pack& pack);
+// `members`: the functions of its members, whose texts come before.
+void print_fused(KernelText& text, const ir::kernel::Fused& fused,
+                 const ir::kernel::Program& program, const std::vector<PrintedKernel>& members);
 
 }  // namespace composit::c_family

@@ -45,6 +45,7 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     for (const c_family::Call& call : modules.calls.at(0)) {
         const Kernel& kernel = program.kernels[call.kernel];
         const auto& function = modules.modules[call.module].functions[call.function];
+        const bool is_once = std::holds_alternative<ir::kernel::Pack>(kernel.body);
         Step step{entries[call.module][call.function],
                   function.tasks,
                   ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program),
@@ -59,7 +60,10 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
         if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body)) add_axes(*gather);
         if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body))
             add_axes(*scatter);
-        steps_.push_back(std::move(step));
+        if (is_once)
+            run_step(step, {}, nullptr);
+        else
+            steps_.push_back(std::move(step));
     }
 }
 
@@ -70,6 +74,10 @@ void CompiledProgram::place_buffers(const Program& program) {
         if (buffer.kind == BufferKind::constant) {
             constants_.push_back(buffer.value);
             place.constant = buffer.value.data();
+        }
+        if (buffer.kind == BufferKind::packed) {
+            packed_.push_back(ir::allocate_aligned(buffer.bytes));
+            place.constant = packed_.back().get();
         }
         if (buffer.kind == BufferKind::temporary && buffer.arena_offset < 0) {
             place.at = arena_bytes_;  // not planned: behind those that are
@@ -100,6 +108,8 @@ void CompiledProgram::run_step(const Step& step, const runtime::Run& run, char* 
         switch (place.kind) {
             case BufferKind::input: at.push_back(const_cast<void*>(run.inputs[number])); break;
             case BufferKind::output: at.push_back(run.outputs[number]); break;
+            case BufferKind::local:  // lies in the function's own scratch memory
+            case BufferKind::packed:
             case BufferKind::constant: at.push_back(const_cast<void*>(place.constant)); break;
             case BufferKind::temporary: at.push_back(arena + place.at); break;
         }

@@ -55,6 +55,7 @@ class CompiledProgram : public runtime::Executable {
     std::vector<Step> steps_;
     std::vector<Place> places_;
     std::vector<ir::Array> constants_;  // keeps their memory
+    std::vector<std::shared_ptr<void>> packed_;
     int64_t arena_bytes_ = 0;
     mutable MemoryPool pool_;
 };

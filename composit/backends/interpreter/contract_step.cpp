@@ -59,7 +59,8 @@ class ContractStep : public Step {
         const bool has_few_columns = columns_.count() < width && rows_.count() > columns_.count();
         const bool is_transposed =
             !columns_.is_consecutive(1) && rows_.is_consecutive(1) && rows_.count() >= width;
-        is_swapped_ = has_few_columns || is_transposed;
+        left_is_packed_ = c.left_is_packed, right_is_packed_ = c.right_is_packed;
+        is_swapped_ = (has_few_columns || is_transposed) && !left_is_packed_ && !right_is_packed_;
     }
 
     void run(const Memory& memory, const runtime::Run& run) const override {
@@ -125,16 +126,48 @@ class ContractStep : public Step {
         a.output_batch = batch_.strides(2);
         a.output_rows = wide_rows().strides(1);
         a.output_columns = wide_columns().strides(1);
+        a.left_is_packed = left_is_packed_, a.right_is_packed = right_is_packed_;
         return a;
     }
 
     Group batch_, rows_, columns_, depth_;
     Operand left_, right_, output_;
     const ContractKernel* kernel_;
-    bool is_swapped_ = false;
+    bool is_swapped_ = false, left_is_packed_ = false, right_is_packed_ = false;
+};
+
+class PackStep : public Step {
+  public:
+    PackStep(const ir::kernel::Pack& pack, const KernelSet& set)
+        : across_(pack.across, {&pack.from}, {0}),
+          depth_(pack.depth, {&pack.from}, {pack.across.size()}),
+          from_(pack.from),
+          to_(pack.to) {
+        const ContractKernel* kernel = set.contract(pack.from.dtype);
+        if (kernel != nullptr) run_ = pack.is_left ? kernel->pack_left : kernel->pack_right;
+        user_check<NotSupported>(run_ != nullptr, "interpreter: operands of ", pack.from.dtype,
+                                 " cannot be packed");
+    }
+
+    void run(const Memory& memory, const runtime::Run&) const override {
+        const auto at = [&](const Operand& operand) {
+            return memory[static_cast<size_t>(operand.buffer)] + operand.offset * operand.size();
+        };
+        run_({at(from_), at(to_), across_.loops(), depth_.loops(), across_.strides(0),
+              depth_.strides(0)});
+    }
+
+  private:
+    Group across_, depth_;
+    Operand from_, to_;
+    void (*run_)(const PackArguments&) = nullptr;
 };
 
 }  // namespace
+
+StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet& set) {
+    return std::make_unique<PackStep>(pack, set);
+}
 
 StepRef make_step(const ir::kernel::Contract& contract, const Program&, const KernelSet& set) {
     return std::make_unique<ContractStep>(contract, set);

@@ -51,9 +51,14 @@ class InterpreterExecutable : public runtime::Executable {
   public:
     InterpreterExecutable(const Program& program, const KernelSet& set)
         : program_(program), arenas_(program.arena_bytes) {
+        allocate_packed();
         for (const Kernel& kernel : program_.kernels) {
             runtime::check_interrupt();
-            steps_.push_back(step_of(kernel, program_, set));
+            StepRef step = step_of(kernel, program_, set);
+            if (std::holds_alternative<ir::kernel::Pack>(kernel.body))
+                step->run(bind({}, nullptr), {});
+            else
+                steps_.push_back(std::move(step));
         }
         for (const Buffer& buffer : program_.buffers)
             internal_check(buffer.kind != BufferKind::temporary || buffer.arena_offset >= 0 ||
@@ -81,13 +86,21 @@ class InterpreterExecutable : public runtime::Executable {
     }
 
   private:
+    void allocate_packed() {
+        for (const Buffer& buffer : program_.buffers)
+            packed_.push_back(buffer.kind == BufferKind::packed ? ir::allocate_aligned(buffer.bytes)
+                                                                : nullptr);
+    }
+
     Memory bind(const runtime::Run& run, char* arena) const {
         Memory memory(program_.buffers.size(), nullptr);
         for (size_t b = 0; b < memory.size(); ++b) {
             const Buffer& buffer = program_.buffers[b];
             if (buffer.kind == BufferKind::constant)
                 memory[b] = static_cast<char*>(const_cast<void*>(buffer.value.data()));
-            else if (buffer.kind == BufferKind::temporary)
+            else if (buffer.kind == BufferKind::packed)
+                memory[b] = static_cast<char*>(packed_[b].get());
+            else if (buffer.kind == BufferKind::temporary && arena != nullptr)
                 memory[b] = arena + std::max<int64_t>(buffer.arena_offset, 0);
         }
         for (size_t i = 0; i < run.inputs.size(); ++i)
@@ -100,6 +113,7 @@ class InterpreterExecutable : public runtime::Executable {
 
     const Program program_;  // steps refer to it
     std::vector<StepRef> steps_;
+    std::vector<std::shared_ptr<void>> packed_;  // by buffer number
     mutable ArenaPool arenas_;
 };
 

@@ -17,6 +17,8 @@ class InterpreterBackend : public runtime::Backend {
     explicit InterpreterBackend(const KernelSet& set) : set_(&set) {}
 
     std::string name() const override { return "interpreter"; }
+    // Steps cost a little each, so they should do more.
+    int64_t bytes_of_part() const override { return 256 << 10; }
     std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,
                                        const ir::kernel::Program& program) const override;
     std::shared_ptr<runtime::Executable> compile(const ir::kernel::Program& program,

@@ -66,6 +66,13 @@ struct ContractArguments {  // see prelude/contract.h
     const int64_t *left_batch, *left_rows, *left_depth;
     const int64_t *right_batch, *right_depth, *right_columns;
     const int64_t *output_batch, *output_rows, *output_columns;
+    bool left_is_packed = false, right_is_packed = false;
+};
+struct PackArguments {  // see prelude/contract_pack.h
+    const void* from;
+    void* to;
+    LoopNest across, depth;
+    const int64_t *across_strides, *depth_strides;
 };
 struct ContractRange {
     int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
@@ -74,6 +81,8 @@ struct ContractKernel {
     int64_t scratch_bytes;
     int64_t tile_rows, tile_columns;
     void (*run)(const ContractArguments& arguments, const ContractRange& range, void* scratch);
+    void (*pack_left)(const PackArguments& arguments);  // null: no operand is ever packed
+    void (*pack_right)(const PackArguments& arguments);
 };
 
 struct IndexArguments {  // see prelude/indices.h

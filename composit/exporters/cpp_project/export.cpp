@@ -6,6 +6,7 @@
 #include "composit/base/hash.h"
 #include "composit/exporters/cpp_project/project.h"
 #include "composit/exporters/cpp_project/write_files.h"
+#include "composit/transforms/transforms.h"
 
 #include <cstdio>
 #include <cstring>
@@ -201,7 +202,11 @@ std::string literals(const ir::Array& value) {
 std::vector<std::string> export_cpp_project(const std::vector<Program>& functions,
                                             const std::string& folder,
                                             const ExportOptions& options) {
-    Project project = plan(functions, options);
+    // Which order of operands is best depends on the machine that the project will run on.
+    std::vector<Program> portable;
+    for (const Program& function : functions)
+        portable.push_back(transforms::without_packs(function));
+    Project project = plan(portable, options);
     const size_t modules = project.modules.modules.size();
     std::vector<File> files;
     files.push_back({project.name + ".cpp", source_text(project)});  // first: it places the weights

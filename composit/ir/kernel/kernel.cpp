@@ -72,7 +72,52 @@ struct Fingerprint {
     void all(const Parts&... parts) {
         (add(parts), ...);
     }
+
+    void add(const Kernel& kernel);
 };
+
+void Fingerprint::add(const Kernel& kernel) {
+    add(uint64_t{kernel.body.index()});
+    const auto feed = Overloaded{
+        [&](const Map& m) { all(m.extents, m.inputs, m.values, m.outputs); },
+        [&](const Reduce& r) {
+            all(r.kept, r.reduced, r.inputs, std::vector{r.value}, r.output);
+            add(static_cast<uint64_t>(r.combiner));
+        },
+        [&](const Scan& s) {
+            all(s.extents, s.inputs, std::vector{s.value}, s.output);
+            add(static_cast<uint64_t>(s.combiner));
+        },
+        [&](const Contract& c) {
+            all(c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output);
+            all(uint64_t{c.left_is_packed}, uint64_t{c.right_is_packed});
+        },
+        [&](const Gather& g) {
+            all(g.outer, g.inner, g.data, g.indices, g.output);
+            all(g.axis_strides, g.axis_lengths, g.axis_numbers);
+        },
+        [&](const Scatter& s) {
+            all(s.outer, s.inner, s.update, s.indices, s.data);
+            all(s.axis_strides, s.axis_lengths, s.axis_numbers, uint64_t{s.add});
+        },
+        [&](const Fold& f) {
+            all(f.outer, f.positions, f.counts, f.window, f.steps, f.dilations);
+            all(f.input, f.output);
+        },
+        [&](const Pack& p) { all(p.across, p.depth, uint64_t{p.is_left}, p.from, p.to); },
+        [&](const Fused& f) {
+            add(f.pieces);
+            for (const Member& member : f.members) {
+                add(member.kernel);
+                for (const auto& steps : member.steps) add(steps);
+            }
+            for (int local : f.locals)
+                add(static_cast<uint64_t>(std::find(seen.begin(), seen.end(), local) -
+                                          seen.begin()));
+        },
+    };
+    std::visit(feed, kernel.body);
+}
 
 }  // namespace
 
@@ -91,8 +136,8 @@ std::string_view name(Combiner combiner) {
 }
 
 std::string_view kind_name(const Kernel& kernel) {
-    static constexpr std::string_view names[] = {"Map",    "Reduce",  "Scan", "Contract",
-                                                 "Gather", "Scatter", "Fold"};
+    static constexpr std::string_view names[] = {"Map",     "Reduce", "Scan", "Contract", "Gather",
+                                                 "Scatter", "Fold",   "Pack", "Fused"};
     return names[kernel.body.index()];
 }
 
@@ -102,35 +147,60 @@ Extents concatenate(const std::vector<Extents>& parts) {
     return result;
 }
 
+namespace {
+
+// What the members of a Fused read or write outside it, over all parts.
+void put_members(std::vector<AccessInLoops>& result, const Fused& fused, bool is_read) {
+    for (const Member& member : fused.members) {
+        const auto reads = accesses_read(member.kernel);
+        const auto moved = is_read ? reads : accesses_written(member.kernel);
+        for (size_t a = 0; a < moved.size(); ++a) {
+            AccessInLoops whole = moved[a];
+            const auto& locals = fused.locals;
+            if (std::find(locals.begin(), locals.end(), whole.access.buffer) != locals.end())
+                continue;
+            const auto& steps = member.steps[a + (is_read ? 0 : reads.size())];
+            whole.access.strides.insert(whole.access.strides.begin(), steps.begin(), steps.end());
+            whole.extents = concatenate({fused.pieces, whole.extents});
+            result.push_back(std::move(whole));
+        }
+    }
+}
+
+}  // namespace
+
 std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
     std::vector<AccessInLoops> result;
     auto put = [&](const std::vector<Access>& accesses, const Extents& extents) {
         for (const Access& access : accesses) result.push_back({access, extents});
     };
-    std::visit(Overloaded{
-                   [&](const Map& map) { put(map.inputs, map.extents); },
-                   [&](const Reduce& reduce) {
-                       put(reduce.inputs, concatenate({reduce.kept, reduce.reduced}));
-                   },
-                   [&](const Scan& scan) { put(scan.inputs, scan.extents); },
-                   [&](const Contract& c) {
-                       put({c.left}, concatenate({c.batch, c.rows, c.depth}));
-                       put({c.right}, concatenate({c.batch, c.depth, c.columns}));
-                   },
-                   [&](const Gather& gather) {
-                       result.push_back({gather.data, gather.inner, size(gather.outer)});
-                       put(gather.indices, gather.outer);
-                   },
-                   [&](const Scatter& scatter) {
-                       put({scatter.update}, concatenate({scatter.outer, scatter.inner}));
-                       put(scatter.indices, scatter.outer);
-                       result.push_back({scatter.data, scatter.inner, size(scatter.outer)});
-                   },
-                   [&](const Fold& fold) {
-                       put({fold.input}, concatenate({fold.outer, fold.counts, fold.window}));
-                   },
-               },
-               kernel.body);
+    std::visit(
+        Overloaded{
+            [&](const Map& map) { put(map.inputs, map.extents); },
+            [&](const Reduce& reduce) {
+                put(reduce.inputs, concatenate({reduce.kept, reduce.reduced}));
+            },
+            [&](const Scan& scan) { put(scan.inputs, scan.extents); },
+            [&](const Contract& c) {
+                put({c.left}, concatenate({c.batch, c.rows, c.depth}));
+                put({c.right}, concatenate({c.batch, c.depth, c.columns}));
+            },
+            [&](const Gather& gather) {
+                result.push_back({gather.data, gather.inner, size(gather.outer)});
+                put(gather.indices, gather.outer);
+            },
+            [&](const Scatter& scatter) {
+                put({scatter.update}, concatenate({scatter.outer, scatter.inner}));
+                put(scatter.indices, scatter.outer);
+                result.push_back({scatter.data, scatter.inner, size(scatter.outer)});
+            },
+            [&](const Fold& fold) {
+                put({fold.input}, concatenate({fold.outer, fold.counts, fold.window}));
+            },
+            [&](const Pack& pack) { put({pack.from}, concatenate({pack.across, pack.depth})); },
+            [&](const Fused& fused) { put_members(result, fused, true); },
+        },
+        kernel.body);
     return result;
 }
 
@@ -151,9 +221,38 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
             [&](const Fold& f) {
                 result.push_back({f.output, concatenate({f.outer, f.positions})});
             },
+            [&](const Pack& p) {
+                const int64_t across = (element_count(p.across) + 63) / 64 * 64;
+                result.push_back({p.to, {across, element_count(p.depth)}});
+            },
+            [&](const Fused& fused) { put_members(result, fused, false); },
         },
         kernel.body);
     return result;
+}
+
+std::vector<Access*> accesses(Body& body) {
+    std::vector<Access*> found;
+    const auto one = [&](Access& access) { found.push_back(&access); };
+    const auto all = [&](std::vector<Access>& several) {
+        for (Access& access : several) one(access);
+    };
+    std::visit(Overloaded{
+                   [&](Map& k) { all(k.inputs), all(k.outputs); },
+                   [&](Reduce& k) { all(k.inputs), one(k.output); },
+                   [&](Scan& k) { all(k.inputs), one(k.output); },
+                   [&](Contract& k) { one(k.left), one(k.right), one(k.output); },
+                   [&](Gather& k) { one(k.data), all(k.indices), one(k.output); },
+                   [&](Scatter& k) { one(k.update), all(k.indices), one(k.data); },
+                   [&](Fold& k) { one(k.input), one(k.output); },
+                   [&](Pack& k) { one(k.from), one(k.to); },
+                   [&](Fused& k) {
+                       for (Member& member : k.members)
+                           for (Access* access : accesses(member.kernel.body)) one(*access);
+                   },
+               },
+               body);
+    return found;
 }
 
 std::vector<int> buffers_read(const Kernel& kernel) {
@@ -173,7 +272,11 @@ std::vector<scalar::Expr> bodies(const Kernel& kernel) {
     if (const auto* map = std::get_if<Map>(&kernel.body)) return map->values;
     if (const auto* reduce = std::get_if<Reduce>(&kernel.body)) return {reduce->value};
     if (const auto* scan = std::get_if<Scan>(&kernel.body)) return {scan->value};
-    return {};
+    std::vector<scalar::Expr> all;
+    if (const auto* fused = std::get_if<Fused>(&kernel.body))
+        for (const Member& member : fused->members)
+            for (const scalar::Expr& value : bodies(member.kernel)) all.push_back(value);
+    return all;
 }
 
 double flops(const Kernel& kernel) {
@@ -189,6 +292,12 @@ double flops(const Kernel& kernel) {
         [](const Gather&) { return 0.0; },
         [](const Scatter& s) { return s.add ? size(s.outer) * size(s.inner) : 0.0; },
         [](const Fold& f) { return size(f.outer) * size(f.counts) * size(f.window); },
+        [](const Pack&) { return 0.0; },
+        [](const Fused& f) {
+            double count = 0;
+            for (const Member& member : f.members) count += flops(member.kernel);
+            return count * size(f.pieces);
+        },
     };
     return std::visit(loops, kernel.body);
 }
@@ -206,34 +315,7 @@ double bytes_moved(const Kernel& kernel, const Program&) {
 
 uint64_t structural_hash(const Kernel& kernel) {
     Fingerprint print;
-    print.add(uint64_t{kernel.body.index()});
-    auto feed = Overloaded{
-        [&](const Map& m) { print.all(m.extents, m.inputs, m.values, m.outputs); },
-        [&](const Reduce& r) {
-            print.all(r.kept, r.reduced, r.inputs, std::vector{r.value}, r.output);
-            print.add(static_cast<uint64_t>(r.combiner));
-        },
-        [&](const Scan& s) {
-            print.all(s.extents, s.inputs, std::vector{s.value}, s.output);
-            print.add(static_cast<uint64_t>(s.combiner));
-        },
-        [&](const Contract& c) {
-            print.all(c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output);
-        },
-        [&](const Gather& g) {
-            print.all(g.outer, g.inner, g.data, g.indices, g.output);
-            print.all(g.axis_strides, g.axis_lengths, g.axis_numbers);
-        },
-        [&](const Scatter& s) {
-            print.all(s.outer, s.inner, s.update, s.indices, s.data);
-            print.all(s.axis_strides, s.axis_lengths, s.axis_numbers, uint64_t{s.add});
-        },
-        [&](const Fold& f) {
-            print.all(f.outer, f.positions, f.counts, f.window, f.steps, f.dilations);
-            print.all(f.input, f.output);
-        },
-    };
-    std::visit(feed, kernel.body);
+    print.add(kernel);
     return print.hash;
 }
 

@@ -81,9 +81,22 @@ struct Scan {
 // from +0 in k's order; block results are added in order (the first block's result is not added to
 // anything). Integers wrap; bool is or of ands. No depth: zeros. Strides: left over batch + rows +
 // depth, right over batch + depth + columns, output over batch + rows + columns.
+// An operand that `is_packed` was copied by Pack, with the same loops; its strides are those
+// before.
 struct Contract {
     Extents batch, rows, columns, depth;
     Access left, right, output;
+    bool left_is_packed = false, right_is_packed = false;
+};
+
+// Copies a constant operand of contractions into the order in which their inner loops read it,
+// once, when the executable is made. The back end decides on the order: only its contractions read
+// `to`. `across` are the rows of a left operand, the columns of a right one.
+struct Pack {
+    Extents across, depth;
+    bool is_left = false;
+    Access from;  // strides over across + depth
+    Access to;    // strides over the elements of `across`, filled up to a multiple of 64, and depth
 };
 
 // output[outer, inner] = data[sum over j of index_j[outer] * axis_strides[j] + inner part], NumPy's
@@ -126,7 +139,17 @@ struct Fold {
     Access output;  // strides over outer + positions
 };
 
-using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold>;
+// Kernels of which each reads only its own part of what those before it made, done part by part, so
+// that what passes between them stays in the cache. The order of work is all that it decides: the
+// members, over everything, one after the other, compute the same bits. Parts are independent.
+struct Member;
+struct Fused {
+    Extents pieces;           // loops over the parts
+    std::vector<int> locals;  // buffers that hold one part and exist nowhere else
+    std::vector<Member> members;
+};
+
+using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Pack, Fused>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"
@@ -135,7 +158,15 @@ struct Kernel {
     Body body;
 };
 
-enum class BufferKind : uint8_t { input, constant, temporary, output };
+// A kernel of a Fused, over one part. Each of its accesses, in the order of `accesses`, moves from
+// part to part by steps[a][d] elements for loop d of `pieces`. Accesses to one buffer move
+// together.
+struct Member {
+    Kernel kernel;
+    std::vector<std::vector<int64_t>> steps;
+};
+
+enum class BufferKind : uint8_t { input, constant, temporary, output, local, packed };
 
 struct Buffer {
     std::string name;  // the user's where there is one
@@ -144,7 +175,8 @@ struct Buffer {
     std::vector<int64_t> shape;  // row-major, contiguous
     int64_t bytes = 0;
     // temporaries: place in the arena, given by plan_buffers (-1 before). inputs, constants,
-    // outputs: own memory
+    // outputs: own memory. locals: one part of a Fused, in its scratch memory. packed: what a Pack
+    // writes, own memory that lives as long as the executable
     int64_t arena_offset = -1;
     Array value;  // constants: their data
 };
@@ -175,7 +207,11 @@ struct AccessInLoops {
 std::vector<AccessInLoops> accesses_read(const Kernel& kernel);
 std::vector<AccessInLoops> accesses_written(const Kernel& kernel);
 
-// Buffer numbers, each once, in order of first appearance.
+// Every access of a body: those of accesses_read, then those of accesses_written, but data of a
+// Scatter once; of a Fused those of its members, one after the other.
+std::vector<Access*> accesses(Body& body);
+
+// Buffer numbers, each once, in order of first appearance. Of a Fused without its locals.
 std::vector<int> buffers_read(const Kernel& kernel);
 std::vector<int> buffers_written(const Kernel& kernel);
 // Scalar bodies of a kernel (values of Map, value of Reduce and Scan), for printing what they call.

@@ -119,9 +119,14 @@ class Writer {
         std::vector<std::string> out = names_in({{'b', b}, {'m', m}, {'n', n}});
         std::vector<std::string> left = names_in({{'b', b}, {'m', m}, {'k', k}});
         std::vector<std::string> right = names_in({{'b', b}, {'k', k}, {'n', n}});
+        const auto operand = [&](const Access& access, const std::vector<std::string>& names,
+                                 bool is_packed) {
+            return is_packed ? buffer_name(access.buffer) + "[packed]" : element(access, names);
+        };
         return text("  ", loops_text(concatenate({c.batch, c.rows, c.columns}), out), ":\n    ",
                     element(c.output, out), " = sum ", loops_text(c.depth, names_in({{'k', k}})),
-                    " of ", element(c.left, left), " * ", element(c.right, right), "\n");
+                    " of ", operand(c.left, left, c.left_is_packed), " * ",
+                    operand(c.right, right, c.right_is_packed), "\n");
     }
 
     // "data[3 index[i] + j]"
@@ -168,6 +173,42 @@ class Writer {
                     " where ", join(conditions), " of ", element(f.input, in), "\n");
     }
 
+    std::string body(const Pack& p) const {
+        std::vector<std::string> names =
+            names_in({{p.is_left ? 'm' : 'n', p.across.size()}, {'k', p.depth.size()}});
+        return text("  ", loops_text(concatenate({p.across, p.depth}), names), ":\n    ",
+                    buffer_name(p.to.buffer), "[in the order of the ", p.is_left ? "left" : "right",
+                    " operand] = ", element(p.from, names), "\n");
+    }
+
+    std::string body(const Fused& f) const {
+        std::vector<std::string> pieces = names_in({{'p', f.pieces.size()}});
+        std::string result = "  " + loops_text(f.pieces, pieces) + ", one after the other:\n";
+        for (Member member : f.members) {
+            auto moved = accesses(member.kernel.body);
+            std::string places;
+            for (size_t a = 0; a < moved.size(); ++a) {
+                Access start{moved[a]->buffer, moved[a]->dtype, 0, member.steps[a]};
+                std::string address = address_text(start, pieces);
+                std::string place = text(buffer_name(start.buffer), " from ", address);
+                if (address != "0" && places.find(place) == std::string::npos)
+                    places += (places.empty() ? "  # " : ", ") + place;
+            }
+            result += "   " + member.kernel.name + places + "\n";
+            std::string lines = text_of(member.kernel);
+            for (size_t start = 0; start < lines.size();) {
+                const size_t end = lines.find('\n', start);
+                result += "  " + lines.substr(start, end - start) + "\n";
+                start = end + 1;
+            }
+        }
+        return result;
+    }
+
+    std::string text_of(const Kernel& kernel) const {
+        return std::visit([&](const auto& b) { return body(b); }, kernel.body);
+    }
+
   private:
     const Program& program_;
 };
@@ -178,6 +219,8 @@ std::string_view kind_text(BufferKind kind) {
         case BufferKind::constant: return "constant";
         case BufferKind::temporary: return "temporary";
         case BufferKind::output: return "output";
+        case BufferKind::local: return "local";
+        case BufferKind::packed: return "packed";
     }
     return "?";
 }
@@ -192,8 +235,7 @@ std::string print(const Kernel& kernel, const Program& program) {
     if (!kernel.lines.empty()) notes.push_back(join(kernel.lines));
     if (!notes.empty()) result += "  # " + join(notes, "; ");
     result += "\n";
-    result += std::visit([&](const auto& body) { return writer.body(body); }, kernel.body);
-    return result;
+    return result + writer.text_of(kernel);
 }
 
 std::string print(const Program& program) {

@@ -210,7 +210,10 @@ class Reference {
             Bits total{}, sum{};
             int64_t k = 0;
             each(c.depth, [&](const Index& depth) {
-                Bits x = load(c.left, join({b, m, depth})), y = load(c.right, join({b, depth, n}));
+                Bits x = c.left_is_packed ? load_packed(c.left, c.rows, m, c.depth, depth)
+                                          : load(c.left, join({b, m, depth}));
+                Bits y = c.right_is_packed ? load_packed(c.right, c.columns, n, c.depth, depth)
+                                           : load(c.right, join({b, depth, n}));
                 if (!ir::is_floating(dtype)) {
                     total = apply(Op::add, dtype, total, apply(Op::multiply, dtype, x, y));
                     return;
@@ -274,6 +277,36 @@ class Reference {
                 });
                 store(f.output, join({outer, p}), sum);
             });
+        });
+    }
+
+    // A packed operand lies row by row here, over the whole depth.
+    static int64_t flat(const Extents& extents, const Index& index) {
+        int64_t result = 0;
+        for (size_t d = 0; d < extents.size(); ++d) result = result * extents[d] + index[d];
+        return result;
+    }
+    Bits load_packed(const Access& access, const Extents& across, const Index& i,
+                     const Extents& depth, const Index& k) {
+        return load({access.buffer, access.dtype, 0, {ir::element_count(depth), 1}},
+                    {flat(across, i), flat(depth, k)});
+    }
+    void run_body(const ir::kernel::Pack& p) {
+        each(p.across, [&](const Index& i) {
+            each(p.depth, [&](const Index& k) {
+                store(p.to, {flat(p.across, i), flat(p.depth, k)}, load(p.from, join({i, k})));
+            });
+        });
+    }
+    void run_body(const ir::kernel::Fused& f) {
+        each(f.pieces, [&](const Index& piece) {
+            for (ir::kernel::Member member : f.members) {
+                const auto moved = ir::kernel::accesses(member.kernel.body);
+                for (size_t a = 0; a < moved.size(); ++a)
+                    for (size_t d = 0; d < piece.size(); ++d)
+                        moved[a]->offset += member.steps[a][d] * piece[d];
+                std::visit([&](const auto& body) { run_body(body); }, member.kernel.body);
+            }
         });
     }
 

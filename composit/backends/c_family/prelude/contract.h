@@ -17,6 +17,8 @@ struct Contraction {
     const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
     const int64_t *right_batch, *right_depth, *right_columns;
     const int64_t *output_batch, *output_rows, *output_columns;
+    // Of operands that pack_whole_left or pack_whole_right copied, without batch loops.
+    bool left_is_packed = false, right_is_packed = false;
 };
 
 // The same contraction with rows and columns exchanged: factors commute.
@@ -63,7 +65,7 @@ class ContractBlocks {
           packed_right_(scratch + contract_row_block * contract_depth) {}
 
     void run(const ContractPart& part) {
-        const int64_t depth = iterations(c_.depth);
+        const int64_t depth = whole_depth_ = iterations(c_.depth);
         for (int64_t b = part.batch_begin; b < part.batch_end; ++b) {
             left_ = c_.left + offset_of(c_.batch, c_.left_batch, b);
             right_ = c_.right + offset_of(c_.batch, c_.right_batch, b);
@@ -85,17 +87,19 @@ class ContractBlocks {
     static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
     void depth_block(const ContractPart& part, int64_t k, int64_t depth) {
+        first_depth_ = k;
         left_depth_.move(c_.depth, c_.left_depth, k, depth);
         right_depth_.move(c_.depth, c_.right_depth, k, depth);
         const int64_t columns = right_columns_.count;
-        const bool reads_right_once =
-            Allowed::reads_right && part.row_end - part.row_begin <= tile_rows;
-        const bool reads_left_few_times = columns <= 2 * tile_columns<T>;
+        const bool reads_right_once = Allowed::reads_right && !c_.right_is_packed &&
+                                      part.row_end - part.row_begin <= tile_rows;
+        const bool reads_left_few_times = columns <= 2 * tile_columns<T> && !c_.left_is_packed;
         // The last, incomplete panel is packed in any case; it is the only one filled up with
         // zeros.
         direct_columns_ = reads_right_once ? consecutive_panels() * tile_columns<T> : 0;
-        pack_right(right_, right_columns_.offsets + direct_columns_, columns - direct_columns_,
-                   right_depth_.offsets, depth, packed_right_);
+        if (!c_.right_is_packed)
+            pack_right(right_, right_columns_.offsets + direct_columns_, columns - direct_columns_,
+                       right_depth_.offsets, depth, packed_right_);
         for (int64_t i = part.row_begin; i < part.row_end; i += contract_row_block) {
             const int64_t rows = least(part.row_end - i, contract_row_block);
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
@@ -103,8 +107,9 @@ class ContractBlocks {
             if (Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times)) {
                 if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
             } else if constexpr (Allowed::packs_left) {
-                pack_left(left_, left_rows_.offsets, rows, left_depth_.offsets, depth,
-                          packed_left_);
+                if (!c_.left_is_packed)
+                    pack_left(left_, left_rows_.offsets, rows, left_depth_.offsets, depth,
+                              packed_left_);
                 row_block<PackedLeft<T>>(k == 0, depth);
             }
         }
@@ -130,6 +135,9 @@ class ContractBlocks {
         return {right_ + right_columns_.offsets[j], right_depth_.offsets};
     }
     PackedRight<T> packed_right(int64_t j, int64_t depth) const {
+        if (c_.right_is_packed)
+            return {right_ + (right_columns_.begin + j) * whole_depth_ +
+                    first_depth_ * tile_columns<T>};
         return {packed_right_ + (j - direct_columns_) * depth};
     }
 
@@ -148,7 +156,7 @@ class ContractBlocks {
             for (int64_t i = 0; i < left_rows_.count;) {
                 const int rows = next_tile_rows(left_rows_.count - i);
                 out.rows = output_rows_.offsets + i;
-                const Left left = left_at<Left>(i, depth);
+                const Left left = left_at<Left>(i, depth, rows);
                 if constexpr (Allowed::reads_right)
                     if (is_direct) tile(rows, left, direct_right(j), depth, out);
                 if (!is_direct) tile(rows, left, packed_right(j, depth), depth, out);
@@ -163,7 +171,7 @@ class ContractBlocks {
         const TileOutput<T> outs[4] = {output_at(0, j, is_first), output_at(0, j + w, is_first),
                                        output_at(0, j + 2 * w, is_first),
                                        output_at(0, j + 3 * w, is_first)};
-        const Left left = left_at<Left>(0, depth);
+        const Left left = left_at<Left>(0, depth, 1);
         if (!is_direct)
             return contract_row<T>(left,
                                    {packed_right(j, depth), packed_right(j + w, depth),
@@ -177,9 +185,11 @@ class ContractBlocks {
     }
 
     template <class Left>
-    Left left_at(int64_t i, int64_t depth) const {
+    Left left_at(int64_t i, int64_t depth, int rows) const {
         if constexpr (Left::is_packed)
-            return {packed_left_ + i * depth};
+            return {c_.left_is_packed
+                        ? left_ + (left_rows_.begin + i) * whole_depth_ + first_depth_ * rows
+                        : packed_left_ + i * depth};
         else
             return {left_, left_rows_.offsets + i, left_depth_.offsets};
     }
@@ -199,6 +209,7 @@ class ContractBlocks {
     const T* right_ = nullptr;
     T* output_ = nullptr;
     int64_t direct_columns_ = 0;
+    int64_t whole_depth_ = 0, first_depth_ = 0;
     OffsetWindow<contract_row_block> left_rows_, output_rows_;
     OffsetWindow<contract_column_block> right_columns_, output_columns_;
     OffsetWindow<contract_depth> left_depth_, right_depth_;

@@ -82,7 +82,11 @@ template <class T, int R, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out) {
     Vector<T> sums[R][2];
 #pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) sums[i][0] = sums[i][1] = Vector<T>{};
+    for (int i = 0; i < R; ++i) {
+        sums[i][0] = sums[i][1] = Vector<T>{};
+        __builtin_prefetch(out.at + out.rows[i] + out.columns[0]);
+    }
+#pragma GCC unroll 4
     for (int64_t k = 0; k < depth; ++k) {
         const T* row = right(k);
         const Vector<T> low = load(row), high = load(row + vector_lanes<T>);

@@ -1,0 +1,412 @@
+// Joins kernels that hand rows on to each other, so that rows stay in the cache between them.
+//
+// The outer loops of a kernel are those of which every index has its own part of the output. Two
+// kernels can share loops when what one reads of the other's result, at each index of these loops,
+// is what the other wrote there. Kernels that stand between the members of a group and read
+// nothing of it are done before it.
+#include "composit/base/text.h"
+#include "composit/ir/operation.h"
+#include "composit/transforms/transforms.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace composit::transforms {
+
+using ir::kernel::Access;
+using ir::kernel::Body;
+using ir::kernel::Buffer;
+using ir::kernel::BufferKind;
+using ir::kernel::Extents;
+using ir::kernel::Fused;
+using ir::kernel::Kernel;
+using ir::kernel::Member;
+using ir::kernel::Program;
+
+namespace {
+
+constexpr int64_t least_gain = 32 << 10;   // bytes touched again; less stays in the cache anyway
+constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
+constexpr size_t most_members = 32;
+
+// One outer loop of a body: where its extent is, and its stride in each access (-1: none).
+struct OuterLoop {
+    Extents* extents;
+    size_t at;
+    std::vector<int> stride_at;
+};
+
+std::vector<OuterLoop> outer_loops(Body& body) {
+    std::vector<OuterLoop> loops;
+    const size_t count = ir::kernel::accesses(body).size();
+    const auto all = [&](Extents& extents, size_t loop_count) {
+        for (size_t d = 0; d < loop_count; ++d)
+            loops.push_back({&extents, d, std::vector<int>(count, static_cast<int>(d))});
+    };
+    if (auto* map = std::get_if<ir::kernel::Map>(&body)) all(map->extents, map->extents.size());
+    if (auto* reduce = std::get_if<ir::kernel::Reduce>(&body))
+        all(reduce->kept, reduce->kept.size());
+    if (auto* scan = std::get_if<ir::kernel::Scan>(&body))
+        all(scan->extents, scan->extents.size() - 1);
+    if (auto* fold = std::get_if<ir::kernel::Fold>(&body)) all(fold->outer, fold->outer.size());
+    if (auto* c = std::get_if<ir::kernel::Contract>(&body);
+        c != nullptr && !c->left_is_packed && !c->right_is_packed) {
+        all(c->batch, c->batch.size());
+        const int batch = static_cast<int>(c->batch.size());
+        for (size_t d = 0; d < c->rows.size(); ++d) {
+            const int at = batch + static_cast<int>(d);
+            loops.push_back({&c->rows, d, {at, -1, at}});
+        }
+    }
+    return loops;
+}
+
+int64_t stride_of(const Access& access, int at) {
+    return at < 0 ? 0 : access.strides[static_cast<size_t>(at)];
+}
+
+void erase_loop(Body& body, const OuterLoop& loop) {
+    const auto moved = ir::kernel::accesses(body);
+    for (size_t a = 0; a < moved.size(); ++a)
+        if (loop.stride_at[a] >= 0)
+            moved[a]->strides.erase(moved[a]->strides.begin() + loop.stride_at[a]);
+    loop.extents->erase(loop.extents->begin() + static_cast<std::ptrdiff_t>(loop.at));
+}
+
+// An access with its strides over the outer loops apart from what the others span.
+struct Reach {
+    int buffer;
+    std::vector<int64_t> steps;   // over the outer loops
+    std::vector<int64_t> inside;  // strides over the other loops
+    Extents extents;              // of those
+    int64_t offset;
+    bool is_written;
+};
+
+// A kernel on the way into a group, without outer loops of one iteration.
+struct Candidate {
+    Kernel kernel;
+    Extents outer;
+    std::vector<Reach> reaches;
+    size_t batch = 0;  // of products: that many outer loops move both operands
+
+    explicit Candidate(const Kernel& original) : kernel(original) {
+        auto loops = outer_loops(kernel.body);
+        for (size_t d = loops.size(); d-- > 0;)
+            if ((*loops[d].extents)[loops[d].at] == 1) {
+                erase_loop(kernel.body, loops[d]);
+                loops = outer_loops(kernel.body);
+            }
+        for (const OuterLoop& loop : loops) outer.push_back((*loop.extents)[loop.at]);
+        if (const auto* c = std::get_if<ir::kernel::Contract>(&kernel.body))
+            batch = c->batch.size();
+        find_reaches(loops);
+    }
+
+  private:
+    void find_reaches(const std::vector<OuterLoop>& loops) {
+        auto places = ir::kernel::accesses_read(kernel);
+        const size_t reads = places.size();
+        for (auto& written : ir::kernel::accesses_written(kernel)) places.push_back(written);
+        for (size_t a = 0; a < places.size(); ++a) {
+            const Access& access = places[a].access;
+            Reach reach{access.buffer, {},        access.strides, places[a].extents,
+                        access.offset, a >= reads};
+            std::vector<size_t> taken;
+            for (const OuterLoop& loop : loops) {
+                const int at = a < loop.stride_at.size() ? loop.stride_at[a] : -1;
+                reach.steps.push_back(stride_of(access, at));
+                if (at >= 0) taken.push_back(static_cast<size_t>(at));
+            }
+            std::sort(taken.begin(), taken.end());
+            for (size_t t = taken.size(); t-- > 0;) {
+                const auto at = static_cast<std::ptrdiff_t>(taken[t]);
+                reach.inside.erase(reach.inside.begin() + at);
+                reach.extents.erase(reach.extents.begin() + at);
+            }
+            reaches.push_back(std::move(reach));
+        }
+    }
+};
+
+// Whether, with `shared` loops, everything that the access touches lies in [0, step) of the
+// innermost shared loop's step, and the shared loops move through the buffer like through an array.
+bool stays_in_its_part(const Reach& reach, const Extents& outer, size_t shared) {
+    int64_t low = reach.offset, high = reach.offset;
+    const auto span = [&](int64_t stride, int64_t extent) {
+        (stride < 0 ? low : high) += stride * (extent - 1);
+    };
+    for (size_t d = 0; d < reach.inside.size(); ++d) span(reach.inside[d], reach.extents[d]);
+    for (size_t d = shared; d < outer.size(); ++d) span(reach.steps[d], outer[d]);
+    if (low < 0 || high >= reach.steps[shared - 1]) return false;
+    for (size_t d = 0; d + 1 < shared; ++d)
+        if (reach.steps[d] < reach.steps[d + 1] * outer[d + 1]) return false;
+    return true;
+}
+
+bool move_together(const Reach& a, const Reach& b, size_t shared) {
+    return std::equal(a.steps.begin(), a.steps.begin() + static_cast<std::ptrdiff_t>(shared),
+                      b.steps.begin());
+}
+
+struct Group {
+    std::vector<Candidate> members;
+    size_t shared = 0;  // loops
+
+    bool writes(int buffer) const { return touches(buffer, true); }
+    bool touches(int buffer, bool is_written) const {
+        for (const Candidate& member : members)
+            for (const Reach& reach : member.reaches)
+                if (reach.buffer == buffer && reach.is_written == is_written) return true;
+        return false;
+    }
+    bool reads_from(const Candidate& other) const {
+        for (const Reach& reach : other.reaches)
+            if (reach.is_written && touches(reach.buffer, false)) return true;
+        return false;
+    }
+};
+
+bool depends_on(const Candidate& next, const Group& group) {
+    for (const Reach& reach : next.reaches)
+        if (group.writes(reach.buffer)) return true;
+    return false;
+}
+
+class Fuser {
+  public:
+    Fuser(Program program, int64_t bytes_of_part)
+        : program_(std::move(program)), bytes_of_part_(bytes_of_part) {
+        for (const Kernel& kernel : program_.kernels)
+            for (const auto& buffers :
+                 {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
+                for (int buffer : buffers) ++uses_[buffer];
+    }
+
+    Program run() {
+        std::vector<Kernel> kernels = std::move(program_.kernels);
+        for (Kernel& kernel : kernels) add(std::move(kernel));
+        close();
+        program_.kernels = std::move(done_);
+        return std::move(program_);
+    }
+
+  private:
+    void add(Kernel kernel) {
+        Candidate next(kernel);
+        if (!group_.members.empty()) {
+            if (!depends_on(next, group_) && !group_.reads_from(next)) {
+                // It may open the next group, or belong into this one for what comes later; the
+                // group is more often the one that goes on.
+                if (!is_promising(next) || has_gained_) return done_.push_back(std::move(kernel));
+            } else if (const size_t shared = shared_with(next); shared > 0) {
+                group_.shared = shared;
+                group_.members.push_back(std::move(next));
+                originals_.push_back(std::move(kernel));
+                has_gained_ = true;
+                return;
+            }
+            close();
+        }
+        if (next.outer.empty()) return done_.push_back(std::move(kernel));
+        group_.shared = next.outer.size();
+        group_.members.push_back(std::move(next));
+        originals_.push_back(std::move(kernel));
+    }
+
+    // Kernels that a group may start with.
+    static bool is_promising(const Candidate& next) { return !next.outer.empty(); }
+
+    // The number of loops that the group shares when `next` joins; 0: it cannot.
+    size_t shared_with(const Candidate& next) const {
+        if (group_.members.size() == most_members || group_.reads_from(next)) return 0;
+        const Extents& outer = group_.members[0].outer;
+        size_t shared = 0;
+        while (shared < group_.shared && shared < next.outer.size() &&
+               outer[shared] == next.outer[shared])
+            ++shared;
+        for (; shared > 0; --shared)
+            if (may_share(next, shared)) return shared;
+        return 0;
+    }
+
+    bool may_share(const Candidate& next, size_t shared) const {
+        for (const Candidate& member : group_.members)
+            if (!suits(member, shared)) return false;
+        if (!suits(next, shared)) return false;
+        for (const Reach& reach : next.reaches)
+            for (const Candidate& member : group_.members)
+                for (const Reach& earlier : member.reaches)
+                    if (earlier.is_written && earlier.buffer == reach.buffer &&
+                        !(move_together(earlier, reach, shared) &&
+                          stays_in_its_part(earlier, member.outer, shared) &&
+                          stays_in_its_part(reach, next.outer, shared)))
+                        return false;
+        return true;
+    }
+
+    // Whether a kernel can be cut along the first `shared` of its loops. Positions cannot move, and
+    // a product that is cut into rows packs the same right side for each part.
+    static bool suits(const Candidate& candidate, size_t shared) {
+        const bool is_product = std::holds_alternative<ir::kernel::Contract>(candidate.kernel.body);
+        if (is_product && shared > candidate.batch) return false;
+        for (const Reach& reach : candidate.reaches) {
+            for (size_t d = 0; d < shared; ++d)
+                if (reach.buffer == Access::position && reach.steps[d] != 0) return false;
+            for (const Reach& other : candidate.reaches)
+                if (other.buffer == reach.buffer && !move_together(reach, other, shared))
+                    return false;
+        }
+        return true;
+    }
+
+    const Buffer& buffer(int number) const { return program_.buffers[static_cast<size_t>(number)]; }
+
+    // Buffers that only the group touches.
+    std::vector<int> find_locals() const {
+        std::unordered_map<int, int> inside;
+        for (const Kernel& kernel : originals_)
+            for (const auto& buffers :
+                 {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
+                for (int number : buffers) ++inside[number];
+        std::vector<int> locals;
+        for (const auto& [number, count] : inside)
+            if (buffer(number).kind == BufferKind::temporary && count == uses_.at(number) &&
+                group_.writes(number))
+                locals.push_back(number);
+        std::sort(locals.begin(), locals.end());
+        return locals;
+    }
+
+    // Members that touch each buffer which moves with the shared loops.
+    std::map<int, int> touches() const {
+        std::map<int, int> counts;
+        for (const Candidate& member : group_.members) {
+            std::set<int> moving;
+            for (const Reach& reach : member.reaches)
+                for (size_t d = 0; d < group_.shared; ++d)
+                    if (reach.buffer != Access::position && reach.steps[d] != 0)
+                        moving.insert(reach.buffer);
+            for (int number : moving) ++counts[number];
+        }
+        return counts;
+    }
+
+    // Bytes that a member touches after another did.
+    int64_t gain() const {
+        int64_t bytes = 0;
+        for (const auto& [number, count] : touches()) bytes += buffer(number).bytes * (count - 1);
+        return bytes;
+    }
+
+    // Bytes that the group touches at one index of the shared loops.
+    int64_t bytes_of_index() const {
+        int64_t count = 1;
+        for (size_t d = 0; d < group_.shared; ++d) count *= group_.members[0].outer[d];
+        int64_t bytes = 0;
+        for (const auto& [number, uses] : touches()) bytes += buffer(number).bytes / count;
+        return bytes;
+    }
+
+    void close() {
+        if (group_.members.size() < 2 || gain() < least_gain || bytes_of_index() > most_bytes)
+            for (Kernel& kernel : originals_) done_.push_back(std::move(kernel));
+        else
+            done_.push_back(fused());
+        group_ = {};
+        originals_.clear();
+        has_gained_ = false;
+    }
+
+    // How many indices of the innermost shared loop make a part: a divisor of its extent, with
+    // enough parts left for threads to share.
+    int64_t rows_of_part() const {
+        const Extents& outer = group_.members[0].outer;
+        const int64_t extent = outer[group_.shared - 1],
+                      bytes = std::max<int64_t>(1, bytes_of_index());
+        int64_t others = 1;
+        for (size_t d = 0; d + 1 < group_.shared; ++d) others *= outer[d];
+        constexpr int64_t enough_parts = 16;
+        int64_t best = 1;
+        for (int64_t rows = 2; rows <= extent && rows * bytes <= bytes_of_part_; ++rows)
+            if (extent % rows == 0 && others * (extent / rows) >= enough_parts) best = rows;
+        return best;
+    }
+
+    Kernel fused() {
+        const Extents& outer = group_.members[0].outer;
+        const int64_t rows = rows_of_part();
+        Fused body;
+        body.pieces.assign(outer.begin(),
+                           outer.begin() + static_cast<std::ptrdiff_t>(group_.shared));
+        body.pieces.back() /= rows;
+        const int64_t pieces = ir::element_count(body.pieces);
+        body.locals = find_locals();
+        for (Candidate& member : group_.members) body.members.push_back(cut(member, rows, body));
+        for (int local : body.locals) {
+            Buffer& b = program_.buffers[static_cast<size_t>(local)];
+            b.kind = BufferKind::local;
+            b.bytes /= pieces;
+            b.shape = {b.bytes / ir::size_of(b.dtype)};
+        }
+        Kernel kernel;
+        kernel.name = name_of_group();
+        std::vector<std::string> words;
+        for (const Kernel& original : originals_) {
+            words.push_back(original.comment.empty() ? original.name : original.comment);
+            for (const std::string& line : original.lines)
+                if (std::find(kernel.lines.begin(), kernel.lines.end(), line) == kernel.lines.end())
+                    kernel.lines.push_back(line);
+        }
+        kernel.comment = join(words, "; ");
+        kernel.body = std::move(body);
+        return kernel;
+    }
+
+    // "fused_maximum_to_divide"
+    std::string name_of_group() const {
+        return "fused_" + originals_.front().name + "_to_" + originals_.back().name;
+    }
+
+    // A member over one part.
+    Member cut(Candidate& candidate, int64_t rows, const Fused& fused) const {
+        Body& body = candidate.kernel.body;
+        const auto moved = ir::kernel::accesses(body);
+        Member member{{}, std::vector<std::vector<int64_t>>(moved.size())};
+        auto loops = outer_loops(body);
+        for (size_t a = 0; a < moved.size(); ++a)
+            for (size_t d = 0; d < group_.shared; ++d) {
+                const bool is_local = std::find(fused.locals.begin(), fused.locals.end(),
+                                                moved[a]->buffer) != fused.locals.end();
+                const int64_t step = is_local ? 0 : stride_of(*moved[a], loops[d].stride_at[a]);
+                member.steps[a].push_back(d + 1 == group_.shared ? step * rows : step);
+            }
+        const OuterLoop& last = loops[group_.shared - 1];
+        (*last.extents)[last.at] = rows;
+        for (size_t d = group_.shared; d-- > 0;) {
+            if (d + 1 == group_.shared && rows > 1) continue;
+            loops = outer_loops(body);
+            erase_loop(body, loops[d]);
+        }
+        member.kernel = std::move(candidate.kernel);
+        return member;
+    }
+
+    Program program_;
+    int64_t bytes_of_part_;
+    std::unordered_map<int, int> uses_;  // of each buffer, by kernels
+    std::vector<Kernel> done_;
+    Group group_;
+    std::vector<Kernel> originals_;  // of the group, as they were
+    bool has_gained_ = false;
+};
+
+}  // namespace
+
+Program fuse_rows(Program program, int64_t bytes_of_part) {
+    return Fuser(std::move(program), bytes_of_part).run();
+}
+
+}  // namespace composit::transforms

@@ -1,0 +1,183 @@
+// Schedules change the order of work and where operands lie, never bits: rows fused, weights
+// packed.
+#include "composit/backends/interpreter/interpreter.h"
+#include "composit/numpy/linear.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/operators.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/transforms.h"
+#include "tests/cpp/backends/cpp_reference.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace composit::tests {
+namespace {
+
+using ir::Tensor;
+using ir::kernel::Fused;
+using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+struct Case {
+    std::string name;
+    std::vector<Shape> shapes;
+    Function function;
+    size_t fused, packed;  // kernels of the schedule
+};
+
+Tensor weights(const Shape& shape, uint64_t seed) {
+    return ir::constant(random_array(DType::float32, shape, seed));
+}
+
+Tensor softmax(const Tensor& x, int64_t axis) {
+    const Tensor e = ops::map("exp", {x - numpy::max(x, {{axis}}, true)});
+    return e / numpy::sum(e, {{axis}}, {}, true);
+}
+
+Tensor standardised(const Tensor& x) {
+    const std::vector<int64_t> last = {-1};
+    const Tensor centred = x - numpy::mean(x, last, {}, true);
+    const Tensor variance = numpy::mean(centred * centred, last, {}, true);
+    return centred / ops::map("sqrt", {variance + 1e-5});
+}
+
+std::vector<Case> cases() {
+    using V = const std::vector<Tensor>&;
+    return {
+        {"softmax", {{96, 200}}, [](V x) { return std::vector{softmax(x[0], -1)}; }, 1, 0},
+        {"softmax_of_three_axes",
+         {{7, 12, 130}},
+         [](V x) { return std::vector{softmax(x[0], -1)}; },
+         1,
+         0},
+        {"normalisation", {{2, 64, 96}}, [](V x) { return std::vector{standardised(x[0])}; }, 1, 0},
+        {"attention",
+         {{2, 3, 40, 16}, {2, 3, 40, 16}, {2, 3, 40, 16}},
+         [](V x) {
+             const Tensor scores = numpy::matmul(x[0], numpy::swapaxes(x[1], -1, -2));
+             return std::vector{numpy::matmul(softmax(scores * 0.25, -1), x[2])};
+         },
+         1,
+         0},
+        {"optimiser",
+         {{100, 100}, {100, 100}, {100, 100}},
+         [](V x) {
+             const Tensor m = x[0] * 0.9 + x[1] * 0.1;
+             return std::vector{m, x[2] - m * 0.01};
+         },
+         1,
+         0},
+        {"layer",
+         {{50, 300}},
+         [](V x) { return std::vector{numpy::matmul(x[0], weights({300, 70}, 3))}; },
+         0,
+         1},
+        {"transposed_weights",
+         {{3, 130}},
+         [](V x) {
+             return std::vector{numpy::matmul(x[0], numpy::transpose(weights({129, 130}, 4)))};
+         },
+         0,
+         1},
+        {"weights_on_the_left",
+         {{300, 100}},
+         [](V x) { return std::vector{numpy::matmul(weights({31, 300}, 5), x[0])}; },
+         0,
+         1},
+        {"too_small_to_gain", {{8, 8}}, [](V x) { return std::vector{softmax(x[0], -1)}; }, 0, 0},
+        {"handed_on_by_columns",  // sums over rows do not belong to rows
+         {{128, 128}},
+         [](V x) {
+             const Tensor e = ops::map("exp", {x[0]});
+             return std::vector{e / numpy::sum(e, {{0}}, {}, true)};
+         },
+         0,
+         0},
+    };
+}
+
+Program lowered(const Case& c) {
+    std::vector<Tensor> inputs;
+    for (const Shape& shape : c.shapes) inputs.push_back(ir::input("", DType::float32, shape));
+    transforms::LowerOptions options;
+    options.inline_scalars = true;
+    return transforms::lower(transforms::simplify(transforms::inline_calls(c.function(inputs))),
+                             inputs, options)
+        .program;
+}
+
+std::vector<Array> run(const runtime::Executable& executable, const Program& program,
+                       const std::vector<Array>& inputs, int threads) {
+    runtime::Run run;
+    std::vector<Array> outputs;
+    for (const Array& input : inputs) run.inputs.push_back(input.data());
+    for (int number : program.outputs) {
+        const auto& buffer = program.buffers[static_cast<size_t>(number)];
+        outputs.push_back(Array::zeros(buffer.dtype, buffer.shape));
+        run.outputs.push_back(outputs.back().mutable_data());
+    }
+    run.threads = threads;
+    run.parallel_for = [&](int64_t count, const std::function<void(int64_t)>& task) {
+        std::vector<std::thread> pool;
+        for (int t = 0; t < threads; ++t)
+            pool.emplace_back([&, t] {
+                for (int64_t i = t; i < count; i += threads) task(i);
+            });
+        for (std::thread& thread : pool) thread.join();
+    };
+    executable.run(run);
+    return outputs;
+}
+
+template <class Body>
+size_t count_of(const Program& program) {
+    size_t count = 0;
+    for (const auto& kernel : program.kernels) count += std::holds_alternative<Body>(kernel.body);
+    return count;
+}
+
+TEST(Schedules, ReturnTheBitsOfTheProgram) {
+    for (const Case& c : cases()) {
+        SCOPED_TRACE(c.name);
+        Program plain = lowered(c);
+        plain.name = c.name;
+        const std::vector<Array> inputs = random_inputs(plain);
+        const std::vector<Array> expected = Reference(plain, inputs).run();
+        for (const int64_t bytes : {1 << 10, 16 << 10}) {
+            Program scheduled = transforms::pack_constants(transforms::fuse_rows(plain, bytes));
+            scheduled = transforms::plan_buffers(std::move(scheduled), true);
+            EXPECT_EQ(count_of<Fused>(scheduled), c.fused) << ir::kernel::print(scheduled);
+            EXPECT_EQ(count_of<ir::kernel::Pack>(scheduled), c.packed);
+            const auto expect = [&](const std::string& way, const std::vector<Array>& results) {
+                for (size_t k = 0; k < results.size(); ++k)
+                    EXPECT_EQ(differing(results[k], expected[k]), 0) << way << ", output " << k;
+            };
+            expect("reference", Reference(scheduled, inputs).run());
+            for (const auto* set : interpreter::usable_kernel_sets()) {
+                const auto interpreted =
+                    interpreter::InterpreterBackend(*set).compile(scheduled, {});
+                for (int threads : {1, 2, 4})
+                    expect(set->name, run(*interpreted, scheduled, inputs, threads));
+            }
+            if (bytes < 16 << 10) continue;
+            const auto compiled = runtime::backend("cpp")->compile(scheduled, {});
+            for (int threads : {1, 2, 4}) expect("cpp", run(*compiled, scheduled, inputs, threads));
+        }
+    }
+}
+
+TEST(Schedules, WithoutPacksIsTheProgramBefore) {
+    for (const Case& c : cases()) {
+        const Program plain = lowered(c);
+        const Program unpacked = transforms::without_packs(transforms::pack_constants(plain));
+        ASSERT_EQ(unpacked.kernels.size(), plain.kernels.size());
+        for (size_t k = 0; k < plain.kernels.size(); ++k)
+            EXPECT_EQ(ir::kernel::print(unpacked.kernels[k], unpacked),
+                      ir::kernel::print(plain.kernels[k], plain));
+    }
+}
+
+}  // namespace
+}  // namespace composit::tests
