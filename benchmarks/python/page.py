@@ -12,15 +12,15 @@ INTRODUCTION = """# Performance
 Written by `make bench`; not by hand. float32. A **ratio** is the best peer's time divided by
 composit's, so above 1 composit is faster; "must" is what composit promises, "aim" what it wants;
 **rows below their must are bold**. All sides do the same work in turns, in one process that may use
-as many cores as threads, after their results were compared; a ratio is the median over the rounds,
-a time the median over the rounds. composit is compiled (`composit.compile`), JAX is `jax.jit`,
-PyTorch is eager. Rows with a unit instead of x are not ratios, and better if smaller, unless they
-are a share.
+as many cores as threads, after their results were compared; ratios and times are medians over the
+rounds. composit is compiled (`composit.compile`), JAX is `jax.jit`, PyTorch is eager. Rows with a
+unit instead of x are no such ratios; they are better if smaller, but shares if larger.
 
-The **limit** of a row is the larger of its floating-point operations by the fused multiply-adds
-that the cores can do, and the bytes that it must read and write by the bandwidth of copying, both
-measured in the same run; arrays that fit in caches may pass it. Where the load is near the number
-of cores, others used them: rows of one thread still compare well, rows of two threads say little.
+The **limit** of a row is the larger of two times: its floating-point operations by the peak of
+fused multiply-adds (of one core, times the threads), and the bytes that it must read and write by
+the bandwidth of copying. Both are measured in the same run; arrays that fit in caches may pass it.
+Where the load is near the number of cores, others used them: rows of one thread still compare well,
+rows of two threads say little.
 """
 
 
