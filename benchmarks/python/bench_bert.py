@@ -48,7 +48,8 @@ def cases():
 if __name__ == "__main__":
     notes = (
         "By hand in composit.nn and jax.numpy; transformers' BertModel in torch, exported for ONNX "
-        "Runtime. Weights are constants of composit's program and ONNX Runtime's session, arguments "
-        "of JAX's function. Bytes are those of the weights. Results agree to 1e-4 of the largest."
+        "Runtime. Weights are constants of composit's program and ONNX Runtime's session, "
+        "arguments of JAX's function. Bytes are those of the weights. Results agree to 1e-4 of "
+        "the largest."
     )
     main("BERT-base", notes, cases)
