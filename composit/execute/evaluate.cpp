@@ -44,7 +44,8 @@ using PlanRef = std::shared_ptr<Plan>;
 
 bool same_options(const Options& a, const Options& b) {
     return a.backend == b.backend && a.threads == b.threads && a.fuse == b.fuse &&
-           a.reuse_buffers == b.reuse_buffers && a.cache_folder == b.cache_folder;
+           a.reuse_buffers == b.reuse_buffers && a.cache_folder == b.cache_folder &&
+           a.bytes_of_part == b.bytes_of_part;
 }
 
 // The most recently used plans, at most `most_plans` of them and `most_words` of signatures.

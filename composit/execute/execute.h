@@ -24,6 +24,7 @@ struct Options {
     bool fuse = true;
     bool reuse_buffers = true;
     std::string cache_folder = "";  // of back ends that compile; empty: the default
+    int64_t bytes_of_part = 0;      // that a part of fused rows touches; 0: the back end's choice
 };
 
 int default_threads();  // COMPOSIT_THREADS, else the cores this process may use

@@ -27,7 +27,6 @@ using ir::kernel::Program;
 
 namespace {
 
-constexpr int64_t least_gain = 32 << 10;   // bytes touched again; less stays in the cache anyway
 constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
 constexpr size_t most_members = 32;
 
@@ -311,7 +310,7 @@ class Fuser {
     }
 
     void close() {
-        if (group_.members.size() < 2 || gain() < least_gain || bytes_of_index() > most_bytes)
+        if (group_.members.size() < 2 || gain() < bytes_of_part_ / 2 || bytes_of_index() > most_bytes)
             for (Kernel& kernel : originals_) done_.push_back(std::move(kernel));
         else
             done_.push_back(fused());

@@ -65,7 +65,9 @@ Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inp
 // ----- fuse_rows.cpp
 // Kernels that hand rows on to each other, joined in Fused kernels: softmax and normalisations in
 // one pass over memory, what follows a product while the product is in the cache, attention without
-// the whole matrix of scores. A part touches about `bytes_of_part`. Before plan_buffers.
+// the whole matrix of scores. A part touches about `bytes_of_part`; groups that
+// would read again less than half of that stay apart, as it stays in the cache anyway. Before
+// plan_buffers.
 ir::kernel::Program fuse_rows(ir::kernel::Program program, int64_t bytes_of_part);
 
 // ----- pack_constants.cpp

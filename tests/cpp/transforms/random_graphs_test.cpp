@@ -208,17 +208,30 @@ std::vector<Array> one_at_a_time(const std::vector<Tensor>& outputs) {
     return execute::evaluate(ir::substitute(outputs, from, to));
 }
 
+int fused_kernels(const std::vector<Tensor>& outputs, int64_t bytes_of_part) {
+    const auto program =
+        fuse_rows(lower(simplify(inline_calls(outputs)), {}, {}).program, bytes_of_part);
+    int count = 0;
+    for (const auto& kernel : program.kernels)
+        count += std::holds_alternative<ir::kernel::Fused>(kernel.body);
+    return count;
+}
+
 TEST(RandomGraphs, EveryWayOfRunningGivesTheSameBits) {
     ops::register_operations();
+    constexpr int64_t small_part = 32;
+    int fused = 0;
     for (unsigned seed = 0; seed < 150; ++seed) {
         const auto outputs = Generator(seed).graph(50);
+        fused += fused_kernels(outputs, small_part);
         ir::verify(outputs);
         const std::string what = "seed " + std::to_string(seed);
         const auto expected = execute::evaluate(outputs);
-        for (int variant = 0; variant < 4; ++variant)
-            expect_equal(execute::evaluate(outputs, {.threads = 1 + 2 * (variant / 2),
-                                                     .fuse = variant % 2 == 0,
-                                                     .reuse_buffers = variant < 2}),
+        for (int variant = 0; variant < 6; ++variant)
+            expect_equal(execute::evaluate(outputs, {.threads = 1 + 2 * (variant / 2 % 2),
+                                                     .fuse = variant % 2 == 0 || variant > 3,
+                                                     .reuse_buffers = variant < 2,
+                                                     .bytes_of_part = variant > 3 ? small_part : 0}),
                          expected, what + ", variant " + std::to_string(variant));
         const auto simplified = simplify(outputs);
         ir::verify(simplified);
@@ -227,6 +240,7 @@ TEST(RandomGraphs, EveryWayOfRunningGivesTheSameBits) {
         if (seed % 5 == 0) expect_equal(one_at_a_time(outputs), expected, what + ", node by node");
         if (HasFatalFailure()) FAIL() << ir::print(outputs);
     }
+    EXPECT_GT(fused, 50);
 }
 
 TEST(RandomGraphs, CompiledCodeGivesTheSameBits) {
@@ -236,6 +250,8 @@ TEST(RandomGraphs, CompiledCodeGivesTheSameBits) {
         all.insert(all.end(), outputs.begin(), outputs.end());
     }
     expect_equal(execute::evaluate(all, {.backend = "cpp"}), execute::evaluate(all), "cpp");
+    expect_equal(execute::evaluate(all, {.backend = "cpp", .bytes_of_part = 32}),
+                 execute::evaluate(all), "cpp, in small parts");
 }
 
 }  // namespace
