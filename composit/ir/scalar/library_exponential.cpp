@@ -86,10 +86,16 @@ double highest_argument(const Expr& x) { return is_float32(x) ? 89.0 : 710.0; }
 
 Expr exp_of(const Expr& x) {
     require_float("exp", x);
+    using namespace coefficients;
     const Expr bounded =
         at_least(at_most(x, highest_argument(x)), lowest_argument(x)).named("bounded");
-    const ExpArgument argument = reduce_exp(bounded);
-    return scale(exp_of_rest(argument), argument.exponent);
+    const Ln2 ln2 = ln2_of(x);
+    const Expr shifted = fma(bounded, 0x1.71547652b82fep+0, scale_shift(x)).named("shifted");
+    const Expr exponent = (shifted - scale_shift(x)).named("exponent");
+    const Expr rest = fma(exponent, -ln2.low, fma(exponent, -ln2.high, bounded)).named("rest");
+    const Expr curved = polynomial(rest, is_float32(x) ? std::span<const double>(exp_float32)
+                                                       : std::span<const double>(exp_float64));
+    return scale_by_shifted(fma(rest * rest, curved, rest) + 1.0, shifted);
 }
 
 Expr exp2_of(const Expr& x) {

@@ -38,13 +38,20 @@ Expr power_of_two(const Expr& shifted) {
     return float_of_bits(bits_of_float(shifted) << mantissa_bits(shifted));
 }
 
-Expr scale(const Expr& x, const Expr& n) {
-    // Each half of n is an exponent of a normal number; only the last product can round.
-    const double shift = exponent_shift(n);
-    const Expr half = fma(n, 0.5, shift);
-    const Expr rest = (n - (half - shift)) + shift;
-    return x * power_of_two(half) * power_of_two(rest);
+double scale_shift(const Expr& x) { return rounding_shift(x) + 2 * exponent_bias(x); }
+
+Expr scale_by_shifted(const Expr& x, const Expr& shifted) {
+    // The low bits are n plus two biases. Each half of it is the exponent of a normal number, so
+    // only the last product can round.
+    const Expr bits = bits_of_float(shifted).named("bits");
+    const Expr exponents = Expr::constant_bits(
+        bits.dtype(), {is_float32(x) ? uint64_t{0x7f800000} : uint64_t{0x7ff0000000000000}, 0});
+    const Expr half = ((bits << (mantissa_bits(x) - 1)) & exponents).named("half");
+    const Expr rest = (bits << mantissa_bits(x)) - half;
+    return x * float_of_bits(half) * float_of_bits(rest);
 }
+
+Expr scale(const Expr& x, const Expr& n) { return scale_by_shifted(x, n + scale_shift(n)); }
 
 // Adding the shift, not converting: AVX2 has no conversion to 64-bit integers.
 Expr low_bits(const Expr& x) { return bits_of_float(x + rounding_shift(x)); }

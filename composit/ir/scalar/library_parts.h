@@ -41,6 +41,10 @@ Expr power_of_two(const Expr& shifted);
 // x * 2^n for an integral float n in ±2 * exponent_bias, rounded once, also where the result is
 // subnormal.
 Expr scale(const Expr& x, const Expr& n);
+// The same from `shifted`, which is n + scale_shift(n).
+Expr scale_by_shifted(const Expr& x, const Expr& shifted);
+// rounding_shift and both biases.
+double scale_shift(const Expr& x);
 
 // The low bits of an integral float64 x >= 0 as uint64; anything for other x.
 Expr low_bits(const Expr& x);

@@ -7,16 +7,16 @@ namespace {
 
 // On equal operands, zeros of both signs among them, the first one is returned; so it is when it is
 // NaN, as no comparison with it holds. In this form processors have an instruction for the inner
-// choice, and g++ 12 vectorises chains of them.
+// choice, and g++ 12 vectorises chains of them, provided that it is written in a line of its own.
 Expr second_if_nan(const Expr& b, const Expr& otherwise) {
     return is_float(b) ? select(not_equal(b, b), b, otherwise) : otherwise;
 }
 
 Expr maximum(const Expr& a, const Expr& b) {
-    return is_bool(a) ? a | b : second_if_nan(b, select(b > a, b, a));
+    return is_bool(a) ? a | b : second_if_nan(b, select(b > a, b, a).named("larger"));
 }
 Expr minimum(const Expr& a, const Expr& b) {
-    return is_bool(a) ? a & b : second_if_nan(b, select(b < a, b, a));
+    return is_bool(a) ? a & b : second_if_nan(b, select(b < a, b, a).named("smaller"));
 }
 
 Expr first_is_fmax(const Expr& a, const Expr& b) {
