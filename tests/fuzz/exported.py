@@ -13,7 +13,7 @@ from fuzz.worker import THREADS
 import composit
 
 COMMAND = (
-    "c++ -O2 -std=c++17 -Wall -Wextra -Werror -include sets.hpp fuzzed*.cpp main.cpp -o program"
+    "c++ {} -std=c++17 -Wall -Wextra -Werror -include sets.hpp fuzzed*.cpp main.cpp -o program"
 )
 # A project holds its kernels for each instruction set; FUZZ_SET names the best one to admit, so
 # that one program runs them all. (A macro's own name in its text is not replaced again.)
@@ -81,7 +81,11 @@ def call(number: int, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> st
 
 
 def run(
-    graphs: list[Graph], shapes: list[list[np.ndarray]], folder: Path, sets: list[str]
+    graphs: list[Graph],
+    shapes: list[list[np.ndarray]],
+    folder: Path,
+    sets: list[str],
+    optimised: str = "-O2",
 ) -> dict[str, list[list[np.ndarray]]]:
     """The results by thread count and instruction set; `shapes` are arrays like the results."""
     folder.mkdir(parents=True)
@@ -95,7 +99,7 @@ def run(
     composit.export(folder, "fuzzed", functions, MAIN.replace("FUNCTIONS", "".join(calls)))
     assert "__builtin_cpu_supports(" in (folder / "fuzzed.cpp").read_text()
     (folder / "sets.hpp").write_text(SETS)
-    shell(folder, COMMAND)
+    shell(folder, COMMAND.format(optimised))
     arrays = [array for graph in graphs for array in graph.inputs.values()]
     (folder / "inputs").write_bytes(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays))
     results = {}

@@ -161,11 +161,13 @@ def values(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     return np.where(draw.random_sample(shape) < 0.3, chosen, ordinary).astype(dtype)
 
 
-def decode(code: bytes) -> Graph:
-    """The graph that these bytes mean; always the same one."""
+def decode(code: bytes, nodes: int | None = None) -> Graph:
+    """The graph that these bytes mean, up to that many nodes of it; always the same one."""
     code = code.ljust(2 * GENE, b"\0")
     writer = Writer(code)
     writer.add_inputs(code)
     for at in range(2 * GENE, len(code) - GENE + 1, GENE):
+        if len(writer.lines) == nodes:
+            break
         writer.add(code[at : at + GENE])
     return writer.graph()

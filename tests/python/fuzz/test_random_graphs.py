@@ -13,16 +13,33 @@ def explained(report):
     )
 
 
-def test_interpreted(tmp_path):
-    report = run_interpreted(draw_graphs(60, 150, number=1), tmp_path)
-    assert report.graphs == 60
+def test_interpreted(tmp_path, capsys):
+    report = run_interpreted(draw_graphs(40, 200, number=1), tmp_path)
+    said(report, capsys)
+    assert report.graphs == 40
     assert report.differing_bits == 0, explained(report)
 
 
-def test_in_every_way(tmp_path):
-    report = run_batch(draw_graphs(3, 24, number=2), tmp_path)
+def said(report, capsys):
+    with capsys.disabled():
+        print(f"\nfuzz: {report}")
+
+
+def test_in_every_way(tmp_path, capsys):
+    report = run_batch(draw_graphs(3, 24, number=2), tmp_path, optimised="-O0")
+    said(report, capsys)
     assert report.graphs == 3
     assert len(report.runners) == 10 * len(instruction_sets())
+    assert report.differing_bits == 0, explained(report)
+
+
+def test_a_large_graph_compiled_and_exported(tmp_path, capsys):
+    """As large as those of `make fuzz`."""
+    graphs = draw_graphs(1, 200, number=6, least=200)
+    report = run_batch(graphs, tmp_path, compiled_sets=1, optimised="-O0")
+    said(report, capsys)
+    assert (report.graphs, report.nodes) == (1, 200)
+    assert len(report.runners) == 7 + 3 * len(instruction_sets())
     assert report.differing_bits == 0, explained(report)
 
 
