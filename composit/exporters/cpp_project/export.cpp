@@ -120,7 +120,7 @@ std::string source_text(Project& project) {
     if (!has_many_modules(project)) result += structs(project);
     result += text("namespace ", project.name, " {\n\n");
     if (!project.modules.modules.empty()) result += kernels_text(project, 0) + "\n";
-    result += support_text(project) + functions;
+    result += support_text(project, functions) + functions;
     result += text("}  // namespace ", project.name, "\n");
     if (project.modules.modules.empty()) return result + "#endif\n";
     return result + "\n#else\n" + kernel_section(project, 0) + "#endif\n";

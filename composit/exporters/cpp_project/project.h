@@ -56,8 +56,8 @@ std::string kernels_struct(const Project& project, size_t module);
 std::string kernels_text(const Project& project, size_t module);
 // The text that is included for each instruction set.
 std::string kernel_section(const Project& project, size_t module);
-// What the functions need: memory, threads, weights.
-std::string support_text(const Project& project);
+// What `functions`, the text of all, needs: memory, threads, weights.
+std::string support_text(const Project& project, const std::string& functions);
 // The exported functions. Places constants in the project's weights.
 std::string functions_text(Project& project);
 

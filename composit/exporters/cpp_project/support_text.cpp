@@ -178,12 +178,11 @@ std::string replaced(std::string text, const std::string& word, const std::strin
 
 }  // namespace
 
-std::string support_text(const Project& project) {
-    bool has_scratch = false, has_tasks = false, has_faults = false, has_arena = false;
+std::string support_text(const Project& project, const std::string& functions) {
+    bool has_scratch = false, has_faults = false, has_arena = false;
     for (const auto& module : project.modules.modules)
         for (const auto& kernel : module.functions) {
             has_scratch |= !kernel.scratch_bytes.empty();
-            has_tasks |= kernel.tasks > 1;
             has_faults |= kernel.can_fault;
         }
     for (const ExportedFunction& function : project.functions)
@@ -192,7 +191,7 @@ std::string support_text(const Project& project) {
     std::string result = "namespace {\n\n";
     if (has_scratch || has_arena || !project.weights.is_empty()) result += memory_text;
     if (has_scratch) result += scratch_text;
-    if (has_tasks) result += pool_text;
+    if (functions.find("pool().") != std::string::npos) result += pool_text;
     if (has_faults) result += fault_text;
     if (!project.weights.is_empty()) {
         std::string text =

@@ -88,13 +88,14 @@ def test_values_of_arguments_cannot_be_asked_for():
         composit.compile(lambda x: x * float(x[0, 0]), X)
 
 
-def test_an_export_over_no_elements_builds_without_warnings(tmp_path):
+@pytest.mark.parametrize("rows", [0, 3000], ids=["no elements", "too few for threads"])
+def test_an_export_builds_without_warnings(tmp_path, rows):
     import subprocess
 
     def f(x):
         return cnp.sum(cnp.exp(x), axis=1) + 1, cnp.concatenate([cnp.exp(x), x], axis=0)
 
-    composit.compile(f, np.zeros((0, 3), "float32"), name="f").export(tmp_path)
+    composit.compile(f, np.zeros((rows, 3), "float32"), name="f").export(tmp_path)
     command = "c++ -O2 -std=c++17 -Wall -Wextra -Werror f.cpp main.cpp -o f"
     done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
