@@ -2,6 +2,7 @@
 #include "composit/functional/functional.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/body.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/manipulation.h"
@@ -96,7 +97,8 @@ Gradients value_and_gradients(const Function& f, const Tensors& arguments,
                           "grad requires real-valued outputs (output "
                           "dtype that is a sub-dtype of np.floating), but got ",
                           value.dtype(), ".");
-    const Tensors gradients = transforms::vjp({value}, ones_like({value}), wanted);
+    const Tensors gradients =
+        errors_as("grad", [&] { return transforms::vjp({value}, ones_like({value}), wanted); });
     const Tensors all = ir::substitute(joined(traced.outputs, gradients), traced.inputs, given);
     auto [values, results] = parted(all, traced.outputs.size());
     return {values, results};
@@ -117,7 +119,8 @@ std::pair<Tensors, Tensors> jvp_function(const Function& f, const Tensors& prima
                                          const Tensors& tangents) {
     const Tensors given = strong(primals);
     const Traced traced = trace(f, given);
-    const Tensors results = transforms::jvp(traced.outputs, traced.inputs, strong(tangents));
+    const Tensors results = errors_as(
+        "jvp", [&] { return transforms::jvp(traced.outputs, traced.inputs, strong(tangents)); });
     return parted(ir::substitute(joined(traced.outputs, results), traced.inputs, given),
                   traced.outputs.size());
 }

@@ -1,5 +1,6 @@
 // Convolution and pooling.
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/nn/operations.h"
@@ -235,7 +236,7 @@ Tensor convolution(const Tensor& x, const Tensor& filters, const ConvolutionOpti
                                  per_axis("convolution", "dilation", options.dilation, count, 1, 1),
                                  options.groups};
     check_convolution(x, filters, convolution, options.channels_last);
-    const auto both = numpy::promoted({x, filters});
+    const auto both = errors_as("convolution", [&] { return numpy::promoted({x, filters}); });
     return channels_back(ops::convolve(channels_first(both[0], options.channels_last),
                                        channels_first(both[1], options.channels_last), convolution),
                          options.channels_last);

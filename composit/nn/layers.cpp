@@ -2,6 +2,7 @@
 #include "composit/nn/layers.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/operations.h"
 #include "composit/numpy/elementwise.h"
@@ -59,18 +60,24 @@ Tensor convolution_norm(const Tensor& x, const ConvolutionNorm& layer, bool chan
 
 Tensor softmax(const Tensor& x, const Axis& axis) {
     const std::vector<int64_t> axes = axis.of("softmax", x.rank());
-    const Tensor powers = apply("exp", {x - stop_gradient(numpy::max(x, axes, true))});
-    return powers / numpy::sum(powers, axes, {}, true);
+    return errors_as("softmax", [&] {
+        const Tensor powers = apply("exp", {x - stop_gradient(numpy::max(x, axes, true))});
+        return powers / numpy::sum(powers, axes, {}, true);
+    });
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axis& axis,
                   double epsilon) {
-    return normalised(x, axis.of("layer_norm", x.rank()), epsilon) * weight + bias;
+    return errors_as("layer_norm", [&] {
+        return normalised(x, axis.of("layer_norm", x.rank()), epsilon) * weight + bias;
+    });
 }
 
 Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
                   const Tensor& bias, double epsilon) {
-    return (x - mean) / apply("sqrt", {variance + epsilon}) * weight + bias;
+    return errors_as("batch_norm", [&] {
+        return (x - mean) / apply("sqrt", {variance + epsilon}) * weight + bias;
+    });
 }
 
 Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t channel_axis,
@@ -91,9 +98,11 @@ Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, int
     std::vector<int64_t> axes;
     for (int64_t d = 1; d < static_cast<int64_t>(grouped.size()); ++d)
         if (d != axis) axes.push_back(d);
-    const Tensor result = normalised(numpy::reshape(x, grouped), axes, epsilon);
-    return numpy::reshape(result, x.shape()) * numpy::reshape(weight, aligned) +
-           numpy::reshape(bias, aligned);
+    return errors_as("group_norm", [&] {
+        const Tensor result = normalised(numpy::reshape(x, grouped), axes, epsilon);
+        return numpy::reshape(result, x.shape()) * numpy::reshape(weight, aligned) +
+               numpy::reshape(bias, aligned);
+    });
 }
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -102,39 +111,46 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
         user_check(x->rank() >= 2, "scaled_dot_product_attention: an operand has shape ",
                    x->shape(), ". (…, sequence, features) is required.");
     const auto head_size = static_cast<double>(query.shape().back());
-    Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) / std::sqrt(head_size);
-    if (mask) scores = scores + mask;
-    return numpy::matmul(softmax(scores, -1), value);
+    return errors_as("scaled_dot_product_attention", [&] {
+        Tensor scores = numpy::matmul(query, numpy::swapaxes(key, -2, -1)) / std::sqrt(head_size);
+        if (mask) scores = scores + mask;
+        return numpy::matmul(softmax(scores, -1), value);
+    });
 }
 
 Tensor multi_head_attention(const Tensor& hidden, const Tensor& mask,
                             const AttentionParameters& parameters, int64_t head_size) {
-    const AttentionParameters& p = parameters;
-    const Tensor query = split_heads(linear(hidden, p.query_weight, p.query_bias), head_size);
-    const Tensor key = split_heads(linear(hidden, p.key_weight, p.key_bias), head_size);
-    const Tensor value = split_heads(linear(hidden, p.value_weight, p.value_bias), head_size);
-    const Tensor heads = scaled_dot_product_attention(query, key, value, mask);
-    const Tensor joined =
-        numpy::reshape(numpy::transpose(heads, std::vector<int64_t>{0, 2, 1, 3}),
-                       {hidden.shape()[0], hidden.shape()[1], value.shape()[1] * value.shape()[3]});
-    return linear(joined, p.output_weight, p.output_bias);
+    return errors_as("multi_head_attention", [&] {
+        const AttentionParameters& p = parameters;
+        const Tensor query = split_heads(linear(hidden, p.query_weight, p.query_bias), head_size);
+        const Tensor key = split_heads(linear(hidden, p.key_weight, p.key_bias), head_size);
+        const Tensor value = split_heads(linear(hidden, p.value_weight, p.value_bias), head_size);
+        const Tensor heads = scaled_dot_product_attention(query, key, value, mask);
+        const Tensor joined = numpy::reshape(
+            numpy::transpose(heads, std::vector<int64_t>{0, 2, 1, 3}),
+            {hidden.shape()[0], hidden.shape()[1], value.shape()[1] * value.shape()[3]});
+        return linear(joined, p.output_weight, p.output_bias);
+    });
 }
 
 Tensor feedforward(const Tensor& x, const Tensor& weight1, const Tensor& bias1,
                    const Tensor& weight2, const Tensor& bias2) {
-    return linear(gelu(linear(x, weight1, bias1)), weight2, bias2);
+    return errors_as("feedforward",
+                     [&] { return linear(gelu(linear(x, weight1, bias1)), weight2, bias2); });
 }
 
 Tensor resnet_module(const Tensor& input, const ConvolutionNorm& first,
                      const ConvolutionNorm& second, const ConvolutionNorm& third,
                      const std::optional<ConvolutionNorm>& shortcut, bool channels_last,
                      const std::vector<int64_t>& module_strides) {
-    Tensor x = relu(convolution_norm(input, first, channels_last, {}, 0));
-    x = relu(convolution_norm(x, second, channels_last, module_strides, 1));
-    x = convolution_norm(x, third, channels_last, {}, 0);
-    const Tensor left =
-        shortcut ? convolution_norm(input, *shortcut, channels_last, module_strides, 0) : input;
-    return relu(x + left);
+    return errors_as("resnet_module", [&] {
+        Tensor x = relu(convolution_norm(input, first, channels_last, {}, 0));
+        x = relu(convolution_norm(x, second, channels_last, module_strides, 1));
+        x = convolution_norm(x, third, channels_last, {}, 0);
+        const Tensor left =
+            shortcut ? convolution_norm(input, *shortcut, channels_last, module_strides, 0) : input;
+        return relu(x + left);
+    });
 }
 
 }  // namespace composit::nn

@@ -2,6 +2,7 @@
 #include "composit/nn/operations.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/elementwise.h"
@@ -31,7 +32,7 @@ Tensor embedding(const Tensor& ids, const Tensor& weights) {
     user_check<TypeError>(ir::is_integer(ids.dtype()), "embedding: ids have dtype ", ids.dtype(),
                           ". Integers are required.");
     user_check(weights.rank() > 0, "embedding: weights are 0-d. (rows, …) is required.");
-    return numpy::take(weights, ids, 0);
+    return errors_as("embedding", [&] { return numpy::take(weights, ids, 0); });
 }
 
 namespace {
@@ -70,7 +71,8 @@ void check_labels(std::string_view function, const Tensor& scores, const Tensor&
         std::equal(labels.shape().begin(), labels.shape().end(), scores.shape().begin());
     user_check(fits, function, ": scores have shape ", scores.shape(), ", labels have shape ",
                labels.shape(), ". scores.shape must be labels.shape + (classes,).");
-    numpy::check_bounds(labels, scores.rank() - 1, scores.shape().back());
+    errors_as(function,
+              [&] { numpy::check_bounds(labels, scores.rank() - 1, scores.shape().back()); });
 }
 
 // Minus the entries that checked labels choose.
@@ -78,22 +80,28 @@ Tensor losses_at(std::string_view function, const Tensor& log_probabilities, con
                  std::string_view reduction) {
     const Tensor column = numpy::expand_dims(labels, -1);
     const Tensor chosen = numpy::take_along_axis(log_probabilities, column, -1);
-    return reduced(function, apply("negative", {numpy::squeeze(chosen, -1)}), reduction);
+    return errors_as(function, [&] {
+        return reduced(function, apply("negative", {numpy::squeeze(chosen, -1)}), reduction);
+    });
 }
 
 }  // namespace
 
 Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
     axis = numpy::normalize_axis("logsumexp", axis, x.rank());
-    const Shifted parts = shifted(floating("logsumexp", x), axis);
-    const Tensor result = apply("add", {parts.log_sum, parts.maximum});
-    return keepdims ? result : numpy::squeeze(result, axis);
+    return errors_as("logsumexp", [&] {
+        const Shifted parts = shifted(floating("logsumexp", x), axis);
+        const Tensor result = apply("add", {parts.log_sum, parts.maximum});
+        return keepdims ? result : numpy::squeeze(result, axis);
+    });
 }
 
 Tensor log_softmax(const Tensor& x, int64_t axis) {
     axis = numpy::normalize_axis("log_softmax", axis, x.rank());
-    const Shifted parts = shifted(floating("log_softmax", x), axis);
-    return apply("subtract", {parts.rest, parts.log_sum});
+    return errors_as("log_softmax", [&] {
+        const Shifted parts = shifted(floating("log_softmax", x), axis);
+        return apply("subtract", {parts.rest, parts.log_sum});
+    });
 }
 
 Tensor one_hot(const Tensor& labels, int64_t classes, DType dtype) {
@@ -113,12 +121,16 @@ Tensor nll(const Tensor& log_probabilities, const Tensor& labels, std::string_vi
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, std::string_view reduction) {
     check_labels("cross_entropy", logits, labels);
-    return losses_at("cross_entropy", log_softmax(logits, -1), labels, reduction);
+    return errors_as("cross_entropy", [&] {
+        return losses_at("cross_entropy", log_softmax(logits, -1), labels, reduction);
+    });
 }
 
 Tensor mse(const Tensor& prediction, const Tensor& target, std::string_view reduction) {
-    const Tensor error = apply("subtract", {prediction, target});
-    return reduced("mse", apply("multiply", {error, error}), reduction);
+    return errors_as("mse", [&] {
+        const Tensor error = apply("subtract", {prediction, target});
+        return reduced("mse", apply("multiply", {error, error}), reduction);
+    });
 }
 
 }  // namespace composit::nn

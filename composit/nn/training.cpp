@@ -2,6 +2,7 @@
 #include "composit/nn/training.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/operators.h"
@@ -72,7 +73,9 @@ Optimizer adam_optimizer(const AdamOptions& options, bool is_decoupled) {
             },
             [options, is_decoupled](const Tensors& parameters, const Tensors& gradients,
                                     const Tensors& state) {
-                return adam_step(options, is_decoupled, parameters, gradients, state);
+                return errors_as(is_decoupled ? "adamw" : "adam", [&] {
+                    return adam_step(options, is_decoupled, parameters, gradients, state);
+                });
             }};
 }
 
@@ -96,7 +99,7 @@ std::vector<Tensor> chain_rule(const std::vector<std::pair<Tensor, Tensor>>& inc
                               ", its output is ", output.dtype(), ". They must be equal.");
         cotangents.push_back(ops::astype(gradient, output.dtype()));
     }
-    return transforms::vjp(outputs, cotangents, inputs);
+    return errors_as("chain_rule", [&] { return transforms::vjp(outputs, cotangents, inputs); });
 }
 
 std::vector<Tensor> optimize(const std::vector<Tensor>& parameters,
@@ -117,7 +120,7 @@ std::vector<Tensor> optimize(const std::vector<Tensor>& parameters,
 
 OptimizerFunction sgd_optimizer(double learning_rate) {
     return [learning_rate](const Tensor& parameter, const Tensor& gradient) {
-        return parameter - gradient * learning_rate;
+        return errors_as("sgd_optimizer", [&] { return parameter - gradient * learning_rate; });
     };
 }
 
@@ -135,17 +138,19 @@ Optimizer sgd(const SgdOptions& options) {
         check_counts("sgd", parameters, gradients);
         check_state("sgd", state.size(), o.momentum != 0 ? parameters.size() : 0);
         Updated result;
-        for (size_t i = 0; i < parameters.size(); ++i) {
-            const Tensor& p = parameters[i];
-            Tensor g = gradients[i];
-            if (o.weight_decay != 0) g = g + p * o.weight_decay;
-            if (o.momentum != 0) {
-                const Tensor velocity = state[i] * o.momentum + g;
-                result.state.push_back(velocity);
-                g = o.nesterov ? g + velocity * o.momentum : velocity;
+        errors_as("sgd", [&] {
+            for (size_t i = 0; i < parameters.size(); ++i) {
+                const Tensor& p = parameters[i];
+                Tensor g = gradients[i];
+                if (o.weight_decay != 0) g = g + p * o.weight_decay;
+                if (o.momentum != 0) {
+                    const Tensor velocity = state[i] * o.momentum + g;
+                    result.state.push_back(velocity);
+                    g = o.nesterov ? g + velocity * o.momentum : velocity;
+                }
+                result.parameters.push_back(p - g * o.learning_rate);
             }
-            result.parameters.push_back(p - g * o.learning_rate);
-        }
+        });
         return result;
     };
     return {initial, step};

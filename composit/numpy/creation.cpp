@@ -2,6 +2,7 @@
 #include "composit/numpy/creation.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/check.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ir/scalar/function.h"
@@ -76,7 +77,8 @@ void check_value_count(size_t count, const Shape& shape) {
 Tensor asarray(Array value, std::string_view name) { return ir::constant(std::move(value), name); }
 
 Tensor scalar(DType dtype, double value, std::string_view name) {
-    const Array element = converted(Array::scalar(DType::float64, value), dtype);
+    const Array element =
+        errors_as("scalar", [&] { return converted(Array::scalar(DType::float64, value), dtype); });
     return ir::constant(element, name.empty() ? "scalar_" + number_text(value) : std::string(name));
 }
 
@@ -104,31 +106,37 @@ Tensor full(Shape shape, const Operand& value, std::optional<DType> dtype, std::
     const DType to = dtype.value_or(x.dtype());
     check_integer_fits("full", x, to);
     if (!ir::is_constant(x.node()) || x.rank() > 0) {
-        const Tensor spread = ops::broadcast_to(ops::astype(x, to), std::move(shape));
+        const Tensor spread = errors_as(
+            "full", [&] { return ops::broadcast_to(ops::astype(x, to), std::move(shape)); });
         return name.empty() ? spread : Tensor(ir::with_name(spread.node(), name), 0);
     }
     std::string written = x.name();
     if (written.starts_with("scalar_")) written.erase(0, 7);
     const std::string text = call_name(name, "full", dtype, shape, ", ", written);
-    return ir::constant(filled(converted(ir::constant_value(x.node()), to), std::move(shape)),
-                        text);
+    const Array element =
+        errors_as("full", [&] { return converted(ir::constant_value(x.node()), to); });
+    return ir::constant(filled(element, std::move(shape)), text);
 }
 
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype, std::optional<Shape> shape) {
-    return zeros(shape.value_or(x.shape()), dtype.value_or(x.dtype()));
+    return errors_as("zeros_like",
+                     [&] { return zeros(shape.value_or(x.shape()), dtype.value_or(x.dtype())); });
 }
 
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype, std::optional<Shape> shape) {
-    return ones(shape.value_or(x.shape()), dtype.value_or(x.dtype()));
+    return errors_as("ones_like",
+                     [&] { return ones(shape.value_or(x.shape()), dtype.value_or(x.dtype())); });
 }
 
 Tensor empty_like(const Tensor& x, std::optional<DType> dtype, std::optional<Shape> shape) {
-    return zeros_like(x, dtype, std::move(shape));
+    return errors_as("empty_like", [&] { return zeros_like(x, dtype, std::move(shape)); });
 }
 
 Tensor full_like(const Tensor& x, const Operand& value, std::optional<DType> dtype,
                  std::optional<Shape> shape) {
-    return full(shape.value_or(x.shape()), value, dtype.value_or(x.dtype()));
+    return errors_as("full_like", [&] {
+        return full(shape.value_or(x.shape()), value, dtype.value_or(x.dtype()));
+    });
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optional<DType> dtype,
@@ -142,7 +150,8 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optiona
 }
 
 Tensor identity(int64_t n, std::optional<DType> dtype, std::string_view name) {
-    return eye(n, n, 0, dtype, call_name(name, "identity", dtype, n));
+    return errors_as("identity",
+                     [&] { return eye(n, n, 0, dtype, call_name(name, "identity", dtype, n)); });
 }
 
 Tensor tri(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optional<DType> dtype,
@@ -164,7 +173,7 @@ Tensor triangle(std::string_view function, const Tensor& x, const IsOne& is_one)
     const int64_t columns = x.shape().back();
     const int64_t rows = x.rank() == 1 ? columns : x.shape()[x.shape().size() - 2];
     const Tensor mask = ir::constant(pattern(DType::boolean, rows, columns, is_one), "triangle");
-    return apply("where", {mask, x, scalar(x.dtype(), 0)});
+    return errors_as(function, [&] { return apply("where", {mask, x, scalar(x.dtype(), 0)}); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // einsum: subscripts are parsed to labels, repeated labels become diagonals, pairs become
 // contractions.
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
@@ -218,13 +219,15 @@ Labelled product(const Labelled& a, const Labelled& b, const Labels& needed) {
         if (!has(a.labels, label)) labels.push_back(label);
     if (!contraction.contracted_a.empty())
         return {ops::contract(a.tensor, b.tensor, contraction), labels};
-    return {apply("multiply", {aligned(a, labels), aligned(b, labels)}), labels};
+    return {errors_as("einsum",
+                      [&] { return apply("multiply", {aligned(a, labels), aligned(b, labels)}); }),
+            labels};
 }
 
 std::vector<Labelled> labelled(const Subscripts& subscripts, const std::vector<Tensor>& operands,
                                int& dots) {
     std::vector<Labelled> result;
-    const auto converted = promoted(operands);
+    const auto converted = errors_as("einsum", [&] { return promoted(operands); });
     for (size_t i = 0; i < operands.size(); ++i) {
         const int own = ellipsis_rank(subscripts.operands[i], operands[i], i);
         dots = std::max(dots, own);

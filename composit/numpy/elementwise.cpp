@@ -2,6 +2,7 @@
 #include "composit/numpy/elementwise.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ops/ops.h"
 
@@ -72,13 +73,17 @@ Tensor raised(const Operand& x, const Operand& y) {
     const double value = element(ir::constant_value(exponent.node()), 0);
     const bool is_inexact = ir::is_inexact(base.dtype());
     const bool is_integer = ir::is_integer(base.dtype()) && ir::is_integer(exponent.dtype());
-    if (value == 2 && (is_inexact || is_integer)) return apply("square", {x});
-    if (value == 3 && (is_inexact || is_integer) && !ir::is_complex(base.dtype()))
-        return apply("cube", {x});
-    if (value == 0.5 && is_inexact) return apply("sqrt", {x});
-    if (value == 1 && is_inexact) return apply("positive", {x});
-    if (value == -1 && is_inexact) return apply("reciprocal", {x});
-    return apply("power", {x, y});
+    const bool is_number = is_inexact || is_integer;
+    const std::string_view same = value == 2 && is_number ? "square"
+                                  : value == 3 && is_number && !ir::is_complex(base.dtype())
+                                      ? "cube"
+                                  : !is_inexact  ? ""
+                                  : value == 0.5 ? "sqrt"
+                                  : value == 1   ? "positive"
+                                  : value == -1  ? "reciprocal"
+                                                 : "";
+    if (same.empty()) return apply("power", {x, y});
+    return errors_as("power", [&] { return apply(same, {x}); });
 }
 
 Tensor apply(std::string_view row, const std::vector<Operand>& operands) {
@@ -118,7 +123,7 @@ Tensor round(const Operand& x, int64_t decimals) {
     const Tensor value = strong(x);
     const bool is_whole = ir::is_integer(value.dtype());
     if (is_whole && decimals >= 0) return value;
-    if (decimals == 0) return apply("rint", {value});
+    if (decimals == 0) return errors_as("round", [&] { return apply("rint", {value}); });
     user_check<TypeError>(value.dtype() != DType::boolean, "round: decimals is ", decimals,
                           " for dtype bool. 0, or a number's dtype, is required.");
     // Beyond this every power is infinite, or makes everything zero.
@@ -130,20 +135,28 @@ Tensor round(const Operand& x, int64_t decimals) {
     const Tensor wide = is_whole ? ops::astype(value, DType::float64) : value;
     const std::string_view there = decimals > 0 ? "multiply" : "divide";
     const std::string_view back = decimals > 0 ? "divide" : "multiply";
-    const Tensor rounded = apply(back, {apply("rint", {apply(there, {wide, power})}), power});
+    const Tensor rounded = errors_as("round", [&] {
+        return apply(back, {apply("rint", {apply(there, {wide, power})}), power});
+    });
     return ops::astype(rounded, value.dtype());
 }
 
 std::vector<Tensor> divmod(const Operand& x1, const Operand& x2) {
-    return {apply("floor_divide", {x1, x2}), apply("remainder", {x1, x2})};
+    return errors_as("divmod", [&] {
+        return std::vector<Tensor>{apply("floor_divide", {x1, x2}), apply("remainder", {x1, x2})};
+    });
 }
 
 std::vector<Tensor> frexp(const Operand& x) {
-    return {apply("frexp_mantissa", {x}), apply("frexp_exponent", {x})};
+    return errors_as("frexp", [&] {
+        return std::vector<Tensor>{apply("frexp_mantissa", {x}), apply("frexp_exponent", {x})};
+    });
 }
 
 std::vector<Tensor> modf(const Operand& x) {
-    return {apply("modf_fraction", {x}), apply("modf_integer", {x})};
+    return errors_as("modf", [&] {
+        return std::vector<Tensor>{apply("modf_fraction", {x}), apply("modf_integer", {x})};
+    });
 }
 
 }  // namespace composit::numpy

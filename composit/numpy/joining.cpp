@@ -1,5 +1,6 @@
 // Joining and splitting along axes.
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 
@@ -10,7 +11,7 @@ namespace composit::numpy {
 Tensor concatenate(const std::vector<Tensor>& parts, std::optional<int64_t> axis,
                    std::optional<DType> dtype) {
     user_check(!parts.empty(), "concatenate: need at least one array to concatenate.");
-    std::vector<Tensor> same = promoted(parts, dtype);
+    std::vector<Tensor> same = errors_as("concatenate", [&] { return promoted(parts, dtype); });
     if (!axis)
         for (Tensor& x : same) x = ravel(x);
     for (const Tensor& x : same)
@@ -31,7 +32,7 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, std::optional<DType
     const int64_t place = normalize_axis("stack", axis, parts[0].rank() + 1);
     std::vector<Tensor> layers;
     for (const Tensor& x : parts) layers.push_back(expand_dims(x, place));
-    return concatenate(layers, place, dtype);
+    return errors_as("stack", [&] { return concatenate(layers, place, dtype); });
 }
 
 namespace {
@@ -51,14 +52,20 @@ std::vector<Tensor> split_lengths(const Tensor& x, const std::vector<int64_t>& l
 
 Tensor hstack(const std::vector<Tensor>& parts) {
     const auto flat = each(parts, atleast_1d);
-    return concatenate(flat, !flat.empty() && flat[0].rank() == 1 ? 0 : 1);
+    const int64_t axis = !flat.empty() && flat[0].rank() == 1 ? 0 : 1;
+    return errors_as("hstack", [&] { return concatenate(flat, axis); });
 }
 
-Tensor vstack(const std::vector<Tensor>& parts) { return concatenate(each(parts, atleast_2d), 0); }
-Tensor dstack(const std::vector<Tensor>& parts) { return concatenate(each(parts, atleast_3d), 2); }
+Tensor vstack(const std::vector<Tensor>& parts) {
+    return errors_as("vstack", [&] { return concatenate(each(parts, atleast_2d), 0); });
+}
+
+Tensor dstack(const std::vector<Tensor>& parts) {
+    return errors_as("dstack", [&] { return concatenate(each(parts, atleast_3d), 2); });
+}
 
 Tensor append(const Tensor& x, const Tensor& values, std::optional<int64_t> axis) {
-    return concatenate({x, values}, axis);
+    return errors_as("append", [&] { return concatenate({x, values}, axis); });
 }
 
 std::vector<Tensor> split(const Tensor& x, int64_t sections, int64_t axis) {

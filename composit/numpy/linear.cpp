@@ -2,6 +2,7 @@
 #include "composit/numpy/linear.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -24,8 +25,10 @@ Tensor contracted(std::string_view function, const Tensor& a, const Tensor& b, i
     user_check(length(a, axis_a) == length(b, axis_b), function,
                ": inner dimensions differ: a has shape ", a.shape(), ", b has shape ", b.shape(),
                ". a.shape[", axis_a, "] must equal b.shape[", axis_b, "].");
-    const auto both = promoted({a, b});
-    return ops::contract(both[0], both[1], {{}, {}, {axis_a}, {axis_b}});
+    return errors_as(function, [&] {
+        const auto both = promoted({a, b});
+        return ops::contract(both[0], both[1], {{}, {}, {axis_a}, {axis_b}});
+    });
 }
 
 Shape batch_of(const Tensor& x) { return {x.shape().begin(), x.shape().end() - 2}; }
@@ -70,24 +73,29 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor dot(const Tensor& a, const Tensor& b) {
-    if (a.rank() == 0 || b.rank() == 0) return apply("multiply", {a, b});
+    if (a.rank() == 0 || b.rank() == 0)
+        return errors_as("dot", [&] { return apply("multiply", {a, b}); });
     return contracted("dot", a, b, a.rank() - 1, std::max(b.rank() - 2, 0));
 }
 
 Tensor inner(const Tensor& a, const Tensor& b) {
-    if (a.rank() == 0 || b.rank() == 0) return apply("multiply", {a, b});
+    if (a.rank() == 0 || b.rank() == 0)
+        return errors_as("inner", [&] { return apply("multiply", {a, b}); });
     return contracted("inner", a, b, a.rank() - 1, b.rank() - 1);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
-    return apply("multiply", {reshape(a, {a.size(), 1}), reshape(b, {1, b.size()})});
+    return errors_as("outer", [&] {
+        return apply("multiply", {reshape(a, {a.size(), 1}), reshape(b, {1, b.size()})});
+    });
 }
 
 Tensor vdot(const Tensor& a, const Tensor& b) {
     user_check(a.size() == b.size(), "vdot: cannot reshape array of size ", b.size(),
                " into shape ", Shape{a.size()}, ". Both must have the same number of elements.");
-    const Tensor left = ir::is_complex(a.dtype()) ? apply("conjugate", {a}) : a;
-    return contracted("vdot", ravel(left), ravel(b), 0, 0);
+    user_check<NotSupported>(!ir::is_complex(a.dtype()), "vdot: ", a.dtype(),
+                             " is not supported yet. A real dtype is required.");
+    return contracted("vdot", ravel(a), ravel(b), 0, 0);
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {
@@ -111,11 +119,13 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a, const Axe
     user_check(fits, "tensordot: shape-mismatch for sum: a has shape ", a.shape(), " and axes ",
                axes_a, ", b has shape ", b.shape(), " and axes ", axes_b,
                ". Paired axes must have equal lengths.");
-    const auto both = promoted({a, b});
-    if (!left.empty()) return ops::contract(both[0], both[1], {{}, {}, left, right});
-    Shape shape = a.shape();
-    shape.insert(shape.end(), static_cast<size_t>(b.rank()), 1);
-    return apply("multiply", {reshape(both[0], shape), both[1]});
+    return errors_as("tensordot", [&] {
+        const auto both = promoted({a, b});
+        if (!left.empty()) return ops::contract(both[0], both[1], {{}, {}, left, right});
+        Shape shape = a.shape();
+        shape.insert(shape.end(), static_cast<size_t>(b.rank()), 1);
+        return apply("multiply", {reshape(both[0], shape), both[1]});
+    });
 }
 
 Tensor diagonal(const Tensor& x, int64_t offset, int64_t axis1, int64_t axis2) {
@@ -141,7 +151,7 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t axis1, int64_t axis2) {
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int64_t axis1, int64_t axis2) {
-    return sum(diagonal(x, offset, axis1, axis2), -1);
+    return errors_as("trace", [&] { return sum(diagonal(x, offset, axis1, axis2), -1); });
 }
 
 Tensor diag(const Tensor& x, int64_t k) {
@@ -151,7 +161,7 @@ Tensor diag(const Tensor& x, int64_t k) {
     // One column, then n zeros after each element: read as rows of n, a diagonal.
     const int64_t n = x.shape()[0], side = n + (k < 0 ? -k : k);
     if (n == 0) return zeros({side, side}, x.dtype());
-    const Tensor zero = scalar(x.dtype(), 0);
+    const Tensor zero = errors_as("diag", [&] { return scalar(x.dtype(), 0); });
     const int64_t first = k < 0 ? -k * side : k;
     const int64_t last = side * side - first - ((n - 1) * (side + 1) + 1);
     return reshape(ops::pad(strong(x), zero, {first}, {last}, {side}), {side, side});

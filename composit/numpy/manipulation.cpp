@@ -2,6 +2,7 @@
 #include "composit/numpy/manipulation.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
 #include "composit/ops/ops.h"
 
@@ -62,7 +63,7 @@ Tensor transpose(const Tensor& x, std::optional<std::vector<int64_t>> axes) {
 }
 
 Tensor permute_dims(const Tensor& x, const std::vector<int64_t>& axes) {
-    return transpose(x, axes);
+    return errors_as("permute_dims", [&] { return transpose(x, axes); });
 }
 
 Tensor matrix_transpose(const Tensor& x) {

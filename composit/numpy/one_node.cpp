@@ -1,6 +1,7 @@
 // Wraps a composition into a call node.
 #include "composit/numpy/one_node.h"
 
+#include "composit/base/errors_as.h"
 #include "composit/base/text.h"
 #include "composit/ops/ops.h"
 
@@ -14,7 +15,7 @@ Tensor one_node(std::string_view name, const Tensors& operands,
     auto body = std::make_shared<ir::Body>();
     body->name = std::string(name);
     body->parameters = parameters;
-    body->results = {build(parameters)};
+    body->results = {errors_as(name, [&] { return build(parameters); })};
     return ops::call(std::move(body), operands)[0];
 }
 

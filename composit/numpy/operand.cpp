@@ -45,15 +45,15 @@ void check_integer_fits(std::string_view function, const Tensor& x, DType dtype)
                           ? value >= 0 && (bits == 64 || value < (int64_t{1} << bits))
                           : bits == 64 || (value >= -(int64_t{1} << (bits - 1)) &&
                                            value < (int64_t{1} << (bits - 1)));
-    user_check<OverflowError>(fits, "Python integer ", value, " out of bounds for ", dtype, ". (",
-                              function, ")");
+    user_check<OverflowError>(fits, function, ": Python integer ", value, " out of bounds for ",
+                              dtype, ".");
 }
 
 std::vector<Tensor> promoted(const std::vector<Tensor>& operands, std::optional<DType> dtype) {
     const DType common = dtype ? *dtype : result_type(operands);
     std::vector<Tensor> result;
     for (const Tensor& x : operands) {
-        check_integer_fits("promotion", x, common);
+        check_integer_fits("promoted", x, common);
         result.push_back(ops::astype(x, common));
     }
     return result;

@@ -17,7 +17,8 @@ constexpr int words = 624, shift_distance = 397;
 template <class T, class Draw>
 Tensor drawn(DType dtype, const Shape& size, const std::string& name, const Draw& draw) {
     for (int64_t length : size)
-        user_check(length >= 0, "random: negative dimensions are not allowed: ", size, ".");
+        user_check(length >= 0, name.substr(0, name.find('(')),
+                   ": negative dimensions are not allowed: ", size, ".");
     Array result(dtype, size);
     auto* values = static_cast<T*>(result.mutable_data());
     for (int64_t i = 0; i < result.size(); ++i) values[i] = static_cast<T>(draw());

@@ -1,5 +1,6 @@
 // Flipping, rolling, repeating, tiling and padding.
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/check.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
@@ -147,9 +148,14 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widt
     }
     if (mode == "constant" || mode == "empty") {
         check_integer_fits("pad", value, x.dtype());
-        const Tensor filler =
-            mode == "empty" ? scalar(x.dtype(), 0) : ops::astype(value, x.dtype());
-        return ops::pad(strong(x), filler, low, high, Axes(low.size(), 0));
+        user_check<NotSupported>(value.tensor().rank() == 0, "pad: the value has shape ",
+                                 value.tensor().shape(),
+                                 ". One value for all sides, of no dimensions, is required.");
+        return errors_as("pad", [&] {
+            const Tensor filler =
+                mode == "empty" ? scalar(x.dtype(), 0) : ops::astype(value, x.dtype());
+            return ops::pad(strong(x), filler, low, high, Axes(low.size(), 0));
+        });
     }
     const bool is_known =
         mode == "edge" || mode == "wrap" || mode == "symmetric" || mode == "reflect";
@@ -188,14 +194,17 @@ Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, con
         one[static_cast<size_t>(along)] = 1;
         parts.push_back(end.rank() == 0 ? broadcast_to(end, one) : end);
     }
-    Tensor result = concatenate(parts, along);
-    for (int64_t i = 0; i < n; ++i) {
-        const int64_t length = result.shape()[static_cast<size_t>(along)];
-        const int64_t left = std::max<int64_t>(0, length - 1);
-        result = apply(result.dtype() == DType::boolean ? "not_equal" : "subtract",
-                       {part(result, along, length - left, left), part(result, along, 0, left)});
-    }
-    return result;
+    return errors_as("diff", [&] {
+        Tensor result = concatenate(parts, along);
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t length = result.shape()[static_cast<size_t>(along)];
+            const int64_t left = std::max<int64_t>(0, length - 1);
+            result =
+                apply(result.dtype() == DType::boolean ? "not_equal" : "subtract",
+                      {part(result, along, length - left, left), part(result, along, 0, left)});
+        }
+        return result;
+    });
 }
 
 }  // namespace composit::numpy

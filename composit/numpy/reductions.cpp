@@ -2,6 +2,7 @@
 #include "composit/numpy/reductions.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
@@ -39,7 +40,8 @@ Tensor masked(std::string_view function, const Tensor& x, const Tensor& where,
               const Operand& rest) {
     if (!where) return x;
     check_mask(function, where);
-    return apply("where", {broadcast_to(where, x.shape()), x, rest});
+    return errors_as(function,
+                     [&] { return apply("where", {broadcast_to(where, x.shape()), x, rest}); });
 }
 
 // sum and product.
@@ -48,12 +50,14 @@ Tensor total(std::string_view function, Combiner combiner, const Tensor& x, cons
              const Tensor& where) {
     const bool is_sum = combiner == Combiner::sum;
     const DType to = dtype ? *dtype : total_dtype(x.dtype());
-    Tensor values = ops::astype(x, to);
-    values = masked(function, values, where, scalar(to, is_sum ? 0 : 1));
-    const Tensor result = ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
-    if (!initial) return result;
-    check_integer_fits(function, initial, to);
-    return apply(is_sum ? "add" : "multiply", {ops::astype(initial, to), result});
+    return errors_as(function, [&] {
+        Tensor values = ops::astype(x, to);
+        values = masked(function, values, where, scalar(to, is_sum ? 0 : 1));
+        const Tensor result = ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
+        if (!initial) return result;
+        check_integer_fits(function, initial, to);
+        return apply(is_sum ? "add" : "multiply", {ops::astype(initial, to), result});
+    });
 }
 
 // max and min.
@@ -69,9 +73,11 @@ Tensor extremum(std::string_view function, Combiner combiner, const Tensor& x, c
     const Tensor start = ops::astype(initial, x.dtype());
     values = masked(function, values, where, start);
     if (count_of(x.shape(), axes) > 0)
-        return apply(row, {start, ops::reduce(combiner, values, axes, keepdims)});
+        return errors_as(function, [&] {
+            return apply(row, {start, ops::reduce(combiner, values, axes, keepdims)});
+        });
     const Tensor none = ops::reduce(Combiner::sum, values, axes, keepdims);  // for its shape
-    return full(none.shape(), start);
+    return errors_as(function, [&] { return full(none.shape(), start); });
 }
 
 // The dtype that a mean is computed in, and that of the result.
@@ -89,7 +95,8 @@ Tensor counted(std::string_view function, const Tensor& x, const Tensor& where, 
                bool keepdims) {
     if (!where) return ir::weak_scalar(count_of(x.shape(), axes));
     check_mask(function, where);
-    const Tensor ones = ops::astype(broadcast_to(where, x.shape()), DType::int64);
+    const Tensor wide = errors_as(function, [&] { return broadcast_to(where, x.shape()); });
+    const Tensor ones = ops::astype(wide, DType::int64);
     return ops::reduce(Combiner::sum, ones, axes, keepdims);
 }
 
@@ -193,7 +200,8 @@ Tensor amin(const Tensor& x, const Axis& axis, bool keepdims, const Operand& ini
 
 Tensor ptp(const Tensor& x, const Axis& axis, bool keepdims) {
     const Axes axes = axis.of("ptp", x.rank());
-    return apply("subtract", {max(x, axes, keepdims), min(x, axes, keepdims)});
+    return errors_as(
+        "ptp", [&] { return apply("subtract", {max(x, axes, keepdims), min(x, axes, keepdims)}); });
 }
 
 Tensor mean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
@@ -222,7 +230,7 @@ Tensor std(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double
 
 Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool keepdims) {
     const Axes axes = axis.of("average", x.rank());
-    if (!weights) return mean(x, axes, {}, keepdims);
+    if (!weights) return errors_as("average", [&] { return mean(x, axes, {}, keepdims); });
     Tensor w = weights;
     if (weights.shape() != x.shape()) {
         user_check<TypeError>(!axis.is_none(), "average: Axis must be specified when shapes of a ",
@@ -237,12 +245,14 @@ Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool ke
         for (int64_t a : axes) aligned[static_cast<size_t>(a)] = x.shape()[static_cast<size_t>(a)];
         w = reshape(weights, aligned);
     }
-    const DType common = result_type({x, w});
-    const DType dtype = ir::is_inexact(common) ? common : DType::float64;
-    const Tensor wide = broadcast_to(ops::astype(w, dtype), x.shape());
-    const Tensor products = apply("multiply", {ops::astype(x, dtype), wide});
-    return apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims),
-                            ops::reduce(Combiner::sum, wide, axes, keepdims)});
+    return errors_as("average", [&] {
+        const DType common = result_type({x, w});
+        const DType dtype = ir::is_inexact(common) ? common : DType::float64;
+        const Tensor wide = broadcast_to(ops::astype(w, dtype), x.shape());
+        const Tensor products = apply("multiply", {ops::astype(x, dtype), wide});
+        return apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims),
+                                ops::reduce(Combiner::sum, wide, axes, keepdims)});
+    });
 }
 
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {

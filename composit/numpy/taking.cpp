@@ -1,5 +1,6 @@
 // Taking elements by position, windows, and coordinate grids.
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/indexing.h"
@@ -109,7 +110,9 @@ Tensor sliding_window_view(const Tensor& x, const std::vector<int64_t>& window, 
         last.push_back(x.rank() - static_cast<int64_t>(axes.size() - i));
     }
     const Axes ones(axes.size(), 1);
-    return moveaxis(ops::windows(moveaxis(x, axes, last), window, ones, ones), last, axes);
+    return errors_as("sliding_window_view", [&] {
+        return moveaxis(ops::windows(moveaxis(x, axes, last), window, ones, ones), last, axes);
+    });
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view indexing) {

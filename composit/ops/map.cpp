@@ -1,5 +1,6 @@
 // map: a row of the scalar table applied elementwise under broadcasting and promotion; and astype.
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ops/batching.h"
@@ -82,16 +83,22 @@ std::vector<DType> strong_dtypes(const RowRef& row, const std::vector<Tensor>& o
         // Comparisons with a Python integer of any size are exact in NumPy; everything else refuses
         // it.
         if (row->types(row->name, dtypes).result != DType::boolean)
-            fail<OverflowError>(
-                "Python integer ", *ir::constant_value(operands[i].node()).data_as<int64_t>(),
-                " out of bounds for ", dtypes[i], ". (", row->name, ", operand ", i, ")");
+            fail<OverflowError>(row->name, ": Python integer ",
+                                *ir::constant_value(operands[i].node()).data_as<int64_t>(),
+                                " out of bounds for ", dtypes[i], ", the dtype of operand ", i,
+                                ".");
         dtypes[i] = DType::int64;
     }
     return dtypes;
 }
 
 const Specialisation& specialisation_of(const RowRef& row, const std::vector<Tensor>& operands) {
-    return ir::scalar::specialise(row, strong_dtypes(row, operands));
+    const std::vector<DType> dtypes = strong_dtypes(row, operands);
+    try {
+        return ir::scalar::specialise(row, dtypes);
+    } catch (const NotSupported& error) {  // of an operation within the row's definition
+        rethrow_as(row->name, error);
+    }
 }
 
 std::vector<TensorType> infer_map(const std::vector<Tensor>& operands,

@@ -1,0 +1,318 @@
+// Errors name the function that was called, not one that it is made of: every public function, with
+// operands and numbers of all sorts.
+#include "composit/composit.h"
+#include "composit/nn/differentiation.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace composit {
+namespace {
+
+using ir::DType;
+using ir::Shape;
+using ir::Tensor;
+using Tensors = std::vector<Tensor>;
+
+struct Call {
+    std::string function;
+    std::function<void(const Tensor& a, const Tensor& b, int64_t n)> call;
+};
+
+template <class... Values>
+void use(const Values&...) {}
+
+#define CALL(name, ...) \
+    {#name, [](const Tensor& a, const Tensor& b, int64_t n) { use(a, b, n), use(__VA_ARGS__); }}
+
+nn::AttentionParameters attention(const Tensor& x) { return {x, x, x, x, x, x, x, x}; }
+
+// composit/numpy and composit/nn; tests/python/front/test_cpp_names.py asks for all of them.
+const std::vector<Call> calls = {
+    // clang-format off
+    CALL(array, numpy::array(std::vector<double>{1, 2}, {n})),
+    CALL(zeros, numpy::zeros({n})),
+    CALL(ones, numpy::ones({n})),
+    CALL(empty, numpy::empty({n})),
+    CALL(full, numpy::full({n}, a)),
+    CALL(full, numpy::full({2}, a, b.dtype())),
+    CALL(full, numpy::full({2}, ir::input("x", a.dtype(), a.shape()))),
+    CALL(zeros_like, numpy::zeros_like(a, b.dtype(), Shape{n})),
+    CALL(ones_like, numpy::ones_like(a, b.dtype(), Shape{n})),
+    CALL(empty_like, numpy::empty_like(a, b.dtype(), Shape{n})),
+    CALL(full_like, numpy::full_like(a, b, {}, Shape{n})),
+    CALL(full_like, numpy::full_like(a, b)),
+    CALL(arange, numpy::arange(n, 9, n)),
+    CALL(linspace, numpy::linspace(0, 1, n)),
+    CALL(eye, numpy::eye(n)),
+    CALL(identity, numpy::identity(n)),
+    CALL(tri, numpy::tri(n)),
+    CALL(tril, numpy::tril(a, n)),
+    CALL(triu, numpy::triu(a, n)),
+
+    CALL(matmul, numpy::matmul(a, b)),
+    CALL(dot, numpy::dot(a, b)),
+    CALL(inner, numpy::inner(a, b)),
+    CALL(outer, numpy::outer(a, b)),
+    CALL(vdot, numpy::vdot(a, b)),
+    CALL(tensordot, numpy::tensordot(a, b, n)),
+    CALL(tensordot, numpy::tensordot(a, b, {n}, {0})),
+    CALL(einsum, numpy::einsum("ij,jk", {a, b})),
+    CALL(einsum, numpy::einsum("ii", {a})),
+    CALL(einsum, numpy::einsum("...,...", {a, b})),
+    CALL(diagonal, numpy::diagonal(a, n, n)),
+    CALL(trace, numpy::trace(a, n)),
+    CALL(trace, numpy::trace(a, 0, n, 1)),
+    CALL(diag, numpy::diag(a, n)),
+
+    CALL(reshape, numpy::reshape(a, {n, n})),
+    CALL(ravel, numpy::ravel(a)),
+    CALL(flatten, numpy::flatten(a)),
+    CALL(transpose, numpy::transpose(a, std::vector<int64_t>{n, 0})),
+    CALL(permute_dims, numpy::permute_dims(a, {n, 0})),
+    CALL(matrix_transpose, numpy::matrix_transpose(a)),
+    CALL(swapaxes, numpy::swapaxes(a, n, 0)),
+    CALL(moveaxis, numpy::moveaxis(a, n, 0)),
+    CALL(moveaxis, numpy::moveaxis(a, {n, 0}, 0)),
+    CALL(rollaxis, numpy::rollaxis(a, n, n)),
+    CALL(expand_dims, numpy::expand_dims(a, {n, 0})),
+    CALL(squeeze, numpy::squeeze(a, n)),
+    CALL(atleast_1d, numpy::atleast_1d(a)),
+    CALL(atleast_2d, numpy::atleast_2d(a)),
+    CALL(atleast_3d, numpy::atleast_3d(a)),
+    CALL(broadcast_to, numpy::broadcast_to(a, {n, 2})),
+    CALL(broadcast_arrays, numpy::broadcast_arrays({a, b})),
+    CALL(broadcast_shapes, numpy::broadcast_shapes({a.shape(), b.shape()})),
+    CALL(astype, numpy::astype(a, b.dtype())),
+    CALL(concatenate, numpy::concatenate({a, b}, n)),
+    CALL(concatenate, numpy::concatenate({})),
+    CALL(stack, numpy::stack({a, b}, n)),
+    CALL(stack, numpy::stack({a, a}, n)),
+    CALL(hstack, numpy::hstack({a, b})),
+    CALL(hstack, numpy::hstack({})),
+    CALL(vstack, numpy::vstack({a, b})),
+    CALL(vstack, numpy::vstack({})),
+    CALL(dstack, numpy::dstack({a, b})),
+    CALL(dstack, numpy::dstack({})),
+    CALL(append, numpy::append(a, b, n)),
+    CALL(append, numpy::append(a, b)),
+    CALL(split, numpy::split(a, n)),
+    CALL(split, numpy::split(a, 1, n)),
+    CALL(split, numpy::split(a, {n, 1}, n)),
+    CALL(array_split, numpy::array_split(a, n)),
+    CALL(array_split, numpy::array_split(a, 1, n)),
+    CALL(flip, numpy::flip(a, n)),
+    CALL(roll, numpy::roll(a, {1, 2, 3}, {n, 0})),
+    CALL(rot90, numpy::rot90(a, 1, {0, n})),
+    CALL(repeat, numpy::repeat(a, n, 0)),
+    CALL(repeat, numpy::repeat(a, {n, 1}, 0)),
+    CALL(repeat, numpy::repeat(a, n, n)),
+    CALL(tile, numpy::tile(a, {n, 1})),
+    CALL(pad, numpy::pad(a, {{n, 1}})),
+    CALL(pad, numpy::pad(a, {{1, 1}, {1, n}}, "constant", b)),
+    CALL(pad, numpy::pad(a, {{1, 1}}, "reflect")),
+    CALL(pad, numpy::pad(a, {{1, 1}}, "mean")),
+    CALL(take, numpy::take(a, b, n)),
+    CALL(take, numpy::take(a, b, {}, "wrap")),
+    CALL(take, numpy::take(a, b, 0, "clip")),
+    CALL(take_along_axis, numpy::take_along_axis(a, b, n)),
+    CALL(diff, numpy::diff(a, n)),
+    CALL(diff, numpy::diff(a, 1, 0, b, b)),
+    CALL(diff, numpy::diff(a, 1, n, a, b)),
+    CALL(sliding_window_view, numpy::sliding_window_view(a, {n}, 0)),
+    CALL(sliding_window_view, numpy::sliding_window_view(a, {2, 2}, {0, n})),
+    CALL(meshgrid, numpy::meshgrid({a, b})),
+    CALL(meshgrid, numpy::meshgrid({a, b}, "yx")),
+
+    CALL(sum, numpy::sum(a, n, {}, false, {}, b)),
+    CALL(sum, numpy::sum(a, n, DType::uint8, false, b)),
+    CALL(prod, numpy::prod(a, n, {}, false, b, b)),
+    CALL(max, numpy::max(a, n, false, b)),
+    CALL(max, numpy::max(a, {}, false, 0, b)),
+    CALL(min, numpy::min(a, n, false, b, b)),
+    CALL(amax, numpy::amax(a, n, false, b, b)),
+    CALL(amin, numpy::amin(a, n, false, b, b)),
+    CALL(ptp, numpy::ptp(a, n)),
+    CALL(mean, numpy::mean(a, n)),
+    CALL(mean, numpy::mean(a, {}, {}, false, b)),
+    CALL(var, numpy::var(a, n)),
+    CALL(var, numpy::var(a, {}, {}, 0, false, b)),
+    CALL(std, numpy::std(a, n)),
+    CALL(std, numpy::std(a, {}, b.dtype(), 0, false, b)),
+    CALL(average, numpy::average(a, n)),
+    CALL(average, numpy::average(a, n, b)),
+    CALL(average, numpy::average(a, {}, b)),
+    CALL(argmax, numpy::argmax(a, n)),
+    CALL(argmin, numpy::argmin(a, n)),
+    CALL(any, numpy::any(a, n, false, b)),
+    CALL(all, numpy::all(a, n, false, b)),
+    CALL(count_nonzero, numpy::count_nonzero(a, n)),
+    CALL(cumsum, numpy::cumsum(a, n)),
+    CALL(cumprod, numpy::cumprod(a, n)),
+
+    CALL(clip, numpy::clip(a, b, 300)),
+    CALL(round, numpy::round(a, n)),
+    CALL(power, numpy::raised(a, b)),
+    CALL(power, numpy::apply("power", {a, b})),
+    CALL(divmod, numpy::divmod(a, b)),
+    CALL(frexp, numpy::frexp(a)),
+    CALL(modf, numpy::modf(a)),
+    CALL(nonzero, numpy::nonzero(ir::input("x", a.dtype(), a.shape()))),
+    CALL(random, numpy::RandomState(0).random({n})),
+    CALL(rand, numpy::RandomState(0).rand({n})),
+    CALL(uniform, numpy::RandomState(0).uniform(0, n * 1e308, {n})),
+    CALL(standard_normal, numpy::RandomState(0).standard_normal({n})),
+    CALL(randn, numpy::RandomState(0).randn({n})),
+    CALL(normal, numpy::RandomState(0).normal(0, static_cast<double>(n), {n})),
+    CALL(exponential, numpy::RandomState(0).exponential(static_cast<double>(n), {n})),
+    CALL(randint, numpy::RandomState(0).randint(n, 3, {n})),
+    CALL(permutation, numpy::RandomState(0).permutation(n)),
+
+    CALL(relu, nn::relu(a)),
+    CALL(sigmoid, nn::sigmoid(a)),
+    CALL(silu, nn::silu(a)),
+    CALL(gelu, nn::gelu(a)),
+    CALL(embedding, nn::embedding(a, b)),
+    CALL(convolution, nn::convolution(a, b, {.strides = {n}})),
+    CALL(convolution, nn::convolution(a, a, {.channels_last = true, .groups = n})),
+    CALL(max_pool, nn::max_pool(a, {.kernel_size = {n}})),
+    CALL(average_pool, nn::average_pool(a, {.kernel_size = {n}, .padding = {n}})),
+    CALL(logsumexp, nn::logsumexp(a, n)),
+    CALL(log_softmax, nn::log_softmax(a, n)),
+    CALL(one_hot, nn::one_hot(a, n)),
+    CALL(cross_entropy, nn::cross_entropy(a, b)),
+    CALL(cross_entropy, nn::cross_entropy(a, b, "none")),
+    CALL(nll, nn::nll(a, b)),
+    CALL(mse, nn::mse(a, b)),
+    CALL(mse, nn::mse(a, a, "median")),
+    CALL(softmax, nn::softmax(a, n)),
+    CALL(layer_norm, nn::layer_norm(a, b, b, n)),
+    CALL(batch_norm, nn::batch_norm(a, b, a, a, a)),
+    CALL(group_norm, nn::group_norm(a, b, b, 1, n)),
+    CALL(group_norm, nn::group_norm(a, a, a, n, 1)),
+    CALL(dropout, nn::dropout(a, 0.5 * static_cast<double>(n), b)),
+    CALL(scaled_dot_product_attention, nn::scaled_dot_product_attention(a, b, b)),
+    CALL(scaled_dot_product_attention, nn::scaled_dot_product_attention(a, a, a, b)),
+    CALL(multi_head_attention, nn::multi_head_attention(a, {}, attention(b), n)),
+    CALL(feedforward, nn::feedforward(a, b, b, a, a)),
+    CALL(resnet_module, nn::resnet_module(a, {b, b, b, b, b}, {b, b, b, b, b}, {b, b, b, b, b}, {},
+                                          true, {n})),
+    CALL(variance_scaling, nn::variance_scaling(b, {n, 2}, 1, "fan_in", "normal")),
+    CALL(glorot_normal, nn::glorot_normal(b, {n, 2})),
+    CALL(glorot_uniform, nn::glorot_uniform(b, {n, 2})),
+    CALL(he_normal, nn::he_normal(b, {n, 2}, {}, a.dtype())),
+    CALL(he_uniform, nn::he_uniform(b, {n, 2})),
+    CALL(lecun_normal, nn::lecun_normal(b, {n, 2})),
+    CALL(lecun_uniform, nn::lecun_uniform(b, {n, 2})),
+    CALL(stop_gradient, nn::stop_gradient(a)),
+    CALL(chain_rule, nn::chain_rule({{a, b}}, {a})),
+    CALL(optimize, nn::optimize({a}, {}, nn::sgd_optimizer(1))),
+    CALL(sgd_optimizer, nn::sgd_optimizer(1)(a, b)),
+    CALL(sgd, nn::sgd({.learning_rate = 1, .nesterov = true})),
+    CALL(sgd, nn::sgd({.learning_rate = 1, .momentum = 1}).step({a}, {b}, {b})),
+    CALL(adam, nn::adam().step({a}, {b}, {b, b, b})),
+    CALL(adamw, nn::adamw().step({a}, {b}, {a, b, b})),
+
+    CALL(split, random::split(b, n)),
+    CALL(fold_in, random::fold_in(b, a)),
+    CALL(bits, random::bits(b, {n}, a.dtype())),
+    CALL(uniform, random::uniform(b, {n}, a.dtype(), a)),
+    CALL(normal, random::normal(b, {n}, a.dtype())),
+    CALL(truncated_normal, random::truncated_normal(b, a, a, {n})),
+    CALL(exponential, random::exponential(b, {n})),
+    CALL(laplace, random::laplace(b, {n})),
+    CALL(logistic, random::logistic(b, {n})),
+    CALL(gumbel, random::gumbel(b, {n})),
+    CALL(bernoulli, random::bernoulli(b, a, Shape{n})),
+    CALL(rademacher, random::rademacher(b, {n}, a.dtype())),
+    CALL(randint, random::randint(b, {n}, a, 5)),
+    CALL(categorical, random::categorical(b, a, n)),
+    // clang-format on
+};
+
+Tensors operands() {
+    using numpy::full;
+    return {
+        numpy::scalar(DType::float64, 1.5),
+        ir::weak_scalar(int64_t{300}),
+        ir::weak_scalar(int64_t{-1}),
+        full({2, 3}, 1.0),
+        full({4}, 1.0, DType::float32),
+        full({0, 3}, 1.0),
+        full({2, 2}, true, DType::boolean),
+        full({3}, true, DType::boolean),
+        ir::constant(ir::Array::scalar(DType::complex64, 2)),
+        ir::constant(ir::Array::zeros(DType::complex64, {3})),
+        full({2, 3}, 7, DType::uint8),
+        full({3}, 7, DType::int64),
+        full({2, 3, 4}, 1.0),
+        full({1, 2, 5, 5}, 1.0, DType::float32),
+        numpy::scalar(DType::uint64, 1),
+    };
+}
+
+// NumPy's words for what several functions check alike.
+bool is_numpys(const std::string& message) {
+    for (const char* start : {"index ", "cannot do a non-empty take", "ufunc '", "numpy boolean ",
+                              "Integers to negative integer powers", "The numpy boolean negative",
+                              "attempt to get arg", "zero-size array to reduction operation"})
+        if (message.starts_with(start)) return true;
+    return false;
+}
+
+TEST(error_names, are_those_of_the_function_called) {
+    for (const Call& call : calls) {
+        std::vector<std::string> wrong;
+        for (const Tensor& a : operands())
+            for (const Tensor& b : operands())
+                for (const int64_t n : {-7, -2, -1, 0, 1, 2, 3, 7}) try {
+                        call.call(a, b, n);
+                    } catch (const Error& error) {
+                        const std::string message = error.what();
+                        if (!message.starts_with(call.function + ": ") && !is_numpys(message))
+                            wrong.push_back(message);
+                    }
+        EXPECT_TRUE(wrong.empty()) << call.function << " (" << wrong.size()
+                                   << " of its errors): " << (wrong.empty() ? "" : wrong.front());
+    }
+}
+
+template <class E>
+std::string message_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const E& error) {
+        EXPECT_EQ(typeid(error), typeid(E));
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return "";
+}
+
+TEST(error_names, keep_what_is_wrong_and_the_class) {
+    const Tensor x = numpy::ones({2, 3}), w = numpy::ones({4}), v = numpy::ones({3});
+    EXPECT_EQ(message_of<ValueError>([&] { (void)numpy::trace(v); }),
+              "trace: diag requires an array of at least two dimensions, not (3,).");
+    EXPECT_EQ(message_of<AxisError>([&] { (void)numpy::trace(x, 0, 7); }),
+              "trace: axis 7 is out of bounds for an array of 2 dimensions. Axes are -2 to 1.");
+    EXPECT_EQ(message_of<ValueError>([&] { (void)numpy::full({2, 3}, w); }),
+              "full: operands could not be broadcast together with remapped shapes "
+              "[original->remapped]: (4,) and requested shape (2, 3).");
+    EXPECT_EQ(message_of<ValueError>([&] { (void)nn::layer_norm(x, w, w); }),
+              "layer_norm: operands could not be broadcast together with shapes (2, 3) (4,). "
+              "Lengths must be equal, or 1, from the last axis backwards.");
+    EXPECT_EQ(message_of<ValueError>([&] { (void)nn::mse(x, w); }),
+              "mse: operands could not be broadcast together with shapes (2, 3) (4,). "
+              "Lengths must be equal, or 1, from the last axis backwards.");
+    const auto act = [] {
+        (void)numpy::dot(numpy::full({2}, 1, DType::uint8), ir::weak_scalar(int64_t{300}));
+    };
+    EXPECT_EQ(message_of<OverflowError>(act),
+              "dot: Python integer 300 out of bounds for uint8, the dtype of operand 1.");
+}
+
+}  // namespace
+}  // namespace composit

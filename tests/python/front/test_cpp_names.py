@@ -1,0 +1,25 @@
+"""Every public C++ function is among those whose errors must name it (error_names_test.cpp)."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+HEADERS = [
+    "numpy/creation.h", "numpy/linear.h", "numpy/manipulation.h", "numpy/reductions.h",
+    "numpy/random.h", "nn/operations.h", "nn/layers.h", "nn/training.h", "nn/initializers.h",
+    "nn/differentiation.h", "random/distributions.h",
+]  # fmt: skip
+# Nothing can be wrong with their arguments, or they only keep a value.
+HARMLESS = {"asarray", "scalar", "state"}
+TESTS = "tests/cpp/functional/error_names_test.cpp"
+
+
+def test_every_function_is_called():
+    called = set(re.findall(r"CALL\((\w+),", (ROOT / TESTS).read_text()))
+    for header in HEADERS:
+        text = (ROOT / "composit" / header).read_text()
+        names = set(
+            re.findall(r"\[\[nodiscard\]\] (?:inline )?[\w:<>]+(?:&| const&)? (\w+)\(", text)
+        )
+        assert len(names) > 0, header
+        assert names - called - HARMLESS == set(), header
