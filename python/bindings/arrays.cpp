@@ -107,6 +107,7 @@ DType dtype_from(nb::handle value) {
     try {
         return dtype_of(numpy_attribute("dtype")(value));
     } catch (const nb::python_error& error) {
+        if (error.matches(PyExc_ValueError)) refuse_argument<ValueError>(value, "A dtype");
         if (!error.matches(PyExc_TypeError)) throw;
     }
     refuse_argument(value, "A dtype");
@@ -124,11 +125,17 @@ nb::object dtype_object(DType dtype) {
 }
 
 ir::Array array_from(nb::handle value, bool copy) {
+    const char* const required = "An array of booleans, integers, floats or complex numbers";
     nb::object source = nb::borrow(value);
-    if (!PyArray_Check(source.ptr())) source = numpy_attribute("asarray")(source);
+    if (!PyArray_Check(source.ptr())) try {
+            source = numpy_attribute("asarray")(source);
+        } catch (const nb::python_error& error) {
+            if (error.matches(PyExc_ValueError)) refuse_argument<ValueError>(value, required);
+            throw;
+        }
     const int number = PyArray_TYPE(ndarray_of(source));
     if (number == NPY_UNICODE || number == NPY_STRING || number == NPY_OBJECT)
-        refuse_argument(value, "An array of booleans, integers, floats or complex numbers");
+        refuse_argument(value, required);
     const DType dtype =
         dtype_of(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(ndarray_of(source)))));
     const ir::Shape shape = shape_of(ndarray_of(source));

@@ -3,6 +3,7 @@
 
 #include "cell.h"
 #include "composit/base/error.h"
+#include "location.h"
 #include "values.h"
 
 namespace composit::python {
@@ -12,6 +13,10 @@ namespace nb = nanobind;
 
 std::optional<int64_t> bound_from(PyObject* value) {
     if (value == Py_None) return std::nullopt;
+    user_check<TypeError>(
+        PyIndex_Check(value),
+        "slice indices must be integers or None or have an __index__ method, not ",
+        nb::repr(nb::handle(value)).c_str(), ".");
     // Python's rule for slices: integers too large are the ends.
     const Py_ssize_t index = PyNumber_AsSsize_t(value, nullptr);
     if (index == -1 && PyErr_Occurred()) throw nb::python_error();
@@ -20,10 +25,11 @@ std::optional<int64_t> bound_from(PyObject* value) {
 
 numpy::IndexEntry tensor_entry(nb::handle value) {
     if (nb::isinstance<LazyTensor>(value)) return tensor_from(value);
-    nb::object array = numpy_attribute("asarray")(value);
-    if (nb::cast<int64_t>(array.attr("size")) == 0 && PyList_Check(value.ptr()))
-        array = array.attr("astype")("int64");
-    const Tensor tensor = tensor_from(array);
+    const Located located;
+    ir::Array array = array_from(value);
+    if (array.size() == 0 && PyList_Check(value.ptr()))
+        array = ir::Array(ir::DType::int64, array.shape());
+    const Tensor tensor = ir::constant(std::move(array));
     user_check<IndexError>(ir::is_integer(tensor.dtype()) || tensor.dtype() == ir::DType::boolean,
                            "arrays used as indices must be of integer (or boolean) type, not ",
                            tensor.dtype(), ".");

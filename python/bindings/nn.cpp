@@ -8,6 +8,7 @@
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
 #include "composit/nn/training.h"
+#include "flags.h"
 #include "location.h"
 
 #include <nanobind/stl/function.h>
@@ -46,7 +47,12 @@ void bind_operations(nb::module_& module) {
     };
     pool("max_pool", nn::max_pool);
     pool("average_pool", nn::average_pool);
-    module.def("logsumexp", &nn::logsumexp, located);
+    module.def(
+        "logsumexp",
+        [](const Tensor& x, int64_t axis, IntegerFlag keepdims) {
+            return nn::logsumexp(x, axis, keepdims);
+        },
+        located);
     module.def("log_softmax", &nn::log_softmax, located);
     module.def("one_hot", &nn::one_hot, located);
     const auto loss = [&](const char* name, auto function) {

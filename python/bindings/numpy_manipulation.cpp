@@ -26,6 +26,9 @@ auto viewing(Function function) {
 
 void bind_views(nb::module_& module) {
     const nb::call_guard<Located> located;
+    module.def("normalize_axis", [](const std::string& function, int64_t axis, int rank) {
+        return numpy::normalize_axis(function, axis, rank);
+    });
     module.def("reshape", viewing<Integers>(numpy::reshape), located);
     module.def("ravel", viewing<>(numpy::ravel), located);
     module.def("transpose", viewing<std::optional<Integers>>(numpy::transpose), located);

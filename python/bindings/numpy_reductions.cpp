@@ -1,6 +1,7 @@
 // composit/numpy/reductions.h.
 #include "casters.h"
 #include "composit/numpy/reductions.h"
+#include "flags.h"
 #include "location.h"
 #include "numpy.h"
 
@@ -16,7 +17,7 @@ void bind_numpy_reductions(nb::module_& module) {
     const auto totals = [&](const char* name, auto function) {
         module.def(
             name,
-            [function](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
+            [function](const Tensor& x, const Axis& axis, MaybeDType dtype, IntegerFlag keepdims,
                        const MaybeOperand& initial, const MaybeOperand& where) {
                 return function(x, axis, dtype, keepdims, initial, where);
             },
@@ -28,7 +29,7 @@ void bind_numpy_reductions(nb::module_& module) {
     const auto extrema = [&](const char* name, auto function) {
         module.def(
             name,
-            [function](const Tensor& x, const Axis& axis, bool keepdims,
+            [function](const Tensor& x, const Axis& axis, IntegerFlag keepdims,
                        const MaybeOperand& initial, const MaybeOperand& where) {
                 return function(x, axis, keepdims, initial, where);
             },
@@ -36,17 +37,22 @@ void bind_numpy_reductions(nb::module_& module) {
     };
     extrema("max", numpy::max);
     extrema("min", numpy::min);
-    module.def("ptp", &numpy::ptp, located);
+    module.def(
+        "ptp",
+        [](const Tensor& x, const Axis& axis, IntegerFlag keepdims) {
+            return numpy::ptp(x, axis, keepdims);
+        },
+        located);
     module.def(
         "mean",
-        [](const Tensor& x, const Axis& axis, MaybeDType dtype, bool keepdims,
+        [](const Tensor& x, const Axis& axis, MaybeDType dtype, IntegerFlag keepdims,
            const MaybeOperand& where) { return numpy::mean(x, axis, dtype, keepdims, where); },
         located);
     const auto spreads = [&](const char* name, auto function) {
         module.def(
             name,
             [function](const Tensor& x, const Axis& axis, MaybeDType dtype, double ddof,
-                       bool keepdims, const MaybeOperand& where) {
+                       IntegerFlag keepdims, const MaybeOperand& where) {
                 return function(x, axis, dtype, ddof, keepdims, where);
             },
             located);
@@ -55,14 +61,14 @@ void bind_numpy_reductions(nb::module_& module) {
     spreads("std", numpy::std);
     module.def(
         "average",
-        [](const Tensor& x, const Axis& axis, const MaybeOperand& weights, bool keepdims) {
+        [](const Tensor& x, const Axis& axis, const MaybeOperand& weights, IntegerFlag keepdims) {
             return numpy::average(x, axis, weights, keepdims);
         },
         located);
     const auto positions = [&](const char* name, auto function) {
         module.def(
             name,
-            [function](const Tensor& x, MaybeAxis axis, bool keepdims) {
+            [function](const Tensor& x, MaybeAxis axis, TruthFlag keepdims) {
                 return function(x, axis, keepdims);
             },
             located);
@@ -72,13 +78,18 @@ void bind_numpy_reductions(nb::module_& module) {
     const auto tests = [&](const char* name, auto function) {
         module.def(
             name,
-            [function](const Tensor& x, const Axis& axis, bool keepdims,
+            [function](const Tensor& x, const Axis& axis, IntegerFlag keepdims,
                        const MaybeOperand& where) { return function(x, axis, keepdims, where); },
             located);
     };
     tests("any", numpy::any);
     tests("all", numpy::all);
-    module.def("count_nonzero", &numpy::count_nonzero, located);
+    module.def(
+        "count_nonzero",
+        [](const Tensor& x, const Axis& axis, IntegerFlag keepdims) {
+            return numpy::count_nonzero(x, axis, keepdims);
+        },
+        located);
     module.def("cumsum", &numpy::cumsum, located);
     module.def("cumprod", &numpy::cumprod, located);
 }

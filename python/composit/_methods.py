@@ -81,6 +81,9 @@ def _item(self: LazyTensor, *args: Any) -> Any:
     """One element as a Python scalar, evaluated now."""
     import numpy as np
 
+    position = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    for index in position:
+        _core.integer(index)
     return _converted(np.ndarray.item, self.evaluated(), *args)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit._mismatch import wrong
 from composit.evaluation import as_tensor, check_function
 
 
@@ -90,6 +91,10 @@ def create_numpy_compute_function(name: str) -> Any:
     """composit.numpy's function of that name."""
     from composit import numpy as cnp
 
+    if not isinstance(name, str):
+        raise TypeError(wrong(name, "A name of composit.numpy"))
+    if not hasattr(cnp, name):
+        raise AttributeError(wrong(name, "A name of composit.numpy"))
     return getattr(cnp, name)
 
 
@@ -105,6 +110,7 @@ def create_from_numpy_compute_operation(
     *operands: Any, operation: Any, dtype_to_override: Any = None
 ) -> Any:
     """The node for a callable that runs NumPy operations, traced as by wrap_as_operation."""
+    check_function("create_from_numpy_compute_operation", operation)
     if not hasattr(operation, "__name__"):
         operation = functools.wraps(type(operation).__call__)(operation)
         operation.__name__ = type(operation).__name__
@@ -118,4 +124,6 @@ def create_from_numpy_compute_operation(
 
 def get_operands(graph: Any, node: Any) -> list[tuple[Any, int]]:
     """(node, output index) of each operand of a node."""
+    if not hasattr(node, "operand_nodes"):
+        raise TypeError(wrong(node, "A node of a graph"))
     return list(node.operand_nodes)

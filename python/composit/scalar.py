@@ -10,6 +10,7 @@ from typing import Any
 from composit import _core
 from composit._core import with_location
 from composit._core.scalar import Expr, Row, all_rows, find_row
+from composit._mismatch import wrong
 
 __all__ = ["Expr", "Row", "all_rows", "find_row", "loop", "register"]
 
@@ -41,7 +42,11 @@ def register(
     from composit import numpy as cnp
     from composit.numpy._ufunc import Ufunc
 
+    if not isinstance(aliases, (tuple, list)):
+        raise TypeError(wrong(aliases, "A sequence of names"))
     for each in (name, *aliases):
+        if not isinstance(each, str):
+            raise TypeError(wrong(each, "A text"))
         if not each.isidentifier() or keyword.iskeyword(each):
             raise ValueError(
                 with_location(
@@ -91,7 +96,10 @@ def loop(
 
 def _arity(value: Any) -> int:
     kind = inspect.Parameter
-    parameters = inspect.signature(value).parameters.values() if callable(value) else []
+    try:
+        parameters = list(inspect.signature(value).parameters.values())
+    except (TypeError, ValueError):  # no function, or one of C that does not tell
+        parameters = []
     if not parameters or any(
         parameter.kind not in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)
         for parameter in parameters

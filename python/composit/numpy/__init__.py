@@ -34,11 +34,9 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None)
 
 def round(a, decimals=0, out=None):
     """Rounded to so many decimals, halves to even; negative ones are places before the point."""
-    import operator
-
     from composit.numpy._ufunc import write_out
 
-    return write_out("round", _core.numpy.round(a, operator.index(decimals)), out)
+    return write_out("round", _core.numpy.round(a, _core.integer(decimals)), out)
 
 
 around = round
@@ -58,7 +56,11 @@ def result_type(*arrays_and_dtypes):
     operands = [
         a.dtype if isinstance(a, LazyTensor) and not a.is_weak else a for a in arrays_and_dtypes
     ]
-    return np.result_type(*operands)
+    try:
+        return np.result_type(*operands)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(_core.with_location(f"result_type: {error}")) from None
 
 
 from composit.operations import (  # noqa: E402

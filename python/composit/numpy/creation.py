@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
+from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc import refuse
 
@@ -49,10 +49,23 @@ def asarray(
         if a.is_weak:
             a = _c.strong(a)
         return a.copied() if copy else (_core.named(a, name) if name else a)
+    return _core.constant(_converted(a, dtype), name or "", copy is not False)
+
+
+def _converted(a: Any, dtype: Any) -> Any:
+    """numpy.asarray(a, dtype), with errors of its classes."""
     import numpy as np
 
     target = None if dtype is None else _core.dtype_of(dtype)
-    return _core.constant(np.asarray(a, dtype=target), name or "", copy is not False)
+    kind = "booleans, integers, floats or complex numbers" if target is None else str(target)
+    try:
+        return np.asarray(a, dtype=target)
+    except TypeError:
+        raise TypeError(_mismatch.wrong(a, f"An array of {kind}")) from None
+    except OverflowError:
+        raise OverflowError(_mismatch.wrong(a, f"An array of {kind}")) from None
+    except ValueError:
+        raise ValueError(_mismatch.wrong(a, f"An array of {kind}")) from None
 
 
 def _dtype_or_name(text: str) -> tuple[Any, str | None]:
@@ -89,8 +102,9 @@ def array(
     """A new tensor of these values."""
     refuse("array", like=like, ndmax=ndmax or None)
     result = asarray(object, dtype, order, name=name, copy=copy)
-    if result.ndim < ndmin:
-        result = _c.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
+    missing = _core.integer(ndmin) - result.ndim
+    if missing > 0:
+        result = _c.reshape(result, (1,) * missing + result.shape)
     return result
 
 
@@ -214,7 +228,7 @@ def linspace(
         if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
             refuse("linspace", start=start, stop=stop)
     first, last, count = _core.number(start), _core.number(stop), _core.integer(num)
-    result = _c.linspace(first, last, count, endpoint, dtype, "")
+    result = _c.linspace(first, last, count, bool(endpoint), dtype, "")
     if not retstep:
         return result
     parts = count - 1 if endpoint else count
@@ -263,9 +277,9 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> LazyTensor:
 
 def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -> LazyTensor:
     """A constant named `name` whose values initializer_callback() returns, called now."""
-    import numpy as np
-
-    values = np.asarray(initializer_callback(), dtype=_core.dtype_of(dtype))
+    if not callable(initializer_callback):
+        raise TypeError(_mismatch.wrong(initializer_callback, "A function"))
+    values = _converted(initializer_callback(), dtype)
     if values.shape != _shape(shape):
         raise ValueError(
             with_location(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from composit import _core
-from composit._core import LazyTensor
+from composit import _core, _mismatch
+from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc import refuse, write_out
 
 _c = _core.numpy
@@ -42,10 +42,15 @@ def vdot(a: Any, b: Any, /) -> LazyTensor:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> LazyTensor:
     """Sum over the last `axes` axes of a and the first of b, or over listed pairs."""
     try:
-        return _c.tensordot(a, b, operator.index(axes))
+        count = operator.index(axes)
     except TypeError:
-        axes_a, axes_b = axes
-        return _c.tensordot_pairs(a, b, axes_a, axes_b)
+        required = "An integer, or two sequences of axes,"
+        if hasattr(axes, "__len__") and len(axes) != 2:
+            raise ValueError(_mismatch.wrong(axes, required)) from None
+        if not hasattr(axes, "__getitem__") or isinstance(axes, (str, dict)):
+            raise TypeError(_mismatch.wrong(axes, required)) from None
+        return _c.tensordot_pairs(a, b, axes[0], axes[1])
+    return _c.tensordot(a, b, count)
 
 
 def einsum(
@@ -53,6 +58,8 @@ def einsum(
     casting: str = "safe",
 ) -> LazyTensor:  # fmt: skip
     """Einstein's summation: einsum("ij,jk->ik", a, b)."""
+    if not operands:
+        raise ValueError(with_location("einsum: no arguments are given. Subscripts are required."))
     subscripts, *tensors = operands
     if not isinstance(subscripts, str):
         refuse("einsum", subscripts=subscripts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from composit import _core
+from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc import refuse, write_out
 
@@ -201,15 +201,20 @@ def roll(a: Any, shift: Any, axis: Any = None) -> LazyTensor:
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> LazyTensor:
     """Rotated by 90 degrees k times."""
+    if not hasattr(axes, "__len__"):
+        raise TypeError(_mismatch.wrong(axes, "A pair of axes"))
+    if len(axes) != 2:
+        raise ValueError(_mismatch.wrong(axes, "A pair of axes"))
     return _c.rot90(m, k, tuple(axes))
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> LazyTensor:
     """Each element several times."""
     try:
-        return _c.repeat(a, operator.index(repeats), axis)
+        times = operator.index(repeats)
     except TypeError:
         return _c.repeat_each(a, repeats, axis)
+    return _c.repeat(a, times, axis)
 
 
 def tile(A: Any, reps: Any) -> LazyTensor:
@@ -221,13 +226,26 @@ def _pad_widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
     import numpy as np
 
     if isinstance(pad_width, dict):
-        widths = np.zeros((rank, 2), dtype="int64")
+        by_axis = [(0, 0)] * rank
         for axis, width in pad_width.items():
-            widths[axis] = width
-    else:
-        widths = np.broadcast_to(np.asarray(pad_width), (rank, 2))
-    if widths.dtype.kind not in "iu":
-        raise TypeError(with_location("`pad_width` must be of integral type."))
+            at = _core.integer(axis)
+            if not -rank <= at < rank:
+                raise IndexError(
+                    with_location(
+                        f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
+                        f"dimensions. Axes are {-rank} to {rank - 1}."
+                    )
+                )
+            by_axis[at] = _pad_widths(width, 1)[0]
+        return by_axis
+    required = "An integer, or a pair of them for all axes or for each,"
+    try:
+        given = np.asarray(pad_width)
+        widths = np.broadcast_to(given, (rank, 2))
+    except ValueError:
+        raise ValueError(_mismatch.wrong(pad_width, required)) from None
+    if given.dtype.kind not in "iu":
+        raise TypeError(_mismatch.wrong(pad_width, required))
     return [(int(low), int(high)) for low, high in widths]
 
 
@@ -295,7 +313,7 @@ def size(a: Any, axis: int | None = None) -> int:
     """The number of elements, or the length of an axis."""
     lengths = shape(a)
     if axis is not None:
-        return lengths[axis]
+        return lengths[_c.normalize_axis("size", _core.integer(axis), len(lengths))]
     count = 1
     for length in lengths:
         count *= length

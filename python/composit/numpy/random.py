@@ -8,6 +8,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
+from composit._mismatch import wrong
 
 
 def _size(size: Any) -> tuple[int, ...]:
@@ -79,6 +80,9 @@ class RandomState:
             from composit.numpy import asarray
 
             tensor = asarray(x)
+            if tensor.ndim == 0:
+                required = "An integer, or an array of at least one dimension,"
+                raise IndexError(wrong(x, required)) from None
             return tensor[self._state.permutation(tensor.shape[0])]
 
     def get_state(self) -> tuple[str, Any, int, int, float]:
@@ -90,9 +94,15 @@ class RandomState:
 
     def set_state(self, state: Any) -> None:
         """As numpy.random.set_state."""
+        required = "What get_state returns"
+        if not isinstance(state, (tuple, list)):
+            raise TypeError(wrong(state, required))
+        if len(state) not in (3, 5):
+            raise ValueError(wrong(state, required))
         _, key, position, *gauss = state
         has_gauss, value = gauss if gauss else (0, 0.0)
-        self._state.set_state([int(word) for word in key], position, bool(has_gauss), value)
+        words, place = list(_core.integers(key)), _core.integer(position)
+        self._state.set_state(words, place, bool(has_gauss), _core.number(value))
 
 
 def _make(seed: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor
+from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc import write_out
 
 _c = _core.numpy
@@ -68,7 +68,9 @@ def _ddof(function: str, ddof: float, correction: Any) -> float:
     if correction is None:
         return ddof
     if ddof != 0:
-        raise ValueError("ddof and correction can't be provided simultaneously.")
+        raise ValueError(
+            with_location(f"{function}: ddof and correction can't be provided simultaneously.")
+        )
     return correction
 
 

@@ -58,6 +58,80 @@ REFUSED = [
         "sum: keepdims is 'a'. True or False is required.",
     ),
     (TypeError, lambda: X.sum(axis="a"), "sum: axis is 'a'. An integer is required."),
+    (TypeError, lambda: X.sum(keepdims=[1]), "sum: keepdims is [1]. True or False is required."),
+    (
+        TypeError,
+        lambda: cnp.tensordot(X, X, axes=1.5),
+        "tensordot: axes is 1.5. An integer, or two sequences of axes, is required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.tensordot(X, X, axes="a"),
+        "tensordot: axes is 'a'. An integer, or two sequences of axes, is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.tensordot(X, X, axes="ab"),
+        "tensordot: axes is 'ab'. An integer, or two sequences of axes, is required.",
+    ),
+    (
+        TypeError,
+        lambda: cnp.tensordot(X, X, axes=(0, "b")),
+        "tensordot: axes is (0, 'b'). An integer or a sequence of integers is required.",
+    ),
+    (TypeError, lambda: X.item("a"), "item: args is ('a',). An integer is required."),
+    (TypeError, lambda: X.item((0, 1.5)), "item: args is ((0, 1.5),). An integer is required."),
+    (
+        TypeError,
+        lambda: cnp.pad(X, "a"),
+        "pad: pad_width is 'a'. An integer, or a pair of them for all axes or for each, is "
+        "required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.pad(X, [[1, 2, 3], [1, 2, 3]]),
+        "pad: pad_width is [[1, 2, 3], [1, 2, 3]]. An integer, or a pair of them for all axes or "
+        "for each, is required.",
+    ),
+    (
+        IndexError,
+        lambda: cnp.pad(X, {7: 1}),
+        "pad: axis 7 of pad_width is out of bounds for an array of 2 dimensions. Axes are -2 to 1.",
+    ),
+    (TypeError, lambda: cnp.round(X, "a"), "round: decimals is 'a'. An integer is required."),
+    (TypeError, lambda: cnp.size(X, "a"), "size: axis is 'a'. An integer is required."),
+    (
+        np.exceptions.AxisError,
+        lambda: cnp.size(X, 7),
+        "size: axis 7 is out of bounds for an array of 2 dimensions. Axes are -2 to 1.",
+    ),
+    (TypeError, lambda: cnp.rot90(X, 1, 3), "rot90: axes is 3. A pair of axes is required."),
+    (
+        ValueError,
+        lambda: cnp.rot90(X, 1, (0, 1, 2)),
+        "rot90: axes is (0, 1, 2). A pair of axes is required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.asarray("a", dtype="float64"),
+        "asarray: a is 'a'. An array of float64 is required.",
+    ),
+    (
+        ValueError,
+        lambda: cnp.add(X, [[1, 2], [3]]),
+        "add: an argument is [[1, 2], [3]]. An array of booleans, integers, floats or complex "
+        "numbers is required.",
+    ),
+    (
+        TypeError,
+        lambda: X["a":],
+        "slice indices must be integers or None or have an __index__ method, not 'a'.",
+    ),
+    (
+        IndexError,
+        lambda: cnp.random.RandomState(0).permutation(1.5),
+        "permutation: x is 1.5. An integer, or an array of at least one dimension, is required.",
+    ),
     (TypeError, lambda: cnp.sum(X, axis=1.5), "sum: axis is 1.5. An integer is required."),
     (TypeError, lambda: cnp.asarray(X, name=3), "asarray: name is 3. A text is required."),
     (
@@ -227,3 +301,23 @@ def test_wrap_as_operation_names_one_line():
     message = str(caught.value)
     assert message.startswith("wrap_as_operation: sorted_rows cannot be traced: numpy.sort of ")
     assert message.count("[test_messages.py:") == 1 and message.endswith("]")
+
+
+REDUCTIONS = ["sum", "prod", "max", "min", "ptp", "mean", "var", "std", "average", "any", "all",
+              "count_nonzero"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])
+def test_keepdims_takes_what_numpys_takes(name):
+    ours, numpys = getattr(cnp, name), getattr(np, name)
+    for flag in (True, False, 1, 0, 2, -1, np.int64(1), np.uint8(0), np.array(1), None, "a", "",
+                 1.5, [1], np.ones(2), {}):  # fmt: skip
+        try:
+            expected = numpys(np.ones((2, 3)), axis=1, keepdims=flag).shape
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error), match="True or False is required"):
+                ours(X, axis=1, keepdims=flag)
+        else:
+            assert ours(X, axis=1, keepdims=flag).shape == expected
+    assert ours(X, axis=1, keepdims=np.True_).shape == (2, 1)  # NumPy's argmax takes it, too
+    assert nn.logsumexp(X, keepdims=1).shape == (2, 1)
