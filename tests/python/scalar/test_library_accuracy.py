@@ -1,5 +1,9 @@
 """The transcendental functions through composit.numpy stay within their bounds: 2 ulp in float32,
-judged by float64, and 4 ulp in float64, judged by long double."""
+judged by float64, and 4 ulp in float64, judged by long double or decimal numbers."""
+
+import decimal
+import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -54,3 +58,35 @@ def test_a_sum_near_one_has_an_accurate_logarithm(references, name, dtype):
     errors = references.errors(name, [smaller, larger], got)[is_judged]
     assert errors.size > COUNT / 2
     assert errors.max() <= BOUNDS[got.dtype.name]
+
+
+# Of sixty million numbers, each with the nearest to what it lacks to a logarithm of 0: those that
+# come closest.
+CLOSEST = {
+    "logaddexp": [
+        ("-0x1.422f90108ab59p-2", "-0x1.4f3df81754acfp+0"),
+        ("-0x1.0aa6772f1e617p-4", "-0x1.61d15d16d80c1p+1"),
+    ],
+    "logaddexp2": [
+        ("-0x1.b4595a2c951cdp-5", "-0x1.324d77d4aeea6p+2"),
+        ("-0x1.21984802d4fa5p-6", "-0x1.97055f88c9178p+2"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+def test_the_nearest_numbers_to_a_zero_have_an_accurate_logarithm(name):
+    random = np.random.default_rng(0)
+    with decimal.localcontext(decimal.Context(prec=120)):
+        unit = Decimal(2).ln() if name == "logaddexp2" else Decimal(1)
+        longest = 1.0 if name == "logaddexp2" else math.log(2)
+        larger = [*random.uniform(-longest, 0, 700), *-(2.0 ** random.uniform(-60, -1, 300))]
+        pairs = [(x, float((1 - (Decimal(x) * unit).exp()).ln() / unit)) for x in larger]
+        pairs += [(float.fromhex(a), float.fromhex(b)) for a, b in CLOSEST[name]]
+        got = cnp.evaluate(getattr(cnp, name)(*np.array(pairs).T))
+        for (x, y), result in zip(pairs, got):
+            a, b = (Decimal(x) * unit).exp(), (Decimal(y) * unit).exp()
+            exact = (a + b).ln() / unit
+            assert abs(exact) < Decimal(2) ** -42 * b
+            error = abs(Decimal(float(result)) - exact) / Decimal(math.ulp(float(exact)))
+            assert error <= BOUNDS["float64"], (x, y, result)
