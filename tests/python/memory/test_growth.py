@@ -1,0 +1,73 @@
+"""Nothing grows while a training loop runs: neither through evaluate nor through a compiled step."""
+
+import gc
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import composit
+import composit.numpy as cnp
+
+ALLOWED = 4 << 20  # bytes; what the allocator and the plans of the first steps may still take
+
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+def grown(step, state, warm_up, steps):
+    """Bytes of memory that `steps` steps add after `warm_up` of them."""
+    for _ in range(warm_up):
+        state = step(*state)
+    gc.collect()
+    before = resident()
+    for _ in range(steps):
+        state = step(*state)
+    gc.collect()
+    return resident() - before
+
+
+def loss(x, y, w):
+    return cnp.mean((cnp.tanh(x @ w) - y) ** 2)
+
+
+def arrays():
+    draw = np.random.default_rng(0)
+    return [draw.standard_normal(shape).astype("float32") for shape in ((8, 4), (8, 2), (4, 2))]
+
+
+def test_compiled_step():
+    x, y, w = arrays()
+    gradient = composit.grad(lambda w: loss(x, y, w))
+    compiled = composit.compile(lambda w: w - 0.1 * gradient(w), w, name="step")
+    assert grown(lambda w: (compiled(w),), (w,), 1000, 100_000) < ALLOWED
+
+
+def test_evaluated_step():
+    x, y, w = arrays()
+    gradient = composit.grad(lambda w: loss(x, y, w))
+
+    def step(w):
+        return (np.asarray(w - 0.1 * gradient(cnp.asarray(w))),)
+
+    assert grown(step, (w,), 200, 3000) < ALLOWED
+
+
+def test_graphs_that_nobody_evaluates_are_freed():
+    x, y, w = (cnp.asarray(a) for a in arrays())
+
+    def step():
+        loss(x, y, w)
+        return ()
+
+    assert grown(step, (), 200, 20_000) < ALLOWED
+
+
+def test_a_model_that_does_not_fit_is_refused_by_its_size():
+    n = 1 << 23
+    huge = cnp.zeros((n, 1), "float32") + cnp.zeros((1, n), "float32")
+    with pytest.raises(MemoryError, match=rf"{4 * n * n}"):
+        np.asarray(cnp.exp(huge) @ cnp.ones((n, 1), "float32"))
