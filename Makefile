@@ -13,7 +13,7 @@ CMAKE := env PATH="$(BIN):$$PATH" $(BIN)/cmake
 CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
 PYTEST := $(RUN) -m pytest -q
 NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
-EXTRAS := build test examples check
+EXTRAS := build test examples check compiler
 MINUTES ?= 5
 FILTER ?=
 FUNCTIONS ?=
@@ -31,7 +31,7 @@ help:  ## list these commands
 setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
 
 apt:
-	@tools/apt.sh g++ libgtest-dev libbenchmark-dev graphviz ccache $(PYTHON_PACKAGES)
+	@tools/apt.sh g++ clang libgtest-dev libbenchmark-dev graphviz ccache $(PYTHON_PACKAGES)
 
 # The environment imports composit from the build folder, so a rebuild is all that an edit needs.
 $(VENV)/ready: constraints.txt pyproject.toml tools/requirements.py

@@ -56,10 +56,9 @@ bool is_split(const std::vector<Placement>& placements) {
 Built build_as_wished(const Program& program, const Options& options) {
     Built built{program, nullptr, place(program, options)};
     const bool is_whole = !is_split(built.placements);
-    int64_t bytes_of_part =
-        is_whole && !built.placements.empty() && options.fuse
-            ? runtime::backend(built.placements[0].backend)->bytes_of_part()
-            : 0;
+    int64_t bytes_of_part = is_whole && !built.placements.empty() && options.fuse
+                                ? runtime::backend(built.placements[0].backend)->bytes_of_part()
+                                : 0;
     if (bytes_of_part > 0) {
         if (options.bytes_of_part > 0) bytes_of_part = options.bytes_of_part;
         built.program = transforms::pack_constants(

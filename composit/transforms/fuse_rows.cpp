@@ -310,7 +310,8 @@ class Fuser {
     }
 
     void close() {
-        if (group_.members.size() < 2 || gain() < bytes_of_part_ / 2 || bytes_of_index() > most_bytes)
+        if (group_.members.size() < 2 || gain() < bytes_of_part_ / 2 ||
+            bytes_of_index() > most_bytes)
             for (Kernel& kernel : originals_) done_.push_back(std::move(kernel));
         else
             done_.push_back(fused());

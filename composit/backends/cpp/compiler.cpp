@@ -57,12 +57,15 @@ Compiler look_for_compiler(const std::string& wish, const std::stop_token& stop)
                                           "set it to a C++ compiler."),
                                      command_line(command), "");
     }
+    // The Python that composit was imported by may have the package where python3 has not.
+    const std::string python = environment("COMPOSIT_PYTHON");
     const std::vector<std::vector<std::string>> candidates = {
-        {"g++"}, {"clang++"}, {"python3", "-m", "ziglang", "c++"}};
+        {"g++"}, {"clang++"}, {python.empty() ? "python3" : python, "-m", "ziglang", "c++"}};
     for (const auto& candidate : candidates)
         if (std::optional<Compiler> found = try_compiler(candidate, stop)) return *found;
     throw CompilationUnavailable(
-        "composit: no C++ compiler was found. Install g++ or clang++, or `pip install ziglang`, or "
+        "composit: no C++ compiler was found. Install g++ or clang++, or `pip install "
+        "'composit[compiler]'`, or "
         "name one in the environment variable CXX.",
         "", "");
 }

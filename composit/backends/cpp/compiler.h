@@ -14,8 +14,9 @@ struct Compiler {
     std::string version;               // first line of --version
 };
 
-// $CXX where it is set, else g++, else clang++, else the ziglang Python package: the first that
-// answers --version. What was found is remembered for each value of $CXX and $PATH.
+// $CXX where it is set, else g++, else clang++, else the ziglang package of the Python that
+// $COMPOSIT_PYTHON names (importing composit sets it; else python3): the first that answers
+// --version. What was found is remembered for each value of $CXX and $PATH.
 // Throws CompilationUnavailable, saying what to install; runtime::Interrupted on a stop.
 Compiler find_compiler(const std::stop_token& stop = {});
 

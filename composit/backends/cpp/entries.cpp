@@ -38,7 +38,7 @@ std::string source_of(const c_family::Module& module, const ir::kernel::Program&
                       const std::string& build_command) {
     std::string result =
         c_family::file_comment(program, {"Compiled in this folder by:", "    " + build_command});
-    result += "#include <cstddef>\n#include <cstdint>\n\n" + c_family::exactness_pragmas();
+    result += "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas();
     result += "\nnamespace {\n\n" + module.text;
     result += R"(// ----- how the functions are called
 

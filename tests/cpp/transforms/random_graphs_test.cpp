@@ -228,11 +228,12 @@ TEST(RandomGraphs, EveryWayOfRunningGivesTheSameBits) {
         const std::string what = "seed " + std::to_string(seed);
         const auto expected = execute::evaluate(outputs);
         for (int variant = 0; variant < 6; ++variant)
-            expect_equal(execute::evaluate(outputs, {.threads = 1 + 2 * (variant / 2 % 2),
-                                                     .fuse = variant % 2 == 0 || variant > 3,
-                                                     .reuse_buffers = variant < 2,
-                                                     .bytes_of_part = variant > 3 ? small_part : 0}),
-                         expected, what + ", variant " + std::to_string(variant));
+            expect_equal(
+                execute::evaluate(outputs, {.threads = 1 + 2 * (variant / 2 % 2),
+                                            .fuse = variant % 2 == 0 || variant > 3,
+                                            .reuse_buffers = variant < 2,
+                                            .bytes_of_part = variant > 3 ? small_part : 0}),
+                expected, what + ", variant " + std::to_string(variant));
         const auto simplified = simplify(outputs);
         ir::verify(simplified);
         const auto again = ir::parse(ir::print(outputs), ir::large_constants(outputs));

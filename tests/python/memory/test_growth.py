@@ -1,4 +1,4 @@
-"""Nothing grows while a training loop runs: neither through evaluate nor through a compiled step."""
+"""Nothing grows while a training loop runs, evaluated or compiled."""
 
 import gc
 import resource
