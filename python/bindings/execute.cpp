@@ -122,16 +122,19 @@ void bind_execute(nb::module_& module) {
         .def(
             "__init__",
             [](Options* self, const std::string& backend, int threads, bool fuse,
-               bool reuse_buffers, const std::string& cache_folder) {
-                new (self) Options{backend, threads, fuse, reuse_buffers, cache_folder};
+               bool reuse_buffers, const std::string& cache_folder, int64_t bytes_of_part) {
+                new (self)
+                    Options{backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part};
             },
             nb::arg("backend") = "interpreter", nb::arg("threads") = 0, nb::arg("fuse") = true,
-            nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "")
+            nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "",
+            nb::arg("bytes_of_part") = 0)
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)
         .def_ro("reuse_buffers", &Options::reuse_buffers)
-        .def_ro("cache_folder", &Options::cache_folder);
+        .def_ro("cache_folder", &Options::cache_folder)
+        .def_ro("bytes_of_part", &Options::bytes_of_part);
     bind_compiled(module);
     bind_functional(module);
     module.def("evaluate", evaluate_all);

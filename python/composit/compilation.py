@@ -247,15 +247,16 @@ def compile(
     fuse: bool = True,
     reuse_buffers: bool = True,
     cache_folder: str | None = None,
+    bytes_of_part: int | None = None,
     name: str | None = None,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals."""
-    run_options = options(backend, threads, fuse, reuse_buffers, cache_folder)
+    run_options = options(backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part)
     if f is None:
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
-            cache_folder=cache_folder, name=name,
+            cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name,
         )  # fmt: skip
     check_function("compile", f)
     compiled = CompiledFunction(f, run_options, name or str(getattr(f, "__name__", "f")))

@@ -18,14 +18,19 @@ def options(
     fuse: bool = True,
     reuse_buffers: bool = True,
     cache_folder: str | None = None,
+    bytes_of_part: int | None = None,
 ) -> Any:
-    """How to run: the back end by name, threads (None: set_threads' or all), what to plan."""
-    check_threads("threads", threads)
+    """How to run: the back end by name, threads (None: set_threads' or all), what to plan, and how
+    many bytes a part of fused rows touches (None: the back end's choice)."""
+    check_positive("threads", threads)
+    check_positive("bytes_of_part", bytes_of_part, "bytes")
     if not isinstance(backend, str):
         raise TypeError(
             with_location(f"backend: {backend!r} is not a name. A back end's name is required.")
         )
-    return _core.Options(backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "")
+    return _core.Options(
+        backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "", bytes_of_part or 0
+    )
 
 
 _threads = [0]
@@ -34,15 +39,15 @@ _threads = [0]
 def set_threads(count: int | None) -> None:
     """How many threads evaluation may use; None: all cores that this process may use. The number
     never changes a result."""
-    check_threads("set_threads", count)
+    check_positive("set_threads", count)
     _threads[0] = count or 0
 
 
-def check_threads(name: str, count: Any) -> None:
-    """ValueError unless `count` can be a number of threads."""
+def check_positive(name: str, count: Any, unit: str = "threads") -> None:
+    """ValueError unless `count` is None or can be a number of `unit`."""
     if count is not None and (not isinstance(count, int) or not 1 <= count < 2**31):
         raise ValueError(
-            with_location(f"{name}: {count!r} threads. A positive integer or None is required.")
+            with_location(f"{name}: {count!r} {unit}. A positive integer or None is required.")
         )
 
 

@@ -52,6 +52,8 @@ def run(graphs: list[Graph], with_cpp: bool, cache: str) -> dict[str, list[list[
     plain = composit.compile(function, *arguments, backend="interpreter", fuse=False,
                              reuse_buffers=False)  # fmt: skip
     results["interpreter without fusion"] = apart(graphs, plain(*arguments))
+    parts = composit.compile(function, *arguments, backend="interpreter", bytes_of_part=64)
+    results["interpreter in small parts"] = apart(graphs, parts(*arguments))
     for threads in THREADS if with_cpp else ():
         compiled = composit.compile(function, *arguments, threads=threads, cache_folder=cache)
         fallen_back = [place for place in compiled.placements if place[1] != "cpp"]

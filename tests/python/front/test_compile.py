@@ -110,3 +110,27 @@ def test_an_export_of_many_kernels_names_every_source(tmp_path):
     assert names[:3] == ["f.cpp", "f_2.cpp", "f_kernels.hpp"]
     assert {path.name for path in tmp_path.iterdir()} == set(names)
     assert "c++ -O2 -std=c++17 f.cpp f_2.cpp main.cpp -o f" in (tmp_path / "f.cpp").read_text()
+
+
+@pytest.mark.parametrize("backend", ["cpp", "interpreter"])
+def test_rows_are_fused_in_parts_of_any_size(backend):
+    x = np.random.default_rng(0).standard_normal((120, 50)).astype("float32")
+
+    def f(x):
+        powers = cnp.exp(x - cnp.max(x, axis=1, keepdims=True))
+        return powers / cnp.sum(powers, axis=1, keepdims=True)
+
+    plain = composit.compile(f, x, backend=backend, fuse=False)
+    pieces = set()
+    for size in (400, 5000, 20_000):
+        fused = composit.compile(f, x, backend=backend, bytes_of_part=size, threads=2)
+        (kernel,) = fused.kernels
+        assert kernel.kind == "Fused"
+        pieces.add(tuple(kernel.fields["pieces"]))
+        assert fused(x).tobytes() == plain(x).tobytes()
+    assert len(pieces) > 1
+
+
+def test_a_part_has_a_positive_size():
+    with pytest.raises(ValueError, match="bytes_of_part: 0 bytes. A positive integer or None is"):
+        composit.compile(cnp.exp, np.ones(3), bytes_of_part=0)
