@@ -2,13 +2,14 @@
 //
 // The outer loops of a kernel are those of which every index has its own part of the output. Two
 // kernels can share loops when what one reads of the other's result, at each index of these loops,
-// is what the other wrote there. Kernels that stand between the members of a group and read
-// nothing of it are done before it.
+// is what the other wrote there. Several groups grow at a time; a group is done when the first
+// kernel comes that needs all of it.
 #include "composit/base/text.h"
 #include "composit/ir/operation.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -29,6 +30,7 @@ namespace {
 
 constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
 constexpr size_t most_members = 32;
+constexpr size_t most_open = 8;  // groups at a time
 
 // One outer loop of a body: where its extent is, and its stride in each access (-1: none).
 struct OuterLoop {
@@ -152,27 +154,31 @@ bool move_together(const Reach& a, const Reach& b, size_t shared) {
 
 struct Group {
     std::vector<Candidate> members;
-    size_t shared = 0;  // loops
+    std::vector<Kernel> originals;  // the members as they were
+    size_t shared = 0;              // loops
+    std::set<int> read, written;    // buffers
 
-    bool writes(int buffer) const { return touches(buffer, true); }
-    bool touches(int buffer, bool is_written) const {
-        for (const Candidate& member : members)
-            for (const Reach& reach : member.reaches)
-                if (reach.buffer == buffer && reach.is_written == is_written) return true;
+    void add(Candidate next, Kernel kernel) {
+        for (const Reach& reach : next.reaches)
+            (reach.is_written ? written : read).insert(reach.buffer);
+        members.push_back(std::move(next));
+        originals.push_back(std::move(kernel));
+    }
+    // Whether `next` has to come after the group: it reads or writes what the group writes, or
+    // writes what the group reads.
+    bool precedes(const Candidate& next) const {
+        for (const Reach& reach : next.reaches)
+            if (written.contains(reach.buffer) || (reach.is_written && read.contains(reach.buffer)))
+                return true;
         return false;
     }
-    bool reads_from(const Candidate& other) const {
-        for (const Reach& reach : other.reaches)
-            if (reach.is_written && touches(reach.buffer, false)) return true;
+    bool reads_from(const Candidate& next) const {
+        for (const Reach& reach : next.reaches)
+            if (reach.is_written && read.contains(reach.buffer) && !written.contains(reach.buffer))
+                return true;
         return false;
     }
 };
-
-bool depends_on(const Candidate& next, const Group& group) {
-    for (const Reach& reach : next.reaches)
-        if (group.writes(reach.buffer)) return true;
-    return false;
-}
 
 class Fuser {
   public:
@@ -187,56 +193,55 @@ class Fuser {
     Program run() {
         std::vector<Kernel> kernels = std::move(program_.kernels);
         for (Kernel& kernel : kernels) add(std::move(kernel));
-        close();
+        while (!open_.empty()) close(open_.begin());
         program_.kernels = std::move(done_);
         return std::move(program_);
     }
 
   private:
+    using Groups = std::list<Group>;
+
+    // No open group precedes another. Of the groups that precede a kernel it joins the youngest
+    // that it can; the others are closed. If there is none it opens a group of its own.
     void add(Kernel kernel) {
         Candidate next(kernel);
-        if (!group_.members.empty()) {
-            if (!depends_on(next, group_) && !group_.reads_from(next)) {
-                // It may open the next group, or belong into this one for what comes later; the
-                // group is more often the one that goes on.
-                if (!is_promising(next) || has_gained_) return done_.push_back(std::move(kernel));
-            } else if (const size_t shared = shared_with(next); shared > 0) {
-                group_.shared = shared;
-                group_.members.push_back(std::move(next));
-                originals_.push_back(std::move(kernel));
-                has_gained_ = true;
-                return;
-            }
-            close();
+        std::vector<Groups::iterator> before;
+        for (auto group = open_.begin(); group != open_.end(); ++group)
+            if (group->precedes(next)) before.push_back(group);
+        size_t shared = 0, joined = before.size();
+        while (shared == 0 && joined > 0) shared = shared_with(*before[--joined], next);
+        for (size_t b = 0; b < before.size(); ++b)
+            if (shared == 0 || b != joined) close(before[b]);
+        if (shared > 0) {
+            before[joined]->shared = shared;
+            before[joined]->add(std::move(next), std::move(kernel));
+            return;
         }
         if (next.outer.empty()) return done_.push_back(std::move(kernel));
-        group_.shared = next.outer.size();
-        group_.members.push_back(std::move(next));
-        originals_.push_back(std::move(kernel));
+        if (open_.size() == most_open) close(open_.begin());
+        open_.emplace_back().shared = next.outer.size();
+        open_.back().add(std::move(next), std::move(kernel));
     }
 
-    // Kernels that a group may start with.
-    static bool is_promising(const Candidate& next) { return !next.outer.empty(); }
-
     // The number of loops that the group shares when `next` joins; 0: it cannot.
-    size_t shared_with(const Candidate& next) const {
-        if (group_.members.size() == most_members || group_.reads_from(next)) return 0;
-        const Extents& outer = group_.members[0].outer;
+    size_t shared_with(const Group& group, const Candidate& next) const {
+        if (group.members.size() == most_members || group.reads_from(next)) return 0;
+        const Extents& outer = group.members[0].outer;
         size_t shared = 0;
-        while (shared < group_.shared && shared < next.outer.size() &&
+        while (shared < group.shared && shared < next.outer.size() &&
                outer[shared] == next.outer[shared])
             ++shared;
         for (; shared > 0; --shared)
-            if (may_share(next, shared)) return shared;
+            if (may_share(group, next, shared)) return shared;
         return 0;
     }
 
-    bool may_share(const Candidate& next, size_t shared) const {
-        for (const Candidate& member : group_.members)
+    bool may_share(const Group& group, const Candidate& next, size_t shared) const {
+        for (const Candidate& member : group.members)
             if (!suits(member, shared)) return false;
         if (!suits(next, shared)) return false;
         for (const Reach& reach : next.reaches)
-            for (const Candidate& member : group_.members)
+            for (const Candidate& member : group.members)
                 for (const Reach& earlier : member.reaches)
                     if (earlier.is_written && earlier.buffer == reach.buffer &&
                         !(move_together(earlier, reach, shared) &&
@@ -264,28 +269,28 @@ class Fuser {
     const Buffer& buffer(int number) const { return program_.buffers[static_cast<size_t>(number)]; }
 
     // Buffers that only the group touches.
-    std::vector<int> find_locals() const {
+    std::vector<int> find_locals(const Group& group) const {
         std::unordered_map<int, int> inside;
-        for (const Kernel& kernel : originals_)
+        for (const Kernel& kernel : group.originals)
             for (const auto& buffers :
                  {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
                 for (int number : buffers) ++inside[number];
         std::vector<int> locals;
         for (const auto& [number, count] : inside)
             if (buffer(number).kind == BufferKind::temporary && count == uses_.at(number) &&
-                group_.writes(number))
+                group.written.contains(number))
                 locals.push_back(number);
         std::sort(locals.begin(), locals.end());
         return locals;
     }
 
     // Members that touch each buffer which moves with the shared loops.
-    std::map<int, int> touches() const {
+    std::map<int, int> touches(const Group& group) const {
         std::map<int, int> counts;
-        for (const Candidate& member : group_.members) {
+        for (const Candidate& member : group.members) {
             std::set<int> moving;
             for (const Reach& reach : member.reaches)
-                for (size_t d = 0; d < group_.shared; ++d)
+                for (size_t d = 0; d < group.shared; ++d)
                     if (reach.buffer != Access::position && reach.steps[d] != 0)
                         moving.insert(reach.buffer);
             for (int number : moving) ++counts[number];
@@ -294,40 +299,39 @@ class Fuser {
     }
 
     // Bytes that a member touches after another did.
-    int64_t gain() const {
+    int64_t gain(const Group& group) const {
         int64_t bytes = 0;
-        for (const auto& [number, count] : touches()) bytes += buffer(number).bytes * (count - 1);
+        for (const auto& [number, count] : touches(group))
+            bytes += buffer(number).bytes * (count - 1);
         return bytes;
     }
 
     // Bytes that the group touches at one index of the shared loops.
-    int64_t bytes_of_index() const {
+    int64_t bytes_of_index(const Group& group) const {
         int64_t count = 1;
-        for (size_t d = 0; d < group_.shared; ++d) count *= group_.members[0].outer[d];
+        for (size_t d = 0; d < group.shared; ++d) count *= group.members[0].outer[d];
         int64_t bytes = 0;
-        for (const auto& [number, uses] : touches()) bytes += buffer(number).bytes / count;
+        for (const auto& [number, uses] : touches(group)) bytes += buffer(number).bytes / count;
         return bytes;
     }
 
-    void close() {
-        if (group_.members.size() < 2 || gain() < bytes_of_part_ / 2 ||
-            bytes_of_index() > most_bytes)
-            for (Kernel& kernel : originals_) done_.push_back(std::move(kernel));
+    void close(Groups::iterator group) {
+        if (group->members.size() < 2 || gain(*group) < bytes_of_part_ / 2 ||
+            bytes_of_index(*group) > most_bytes)
+            for (Kernel& kernel : group->originals) done_.push_back(std::move(kernel));
         else
-            done_.push_back(fused());
-        group_ = {};
-        originals_.clear();
-        has_gained_ = false;
+            done_.push_back(fused(*group));
+        open_.erase(group);
     }
 
     // How many indices of the innermost shared loop make a part: a divisor of its extent, with
     // enough parts left for threads to share.
-    int64_t rows_of_part() const {
-        const Extents& outer = group_.members[0].outer;
-        const int64_t extent = outer[group_.shared - 1],
-                      bytes = std::max<int64_t>(1, bytes_of_index());
+    int64_t rows_of_part(const Group& group) const {
+        const Extents& outer = group.members[0].outer;
+        const int64_t extent = outer[group.shared - 1],
+                      bytes = std::max<int64_t>(1, bytes_of_index(group));
         int64_t others = 1;
-        for (size_t d = 0; d + 1 < group_.shared; ++d) others *= outer[d];
+        for (size_t d = 0; d + 1 < group.shared; ++d) others *= outer[d];
         constexpr int64_t enough_parts = 16;
         int64_t best = 1;
         for (int64_t rows = 2; rows <= extent && rows * bytes <= bytes_of_part_; ++rows)
@@ -335,16 +339,17 @@ class Fuser {
         return best;
     }
 
-    Kernel fused() {
-        const Extents& outer = group_.members[0].outer;
-        const int64_t rows = rows_of_part();
+    Kernel fused(Group& group) {
+        const Extents& outer = group.members[0].outer;
+        const int64_t rows = rows_of_part(group);
         Fused body;
         body.pieces.assign(outer.begin(),
-                           outer.begin() + static_cast<std::ptrdiff_t>(group_.shared));
+                           outer.begin() + static_cast<std::ptrdiff_t>(group.shared));
         body.pieces.back() /= rows;
         const int64_t pieces = ir::element_count(body.pieces);
-        body.locals = find_locals();
-        for (Candidate& member : group_.members) body.members.push_back(cut(member, rows, body));
+        body.locals = find_locals(group);
+        for (Candidate& member : group.members)
+            body.members.push_back(cut(member, group.shared, rows, body));
         for (int local : body.locals) {
             Buffer& b = program_.buffers[static_cast<size_t>(local)];
             b.kind = BufferKind::local;
@@ -352,9 +357,11 @@ class Fuser {
             b.shape = {b.bytes / ir::size_of(b.dtype)};
         }
         Kernel kernel;
-        kernel.name = name_of_group();
+        // "fused_maximum_to_divide"
+        kernel.name =
+            "fused_" + group.originals.front().name + "_to_" + group.originals.back().name;
         std::vector<std::string> words;
-        for (const Kernel& original : originals_) {
+        for (const Kernel& original : group.originals) {
             words.push_back(original.comment.empty() ? original.name : original.comment);
             for (const std::string& line : original.lines)
                 if (std::find(kernel.lines.begin(), kernel.lines.end(), line) == kernel.lines.end())
@@ -365,28 +372,23 @@ class Fuser {
         return kernel;
     }
 
-    // "fused_maximum_to_divide"
-    std::string name_of_group() const {
-        return "fused_" + originals_.front().name + "_to_" + originals_.back().name;
-    }
-
     // A member over one part.
-    Member cut(Candidate& candidate, int64_t rows, const Fused& fused) const {
+    static Member cut(Candidate& candidate, size_t shared, int64_t rows, const Fused& fused) {
         Body& body = candidate.kernel.body;
         const auto moved = ir::kernel::accesses(body);
         Member member{{}, std::vector<std::vector<int64_t>>(moved.size())};
         auto loops = outer_loops(body);
         for (size_t a = 0; a < moved.size(); ++a)
-            for (size_t d = 0; d < group_.shared; ++d) {
+            for (size_t d = 0; d < shared; ++d) {
                 const bool is_local = std::find(fused.locals.begin(), fused.locals.end(),
                                                 moved[a]->buffer) != fused.locals.end();
                 const int64_t step = is_local ? 0 : stride_of(*moved[a], loops[d].stride_at[a]);
-                member.steps[a].push_back(d + 1 == group_.shared ? step * rows : step);
+                member.steps[a].push_back(d + 1 == shared ? step * rows : step);
             }
-        const OuterLoop& last = loops[group_.shared - 1];
+        const OuterLoop& last = loops[shared - 1];
         (*last.extents)[last.at] = rows;
-        for (size_t d = group_.shared; d-- > 0;) {
-            if (d + 1 == group_.shared && rows > 1) continue;
+        for (size_t d = shared; d-- > 0;) {
+            if (d + 1 == shared && rows > 1) continue;
             loops = outer_loops(body);
             erase_loop(body, loops[d]);
         }
@@ -398,9 +400,7 @@ class Fuser {
     int64_t bytes_of_part_;
     std::unordered_map<int, int> uses_;  // of each buffer, by kernels
     std::vector<Kernel> done_;
-    Group group_;
-    std::vector<Kernel> originals_;  // of the group, as they were
-    bool has_gained_ = false;
+    Groups open_;
 };
 
 }  // namespace
