@@ -1,4 +1,4 @@
-"""Exported projects of programs with fused rows and packed weights return the interpreter's bits."""
+"""Exported programs with fused rows and packed weights return the interpreter's bits."""
 
 import numpy as np
 from fuzz import exported
