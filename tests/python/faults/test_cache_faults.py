@@ -103,8 +103,9 @@ def test_a_folder_that_others_can_write_to(tmp_path):
 
 
 def test_no_compiler(tmp_path):
+    nowhere = {"PATH": str(tmp_path), "CXX": "", "COMPOSIT_PYTHON": str(tmp_path / "python")}
     one_warning(
-        add(tmp_path / "cache", (1, 2), PATH=str(tmp_path), CXX=""),
+        add(tmp_path / "cache", (1, 2), **nowhere),
         "no C++ compiler was found. Install g++ or clang++",
         "The interpreter runs the program instead",
     )
