@@ -132,5 +132,5 @@ def test_rows_are_fused_in_parts_of_any_size(backend):
 
 
 def test_a_part_has_a_positive_size():
-    with pytest.raises(ValueError, match="bytes_of_part: 0 bytes. A positive integer or None is"):
+    with pytest.raises(ValueError, match=r"bytes_of_part: 0 bytes\. A positive integer or None is"):
         composit.compile(cnp.exp, np.ones(3), bytes_of_part=0)
