@@ -110,15 +110,16 @@ int steps_of(const Expr& e) {
 
 }  // namespace
 
+bool moves_with_all(const Access& access, const ir::kernel::Extents& extents) {
+    bool moves = access.buffer != Access::position;
+    for (size_t d = 0; d < extents.size(); ++d) moves &= access.strides[d] != 0 || extents[d] == 1;
+    return moves;
+}
+
 bool is_quick(const Nest& nest) {
     constexpr int most_steps = 8;
     int whole = 0;
-    for (const Access& input : nest.inputs) {
-        bool moves = input.buffer != Access::position;
-        for (size_t d = 0; d < nest.extents.size(); ++d)
-            moves &= input.strides[d] != 0 || nest.extents[d] == 1;
-        whole += moves;
-    }
+    for (const Access& input : nest.inputs) whole += moves_with_all(input, nest.extents);
     int steps = 0;
     for (const Expr& e : ir::scalar::topological_order({nest.value})) {
         steps += steps_of(e);

@@ -20,6 +20,8 @@ Nest nest_of(const ir::Shape& shape, const Access& access);
 bool is_view(const Nest& nest);
 // Operations in the value, calls counted as one.
 int operation_count(const Nest& nest);
+// Whether every loop of more than one iteration moves the access, which is one of memory.
+bool moves_with_all(const Access& access, const ir::kernel::Extents& extents);
 // Whether computing the value again costs less than storing it and reading it back: a few of the
 // quickest operations on at most one whole array.
 bool is_quick(const Nest& nest);

@@ -148,10 +148,7 @@ namespace {
 // nothing when there is no such input.
 std::optional<std::vector<size_t>> reading_order(const Nest& nest) {
     for (const Access& input : nest.inputs) {
-        bool moves_with_all = input.buffer != Access::position;
-        for (size_t d = 0; d < nest.extents.size(); ++d)
-            moves_with_all &= input.strides[d] != 0 || nest.extents[d] == 1;
-        if (!moves_with_all) continue;
+        if (!ops::moves_with_all(input, nest.extents)) continue;
         std::vector<size_t> order, long_loops;
         for (size_t d = 0; d < nest.extents.size(); ++d)
             if (nest.extents[d] != 1) long_loops.push_back(d);

@@ -3,7 +3,6 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
-#include <algorithm>
 #include <map>
 
 namespace composit::c_family {

@@ -238,8 +238,8 @@ std::vector<std::string> build_command(const Compiler& compiler) {
     std::vector<std::string> command = compiler.command;
     for (const std::string& flag : compile_flags()) command.push_back(flag);
     // zig would first build a C++ library of its own, for minutes; kernels need none.
-    const auto is_zig = [](const std::string& word) { return word == "ziglang"; };
-    if (std::any_of(command.begin(), command.end(), is_zig)) command.push_back("-nostdlib++");
+    if (std::find(command.begin(), command.end(), "ziglang") != command.end())
+        command.push_back("-nostdlib++");
     for (const char* word : {"kernel.cpp", "-o", "kernel.so"}) command.push_back(word);
     return command;
 }

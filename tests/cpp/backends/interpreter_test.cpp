@@ -6,6 +6,7 @@
 #include "composit/ir/scalar/row.h"
 #include "tests/cpp/backends/cpp_reference.h"
 #include "tests/cpp/backends/interpreter_programs.h"
+#include "tests/cpp/backends/running.h"
 
 #include <gtest/gtest.h>
 
@@ -16,38 +17,6 @@ namespace {
 
 using interpreter::InterpreterBackend;
 using interpreter::KernelSet;
-
-// Runs with real threads: each takes every `threads`th task.
-std::vector<Array> run(const runtime::Executable& executable, const Program& program,
-                       const std::vector<Array>& inputs, int threads) {
-    runtime::Run run;
-    std::vector<Array> outputs;
-    for (const Array& input : inputs) run.inputs.push_back(input.data());
-    for (const int number : program.outputs) {
-        const auto& buffer = program.buffers[static_cast<size_t>(number)];
-        outputs.push_back(Array::zeros(buffer.dtype, buffer.shape));
-        run.outputs.push_back(outputs.back().mutable_data());
-    }
-    run.threads = threads;
-    run.parallel_for = [&](int64_t count, const std::function<void(int64_t)>& task) {
-        std::exception_ptr error;
-        std::mutex mutex;
-        std::vector<std::thread> pool;
-        for (int t = 0; t < threads; ++t)
-            pool.emplace_back([&, t] {
-                try {
-                    for (int64_t i = t; i < count; i += threads) task(i);
-                } catch (...) {
-                    const std::lock_guard<std::mutex> lock(mutex);
-                    error = std::current_exception();
-                }
-            });
-        for (std::thread& thread : pool) thread.join();
-        if (error) std::rethrow_exception(error);
-    };
-    executable.run(run);
-    return outputs;
-}
 
 void expect_bits(const std::vector<Program>& programs, const std::vector<int>& threads = {1}) {
     for (const Program& program : programs) {

@@ -8,10 +8,9 @@
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 #include "tests/cpp/backends/cpp_reference.h"
+#include "tests/cpp/backends/running.h"
 
 #include <gtest/gtest.h>
-
-#include <thread>
 
 namespace composit::tests {
 namespace {
@@ -106,29 +105,6 @@ Program lowered(const Case& c) {
     return transforms::lower(transforms::simplify(transforms::inline_calls(c.function(inputs))),
                              inputs, options)
         .program;
-}
-
-std::vector<Array> run(const runtime::Executable& executable, const Program& program,
-                       const std::vector<Array>& inputs, int threads) {
-    runtime::Run run;
-    std::vector<Array> outputs;
-    for (const Array& input : inputs) run.inputs.push_back(input.data());
-    for (int number : program.outputs) {
-        const auto& buffer = program.buffers[static_cast<size_t>(number)];
-        outputs.push_back(Array::zeros(buffer.dtype, buffer.shape));
-        run.outputs.push_back(outputs.back().mutable_data());
-    }
-    run.threads = threads;
-    run.parallel_for = [&](int64_t count, const std::function<void(int64_t)>& task) {
-        std::vector<std::thread> pool;
-        for (int t = 0; t < threads; ++t)
-            pool.emplace_back([&, t] {
-                for (int64_t i = t; i < count; i += threads) task(i);
-            });
-        for (std::thread& thread : pool) thread.join();
-    };
-    executable.run(run);
-    return outputs;
 }
 
 template <class Body>
