@@ -30,11 +30,13 @@ void write_function(std::ostream& out, const Row& row, const std::string& name) 
     for (int i = 1; i <= row.arity; ++i) {
         const std::string x = row.arity == 1 ? "x" : "x" + std::to_string(i);
         parameters += (i > 1 ? ", const Operand& " : "const Operand& ") + x;
-        arguments += (i > 1 ? ", " : "") + x;
+        arguments += ", " + x;
     }
     out << "// " << row.doc << '\n'
         << "[[nodiscard]] inline Tensor " << identifier(name) << '(' << parameters << ") {\n"
-        << "    return apply(\"" << row.name << "\", {" << arguments << "});\n}\n\n";
+        << "    static const ir::scalar::RowRef& row = ir::scalar::table_row(\"" << row.name
+        << "\");\n"
+        << "    return apply_row(row" << arguments << ");\n}\n\n";
 }
 
 }  // namespace

@@ -77,6 +77,26 @@ struct Equal {
 
 }  // namespace
 
+namespace {
+
+uint64_t hash_of(const Attributes& attributes) {
+    uint64_t h = attributes.items().size();
+    for (const auto& [key, value] : attributes.items())
+        h = hash_combine(hash_combine(h, hash_text(key)), structural_hash(value));
+    return h;
+}
+
+}  // namespace
+
+HashedAttributes::HashedAttributes(Attributes attributes)
+    : values(std::move(attributes)), hash(hash_of(values)) {}
+
+SharedAttributes shared(Attributes attributes) {
+    static const auto& none = *new auto(std::make_shared<const HashedAttributes>(Attributes()));
+    if (attributes.empty()) return none;
+    return std::make_shared<const HashedAttributes>(std::move(attributes));
+}
+
 uint64_t structural_hash(const Attribute& attribute) {
     return hash_combine(attribute.index(), std::visit(Hash{}, attribute));
 }

@@ -51,6 +51,17 @@ const T& Attributes::get(std::string_view name) const {
     return *value;
 }
 
+// Attributes that never change, with the hash of their structure: what nodes hold. Who makes many
+// nodes with the same attributes makes these once.
+struct HashedAttributes {
+    explicit HashedAttributes(Attributes attributes);
+
+    const Attributes values;
+    const uint64_t hash;
+};
+using SharedAttributes = std::shared_ptr<const HashedAttributes>;
+SharedAttributes shared(Attributes attributes);  // one and the same for no attributes
+
 // Structure only: arrays count by dtype and shape, not by value (a plan serves every value of its
 // leaves).
 uint64_t structural_hash(const Attribute& attribute);

@@ -27,9 +27,7 @@ std::vector<Tensor> substitute(const std::vector<Tensor>& results, const std::ve
             changed = changed || !(operands.back() == operand);
         }
         if (!changed) continue;
-        const LocationScope scope(intern(node->location()));
-        rebuilt.emplace(node, make_node(node->operation(), std::move(operands), node->attributes(),
-                                        node->name()));
+        rebuilt.emplace(node, with_operands(*node, std::move(operands)));
     }
     std::vector<Tensor> replaced;
     for (const Tensor& result : results) replaced.push_back(replacement(result));

@@ -1,10 +1,13 @@
 // Leaves: constants, Python's scalars and placeholders.
 #include "composit/base/error.h"
+#include "composit/base/hash.h"
 #include "composit/ir/check.h"
 #include "composit/ir/node.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/function.h"
 
+#include <array>
+#include <bit>
 #include <cstring>
 
 namespace composit::ir {
@@ -60,9 +63,38 @@ const Operation& input_operation() {
     return operation;
 }
 
-Tensor weak_constant(Array value, const std::string& text) {
-    return make(constant_operation(), {}, {{"value", std::move(value)}, {"weak", true}},
-                "scalar_" + text);
+// What the leaves of one Python number share.
+struct Scalar {
+    DType dtype = DType::boolean;
+    uint64_t bits = 0;
+    SharedAttributes attributes;  // null: no number yet
+    SharedTypes types;
+    Interned name = nullptr;
+};
+
+std::string text_of(DType dtype, uint64_t bits) {
+    if (dtype == DType::boolean) return bits ? "True" : "False";
+    if (dtype == DType::int64) return std::to_string(std::bit_cast<int64_t>(bits));
+    return number_text(std::bit_cast<double>(bits));
+}
+
+Scalar make_scalar(DType dtype, uint64_t bits) {
+    Array array(dtype, {});
+    std::memcpy(array.mutable_data(), &bits, static_cast<size_t>(size_of(dtype)));
+    return {dtype, bits, shared({{"value", std::move(array)}, {"weak", true}}),
+            std::make_shared<const HashedTypes>(std::vector<TensorType>{{{}, dtype, true}}),
+            intern("scalar_" + text_of(dtype, bits))};
+}
+
+// A program says the same few numbers again and again: the ones of late are kept.
+Tensor weak_leaf(DType dtype, uint64_t bits) {
+    constexpr size_t kept = 64;
+    thread_local std::array<Scalar, kept> lately;
+    Scalar& scalar = lately[hash_combine(static_cast<uint64_t>(dtype), bits) % kept];
+    if (!scalar.attributes || scalar.bits != bits || scalar.dtype != dtype)
+        scalar = make_scalar(dtype, bits);
+    return {make_typed_node(constant_operation(), {}, scalar.attributes, scalar.types, scalar.name),
+            0};
 }
 
 }  // namespace
@@ -71,18 +103,10 @@ Tensor constant(Array value, std::string_view name) {
     return make(constant_operation(), {}, {{"value", std::move(value)}}, name);
 }
 
-Tensor weak_scalar(bool value) {
-    return weak_constant(Array::scalar(DType::boolean, value), value ? "True" : "False");
-}
-
-Tensor weak_scalar(int64_t value) {
-    Array array(DType::int64, {});
-    std::memcpy(array.mutable_data(), &value, sizeof value);
-    return weak_constant(std::move(array), std::to_string(value));
-}
-
+Tensor weak_scalar(bool value) { return weak_leaf(DType::boolean, value ? 1 : 0); }
+Tensor weak_scalar(int64_t value) { return weak_leaf(DType::int64, static_cast<uint64_t>(value)); }
 Tensor weak_scalar(double value) {
-    return weak_constant(Array::scalar(DType::float64, value), number_text(value));
+    return weak_leaf(DType::float64, std::bit_cast<uint64_t>(value));
 }
 
 Tensor input(std::string_view name, DType dtype, Shape shape) {

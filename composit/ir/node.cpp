@@ -15,7 +15,6 @@ namespace composit::ir {
 namespace {
 
 const std::string empty_text;
-const std::shared_ptr<const Attributes> no_attributes = std::make_shared<const Attributes>();
 thread_local Interned location_now = nullptr;
 
 uint64_t hash_type(const TensorType& type) {
@@ -24,12 +23,16 @@ uint64_t hash_type(const TensorType& type) {
     return h;
 }
 
-// Nodes of a chain mostly have equal types: share the operand's record instead of keeping a copy
-// each.
-Types shared_types(std::vector<TensorType> types, const std::vector<Types>& candidates) {
-    for (const Types& candidate : candidates)
-        if (*candidate == types) return candidate;
-    return std::make_shared<const std::vector<TensorType>>(std::move(types));
+uint64_t hash_types(const std::vector<TensorType>& types) {
+    uint64_t h = types.size();
+    for (const TensorType& type : types) h = hash_combine(h, hash_type(type));
+    return h;
+}
+
+SharedTypes shared_types(std::vector<TensorType> types, const std::vector<Tensor>& operands) {
+    for (const Tensor& operand : operands)
+        if (operand.node().types() == types) return operand.node().shared_types();
+    return std::make_shared<const HashedTypes>(std::move(types));
 }
 
 }  // namespace
@@ -48,14 +51,11 @@ Interned intern(std::string_view text) {
     return &*texts->emplace(text).first;
 }
 
-const TensorType& Tensor::type() const {
-    return node_->types()[static_cast<size_t>(output_index_)];
-}
-const Shape& Tensor::shape() const { return type().shape; }
-DType Tensor::dtype() const { return type().dtype; }
 const std::string& Tensor::name() const { return node_->name(); }
 
-const Attributes& Node::attributes() const { return *attributes_; }
+HashedTypes::HashedTypes(std::vector<TensorType> types)
+    : list(std::move(types)), hash(hash_types(list)) {}
+
 const std::string& Node::name() const { return name_ ? *name_ : empty_text; }
 const std::string& Node::location() const { return location_ ? *location_ : empty_text; }
 
@@ -84,32 +84,36 @@ void Node::release(const Node* node) {
     waiting = nullptr;
 }
 
-Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands, Attributes attributes,
-                    std::string_view name) {
-    std::vector<TensorType> types = operation.infer(operands, attributes);
+Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operands,
+                          SharedAttributes attributes, SharedTypes types, Interned name) {
     auto* node = new Node;
     Ref<Node> result(node);
-    uint64_t h = hash_combine(hash_text(operation.name), operands.size());
-    for (const auto& [key, value] : attributes.items())
-        h = hash_combine(hash_combine(h, hash_text(key)), structural_hash(value));
-    std::vector<Types> candidates;
-    for (const Tensor& operand : operands) {
+    uint64_t h = hash_combine(operation.hash, attributes->hash);
+    for (const Tensor& operand : operands)
         h = hash_combine(h, operand.node().hash_ + static_cast<uint64_t>(operand.output_index()));
-        candidates.push_back(operand.node().types_);
-    }
-    for (const TensorType& type : types) h = hash_combine(h, hash_type(type));
+    node->hash_ = hash_combine(h, types->hash);
     node->operation_ = &operation;
-    node->types_ = shared_types(std::move(types), candidates);
     node->operands_ = std::move(operands);
-    node->attributes_ = attributes.empty()
-                            ? no_attributes
-                            : std::make_shared<const Attributes>(std::move(attributes));
-    node->name_ = intern(name);
+    node->attributes_ = std::move(attributes);
+    node->types_ = std::move(types);
+    node->name_ = name;
     node->location_ = location_now;
-    node->hash_ = h;
+    return result;
+}
+
+Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands,
+                    SharedAttributes attributes, std::string_view name) {
+    SharedTypes types = shared_types(operation.infer(operands, attributes->values), operands);
+    Ref<Node> node = make_typed_node(operation, std::move(operands), std::move(attributes),
+                                     std::move(types), intern(name));
     for (const TensorType& type : node->types())
         if (!is_possible(type.shape)) check_shape(label(*node), type.shape);
-    return result;
+    return node;
+}
+
+Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands, Attributes attributes,
+                    std::string_view name) {
+    return make_node(operation, std::move(operands), shared(std::move(attributes)), name);
 }
 
 Tensor make(const Operation& operation, std::vector<Tensor> operands, Attributes attributes,
@@ -133,6 +137,20 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->location_ = node.location_;
     renamed->hash_ = node.hash_;
     return Ref<Node>(renamed);
+}
+
+Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
+    // Types follow from types, but where a Python number is asked whether it fits.
+    bool is_alike = operands.size() == node.operands_.size();
+    for (size_t i = 0; i < operands.size() && is_alike; ++i) {
+        const TensorType& type = operands[i].type();
+        is_alike = !type.weak && type == node.operands_[i].type();
+    }
+    const LocationScope scope(node.location_);
+    if (!is_alike)
+        return make_node(*node.operation_, std::move(operands), node.attributes_, node.name());
+    return make_typed_node(*node.operation_, std::move(operands), node.attributes_, node.types_,
+                           node.name_);
 }
 
 LocationScope::LocationScope(Interned location)

@@ -61,16 +61,26 @@ class Tensor {
     int output_index_ = 0;
 };
 
-using Types = std::shared_ptr<const std::vector<TensorType>>;
+// The types of a node's outputs, with their hash. Nodes of a chain mostly have equal ones: they
+// share one record.
+struct HashedTypes {
+    explicit HashedTypes(std::vector<TensorType> types);
+
+    const std::vector<TensorType> list;
+    const uint64_t hash;
+};
+using SharedTypes = std::shared_ptr<const HashedTypes>;
 
 class Node : public Counted<Node> {
   public:
     const Operation& operation() const { return *operation_; }
     const std::vector<Tensor>& operands() const { return operands_; }
     const Tensor& operand(int i) const { return operands_[static_cast<size_t>(i)]; }
-    const Attributes& attributes() const;
-    const std::vector<TensorType>& types() const { return *types_; }
-    int output_count() const { return static_cast<int>(types_->size()); }
+    const Attributes& attributes() const { return attributes_->values; }
+    const SharedAttributes& shared_attributes() const { return attributes_; }
+    const std::vector<TensorType>& types() const { return types_->list; }
+    const SharedTypes& shared_types() const { return types_; }
+    int output_count() const { return static_cast<int>(types_->list.size()); }
     const std::string& name() const;      // the user's, else empty
     const std::string& location() const;  // "train.py:12", else empty
     uint64_t structural_hash() const {
@@ -81,24 +91,38 @@ class Node : public Counted<Node> {
     static void release(const Node* node);
 
   private:
-    friend Ref<Node> make_node(const Operation&, std::vector<Tensor>, Attributes, std::string_view);
+    friend Ref<Node> make_typed_node(const Operation&, std::vector<Tensor>, SharedAttributes,
+                                     SharedTypes, Interned);
     friend Ref<Node> with_name(const Node&, std::string_view);
+    friend Ref<Node> with_operands(const Node&, std::vector<Tensor>);
     Node() = default;
     ~Node() = default;
 
     const Operation* operation_ = nullptr;
     std::vector<Tensor> operands_;
-    std::shared_ptr<const Attributes> attributes_;
-    Types types_;
+    SharedAttributes attributes_;
+    SharedTypes types_;
     Interned name_ = nullptr;
     Interned location_ = nullptr;
     uint64_t hash_ = 0;
 };
 
+inline const TensorType& Tensor::type() const {
+    return node_->types()[static_cast<size_t>(output_index_)];
+}
+inline const Shape& Tensor::shape() const { return type().shape; }
+inline DType Tensor::dtype() const { return type().dtype; }
+
 // Infers types (throws what the operation's rule throws) and stamps the node with the current
 // location.
 Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands,
                     Attributes attributes = {}, std::string_view name = {});
+// The same with attributes that another node has.
+Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands,
+                    SharedAttributes attributes, std::string_view name = {});
+// The same for who knows the types: those that the operation infers.
+Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operands,
+                          SharedAttributes attributes, SharedTypes types, Interned name = nullptr);
 // The usual case: the first output of a new node.
 Tensor make(const Operation& operation, std::vector<Tensor> operands, Attributes attributes = {},
             std::string_view name = {});
@@ -106,6 +130,8 @@ Tensor make(const Operation& operation, std::vector<Tensor> operands, Attributes
 std::vector<Tensor> outputs_of(const Ref<Node>& node);
 // A node like `node`, with another name.
 Ref<Node> with_name(const Node& node, std::string_view name);
+// The operation of `node` on other operands, with its name and location.
+Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands);
 
 // The user's source line that nodes made on this thread are stamped with, while the scope lives.
 // Front doors set it.

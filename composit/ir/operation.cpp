@@ -1,6 +1,7 @@
 #include "composit/ir/operation.h"
 
 #include "composit/base/error.h"
+#include "composit/base/hash.h"
 
 #include <deque>
 #include <mutex>
@@ -28,6 +29,7 @@ const Operation& register_operation(Operation operation) {
     const std::lock_guard lock(r.mutex);
     user_check(!r.by_name.contains(operation.name), "register_operation: '", operation.name,
                "' is registered already. Choose another name.");
+    operation.hash = hash_text(operation.name);
     const Operation& stored = r.operations.emplace_back(std::move(operation));
     r.by_name.emplace(stored.name, &stored);
     return stored;

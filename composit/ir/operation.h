@@ -80,6 +80,8 @@ struct Operation {
     // checked first. Null: `infer` is safe for anything.
     std::function<void(const std::vector<Tensor>& operands, const Attributes& attributes)> check =
         {};
+
+    uint64_t hash = 0;  // of the name; register_operation fills it in
 };
 
 // The registry, for parsing and for documentation; append-only and thread-safe. Names are unique

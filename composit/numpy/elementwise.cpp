@@ -87,8 +87,13 @@ Tensor raised(const Operand& x, const Operand& y) {
 }
 
 Tensor apply(std::string_view row, const std::vector<Operand>& operands) {
-    if (row == "power" && operands.size() == 2) check_exponent(operands[0], operands[1]);
-    return ops::map(row, tensors_of(operands));
+    return apply_row(scalar::row(row), tensors_of(operands));
+}
+
+Tensor apply_row(const scalar::RowRef& row, std::vector<Tensor> operands) {
+    static const scalar::RowRef& power = scalar::table_row("power");
+    if (row == power && operands.size() == 2) check_exponent(operands[0], operands[1]);
+    return ops::map(row, std::move(operands));
 }
 
 Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType dtype) {

@@ -4,6 +4,7 @@
 // which the build writes from the table: a new row is a new function with no further edit.
 #pragma once
 
+#include "composit/ir/scalar/row.h"
 #include "composit/numpy/operand.h"
 
 #include <string_view>
@@ -17,6 +18,18 @@ namespace composit::numpy {
 //
 //   apply("logaddexp", {x, 0.0})
 [[nodiscard]] Tensor apply(std::string_view row, const std::vector<Operand>& operands);
+
+// The same of a row that is at hand (ir/scalar/row.h).
+//
+//   apply_row(row, x, y)
+[[nodiscard]] Tensor apply_row(const ir::scalar::RowRef& row, std::vector<Tensor> operands);
+template <std::convertible_to<const Tensor&>... Operands>
+[[nodiscard]] Tensor apply_row(const ir::scalar::RowRef& row, const Operands&... operands) {
+    std::vector<Tensor> list;
+    list.reserve(sizeof...(operands));
+    (list.push_back(static_cast<const Tensor&>(operands)), ...);
+    return apply_row(row, std::move(list));
+}
 
 // The same, computed in and returning `dtype`, as a ufunc's dtype=. TypeError where NumPy's
 // casting="same_kind" forbids it.

@@ -16,17 +16,18 @@ namespace composit::ir {
 template <class T>
 concept Literal = std::integral<T> || std::floating_point<T>;
 
-#define COMPOSIT_BINARY_OPERATOR(symbol, row)                         \
+#define COMPOSIT_BINARY_OPERATOR(symbol, name)                        \
     inline Tensor operator symbol(const Tensor& a, const Tensor& b) { \
-        return numpy::apply(row, {a, b});                             \
+        static const scalar::RowRef& row = scalar::table_row(name);   \
+        return numpy::apply_row(row, a, b);                           \
     }                                                                 \
     template <Literal T>                                              \
     Tensor operator symbol(const Tensor& a, T b) {                    \
-        return numpy::apply(row, {a, numpy::Operand(b)});             \
+        return a symbol numpy::Operand(b).tensor();                   \
     }                                                                 \
     template <Literal T>                                              \
     Tensor operator symbol(T a, const Tensor& b) {                    \
-        return numpy::apply(row, {numpy::Operand(a), b});             \
+        return numpy::Operand(a).tensor() symbol b;                   \
     }
 
 COMPOSIT_BINARY_OPERATOR(+, "add")
@@ -45,8 +46,15 @@ COMPOSIT_BINARY_OPERATOR(<<, "left_shift")
 COMPOSIT_BINARY_OPERATOR(>>, "right_shift")
 #undef COMPOSIT_BINARY_OPERATOR
 
-inline Tensor operator-(const Tensor& x) { return numpy::apply("negative", {x}); }
-inline Tensor operator+(const Tensor& x) { return numpy::apply("positive", {x}); }
-inline Tensor operator~(const Tensor& x) { return numpy::apply("invert", {x}); }
+#define COMPOSIT_UNARY_OPERATOR(symbol, name)                       \
+    inline Tensor operator symbol(const Tensor& x) {                \
+        static const scalar::RowRef& row = scalar::table_row(name); \
+        return numpy::apply_row(row, x);                            \
+    }
+
+COMPOSIT_UNARY_OPERATOR(-, "negative")
+COMPOSIT_UNARY_OPERATOR(+, "positive")
+COMPOSIT_UNARY_OPERATOR(~, "invert")
+#undef COMPOSIT_UNARY_OPERATOR
 
 }  // namespace composit::ir

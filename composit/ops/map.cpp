@@ -1,6 +1,7 @@
 // map: a row of the scalar table applied elementwise under broadcasting and promotion; and astype.
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
 #include "composit/ops/batching.h"
@@ -10,7 +11,9 @@
 #include "composit/ops/ops.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 #include <unordered_map>
 
 namespace composit::ops {
@@ -65,35 +68,44 @@ DType strengthen(DType weak, DType strong) {
     return DType::boolean;
 }
 
-std::vector<DType> strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands) {
-    bool any_strong = false;
+// The dtypes of the operands with weak ones made strong; `dtypes` has room for them.
+void find_strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands,
+                        std::span<DType> dtypes) {
+    bool any_strong = false, any_weak = false;
     DType strong = DType::boolean;
-    for (const Tensor& x : operands) {
-        if (x.type().weak) continue;
-        strong = any_strong ? ir::promote(strong, x.dtype()) : x.dtype();
+    for (size_t i = 0; i < operands.size(); ++i) {
+        const TensorType& type = operands[i].type();
+        dtypes[i] = type.dtype;
+        any_weak = any_weak || type.weak;
+        if (type.weak) continue;
+        strong = any_strong ? ir::promote(strong, type.dtype) : type.dtype;
         any_strong = true;
     }
-    std::vector<DType> dtypes;
-    for (const Tensor& x : operands)
-        dtypes.push_back(!x.type().weak || !any_strong ? x.dtype() : strengthen(x.dtype(), strong));
+    if (!any_weak) return;
+    for (size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].type().weak && any_strong) dtypes[i] = strengthen(dtypes[i], strong);
     for (size_t i = 0; i < operands.size(); ++i) {
         if (!operands[i].type().weak || operands[i].dtype() != DType::int64 ||
             fits(operands[i], dtypes[i]))
             continue;
         // Comparisons with a Python integer of any size are exact in NumPy; everything else refuses
         // it.
-        if (row->types(row->name, dtypes).result != DType::boolean)
+        if (row->types(row->name, {dtypes.begin(), dtypes.end()}).result != DType::boolean)
             fail<OverflowError>(row->name, ": Python integer ",
                                 *ir::constant_value(operands[i].node()).data_as<int64_t>(),
                                 " out of bounds for ", dtypes[i], ", the dtype of operand ", i,
                                 ".");
         dtypes[i] = DType::int64;
     }
-    return dtypes;
 }
 
 const Specialisation& specialisation_of(const RowRef& row, const std::vector<Tensor>& operands) {
-    const std::vector<DType> dtypes = strong_dtypes(row, operands);
+    std::array<DType, 8> few;
+    std::vector<DType> many;
+    if (operands.size() > few.size()) many.resize(operands.size());
+    const std::span<DType> dtypes =
+        many.empty() ? std::span(few).first(operands.size()) : std::span(many);
+    find_strong_dtypes(row, operands, dtypes);
     try {
         return ir::scalar::specialise(row, dtypes);
     } catch (const NotSupported& error) {  // of an operation within the row's definition
@@ -101,16 +113,71 @@ const Specialisation& specialisation_of(const RowRef& row, const std::vector<Ten
     }
 }
 
-std::vector<TensorType> infer_map(const std::vector<Tensor>& operands,
-                                  const Attributes& attributes) {
-    const RowRef& row = attributes.get<RowRef>("row");
+Shape broadcast_shape_of(const RowRef& row, const std::vector<Tensor>& operands) {
+    const Shape* longest = &operands[0].shape();
+    for (const Tensor& x : operands)
+        if (x.shape().size() > longest->size()) longest = &x.shape();
+    Shape result = *longest;
+    bool is_possible = true;
+    for (const Tensor& x : operands) {
+        const size_t extra = result.size() - x.shape().size();
+        for (size_t d = 0; d < x.shape().size(); ++d) {
+            int64_t& length = result[extra + d];
+            if (length == 1) length = x.shape()[d];
+            is_possible = is_possible && (x.shape()[d] == length || x.shape()[d] == 1);
+        }
+    }
+    if (is_possible) return result;
+    std::vector<Shape> shapes;
+    for (const Tensor& x : operands) shapes.push_back(x.shape());
+    return broadcast_shapes(row->name, shapes);  // says what is wrong
+}
+
+void check_arity(const RowRef& row, const std::vector<Tensor>& operands) {
     if (static_cast<int>(operands.size()) != row->arity)
         fail<TypeError>(row->name, ": ", operands.size(), " operands given. ", row->arity,
                         " required.");
-    std::vector<Shape> shapes;
-    for (const Tensor& x : operands) shapes.push_back(x.shape());
-    return {
-        {broadcast_shapes(row->name, shapes), specialisation_of(row, operands).signature.result}};
+}
+
+std::vector<TensorType> infer_map(const std::vector<Tensor>& operands,
+                                  const Attributes& attributes) {
+    const RowRef& row = attributes.get<RowRef>("row");
+    check_arity(row, operands);
+    Shape shape = broadcast_shape_of(row, operands);
+    return {{std::move(shape), specialisation_of(row, operands).signature.result}};
+}
+
+// Operands whose shape broadcasting cannot change: all of one shape, or of one shape and of no
+// dimensions. The one with that shape; null where it takes more to find out.
+const Tensor* shape_of_all(const std::vector<Tensor>& operands) {
+    const Tensor* widest = &operands[0];
+    for (const Tensor& x : operands)
+        if (x.rank() > widest->rank()) widest = &x;
+    for (const Tensor& x : operands)
+        if (x.rank() != 0 && x.shape() != widest->shape()) return nullptr;
+    return widest;
+}
+
+// What infer_map finds, mostly without memory for it: a chain's nodes share their types.
+ir::SharedTypes types_of(const RowRef& row, const std::vector<Tensor>& operands) {
+    const Tensor* widest = shape_of_all(operands);
+    Shape shape;
+    if (!widest) shape = broadcast_shape_of(row, operands);
+    const DType dtype = specialisation_of(row, operands).signature.result;
+    const Shape& found = widest ? widest->shape() : shape;
+    for (const Tensor& x : operands) {
+        const TensorType& type = x.type();
+        if (type.dtype == dtype && !type.weak && x.node().output_count() == 1 &&
+            type.shape == found)
+            return x.node().shared_types();
+    }
+    ir::check_shape(row->name, found);
+    return std::make_shared<const ir::HashedTypes>(std::vector<TensorType>{{found, dtype}});
+}
+
+const ir::SharedAttributes& attributes_of(const RowRef& row) {
+    if (const ir::SharedAttributes* kept = row->memo.attributes()) return *kept;
+    return row->memo.keep(ir::shared({{"row", row}}));
 }
 
 // What operand i receives as one map of its own; `values` are the row's operands, result and
@@ -223,12 +290,16 @@ const ir::Operation& astype_operation() {
 
 }  // namespace
 
-Tensor map(const RowRef& row, const std::vector<Tensor>& operands) {
-    return ir::make(map_operation(), operands, {{"row", row}});
+Tensor map(const RowRef& row, std::vector<Tensor> operands) {
+    check_arity(row, operands);
+    ir::SharedTypes types = types_of(row, operands);
+    return {ir::make_typed_node(map_operation(), std::move(operands), attributes_of(row),
+                                std::move(types)),
+            0};
 }
 
-Tensor map(std::string_view row_name, const std::vector<Tensor>& operands) {
-    return map(ir::scalar::row(row_name), operands);
+Tensor map(std::string_view row_name, std::vector<Tensor> operands) {
+    return map(ir::scalar::row(row_name), std::move(operands));
 }
 
 Tensor astype(const Tensor& x, DType dtype) {

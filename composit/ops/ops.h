@@ -26,8 +26,8 @@ using Axes = std::vector<int64_t>;
 // ----- map.cpp
 // The row applied elementwise, under NumPy's broadcasting and promotion (NEP 50: Python scalars are
 // weak). ValueError: "<row>: operands could not be broadcast together with shapes (3,) (4,)".
-Tensor map(const ir::scalar::RowRef& row, const std::vector<Tensor>& operands);
-Tensor map(std::string_view row_name, const std::vector<Tensor>& operands);
+Tensor map(const ir::scalar::RowRef& row, std::vector<Tensor> operands);
+Tensor map(std::string_view row_name, std::vector<Tensor> operands);
 // Elements converted to dtype (numpy's astype, casting="unsafe"); the same node when there is
 // nothing to do.
 Tensor astype(const Tensor& x, DType dtype);

@@ -37,8 +37,7 @@ std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& 
         if (!differs && !is_composite(*node)) continue;
         const ir::LocationScope scope(ir::intern(node->location()));
         const Ref<Node> moved =
-            differs ? ir::make_node(node->operation(), operands, node->attributes(), node->name())
-                    : Ref<Node>(node);
+            differs ? ir::with_operands(*node, std::move(operands)) : Ref<Node>(node);
         if (is_composite(*node)) changed = true;
         rebuilt.emplace(node, is_composite(*node) ? node->operation().decompose(*moved)
                                                   : ir::outputs_of(moved));

@@ -90,8 +90,7 @@ class Simplification {
             changed = changed || !(operands.back() == operand);
         }
         if (!changed) return Ref<Node>(&node);
-        const ir::LocationScope scope(ir::intern(node.location()));
-        return make_node(node.operation(), std::move(operands), node.attributes(), node.name());
+        return with_operands(node, std::move(operands));
     }
 
     // A split of which one part is used is a slice.
@@ -139,8 +138,7 @@ class Simplification {
         for (const Tensor& operand : node->operands())
             hash = hash_combine(hash, std::bit_cast<uint64_t>(&operand.node()) +
                                           static_cast<uint64_t>(operand.output_index()));
-        for (const auto& [key, value] : node->attributes().items())
-            hash = hash_combine(hash, ir::structural_hash(value));
+        hash = hash_combine(hash, node->shared_attributes()->hash);
         const auto [first, last] = by_work_.equal_range(hash);
         for (auto entry = first; entry != last; ++entry)
             if (computes_the_same(*entry->second, *node)) {

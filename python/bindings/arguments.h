@@ -22,6 +22,10 @@ template <class E = TypeError>
 // with a line comes from elsewhere and is left as it is.
 std::string in_the_words_of_the_call(const std::string& message);
 
+// In a handler of exceptions: sets what is being handled as Python's error, as nanobind does for
+// the functions that it calls.
+void set_python_error() noexcept;
+
 // Functions of the module and of all that is in it raise TypeErrors like these, in place of
 // nanobind's list of signatures, when their arguments do not fit. Call it when all is bound.
 void explain_mismatches(nanobind::module_& module);

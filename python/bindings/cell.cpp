@@ -2,33 +2,20 @@
 #include "cell.h"
 
 #include "composit/base/error.h"
-#include "composit/base/hash.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
+#include "live.h"
 
 #include <array>
-#include <unordered_map>
 
 namespace composit::python {
 namespace {
 
-struct Key {
-    const ir::Node* node;
-    int index;
-    bool operator==(const Key&) const = default;
-};
-struct KeyHash {
-    size_t operator()(const Key& key) const {
-        return hash_combine(reinterpret_cast<uintptr_t>(key.node),
-                            static_cast<uint64_t>(key.index));
-    }
-};
-
-// Guarded by the interpreter's lock. Entries are hints: wrap() checks that they still hold.
-std::unordered_map<Key, LazyTensor*, KeyHash>& live() {
-    static auto* table = new std::unordered_map<Key, LazyTensor*, KeyHash>;
-    return *table;
+// Entries are hints: wrap() checks that they still hold.
+LiveObjects& live() {
+    static auto* objects = new LiveObjects;
+    return *objects;
 }
 
 bool is_layout(const ir::Node& node) {
@@ -56,8 +43,10 @@ Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value
     return ops::reshape(written, base.shape());
 }
 
+PyObject* type_of_tensors = nullptr;  // lives as long as the interpreter
+
 nb::object make_object(Ref<Cell> cell) {
-    nb::object object = nb::inst_alloc(nb::type<LazyTensor>());
+    nb::object object = nb::inst_alloc(tensor_type());
     auto* content = new (nb::inst_ptr<LazyTensor>(object)) LazyTensor(std::move(cell));
     content->self = object.ptr();
     nb::inst_set_state(object, true, true);
@@ -68,7 +57,7 @@ void enter(const nb::object& object, const Tensor& tensor) {
     auto* content = nb::inst_ptr<LazyTensor>(object);
     content->key_node = &tensor.node();
     content->key_index = tensor.output_index();
-    live()[{content->key_node, content->key_index}] = content;
+    live().enter(content);
 }
 
 }  // namespace
@@ -107,17 +96,17 @@ bool is_layout_path(const Tensor& from, const Tensor& to) {
     return true;
 }
 
+void set_tensor_type(nb::handle type) { type_of_tensors = type.ptr(); }
+nb::handle tensor_type() { return type_of_tensors; }
+
 LazyTensor::~LazyTensor() {
-    if (!key_node) return;
-    const auto found = live().find({key_node, key_index});
-    if (found != live().end() && found->second == this) live().erase(found);
+    if (key_node) live().remove(this);
 }
 
 nb::object wrap(const Tensor& tensor) {
-    const auto found = live().find({&tensor.node(), tensor.output_index()});
-    if (found != live().end() && Py_REFCNT(found->second->self) > 0 &&
-        found->second->tensor() == tensor)
-        return nb::borrow(found->second->self);
+    const LazyTensor* found = live().find(&tensor.node(), tensor.output_index());
+    if (found && Py_REFCNT(found->self) > 0 && found->tensor() == tensor)
+        return nb::borrow(found->self);
     nb::object object = make_object(Cell::make(tensor));
     enter(object, tensor);
     return object;

@@ -53,6 +53,13 @@ struct LazyTensor {
     const Tensor& tensor() const { return cell->tensor(); }
 };
 
+// The class LazyTensor, which bind_tensor makes.
+void set_tensor_type(nb::handle type);
+nb::handle tensor_type();
+inline bool is_tensor(nb::handle value) {
+    return PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(tensor_type().ptr()));
+}
+
 // The one live object of an untouched (node, output index), or a new one.
 nb::object wrap(const Tensor& tensor);
 // A new object whose cell nothing else names: for functions that promise a copy.

@@ -38,6 +38,7 @@ nb::object numpy_class(const char* module, const char* name) {
     return nb::module_::import_(module).attr(name);
 }
 
+// Throws on what is none of composit's and of memory.
 void translate(const std::exception_ptr& pointer, void*) {
     static const Error too_large(
         "the memory for this call's nodes is not available. Free memory, or ask for less.");
@@ -91,6 +92,16 @@ bool is_interrupted() {
 }
 
 }  // namespace
+
+void set_python_error() noexcept {
+    try {
+        translate(std::current_exception(), nullptr);
+    } catch (nb::python_error& error) {
+        error.restore();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+}
 
 void bind_errors(nb::module_& module) {
     not_supported =

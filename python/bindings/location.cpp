@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 
 #include <Python.h>
+#include <array>
 #include <cctype>
+#include <cstddef>
 #include <unordered_map>
 #include <vector>
 
@@ -16,8 +18,8 @@ namespace {
 
 struct CodeFacts {
     bool is_internal = false;
-    std::string file;                               // base name
-    std::unordered_map<int, ir::Interned> line_of;  // by instruction
+    std::string file;                   // base name
+    std::vector<ir::Interned> line_of;  // by instruction
 };
 
 std::vector<std::string>& internal_folders() {
@@ -33,7 +35,15 @@ std::unordered_map<PyCodeObject*, CodeFacts>& cache() {
 
 constexpr size_t cache_limit = 8192;
 
+// In front of the cache: code objects that were asked for lately.
+struct Recent {
+    PyCodeObject* code = nullptr;
+    CodeFacts* facts = nullptr;
+};
+std::array<Recent, 256> recent{};
+
 void clear_cache() {
+    recent.fill({});
     std::vector<PyCodeObject*> codes;
     for (const auto& entry : cache()) codes.push_back(entry.first);
     cache().clear();
@@ -48,8 +58,13 @@ bool is_internal(std::string_view path) {
 }
 
 CodeFacts& facts_of(PyCodeObject* code) {
-    auto found = cache().find(code);
-    if (found != cache().end()) return found->second;
+    Recent& seen = recent[reinterpret_cast<uintptr_t>(code) / alignof(std::max_align_t) % 256];
+    if (seen.code == code) return *seen.facts;
+    const auto found = cache().find(code);
+    if (found != cache().end()) {
+        seen = {code, &found->second};
+        return found->second;
+    }
     if (cache().size() >= cache_limit) clear_cache();
     CodeFacts facts;
     if (const char* text = PyUnicode_AsUTF8(code->co_filename)) {
@@ -64,7 +79,10 @@ CodeFacts& facts_of(PyCodeObject* code) {
 }
 
 ir::Interned line_of(CodeFacts& facts, PyFrameObject* frame) {
-    ir::Interned& line = facts.line_of[PyFrame_GetLasti(frame)];
+    // Instructions are of two bytes; -1 is a frame that has not begun.
+    const auto instruction = static_cast<size_t>((PyFrame_GetLasti(frame) + 2) / 2);
+    if (instruction >= facts.line_of.size()) facts.line_of.resize(instruction + 1);
+    ir::Interned& line = facts.line_of[instruction];
     if (!line) line = ir::intern(facts.file + ":" + std::to_string(PyFrame_GetLineNumber(frame)));
     return line;
 }

@@ -40,6 +40,7 @@ void bind_numpy_elementwise(nb::module_& module) {
     module.def("result_type", &numpy::result_type);
     module.def("promoted", &numpy::promoted, located);
     module.def("strong", &numpy::strong, located);
+    bind_row_function(module);
 }
 
 }  // namespace composit::python

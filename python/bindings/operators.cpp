@@ -1,4 +1,5 @@
 // Python's operators on LazyTensor: NumPy's functions of the same meaning, reflected and in place.
+#include "arguments.h"
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
@@ -7,6 +8,10 @@
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "location.h"
+
+#include <array>
+#include <iterator>
+#include <utility>
 
 namespace composit::python {
 namespace {
@@ -79,6 +84,87 @@ void bind_unary(nb::class_<LazyTensor>& type, const char* python, const char* ro
         nb::call_guard<Located>());
 }
 
+// ----- The quick way: Python asks a type's slots before its methods. What they do is what the
+// methods of the same name do, which remain for who calls or overrides them.
+
+template <class Make>
+PyObject* made(const Make& make) noexcept {
+    try {
+        const Located located;
+        return wrap(make()).release().ptr();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+// One of a and b at least is a tensor.
+template <class Make>
+PyObject* made_of(PyObject* a, PyObject* b, const Make& make) noexcept {
+    try {
+        if (!is_operand(is_tensor(a) ? b : a)) return not_implemented().release().ptr();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+    return made([&] { return make(tensor_from(a), tensor_from(b)); });
+}
+
+template <size_t number>
+PyObject* operated(PyObject* a, PyObject* b) {
+    static const ir::scalar::RowRef& row = ir::scalar::table_row(arithmetic[number].row);
+    return made_of(a, b,
+                   [](const Tensor& x, const Tensor& y) { return numpy::apply_row(row, x, y); });
+}
+
+PyObject* multiplied(PyObject* a, PyObject* b) {
+    return made_of(a, b, [](const Tensor& x, const Tensor& y) { return numpy::matmul(x, y); });
+}
+
+ternaryfunc power_by_method = nullptr;
+PyObject* raised(PyObject* a, PyObject* b, PyObject* modulus) {
+    if (modulus != Py_None) return power_by_method(a, b, modulus);
+    return made_of(a, b, [](const Tensor& x, const Tensor& y) { return numpy::raised(x, y); });
+}
+
+PyObject* compared(PyObject* a, PyObject* b, int operation) {
+    static const auto rows = [] {
+        std::array<const ir::scalar::RowRef*, std::size(comparisons)> found{};
+        constexpr int in_order[] = {Py_LT, Py_LE, Py_GT, Py_GE, Py_EQ, Py_NE};
+        for (size_t i = 0; i < found.size(); ++i)
+            found[static_cast<size_t>(in_order[i])] = &ir::scalar::table_row(comparisons[i].row);
+        return found;
+    }();
+    const ir::scalar::RowRef& row = *rows[static_cast<size_t>(operation)];
+    return made_of(a, b,
+                   [&](const Tensor& x, const Tensor& y) { return numpy::apply_row(row, x, y); });
+}
+
+PyObject* negated(PyObject* a) {
+    static const ir::scalar::RowRef& row = ir::scalar::table_row("negative");
+    return made([&] { return numpy::apply_row(row, tensor_from(a)); });
+}
+
+void operate_quickly(nb::handle type) {
+    auto* const object = reinterpret_cast<PyTypeObject*>(type.ptr());
+    PyNumberMethods& slots = *object->tp_as_number;
+    slots.nb_add = operated<0>;
+    slots.nb_subtract = operated<1>;
+    slots.nb_multiply = operated<2>;
+    slots.nb_true_divide = operated<3>;
+    slots.nb_floor_divide = operated<4>;
+    slots.nb_remainder = operated<5>;
+    power_by_method = std::exchange(slots.nb_power, raised);
+    slots.nb_and = operated<7>;
+    slots.nb_or = operated<8>;
+    slots.nb_xor = operated<9>;
+    slots.nb_lshift = operated<10>;
+    slots.nb_rshift = operated<11>;
+    slots.nb_matrix_multiply = multiplied;
+    slots.nb_negative = negated;
+    object->tp_richcompare = compared;
+}
+
 }  // namespace
 
 void bind_operators(nb::module_& module) {
@@ -118,6 +204,7 @@ void bind_operators(nb::module_& module) {
             return fitted(function, result, out.tensor().type());
         },
         "A ufunc's result as it is written to out=: cast by the rule same_kind, or refused.");
+    operate_quickly(type);
 }
 
 }  // namespace composit::python

@@ -92,6 +92,7 @@ void bind_properties(nb::class_<LazyTensor>& type) {
 void bind_tensor(nb::module_& module) {
     nb::class_<LazyTensor> type(module, "LazyTensor", nb::is_weak_referenceable(),
                                 "An array that is not computed yet: a node of a graph.");
+    set_tensor_type(type);
     bind_properties(type);
     type.def(
         "__getitem__",

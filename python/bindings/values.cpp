@@ -11,7 +11,7 @@ namespace composit::python {
 
 bool is_operand(nb::handle value) {
     PyObject* object = value.ptr();
-    if (nb::isinstance<LazyTensor>(value) || PyFloat_Check(object) || PyLong_Check(object) ||
+    if (is_tensor(value) || PyFloat_Check(object) || PyLong_Check(object) ||
         PyComplex_Check(object) || PyList_Check(object) || PyTuple_Check(object))
         return true;
     if (PyUnicode_Check(object) || PyBytes_Check(object) || value.is_none()) return false;
@@ -22,7 +22,7 @@ bool is_operand(nb::handle value) {
 
 ir::Tensor tensor_from(nb::handle value) {
     PyObject* object = value.ptr();
-    if (nb::isinstance<LazyTensor>(value)) return content_of<LazyTensor>(value).tensor();
+    if (is_tensor(value)) return content_of<LazyTensor>(value).tensor();
     const Located located;
     if (PyBool_Check(object)) return ir::weak_scalar(object == Py_True);
     if (PyFloat_CheckExact(object)) return ir::weak_scalar(PyFloat_AS_DOUBLE(object));
@@ -38,7 +38,7 @@ ir::Tensor tensor_from(nb::handle value) {
     if (nb::isinstance(value, numpy_attribute("ndarray"))) return ir::constant(array_from(value));
     if (PyList_Check(object) || PyTuple_Check(object))
         for (nb::handle item : value)
-            if (nb::isinstance<LazyTensor>(item))
+            if (is_tensor(item))
                 return tensor_from(nb::module_::import_("composit.numpy").attr("stack")(value));
     return ir::constant(array_from(value));
 }

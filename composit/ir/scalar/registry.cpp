@@ -276,6 +276,15 @@ RowRef row(std::string_view name) {
                                 : " Did you mean " + join(near, " or ") + "?");
 }
 
+const RowRef& table_row(std::string_view name) {
+    Registry& r = registry();
+    std::shared_lock lock(r.mutex);
+    const auto found = r.by_name.find(std::string(name));
+    internal_check(found != r.by_name.end() && !r.revisions.contains(found->second.get()),
+                   "the scalar table has no row ", name);
+    return found->second;
+}
+
 std::vector<RowRef> all_rows() {
     Registry& r = registry();
     std::shared_lock lock(r.mutex);
@@ -321,17 +330,23 @@ uint64_t revision_of(const Row& row) {
 
 bool is_user_row(const Row& row) { return revision_of(row) != 0; }
 
-const Specialisation& specialise(const RowRef& row, const std::vector<DType>& operands) {
+const Specialisation& specialise(const RowRef& row, std::span<const DType> operands) {
     internal_check(static_cast<bool>(row), "specialise of an empty row");
     user_check<TypeError>(static_cast<int>(operands.size()) == row->arity, row->name, ": got ",
                           operands.size(), " operands. ", row->arity, " are required.");
-    const Signature signature = row->types(row->name, operands);
+    const uint64_t code = RowMemo::key_of(operands.data(), operands.size());
+    if (const Specialisation* kept = row->memo.find(code)) return *kept;
+    const Signature signature = row->types(row->name, {operands.begin(), operands.end()});
     Registry& r = registry();
     const std::pair key(row.get(), signature.operands);
+    const auto kept = [&](const Specialisation& found) -> const Specialisation& {
+        row->memo.keep(code, found);
+        return found;
+    };
     {
         std::shared_lock lock(r.mutex);
         const auto found = r.specialisations.find(key);
-        if (found != r.specialisations.end()) return *found->second;
+        if (found != r.specialisations.end()) return kept(*found->second);
     }
     // The definition runs without the lock: it may look up other rows.
     const Expr body = body_of(*row, signature);
@@ -343,7 +358,7 @@ const Specialisation& specialise(const RowRef& row, const std::vector<DType>& op
         while (!r.symbols.insert(symbol).second) symbol += "_";
         slot.reset(new Specialisation{row, signature, body, is_one_operation(body), symbol});
     }
-    return *slot;
+    return kept(*slot);
 }
 
 }  // namespace composit::ir::scalar

@@ -7,9 +7,11 @@
 
 #include "composit/ir/dtype.h"
 #include "composit/ir/scalar/expr.h"
+#include "composit/ir/scalar/row_memo.h"
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +56,7 @@ struct Row {
     // zero. `slopes` agree with it: select(c, 1, 0).
     std::function<Expr(const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand)>
         pullback = {};
+    RowMemo memo = {};  // filled by use
 };
 
 using RowRef = std::shared_ptr<const Row>;
@@ -61,7 +64,9 @@ using RowRef = std::shared_ptr<const Row>;
 // ----- the table. Append-only, thread-safe; references stay valid for the life of the process.
 RowRef find_row(std::string_view name);  // by name or alias, or of a pullback; null if none
 RowRef row(std::string_view name);  // the same; an unknown name is a KeyError listing near ones
-std::vector<RowRef> all_rows();     // in table order, user rows last
+// A row of the table, which no user replaces: for who asks once and keeps the reference.
+const RowRef& table_row(std::string_view name);
+std::vector<RowRef> all_rows();  // in table order, user rows last
 // ValueError when name or alias is taken, unless the row is the user's own. Calls `value` and
 // `slopes` once, and passes on what they throw.
 RowRef register_row(Row row);
@@ -79,7 +84,10 @@ struct Specialisation {
                             // run in place
     std::string symbol;     // unique: "exp_float32", "where_bool_float32_float32"
 };
-const Specialisation& specialise(const RowRef& row, const std::vector<DType>& operands);
+const Specialisation& specialise(const RowRef& row, std::span<const DType> operands);
+inline const Specialisation& specialise(const RowRef& row, std::initializer_list<DType> operands) {
+    return specialise(row, std::span(operands.begin(), operands.size()));
+}
 
 // d result / d argument i of an expression, by the chain rule over its operations and calls; an
 // empty Expr is zero. The derivative of a call is its row's slopes. TypeError when an operation on

@@ -86,12 +86,12 @@ class Elementwise:
         return (_by_name, (self.__name__,))
 
 
-class Ufunc(Elementwise):
+class Ufunc(Elementwise, _core.numpy.RowFunction):
     """An elementwise function under NumPy's broadcasting and promotion; one node a call."""
 
     def __init__(self, row: Any) -> None:
-        super().__init__(row.name, row.doc, row.arity, 1)
-        self.row = row
+        Elementwise.__init__(self, row.name, row.doc, row.arity, 1)
+        _core.numpy.RowFunction.__init__(self, row)
 
     def __call__(
         self,
@@ -159,6 +159,9 @@ class Ufunc(Elementwise):
         for name, default in (("where", True), ("casting", "same_kind"), ("dtype", None)):
             parameters.append(kind(name, kind.KEYWORD_ONLY, default=default))
         return inspect.Signature(parameters)
+
+
+_core.numpy.call_quickly(Ufunc)
 
 
 class PairUfunc(Elementwise):

@@ -1,0 +1,78 @@
+// The quick way into elementwise functions: calls of a ufunc with tensors and numbers alone make
+// their node here. Everything else is _ufunc.py's business.
+#include "arguments.h"
+#include "casters.h"
+#include "composit/numpy/elementwise.h"
+#include "content.h"
+#include "location.h"
+#include "numpy.h"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <algorithm>
+
+namespace composit::python {
+namespace {
+
+namespace scalar = ir::scalar;
+
+// What Python's class Ufunc inherits.
+struct RowFunction {
+    scalar::RowRef row;
+    bool is_user_row;  // another one may take its name: it is looked up at each call
+
+    // By name: what the table holds, not the Python object that was given for it.
+    explicit RowFunction(const scalar::Row& given)
+        : row(scalar::row(given.name)), is_user_row(scalar::is_user_row(*row)) {}
+};
+
+bool is_plain(PyObject* object) {
+    return is_tensor(object) || PyFloat_CheckExact(object) || PyLong_CheckExact(object) ||
+           PyBool_Check(object);
+}
+
+nb::object applied(const RowFunction& function, PyObject* arguments) {
+    const Located located;
+    std::vector<Tensor> operands;
+    operands.reserve(static_cast<size_t>(PyTuple_GET_SIZE(arguments)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
+        operands.push_back(tensor_from(PyTuple_GET_ITEM(arguments, i)));
+    return wrap(function.is_user_row
+                    ? numpy::apply_row(scalar::row(function.row->name), std::move(operands))
+                    : numpy::apply_row(function.row, std::move(operands)));
+}
+
+PyObject* call(PyObject* self, PyObject* arguments, PyObject* keywords) {
+    PyObject* const* const items = &PyTuple_GET_ITEM(arguments, 0);
+    const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
+    try {
+        const auto& function = content_of<RowFunction>(self);
+        if (!keywords && count == function.row->arity &&
+            std::all_of(items, items + count, is_plain))
+            return applied(function, arguments).release().ptr();
+        const nb::object method = nb::handle(self).attr("__call__");
+        return PyObject_Call(method.ptr(), arguments, keywords);
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+void bind_row_function(nb::module_& module) {
+    nb::class_<RowFunction>(module, "RowFunction", "A row of the table that can be called.")
+        .def(nb::init<const scalar::Row&>())
+        .def_prop_ro("row", [](const RowFunction& self) {
+            return std::const_pointer_cast<scalar::Row>(self.row);
+        });
+    // Python finds `__call__` for who asks for it by name; calls themselves come through this slot.
+    module.def(
+        "call_quickly",
+        [](nb::type_object_t<RowFunction> type) {
+            reinterpret_cast<PyTypeObject*>(type.ptr())->tp_call = call;
+        },
+        "Lets calls of a class of RowFunctions try the quick way before its __call__.");
+}
+
+}  // namespace composit::python
