@@ -74,7 +74,8 @@ Built build_as_wished(const Program& program, const Options& options) {
         runtime::backend(built.placements.empty() ? options.backend : built.placements[0].backend);
     const int threads = options.threads > 0 ? options.threads : default_threads();
     try {
-        built.executable = backend->compile(built.program, {options.cache_folder, threads});
+        built.executable =
+            backend->compile(built.program, {options.cache_folder, threads, options.whole_model});
     } catch (const NotSupported&) {
         for (const Kernel& kernel : program.kernels)
             check_interpreter(program, kernel, options.backend);

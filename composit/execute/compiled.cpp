@@ -56,6 +56,7 @@ void check_placeholders(const std::string& name, const std::vector<Tensor>& inpu
 struct Compiled::Stages {
     std::vector<Tensor> inlined;
     Program lowered;
+    std::vector<std::pair<std::string, Program>> steps;  // the user's: what each made
     std::once_flag once;
     std::vector<Pass> printed;
 };
@@ -82,13 +83,21 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     }
     stages_->lowered = std::move(lowered.program);
     stages_->lowered.graph_text = ir::print(outputs_, 0, lines_in_headers);
-    Built built = build(stages_->lowered, options_);
+    const Program* made = &stages_->lowered;
+    if (options_.steps) {
+        stages_->steps.reserve(options_.steps->size());
+        for (const ProgramPass& step : *options_.steps) {
+            stages_->steps.emplace_back(step.name, step.apply(*made, lowered.inputs));
+            made = &stages_->steps.back().second;
+        }
+    }
+    Built built = build(*made, options_);
     program_ = std::move(built.program);
     executable_ = std::move(built.executable);
     placements_ = std::move(built.placements);
 }
 
-std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) const {
+void Compiled::check(const std::vector<Array>& arguments) const {
     user_check<TypeError>(arguments.size() == inputs_.size(), name_, ": ", arguments.size(),
                           " arguments given. ", inputs_.size(), " are required.");
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -100,24 +109,48 @@ std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) con
         user_check(argument.shape() == input.shape(), name_, ": argument '", input.name(),
                    "' has shape ", argument.shape(), ". ", input.shape(), " is required.");
     }
-    std::vector<const void*> inputs;
-    for (const Array& argument : arguments) inputs.push_back(argument.data());
-    return run(inputs);
 }
 
-std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) const {
+namespace {
+
+std::vector<const void*> pointers(const std::vector<Array>& arguments) {
+    std::vector<const void*> result;
+    for (const Array& argument : arguments) result.push_back(argument.data());
+    return result;
+}
+
+}  // namespace
+
+std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) const {
+    check(arguments);
+    return run(pointers(arguments));
+}
+
+std::vector<double> Compiled::seconds_of_kernels(const std::vector<Array>& arguments) const {
+    check(arguments);
+    std::vector<Array> results;
+    return executable_->seconds_of_kernels(run_of(pointers(arguments), results));
+}
+
+runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
+                              std::vector<Array>& results) const {
     runtime::Run run;
     run.threads = options_.threads;
     run.parallel_for = parallel_for_;
     run.inputs.reserve(argument_of_input_.size());
     for (int place : argument_of_input_)
         run.inputs.push_back(arguments[static_cast<size_t>(place)]);
-    std::vector<Array> results;
     results.reserve(outputs_.size());
     for (const Tensor& output : outputs_) {
         results.emplace_back(output.dtype(), output.shape());
         run.outputs.push_back(results.back().mutable_data());
     }
+    return run;
+}
+
+std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) const {
+    std::vector<Array> results;
+    const runtime::Run run = run_of(arguments, results);
     try {
         executable_->run(run);
     } catch (const IndexError& error) {
@@ -148,9 +181,12 @@ const std::vector<Compiled::Pass>& Compiled::passes() const {
         const std::string before = ir::kernel::print(scheduled);
         stages_->printed = {{"inline_calls", user, inlined},
                             {"simplify", inlined, simplified},
-                            {"lower", simplified, lowered},
-                            {"schedule", lowered, before},
-                            {"plan_buffers", before, planned}};
+                            {"lower", simplified, lowered}};
+        for (const auto& [name, program] : stages_->steps)
+            stages_->printed.push_back(
+                {name, stages_->printed.back().after, ir::kernel::print(program)});
+        stages_->printed.push_back({"schedule", stages_->printed.back().after, before});
+        stages_->printed.push_back({"plan_buffers", before, planned});
     });
     return stages_->printed;
 }

@@ -45,7 +45,8 @@ using PlanRef = std::shared_ptr<Plan>;
 bool same_options(const Options& a, const Options& b) {
     return a.backend == b.backend && a.threads == b.threads && a.fuse == b.fuse &&
            a.reuse_buffers == b.reuse_buffers && a.cache_folder == b.cache_folder &&
-           a.bytes_of_part == b.bytes_of_part;
+           a.bytes_of_part == b.bytes_of_part && a.whole_model == b.whole_model &&
+           a.steps == b.steps;
 }
 
 // The most recently used plans, at most `most_plans` of them and `most_words` of signatures.
@@ -151,8 +152,11 @@ void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
     }
     std::vector<Binding> inputs;
     if (!computed.empty()) {
-        const auto lowered = transforms::lower(
-            computed, {}, {.fuse = plan.options.fuse, .constants_are_inputs = true});
+        auto lowered = transforms::lower(computed, {},
+                                         {.fuse = plan.options.fuse, .constants_are_inputs = true});
+        if (plan.options.steps)
+            for (const ProgramPass& step : *plan.options.steps)
+                lowered.program = step.apply(std::move(lowered.program), lowered.inputs);
         for (const Tensor& input : lowered.inputs) {
             const Node& node = input.node();
             const auto leaf = leaf_number.find(&node);

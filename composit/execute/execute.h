@@ -8,6 +8,7 @@
 #include "composit/runtime/backend.h"
 #include "composit/transforms/transforms.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,13 @@ namespace composit::execute {
 using ir::Array;
 using ir::Tensor;
 
+// A user's step between `lower` and the schedule: from a program, and the leaf behind each of its
+// inputs, to another that computes the same.
+struct ProgramPass {
+    std::string name;
+    std::function<ir::kernel::Program(ir::kernel::Program, const std::vector<Tensor>&)> apply;
+};
+
 struct Options {
     std::string backend = "interpreter";
     int threads = 0;  // 0: default_threads()
@@ -25,6 +33,9 @@ struct Options {
     bool reuse_buffers = true;
     std::string cache_folder = "";  // of back ends that compile; empty: the default
     int64_t bytes_of_part = 0;      // that a part of fused rows touches; 0: the back end's choice
+    bool whole_model = true;        // one generated function calls all kernels, where there is one
+    // Applied to what `lower` made, one after the other; plans tell them apart by this pointer.
+    std::shared_ptr<const std::vector<ProgramPass>> steps = nullptr;
 };
 
 int default_threads();  // COMPOSIT_THREADS, else the cores this process may use
@@ -58,6 +69,10 @@ class Compiled {
     // The same for memory that is known to fit: row-major, of the inputs' dtypes and shapes.
     std::vector<Array> run(const std::vector<const void*>& arguments) const;
 
+    // The same, and the seconds that each of program().kernels took; none where the back end cannot
+    // tell them apart.
+    std::vector<double> seconds_of_kernels(const std::vector<Array>& arguments) const;
+
     const std::string& name() const { return name_; }
     const std::vector<Tensor>& inputs() const { return inputs_; }
     const std::vector<Tensor>& outputs() const { return outputs_; }  // the user's graph
@@ -75,8 +90,13 @@ class Compiled {
     std::string build_command() const;
     const std::vector<Placement>& placements() const { return placements_; }  // one per kernel
     const Options& options() const { return options_; }
+    const runtime::Executable& executable() const { return *executable_; }
 
   private:
+    void check(const std::vector<Array>& arguments) const;
+    // For these arguments; `results` get the outputs.
+    runtime::Run run_of(const std::vector<const void*>& arguments,
+                        std::vector<Array>& results) const;
     // The outputs, computed from constants instead of placeholders.
     std::vector<Tensor> with_values(const std::vector<const void*>& arguments) const;
 

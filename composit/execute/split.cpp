@@ -102,7 +102,8 @@ class SplitExecutable : public runtime::Executable {
             part = transforms::plan_buffers(std::move(part), options.reuse_buffers);
             const int threads = options.threads > 0 ? options.threads : default_threads();
             segment.executable =
-                runtime::backend(segment.backend)->compile(part, {options.cache_folder, threads});
+                runtime::backend(segment.backend)
+                    ->compile(part, {options.cache_folder, threads, options.whole_model});
             segment.kernels.clear();
         }
         for (size_t i = 0; i < program.buffers.size(); ++i) {
@@ -135,13 +136,17 @@ class SplitExecutable : public runtime::Executable {
         }
     }
 
-    std::string source() const override {
-        std::string all;
+    std::vector<runtime::SourceFile> sources() const override {
+        std::vector<runtime::SourceFile> all;
+        std::string elsewhere;
         for (const Placement& placement : placements_)
             if (!placement.why.empty())
-                all += text("// ", placement.kernel, " runs on the ", placement.backend, ": ",
-                            placement.why, "\n");
-        for (const Segment& segment : segments_) all += segment.executable->source();
+                elsewhere += text("// ", placement.kernel, " runs on the ", placement.backend, ": ",
+                                  placement.why, "\n");
+        if (!elsewhere.empty()) all.push_back({"placements", elsewhere});
+        for (size_t s = 0; s < segments_.size(); ++s)
+            for (const runtime::SourceFile& file : segments_[s].executable->sources())
+                all.push_back({text("segment_", s, "/", file.name), file.text});
         return all;
     }
 

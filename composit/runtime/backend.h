@@ -26,17 +26,34 @@ struct Run {
     ParallelFor parallel_for;  // never empty; sequential when threads is 1
 };
 
+// A file of generated text.
+struct SourceFile {
+    std::string name, text;
+};
+
 class Executable {
   public:
     virtual ~Executable() = default;
-    virtual void run(const Run& run) const = 0;               // thread-safe
-    virtual std::string source() const { return ""; }         // generated text, if there is any
+    virtual void run(const Run& run) const = 0;  // thread-safe
+    // The same, kernel by kernel: seconds that each kernel of the program took (0 for what ran when
+    // the executable was made). Nothing, and no run, where kernels cannot be told apart.
+    virtual std::vector<double> seconds_of_kernels(const Run& run) const {
+        static_cast<void>(run);
+        return {};
+    }
+    // Generated text, if there is any: of the files that it was written into, or all of it.
+    virtual std::vector<SourceFile> sources() const { return {}; }
+    virtual std::string source() const;
     virtual std::string build_command() const { return ""; }  // how it was built, if it was
+    // Memory that a run takes beside inputs and outputs, with that many threads: the arena and
+    // scratch memory. -1: unknown.
+    virtual int64_t working_bytes(int threads) const { return static_cast<void>(threads), -1; }
 };
 
 struct CompileOptions {
     std::string cache_folder;  // empty: the default; back ends that do not cache ignore it
     int threads = 1;
+    bool whole_model = false;  // one function that calls all kernels, if it generates functions
 };
 
 class Backend {

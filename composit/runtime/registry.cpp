@@ -22,6 +22,12 @@ Registry& registry() {
 
 }  // namespace
 
+std::string Executable::source() const {
+    std::string all;
+    for (const SourceFile& file : sources()) all += (all.empty() ? "" : "\n") + file.text;
+    return all;
+}
+
 void register_backend(std::shared_ptr<Backend> backend) {
     user_check(backend != nullptr, "register_backend: the back end is null. Pass an object.");
     const std::string name = backend->name();  // not under the lock: it may be a user's code

@@ -5,6 +5,7 @@
 // is what the other wrote there. Several groups grow at a time; a group is done when the first
 // kernel comes that needs all of it.
 #include "composit/base/text.h"
+#include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
 #include "composit/transforms/transforms.h"
 
@@ -23,6 +24,7 @@ using ir::kernel::BufferKind;
 using ir::kernel::Extents;
 using ir::kernel::Fused;
 using ir::kernel::Kernel;
+using ir::kernel::Loop;
 using ir::kernel::Member;
 using ir::kernel::Program;
 
@@ -32,48 +34,16 @@ constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
 constexpr size_t most_members = 32;
 constexpr size_t most_open = 8;  // groups at a time
 
-// One outer loop of a body: where its extent is, and its stride in each access (-1: none).
-struct OuterLoop {
-    Extents* extents;
-    size_t at;
-    std::vector<int> stride_at;
-};
-
-std::vector<OuterLoop> outer_loops(Body& body) {
-    std::vector<OuterLoop> loops;
-    const size_t count = ir::kernel::accesses(body).size();
-    const auto all = [&](Extents& extents, size_t loop_count) {
-        for (size_t d = 0; d < loop_count; ++d)
-            loops.push_back({&extents, d, std::vector<int>(count, static_cast<int>(d))});
-    };
-    if (auto* map = std::get_if<ir::kernel::Map>(&body)) all(map->extents, map->extents.size());
-    if (auto* reduce = std::get_if<ir::kernel::Reduce>(&body))
-        all(reduce->kept, reduce->kept.size());
-    if (auto* scan = std::get_if<ir::kernel::Scan>(&body))
-        all(scan->extents, scan->extents.size() - 1);
-    if (auto* fold = std::get_if<ir::kernel::Fold>(&body)) all(fold->outer, fold->outer.size());
-    if (auto* c = std::get_if<ir::kernel::Contract>(&body);
-        c != nullptr && !c->left_is_packed && !c->right_is_packed) {
-        all(c->batch, c->batch.size());
-        const int batch = static_cast<int>(c->batch.size());
-        for (size_t d = 0; d < c->rows.size(); ++d) {
-            const int at = batch + static_cast<int>(d);
-            loops.push_back({&c->rows, d, {at, -1, at}});
-        }
-    }
-    return loops;
-}
-
-int64_t stride_of(const Access& access, int at) {
-    return at < 0 ? 0 : access.strides[static_cast<size_t>(at)];
-}
-
-void erase_loop(Body& body, const OuterLoop& loop) {
-    const auto moved = ir::kernel::accesses(body);
-    for (size_t a = 0; a < moved.size(); ++a)
-        if (loop.stride_at[a] >= 0)
-            moved[a]->strides.erase(moved[a]->strides.begin() + loop.stride_at[a]);
-    loop.extents->erase(loop.extents->begin() + static_cast<std::ptrdiff_t>(loop.at));
+// The loops that a group may share; those of schedules and of packed operands' contractions are
+// not.
+std::vector<Loop> outer_loops(Body& body) {
+    const auto* c = std::get_if<ir::kernel::Contract>(&body);
+    if ((c != nullptr && (c->left_is_packed || c->right_is_packed)) ||
+        std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body))
+        return {};
+    std::vector<Loop> found = ir::kernel::loops(body);
+    std::erase_if(found, [](const Loop& loop) { return !loop.is_outer; });
+    return found;
 }
 
 // An access with its strides over the outer loops apart from what the others span.
@@ -96,18 +66,18 @@ struct Candidate {
     explicit Candidate(const Kernel& original) : kernel(original) {
         auto loops = outer_loops(kernel.body);
         for (size_t d = loops.size(); d-- > 0;)
-            if ((*loops[d].extents)[loops[d].at] == 1) {
-                erase_loop(kernel.body, loops[d]);
+            if (loops[d].extent() == 1) {
+                ir::kernel::erase_loop(kernel.body, loops[d]);
                 loops = outer_loops(kernel.body);
             }
-        for (const OuterLoop& loop : loops) outer.push_back((*loop.extents)[loop.at]);
+        for (const Loop& loop : loops) outer.push_back(loop.extent());
         if (const auto* c = std::get_if<ir::kernel::Contract>(&kernel.body))
             batch = c->batch.size();
         find_reaches(loops);
     }
 
   private:
-    void find_reaches(const std::vector<OuterLoop>& loops) {
+    void find_reaches(const std::vector<Loop>& loops) {
         auto places = ir::kernel::accesses_read(kernel);
         const size_t reads = places.size();
         for (auto& written : ir::kernel::accesses_written(kernel)) places.push_back(written);
@@ -116,9 +86,9 @@ struct Candidate {
             Reach reach{access.buffer, {},        access.strides, places[a].extents,
                         access.offset, a >= reads};
             std::vector<size_t> taken;
-            for (const OuterLoop& loop : loops) {
+            for (const Loop& loop : loops) {
                 const int at = a < loop.stride_at.size() ? loop.stride_at[a] : -1;
-                reach.steps.push_back(stride_of(access, at));
+                reach.steps.push_back(ir::kernel::stride_of(access, at));
                 if (at >= 0) taken.push_back(static_cast<size_t>(at));
             }
             std::sort(taken.begin(), taken.end());
@@ -382,15 +352,16 @@ class Fuser {
             for (size_t d = 0; d < shared; ++d) {
                 const bool is_local = std::find(fused.locals.begin(), fused.locals.end(),
                                                 moved[a]->buffer) != fused.locals.end();
-                const int64_t step = is_local ? 0 : stride_of(*moved[a], loops[d].stride_at[a]);
+                const int64_t step =
+                    is_local ? 0 : ir::kernel::stride_of(*moved[a], loops[d].stride_at[a]);
                 member.steps[a].push_back(d + 1 == shared ? step * rows : step);
             }
-        const OuterLoop& last = loops[shared - 1];
+        const Loop& last = loops[shared - 1];
         (*last.extents)[last.at] = rows;
         for (size_t d = shared; d-- > 0;) {
             if (d + 1 == shared && rows > 1) continue;
             loops = outer_loops(body);
-            erase_loop(body, loops[d]);
+            ir::kernel::erase_loop(body, loops[d]);
         }
         member.kernel = std::move(candidate.kernel);
         return member;

@@ -50,10 +50,10 @@ class PythonExecutable : public runtime::Executable {
         (*callable_)(inputs, outputs);
     }
 
-    std::string source() const override {
+    std::vector<runtime::SourceFile> sources() const override {
         const nb::gil_scoped_acquire acquired;
-        if (!nb::hasattr(*callable_, "source")) return "";
-        return nb::cast<std::string>(nb::str(callable_->attr("source")));
+        if (!nb::hasattr(*callable_, "source")) return {};
+        return {{"program", nb::cast<std::string>(nb::str(callable_->attr("source")))}};
     }
 
   private:

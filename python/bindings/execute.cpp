@@ -35,7 +35,7 @@ nb::list evaluate_all(const std::vector<Tensor>& outputs, const Options& options
     return ndarrays(std::move(values));
 }
 
-nb::list run_compiled(const Compiled& self, nb::args arguments) {
+std::vector<ir::Array> arrays_from(nb::args arguments) {
     std::vector<ir::Array> arrays;
     for (nb::handle argument : arguments) {
         if (nb::isinstance<LazyTensor>(argument))
@@ -43,6 +43,17 @@ nb::list run_compiled(const Compiled& self, nb::args arguments) {
         else
             arrays.push_back(array_from(numpy_attribute("asarray")(argument), false));
     }
+    return arrays;
+}
+
+std::vector<double> time_compiled(const Compiled& self, nb::args arguments) {
+    const std::vector<ir::Array> arrays = arrays_from(arguments);
+    const nb::gil_scoped_release released;
+    return self.seconds_of_kernels(arrays);
+}
+
+nb::list run_compiled(const Compiled& self, nb::args arguments) {
+    const std::vector<ir::Array> arrays = arrays_from(arguments);
     std::vector<ir::Array> values;
     {
         const nb::gil_scoped_release released;
@@ -55,6 +66,7 @@ void bind_compiled(nb::module_& module) {
     nb::class_<Compiled>(module, "Compiled", "One specialisation of a function, ready to call.")
         .def(nb::init<std::string, std::vector<Tensor>, std::vector<Tensor>, Options>())
         .def("__call__", run_compiled)
+        .def("seconds_of_kernels", time_compiled)
         .def_prop_ro("name", [](const Compiled& self) { return self.name(); })
         .def_prop_ro("inputs", [](const Compiled& self) { return self.inputs(); })
         .def_prop_ro("outputs", [](const Compiled& self) { return self.outputs(); })
@@ -122,19 +134,21 @@ void bind_execute(nb::module_& module) {
         .def(
             "__init__",
             [](Options* self, const std::string& backend, int threads, bool fuse,
-               bool reuse_buffers, const std::string& cache_folder, int64_t bytes_of_part) {
-                new (self)
-                    Options{backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part};
+               bool reuse_buffers, const std::string& cache_folder, int64_t bytes_of_part,
+               bool whole_model) {
+                new (self) Options{backend,      threads,       fuse,       reuse_buffers,
+                                   cache_folder, bytes_of_part, whole_model};
             },
             nb::arg("backend") = "interpreter", nb::arg("threads") = 0, nb::arg("fuse") = true,
             nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "",
-            nb::arg("bytes_of_part") = 0)
+            nb::arg("bytes_of_part") = 0, nb::arg("whole_model") = true)
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)
         .def_ro("reuse_buffers", &Options::reuse_buffers)
         .def_ro("cache_folder", &Options::cache_folder)
-        .def_ro("bytes_of_part", &Options::bytes_of_part);
+        .def_ro("bytes_of_part", &Options::bytes_of_part)
+        .def_ro("whole_model", &Options::whole_model);
     bind_compiled(module);
     bind_functional(module);
     module.def("evaluate", evaluate_all);

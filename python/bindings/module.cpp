@@ -42,5 +42,7 @@ NB_MODULE(_core, module) {
     bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");
     bind_nn(nn);
+    nb::module_ mosaic = module.def_submodule("mosaic", "composit/mosaic/*.h");
+    bind_mosaic(mosaic);
     explain_mismatches(module);
 }

@@ -22,7 +22,7 @@ _core.backends.warn_in_python()
 
 from composit import _methods, backends, errors, nn, numpy  # noqa: E402
 from composit.compilation import compile  # noqa: E402
-from composit.evaluation import evaluate, set_threads  # noqa: E402
+from composit.evaluation import evaluate, placeholder, set_threads  # noqa: E402
 from composit.exporting import export  # noqa: E402
 from composit.functional import grad, jvp, value_and_grad, vjp, vmap  # noqa: E402
 from composit.nn import *  # noqa: E402
@@ -43,7 +43,7 @@ def cmake_dir() -> str:
 
 def __getattr__(name: str):
     """Submodules that few programs need, and functions registered after import."""
-    if name in ("graph", "multidigraph", "types"):
+    if name in ("graph", "mosaic", "multidigraph", "types"):
         return _importlib.import_module(f"composit.{name}")
     try:
         return getattr(numpy, name)

@@ -37,6 +37,12 @@ class Specialisation:
     def __call__(self, arrays: list[Any]) -> Any:
         return self._rebuild_result(self.core(*arrays))
 
+    def seconds_of_kernels(self, *arguments: Any) -> list[float]:
+        """One call with the arguments, kernel by kernel: what each of .kernels took (0 for what is
+        done once, at the start); an empty list where the back end cannot tell them apart."""
+        leaves, _ = flatten(arguments)
+        return self.core.seconds_of_kernels(*[x for x in map(_as_array, leaves) if _is_array(x)])
+
     @property
     def graph(self) -> Any:
         """The user's graph."""
@@ -128,12 +134,12 @@ class CompiledFunction:
         leaves, rebuild = flatten(args)
         arrays = [_as_array(leaf) for leaf in leaves]
         signature = tuple(
-            array if not hasattr(array, "dtype") else (array.dtype, array.shape) for array in arrays
+            (array.dtype, array.shape) if _is_array(array) else array for array in arrays
         )
         return (signature, _outline(args)), arrays, rebuild
 
     def _compile(self, arrays: list[Any], rebuild: Any) -> Specialisation:
-        is_array = [hasattr(array, "dtype") for array in arrays]
+        is_array = [_is_array(array) for array in arrays]
 
         def rebuild_all(tensors: list[Any]) -> Any:
             rest = iter(tensors)
@@ -177,7 +183,7 @@ class CompiledFunction:
 
     def _call_slowly(self, args: tuple[Any, ...]) -> Any:
         signature, leaves, rebuild = self._signature(args)
-        arrays = [leaf for leaf in leaves if hasattr(leaf, "dtype")]
+        arrays = [leaf for leaf in leaves if _is_array(leaf)]
         if self._is_fixed and self._latest and signature not in self.specialisations:
             self._latest(arrays)  # the core's message names the argument that does not fit
             raise TypeError(
@@ -225,6 +231,10 @@ def _as_array(leaf: Any) -> Any:
     import numpy as np
 
     return np.asarray(leaf)
+
+
+def _is_array(leaf: Any) -> bool:
+    return hasattr(leaf, "dtype")
 
 
 def _named(example: LazyTensor, name: str) -> LazyTensor:

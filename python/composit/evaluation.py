@@ -68,6 +68,13 @@ def as_tensor(value: Any) -> LazyTensor:
     return asarray(value)
 
 
+def placeholder(name: str, shape: Any, dtype: Any = "float32") -> LazyTensor:
+    """A tensor without a value yet, for graphs that are compiled: mosaic.compile takes arrays in
+    its place. Evaluating what depends on it is a ValueError."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return _core.input(name, dtype, shape)
+
+
 def evaluate(
     *tensors: Any,
     return_cache: bool = False,

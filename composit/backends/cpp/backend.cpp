@@ -5,10 +5,12 @@
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/executable.h"
 #include "composit/backends/cpp/process.h"
+#include "composit/backends/cpp/whole_model.h"
 #include "composit/base/text.h"
 #include "composit/runtime/interrupt.h"
 #include "composit/runtime/warning.h"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <system_error>
@@ -64,20 +66,36 @@ std::optional<std::string> CppBackend::refuses(const ir::kernel::Kernel& kernel,
 std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Program& program,
                                                          const runtime::CompileOptions& options) {
     c_family::Modules modules = c_family::print_modules({&program});
+    const Layout layout(program, modules);
     Compiled compiled;
     std::vector<BuiltSource> built;
     runtime::run_interruptibly([&](const std::stop_token& stop) {
         Compiler compiler = find_compiler(stop);
         compiled.command = command_line(build_command(compiler));
+        const std::string name =
+            program.name.empty() ? "program" : c_family::identifier(program.name);
         std::vector<Source> sources;
-        for (const c_family::Module& module : modules.modules) {
-            std::string name =
-                program.name.empty() ? "program" : c_family::identifier(program.name);
-            Source source{name, source_of(module, program, compiled.command), program.graph_text,
-                          compiler};
-            compiled.source += (compiled.source.empty() ? "" : "\n") + source.text;
-            sources.push_back(std::move(source));
+        const auto add = [&](const std::string& file, std::string text) {
+            compiled.sources.push_back({file, text});
+            sources.push_back({name, std::move(text), program.graph_text, compiler});
+        };
+        const bool is_one_file = options.whole_model && modules.modules.size() == 1 &&
+                                 layout.steps.size() <= steps_per_file;
+        for (size_t m = 0; m < modules.modules.size(); ++m) {
+            const c_family::Module& module = modules.modules[m];
+            const std::string model =
+                is_one_file ? model_text(layout.steps, 0, &module.functions) : "";
+            add(text("kernels_", m, ".cpp"), source_of(module, program, compiled.command, model));
         }
+        for (size_t s = 0; options.whole_model && !is_one_file && s < layout.steps.size();
+             s += steps_per_file) {
+            const auto begin = layout.steps.begin() + static_cast<std::ptrdiff_t>(s);
+            const auto end = layout.steps.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                        s + steps_per_file, layout.steps.size()));
+            add(text("model_", s / steps_per_file, ".cpp"),
+                source_of_model(program, compiled.command, model_text({begin, end}, s, nullptr)));
+        }
+        compiled.models = is_one_file ? 1 : sources.size() - modules.modules.size();
         built = build_all(sources, options.cache_folder, options.threads, stop);
     });
     // Here, as warnings belong to the thread that asked for the program.
@@ -87,7 +105,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
         if (one.error) std::rethrow_exception(one.error);
         compiled.libraries.push_back(one.library);
     }
-    return std::make_shared<CompiledProgram>(program, modules, std::move(compiled));
+    return std::make_shared<CompiledProgram>(program, modules, layout, std::move(compiled));
 }
 
 }  // namespace composit::cpp

@@ -32,15 +32,13 @@ std::string entry_function(const PrintedKernel& kernel) {
                 "\n    *fault = {first.outer, first.axis, first.index};\n}\n");
 }
 
-}  // namespace
+std::string head_of(const ir::kernel::Program& program, const std::string& build_command) {
+    return c_family::file_comment(program,
+                                  {"Compiled in this folder by:", "    " + build_command}) +
+           "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas();
+}
 
-std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
-                      const std::string& build_command) {
-    std::string result =
-        c_family::file_comment(program, {"Compiled in this folder by:", "    " + build_command});
-    result += "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas();
-    result += "\nnamespace {\n\n" + module.text;
-    result += R"(// ----- how the functions are called
+constexpr const char* entry_declaration = R"(// ----- how the functions are called
 
 struct Fault {
     int64_t outer, axis, index;
@@ -51,6 +49,13 @@ struct Entry {
 };
 
 )";
+
+}  // namespace
+
+std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
+                      const std::string& build_command, const std::string& model) {
+    std::string result =
+        head_of(program, build_command) + "\nnamespace {\n\n" + module.text + entry_declaration;
     std::string table;
     for (const PrintedKernel& kernel : module.functions) {
         if (kernel.tasks == 0) {
@@ -65,7 +70,12 @@ struct Entry {
     result += "}  // namespace\n\n";
     result += text("extern \"C\" {\nextern const Entry ", entries_symbol, "[];\nconst Entry ",
                    entries_symbol, "[] = {\n", table, "};\n}\n");
-    return result;
+    return model.empty() ? result : result + "\n" + model;
+}
+
+std::string source_of_model(const ir::kernel::Program& program, const std::string& build_command,
+                            const std::string& model) {
+    return head_of(program, build_command) + "\n" + entry_declaration + model;
 }
 
 }  // namespace composit::cpp

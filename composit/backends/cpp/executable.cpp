@@ -2,9 +2,12 @@
 #include "composit/backends/cpp/executable.h"
 
 #include "composit/base/error.h"
+#include "composit/base/text.h"
 #include "composit/runtime/interrupt.h"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 
 namespace composit::cpp {
 namespace {
@@ -33,99 +36,221 @@ int64_t chunk_count(int64_t tasks, double work, double most_work, int threads) {
     return static_cast<int64_t>(std::min(wished, static_cast<double>(std::max<int64_t>(tasks, 1))));
 }
 
-}  // namespace
+bool is_once(const Kernel& kernel) { return std::holds_alternative<ir::kernel::Pack>(kernel.body); }
 
-CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules& modules,
-                                 Compiled compiled)
-    : compiled_(std::move(compiled)) {
-    place_buffers(program);
-    std::vector<const Entry*> entries;
-    for (const auto& library : compiled_.libraries)
-        entries.push_back(static_cast<const Entry*>(library->symbol(entries_symbol)));
-    for (const c_family::Call& call : modules.calls.at(0)) {
-        const Kernel& kernel = program.kernels[call.kernel];
-        const auto& function = modules.modules[call.module].functions[call.function];
-        const bool is_once = std::holds_alternative<ir::kernel::Pack>(kernel.body);
-        Step step{entries[call.module][call.function],
-                  function.tasks,
-                  ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program),
-                  most_work(kernel),
-                  {},
-                  {}};
-        for (int buffer : call.buffers) step.at.push_back(places_[static_cast<size_t>(buffer)]);
-        auto add_axes = [&](const auto& body) {
-            for (size_t j = 0; j < body.indices.size(); ++j)
-                step.axes.push_back({body.axis_numbers[j], body.axis_lengths[j]});
-        };
-        if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body)) add_axes(*gather);
-        if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body))
-            add_axes(*scatter);
-        if (is_once)
-            run_step(step, {}, nullptr);
-        else
-            steps_.push_back(std::move(step));
-    }
+double work_of(const Kernel& kernel, const Program& program) {
+    return ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program);
 }
 
-void CompiledProgram::place_buffers(const Program& program) {
-    arena_bytes_ = rounded_up(program.arena_bytes);
-    for (const Buffer& buffer : program.buffers) {
-        Place place{buffer.kind, buffer.arena_offset, nullptr};
-        if (buffer.kind == BufferKind::constant) {
-            constants_.push_back(buffer.value);
-            place.constant = buffer.value.data();
-        }
-        if (buffer.kind == BufferKind::packed) {
-            packed_.push_back(ir::allocate_aligned(buffer.bytes));
-            place.constant = packed_.back().get();
-        }
-        if (buffer.kind == BufferKind::temporary && buffer.arena_offset < 0) {
-            place.at = arena_bytes_;  // not planned: behind those that are
-            arena_bytes_ += rounded_up(buffer.bytes);
-        }
-        places_.push_back(place);
+// The expression for a place in the text of a model.
+std::string pointer_text(const Layout::Place& place) {
+    switch (place.kind) {
+        case BufferKind::input: return text("inputs[", place.at, "]");
+        case BufferKind::output: return text("outputs[", place.at, "]");
+        case BufferKind::local:  // lies in the function's own scratch memory
+        case BufferKind::packed:
+        case BufferKind::constant: return text("constants[", place.at, "]");
+        case BufferKind::temporary: return place.at == 0 ? "arena" : text("arena + ", place.at);
     }
-    auto number = [&](const std::vector<int>& buffers) {
+    return "";
+}
+
+}  // namespace
+
+Layout::Layout(const Program& program, const c_family::Modules& modules) {
+    arena_bytes = rounded_up(program.arena_bytes);
+    int64_t constants = 0;
+    for (const Buffer& buffer : program.buffers) {
+        Place place{buffer.kind, buffer.arena_offset};
+        if (buffer.kind == BufferKind::constant || buffer.kind == BufferKind::packed)
+            place.at = constants++;
+        if (buffer.kind == BufferKind::temporary && buffer.arena_offset < 0) {
+            place.at = arena_bytes;  // not planned: behind those that are
+            arena_bytes += rounded_up(buffer.bytes);
+        }
+        places.push_back(place);
+    }
+    for (Place& place : places)
+        if (place.kind == BufferKind::local) place.at = constants;  // null, behind them
+    const auto number = [&](const std::vector<int>& buffers) {
         for (size_t k = 0; k < buffers.size(); ++k)
-            places_[static_cast<size_t>(buffers[k])].at = static_cast<int64_t>(k);
+            places[static_cast<size_t>(buffers[k])].at = static_cast<int64_t>(k);
     };
     number(program.inputs);
     number(program.outputs);
+    for (const c_family::Call& call : modules.calls.at(0)) {
+        const Kernel& kernel = program.kernels[call.kernel];
+        if (is_once(kernel)) continue;
+        const auto& function = modules.modules[call.module].functions[call.function];
+        const bool is_small = function.tasks <= 1 || work_of(kernel, program) < 2 * work_per_chunk;
+        ModelStep step{
+            call.module,
+            call.function,
+            kernel.name,
+            {},
+            function.tasks,
+            is_small && !function.can_fault && work_of(kernel, program) < most_work(kernel)};
+        for (int buffer : call.buffers)
+            step.pointers.push_back(pointer_text(places[static_cast<size_t>(buffer)]));
+        calls.push_back(&call);
+        steps.push_back(std::move(step));
+    }
+}
+
+CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules& modules,
+                                 const Layout& layout, Compiled compiled)
+    : compiled_(std::move(compiled)),
+      places_(layout.places),
+      kernel_count_(program.kernels.size()),
+      arena_bytes_(layout.arena_bytes) {
+    for (const Buffer& buffer : program.buffers) {
+        if (buffer.kind == BufferKind::constant) {
+            constants_.push_back(buffer.value);
+            constant_pointers_.push_back(const_cast<void*>(buffer.value.data()));
+        }
+        if (buffer.kind == BufferKind::packed) {
+            packed_.push_back(ir::allocate_aligned(buffer.bytes));
+            constant_pointers_.push_back(packed_.back().get());
+        }
+    }
+    constant_pointers_.push_back(nullptr);
+    for (size_t m = 0; m < modules.modules.size(); ++m)
+        entries_.push_back(
+            static_cast<const Entry*>(compiled_.libraries[m]->symbol(entries_symbol)));
+    const size_t count = compiled_.libraries.size();
+    for (size_t m = count - compiled_.models; m < count; ++m)
+        models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));
+    for (const c_family::Call& call : modules.calls.at(0)) {
+        if (!is_once(program.kernels[call.kernel])) continue;
+        const Step step = step_of(program, modules, call);
+        std::vector<void*> at;
+        for (const Layout::Place& place : step.at) at.push_back(pointer(place, {}, nullptr));
+        run_step(step, {}, at.data());
+    }
+    for (size_t s = 0; s < layout.calls.size(); ++s) {
+        steps_.push_back(step_of(program, modules, *layout.calls[s]));
+        if (layout.steps[s].is_direct)
+            scratch_bytes_ = std::max(scratch_bytes_, steps_.back().entry.scratch_bytes);
+    }
+}
+
+CompiledProgram::Step CompiledProgram::step_of(const Program& program,
+                                               const c_family::Modules& modules,
+                                               const c_family::Call& call) const {
+    const Kernel& kernel = program.kernels[call.kernel];
+    const auto& function = modules.modules[call.module].functions[call.function];
+    Step step{call.kernel,
+              entries_[call.module][call.function],
+              function.tasks,
+              work_of(kernel, program),
+              most_work(kernel),
+              {},
+              {}};
+    for (int buffer : call.buffers) step.at.push_back(places_[static_cast<size_t>(buffer)]);
+    const auto add_axes = [&](const auto& body) {
+        for (size_t j = 0; j < body.indices.size(); ++j)
+            step.axes.push_back({body.axis_numbers[j], body.axis_lengths[j]});
+    };
+    if (const auto* gather = std::get_if<ir::kernel::Gather>(&kernel.body)) add_axes(*gather);
+    if (const auto* scatter = std::get_if<ir::kernel::Scatter>(&kernel.body)) add_axes(*scatter);
+    return step;
+}
+
+int64_t CompiledProgram::working_bytes(int threads) const {
+    int64_t scratch = 0;
+    for (const Step& step : steps_) scratch = std::max(scratch, step.entry.scratch_bytes);
+    return arena_bytes_ + scratch * std::max(threads, 1) + (models_.empty() ? 0 : scratch_bytes_);
+}
+
+// A run of a model, and what stopped it.
+struct CompiledProgram::Running {
+    const CompiledProgram& program;
+    const runtime::Run& run;
+    std::exception_ptr error = nullptr;
+};
+
+// Nothing may be thrown through generated code, which any compiler may have made.
+bool CompiledProgram::run_for_model(void* state, int64_t number, void* const* at) {
+    Running& running = *static_cast<Running*>(state);
+    try {
+        runtime::check_interrupt();
+        running.program.run_step(running.program.steps_[static_cast<size_t>(number)], running.run,
+                                 at);
+        return true;
+    } catch (...) {
+        running.error = std::current_exception();
+        return false;
+    }
 }
 
 void CompiledProgram::run(const runtime::Run& run) const {
-    MemoryPool::Block arena(pool_, arena_bytes_);
-    for (const Step& step : steps_) {
+    if (models_.empty())
+        run_steps(run, nullptr);
+    else
+        run_models(run);
+}
+
+std::vector<double> CompiledProgram::seconds_of_kernels(const runtime::Run& run) const {
+    std::vector<double> seconds(kernel_count_, 0.0);
+    run_steps(run, &seconds);
+    return seconds;
+}
+
+void CompiledProgram::run_models(const runtime::Run& run) const {
+    MemoryPool::Block arena(pool_, arena_bytes_), scratch(pool_, scratch_bytes_);
+    Running running{*this, run};
+    const Host host{&running, &run_for_model};
+    for (Model model : models_) {
         runtime::check_interrupt();
-        run_step(step, run, arena.data());
+        if (!model(entries_.data(), const_cast<void* const*>(run.inputs.data()),
+                   constant_pointers_.data(), run.outputs.data(), arena.data(), scratch.data(),
+                   &host))
+            std::rethrow_exception(running.error);
     }
 }
 
-void CompiledProgram::run_step(const Step& step, const runtime::Run& run, char* arena) const {
+void CompiledProgram::run_steps(const runtime::Run& run, std::vector<double>* seconds) const {
+    using Clock = std::chrono::steady_clock;
+    MemoryPool::Block arena(pool_, arena_bytes_);
     std::vector<void*> at;
-    for (const Place& place : step.at) {
-        size_t number = static_cast<size_t>(place.at);
-        switch (place.kind) {
-            case BufferKind::input: at.push_back(const_cast<void*>(run.inputs[number])); break;
-            case BufferKind::output: at.push_back(run.outputs[number]); break;
-            case BufferKind::local:  // lies in the function's own scratch memory
-            case BufferKind::packed:
-            case BufferKind::constant: at.push_back(const_cast<void*>(place.constant)); break;
-            case BufferKind::temporary: at.push_back(arena + place.at); break;
-        }
+    for (const Step& step : steps_) {
+        runtime::check_interrupt();
+        at.clear();
+        for (const Layout::Place& place : step.at) at.push_back(pointer(place, run, arena.data()));
+        const auto start = Clock::now();
+        run_step(step, run, at.data());
+        if (seconds)
+            (*seconds)[step.kernel] += std::chrono::duration<double>(Clock::now() - start).count();
     }
+}
+
+void* CompiledProgram::pointer(const Layout::Place& place, const runtime::Run& run,
+                               char* arena) const {
+    const auto number = static_cast<size_t>(place.at);
+    switch (place.kind) {
+        case BufferKind::input: return const_cast<void*>(run.inputs[number]);
+        case BufferKind::output: return run.outputs[number];
+        case BufferKind::local:
+        case BufferKind::packed:
+        case BufferKind::constant: return constant_pointers_[number];
+        case BufferKind::temporary: return arena + place.at;
+    }
+    return nullptr;
+}
+
+void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* const* at) const {
     const int64_t chunks = chunk_count(step.tasks, step.work, step.most_work, run.threads);
     std::vector<Fault> faults(step.axes.empty() ? 1 : static_cast<size_t>(chunks));
     auto run_chunk = [&](int64_t chunk) {
         MemoryPool::Block scratch(pool_, step.entry.scratch_bytes);
         Fault& fault = faults[step.axes.empty() ? 0 : static_cast<size_t>(chunk)];
-        step.entry.run(step.tasks * chunk / chunks, step.tasks * (chunk + 1) / chunks, at.data(),
+        step.entry.run(step.tasks * chunk / chunks, step.tasks * (chunk + 1) / chunks, at,
                        scratch.data(), &fault);
     };
-    if (chunks == 1)
-        run_chunk(0);
-    else
+    if (run.parallel_for && chunks > 1)
         run.parallel_for(chunks, run_chunk);
+    else  // packing, which no run asked for, has no threads
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
     report(step, faults);
 }
 

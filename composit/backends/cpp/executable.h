@@ -5,6 +5,7 @@
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/entries.h"
 #include "composit/backends/cpp/memory_pool.h"
+#include "composit/backends/cpp/whole_model.h"
 #include "composit/runtime/backend.h"
 
 #include <memory>
@@ -15,48 +16,71 @@ namespace composit::cpp {
 
 // What the compiler made of a program.
 struct Compiled {
-    std::vector<std::shared_ptr<Library>> libraries;  // one per module
-    std::string source, command;
+    std::vector<runtime::SourceFile> sources;
+    std::vector<std::shared_ptr<Library>> libraries;  // one per source: modules, then models
+    size_t models = 0;  // how many of the last libraries run the program: see whole_model.h
+    std::string command;
+};
+
+// Where each buffer lies at run time, and what runs in which order.
+struct Layout {
+    struct Place {
+        ir::kernel::BufferKind kind = ir::kernel::BufferKind::temporary;
+        int64_t at = 0;  // inputs, outputs, constants: number; temporaries: offset in the arena
+    };
+    std::vector<Place> places;  // of each buffer
+    int64_t arena_bytes = 0;
+    std::vector<const c_family::Call*> calls;  // without those that run once
+    std::vector<ModelStep> steps;              // the same, as a model's text needs them
+
+    Layout(const ir::kernel::Program& program, const c_family::Modules& modules);
 };
 
 class CompiledProgram : public runtime::Executable {
   public:
     CompiledProgram(const ir::kernel::Program& program, const c_family::Modules& modules,
-                    Compiled compiled);
+                    const Layout& layout, Compiled compiled);
 
     void run(const runtime::Run& run) const override;
-    std::string source() const override { return compiled_.source; }
+    std::vector<double> seconds_of_kernels(const runtime::Run& run) const override;
+    std::vector<runtime::SourceFile> sources() const override { return compiled_.sources; }
     std::string build_command() const override { return compiled_.command; }
+    int64_t working_bytes(int threads) const override;
 
   private:
-    // Where a buffer lies at run time.
-    struct Place {
-        ir::kernel::BufferKind kind;
-        int64_t at = 0;  // inputs, outputs: number; temporaries: offset in the arena
-        const void* constant = nullptr;
-    };
     // Names of what an index out of bounds concerns.
     struct IndexAxis {
         int64_t number, length;
     };
     struct Step {
+        size_t kernel;  // in the program
         Entry entry;
         int64_t tasks;
         double work, most_work;
-        std::vector<Place> at;
+        std::vector<Layout::Place> at;
         std::vector<IndexAxis> axes;
     };
+    struct Running;  // a run of a model
 
-    void place_buffers(const ir::kernel::Program& program);
-    void run_step(const Step& step, const runtime::Run& run, char* arena) const;
+    Step step_of(const ir::kernel::Program& program, const c_family::Modules& modules,
+                 const c_family::Call& call) const;
+    void run_steps(const runtime::Run& run, std::vector<double>* seconds) const;
+    void run_models(const runtime::Run& run) const;
+    void* pointer(const Layout::Place& place, const runtime::Run& run, char* arena) const;
+    void run_step(const Step& step, const runtime::Run& run, void* const* at) const;
+    static bool run_for_model(void* state, int64_t number, void* const* at);
     static void report(const Step& step, const std::vector<Fault>& faults);
 
     Compiled compiled_;
+    std::vector<const Entry*> entries_;  // of each module
+    std::vector<Model> models_;
     std::vector<Step> steps_;
-    std::vector<Place> places_;
+    std::vector<Layout::Place> places_;
     std::vector<ir::Array> constants_;  // keeps their memory
     std::vector<std::shared_ptr<void>> packed_;
-    int64_t arena_bytes_ = 0;
+    std::vector<void*> constant_pointers_;
+    size_t kernel_count_ = 0;
+    int64_t arena_bytes_ = 0, scratch_bytes_ = 0;  // of steps that the models call at once
     mutable MemoryPool pool_;
 };
 

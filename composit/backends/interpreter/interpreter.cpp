@@ -5,6 +5,7 @@
 #include "composit/base/error.h"
 #include "composit/runtime/interrupt.h"
 
+#include <chrono>
 #include <mutex>
 
 namespace composit::interpreter {
@@ -52,13 +53,15 @@ class InterpreterExecutable : public runtime::Executable {
     InterpreterExecutable(const Program& program, const KernelSet& set)
         : program_(program), arenas_(program.arena_bytes) {
         allocate_packed();
-        for (const Kernel& kernel : program_.kernels) {
+        for (size_t k = 0; k < program_.kernels.size(); ++k) {
             runtime::check_interrupt();
-            StepRef step = step_of(kernel, program_, set);
-            if (std::holds_alternative<ir::kernel::Pack>(kernel.body))
+            StepRef step = step_of(program_.kernels[k], program_, set);
+            if (std::holds_alternative<ir::kernel::Pack>(program_.kernels[k].body)) {
                 step->run(bind({}, nullptr), {});
-            else
-                steps_.push_back(std::move(step));
+                continue;
+            }
+            steps_.push_back(std::move(step));
+            kernel_of_step_.push_back(k);
         }
         for (const Buffer& buffer : program_.buffers)
             internal_check(buffer.kind != BufferKind::temporary || buffer.arena_offset >= 0 ||
@@ -66,7 +69,19 @@ class InterpreterExecutable : public runtime::Executable {
                            "buffer ", buffer.name, " has no place in the arena");
     }
 
-    void run(const runtime::Run& run) const override {
+    void run(const runtime::Run& run) const override { run_steps(run, nullptr); }
+
+    std::vector<double> seconds_of_kernels(const runtime::Run& run) const override {
+        std::vector<double> seconds(program_.kernels.size(), 0.0);
+        run_steps(run, &seconds);
+        return seconds;
+    }
+
+    int64_t working_bytes(int) const override { return program_.arena_bytes; }
+
+  private:
+    void run_steps(const runtime::Run& run, std::vector<double>* seconds) const {
+        using Clock = std::chrono::steady_clock;
         internal_check(run.inputs.size() == program_.inputs.size() &&
                            run.outputs.size() == program_.outputs.size(),
                        "program ", program_.name, " was given ", run.inputs.size(), " inputs and ",
@@ -79,13 +94,16 @@ class InterpreterExecutable : public runtime::Executable {
             ~GiveBack() { pool.give_back(arena); }
         } give_back{arenas_, arena};
         const Memory memory = bind(run, static_cast<char*>(arena.get()));
-        for (const StepRef& step : steps_) {
+        for (size_t s = 0; s < steps_.size(); ++s) {
             runtime::check_interrupt();
-            step->run(memory, run);
+            const auto start = seconds ? Clock::now() : Clock::time_point();
+            steps_[s]->run(memory, run);
+            if (seconds)
+                (*seconds)[kernel_of_step_[s]] =
+                    std::chrono::duration<double>(Clock::now() - start).count();
         }
     }
 
-  private:
     void allocate_packed() {
         for (const Buffer& buffer : program_.buffers)
             packed_.push_back(buffer.kind == BufferKind::packed ? ir::allocate_aligned(buffer.bytes)
@@ -113,6 +131,7 @@ class InterpreterExecutable : public runtime::Executable {
 
     const Program program_;  // steps refer to it
     std::vector<StepRef> steps_;
+    std::vector<size_t> kernel_of_step_;
     std::vector<std::shared_ptr<void>> packed_;  // by buffer number
     mutable ArenaPool arenas_;
 };

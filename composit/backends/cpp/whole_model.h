@@ -1,0 +1,43 @@
+// A program as one function: every kernel called in turn from generated code.
+#pragma once
+
+#include "composit/backends/c_family/kernel_module.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace composit::cpp {
+
+// What a model's function needs from the process that runs it. The generated text declares the
+// same.
+struct Host {
+    void* state;
+    // Runs step `number` of the program with its pointers: shares it out to threads, looks for an
+    // interruption, and for indices out of bounds. False: the model has to return at once.
+    bool (*run_step)(void* state, int64_t number, void* const* at);
+};
+struct Entry;
+using Model = bool (*)(const Entry* const* kernels, void* const* inputs, void* const* constants,
+                       void* const* outputs, char* arena, char* scratch, const Host* host);
+
+inline constexpr const char* model_symbol = "composit_run_model";
+
+// One call of a kernel's function.
+struct ModelStep {
+    size_t module = 0, function = 0;
+    std::string comment;                // "add_tanh: x, b, h"
+    std::vector<std::string> pointers;  // expressions for where its buffers are
+    int64_t tasks = 1;
+    bool is_direct = false;  // called at once; else by the host
+};
+
+// The text of the function that runs `steps`, the first of which has that number. With `functions`
+// it stands in the file of the only module, where these are; else it finds them in tables.
+std::string model_text(const std::vector<ModelStep>& steps, size_t first,
+                       const std::vector<c_family::PrintedKernel>* functions);
+
+// How many steps one function calls, and how many a file holds: docs/semantics.md 15.
+inline constexpr size_t steps_per_function = 200, steps_per_file = 3200;
+
+}  // namespace composit::cpp

@@ -1,0 +1,145 @@
+// Schemas as text, and what differs between two of them.
+#include "composit/mosaic/schema.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/operation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace composit::mosaic {
+
+Schema& Schema::put(Entry entry) {
+    for (Entry& old : entries_)
+        if (entry.tensor ? old.tensor == entry.tensor : !old.tensor && old.name == entry.name) {
+            old = std::move(entry);
+            return *this;
+        }
+    entries_.push_back(std::move(entry));
+    return *this;
+}
+
+Schema& Schema::tile(const Tensor& tensor, TileView view) {
+    user_check(ir::is_input(tensor.node()) || ir::is_constant(tensor.node()),
+               "mosaic: a schema gives tiles to '", tensor.name(), "', which is the result of ",
+               ir::label(tensor.node()), ". A placeholder or a constant is required.");
+    return put({tensor, tensor.name(), std::move(view)});
+}
+Schema& Schema::tile(const std::string& name, TileView view) {
+    return put({{}, name, std::move(view)});
+}
+Schema& Schema::tile(const Tensor& tensor, ir::Shape tile) {
+    return this->tile(tensor, TileView{{"tile", std::move(tile), {}}});
+}
+
+std::string Schema::print() const {
+    std::string result;
+    for (const Entry& entry : entries_)
+        result += entry.name + ": " + transforms::text_of(entry.view) + "\n";
+    return result;
+}
+
+namespace {
+
+// Reads "name: level (2, 3) order (1, 0), level …" from the left.
+class Reader {
+  public:
+    Reader(const std::string& line, size_t number) : line_(line), number_(number) {}
+
+    std::string name() {
+        // A tensor's name may hold anything; what follows the last ": " is levels.
+        const size_t colon = line_.rfind(": ");
+        if (colon == std::string::npos || colon == 0) refuse("a name and ': '");
+        at_ = colon + 2;
+        return line_.substr(0, colon);
+    }
+
+    TileView view() {
+        TileView view;
+        if (line_.compare(at_, std::string::npos, "whole") == 0) return view;
+        do {
+            TileLevel level;
+            level.name = word();
+            level.tile = numbers<int64_t>();
+            if (take(" order ")) level.order = numbers<int>();
+            view.push_back(std::move(level));
+        } while (take(", "));
+        if (at_ != line_.size()) refuse("', ' or the end of the line");
+        return view;
+    }
+
+  private:
+    bool take(const std::string& text) {
+        if (line_.compare(at_, text.size(), text) != 0) return false;
+        at_ += text.size();
+        return true;
+    }
+    std::string word() {
+        const size_t end = line_.find(" (", at_);
+        if (end == std::string::npos || end == at_) refuse("a level's name and ' ('");
+        std::string found = line_.substr(at_, end - at_);
+        at_ = end + 1;
+        return found;
+    }
+    template <class Number>
+    std::vector<Number> numbers() {
+        std::vector<Number> found;
+        if (!take("(")) refuse("'('");
+        while (!take(")")) {
+            Number number = 0;
+            const char* begin = line_.data() + at_;
+            const auto [end, error] = std::from_chars(begin, line_.data() + line_.size(), number);
+            if (error != std::errc()) refuse("a number or ')'");
+            at_ += static_cast<size_t>(end - begin);
+            found.push_back(number);
+            if (!take(", ")) take(",");
+        }
+        return found;
+    }
+    [[noreturn]] void refuse(const char* required) const {
+        fail<ValueError>("Schema.parse: line ", number_, ", column ", at_ + 1, ": '", line_, "'. ",
+                         required, " is required there.");
+    }
+
+    const std::string& line_;
+    size_t number_, at_ = 0;
+};
+
+}  // namespace
+
+Schema Schema::parse(const std::string& text) {
+    Schema schema;
+    std::istringstream lines(text);
+    std::string line;
+    for (size_t number = 1; std::getline(lines, line); ++number) {
+        if (line.empty()) continue;
+        Reader reader(line, number);
+        std::string name = reader.name();
+        schema.tile(name, reader.view());
+    }
+    return schema;
+}
+
+std::string Schema::diff(const Schema& from, const Schema& to) {
+    const auto by_name = [](const Schema& schema) {
+        std::map<std::string, std::string> lines;
+        for (const Entry& entry : schema.entries_)
+            lines[entry.name] = transforms::text_of(entry.view);
+        return lines;
+    };
+    const auto before = by_name(from), after = by_name(to);
+    std::map<std::string, int> names;
+    for (const auto* lines : {&before, &after})
+        for (const auto& [name, view] : *lines) names[name] = 0;
+    std::string result;
+    for (const auto& [name, unused] : names) {
+        const auto old = before.find(name), fresh = after.find(name);
+        if (old != before.end() && fresh != after.end() && old->second == fresh->second) continue;
+        if (old != before.end()) result += "- " + name + ": " + old->second + "\n";
+        if (fresh != after.end()) result += "+ " + name + ": " + fresh->second + "\n";
+    }
+    return result;
+}
+
+}  // namespace composit::mosaic

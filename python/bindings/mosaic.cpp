@@ -1,0 +1,306 @@
+// composit/mosaic/*.h: graphs mapped to a back end in the open.
+#include "bindings.h"
+#include "casters.h"
+#include "composit/base/text.h"
+#include "composit/mosaic/program.h"
+#include "location.h"
+
+#include <nanobind/stl/pair.h>
+
+namespace composit::python {
+namespace {
+
+using mosaic::Kernel;
+using mosaic::Machine;
+using mosaic::PlannedBuffer;
+using mosaic::Program;
+using mosaic::Roofline;
+using mosaic::Schema;
+using mosaic::TiledTensor;
+using mosaic::TileLevel;
+using mosaic::TileView;
+
+std::vector<ir::Array> arrays_from(nb::handle values) {
+    std::vector<ir::Array> arrays;
+    for (nb::handle value : values)
+        arrays.push_back(array_from(nb::isinstance<LazyTensor>(value)
+                                        ? nb::object(value.attr("evaluated")())
+                                        : nb::object(numpy_attribute("asarray")(value)),
+                                    false));
+    return arrays;
+}
+
+nb::list ndarrays(std::vector<ir::Array> values) {
+    nb::list result;
+    for (ir::Array& value : values) {
+        ir::Array one = std::exchange(value, ir::Array());
+        result.append(ndarray_from(std::move(one)));
+    }
+    return result;
+}
+
+// Runs `call`, which returns arrays, while other Python threads go on.
+template <class Call>
+nb::list without_lock(const Call& call) {
+    std::vector<ir::Array> values;
+    {
+        const nb::gil_scoped_release released;
+        values = call();
+    }
+    return ndarrays(std::move(values));
+}
+
+const char* text_of(ir::kernel::BufferKind kind) {
+    switch (kind) {
+        case ir::kernel::BufferKind::input: return "input";
+        case ir::kernel::BufferKind::constant: return "constant";
+        case ir::kernel::BufferKind::temporary: return "temporary";
+        case ir::kernel::BufferKind::output: return "output";
+        case ir::kernel::BufferKind::local: return "local";
+        case ir::kernel::BufferKind::packed: return "packed";
+    }
+    return "";
+}
+
+void bind_schema(nb::module_& module) {
+    nb::class_<TileLevel>(module, "TileLevel", "One level of a tile view.")
+        .def(
+            "__init__",
+            [](TileLevel* self, const std::string& name, const ir::Shape& tile,
+               const std::optional<std::vector<int>>& order) {
+                new (self) TileLevel{name, tile, order.value_or(std::vector<int>())};
+            },
+            nb::arg("name"), nb::arg("tile"), nb::arg("order") = nb::none())
+        .def_ro("name", &TileLevel::name)
+        .def_prop_ro("tile", [](const TileLevel& self) { return nb::tuple(nb::cast(self.tile)); })
+        .def_prop_ro("order", [](const TileLevel& self) { return nb::tuple(nb::cast(self.order)); })
+        .def("__eq__", [](const TileLevel& a, const TileLevel& b) { return a == b; })
+        .def("__hash__", [](const TileLevel& self) { return nb::hash(nb::str(self.name.c_str())); })
+        .def("__repr__", [](const TileLevel& self) { return transforms::text_of(TileView{self}); });
+    nb::class_<Schema>(module, "Schema", "Tiles by tensor.")
+        .def(nb::init<>())
+        .def("tile_tensor", [](Schema& self, const Tensor& tensor,
+                               const TileView& view) { self.tile(tensor, view); })
+        .def("tile_name", [](Schema& self, const std::string& name,
+                             const TileView& view) { self.tile(name, view); })
+        .def("entries",
+             [](const Schema& self) {
+                 nb::list entries;
+                 for (const Schema::Entry& entry : self.entries())
+                     entries.append(nb::make_tuple(entry.name, entry.view));
+                 return entries;
+             })
+        .def("print", &Schema::print)
+        .def_static("parse", &Schema::parse)
+        .def_static("diff", &Schema::diff);
+}
+
+void bind_tiles(nb::module_& module) {
+    module.def(
+        "tilize",
+        [](nb::handle value, const TileView& view) {
+            return ndarray_from(
+                transforms::tilize(array_from(numpy_attribute("asarray")(value), false), view));
+        },
+        nb::call_guard<Located>());
+    module.def(
+        "untilize",
+        [](nb::handle tiles, const ir::Shape& shape, const TileView& view) {
+            return ndarray_from(transforms::untilize(
+                array_from(numpy_attribute("asarray")(tiles), false), shape, view));
+        },
+        nb::call_guard<Located>());
+}
+
+void bind_reports(nb::module_& module) {
+    nb::class_<Machine>(module, "Machine", "Caches, and measured speeds.")
+        .def_ro("threads", &Machine::threads)
+        .def_ro("vector_bytes", &Machine::vector_bytes)
+        .def_ro("line_bytes", &Machine::line_bytes)
+        .def_ro("l1_bytes", &Machine::l1_bytes)
+        .def_ro("l2_bytes", &Machine::l2_bytes)
+        .def_ro("l3_bytes", &Machine::l3_bytes)
+        .def_ro("flops_per_second", &Machine::flops_per_second)
+        .def_ro("bytes_per_second", &Machine::bytes_per_second)
+        .def("__repr__", &Machine::print);
+    module.def(
+        "this_machine",
+        [](const std::string& target, int threads) {
+            const nb::gil_scoped_release released;
+            return mosaic::this_machine(target, threads);
+        },
+        nb::arg("target") = "cpp", nb::arg("threads") = 0);
+    nb::class_<TiledTensor>(module, "TiledTensor", "A tensor of a program, as it is stored.")
+        .def_ro("name", &TiledTensor::name)
+        .def_prop_ro("kind", [](const TiledTensor& self) { return text_of(self.kind); })
+        .def_prop_ro("dtype", [](const TiledTensor& self) { return dtype_object(self.dtype); })
+        .def_prop_ro("shape",
+                     [](const TiledTensor& self) { return nb::tuple(nb::cast(self.shape)); })
+        .def_ro("levels", &TiledTensor::view)
+        .def("__repr__", [](const TiledTensor& self) {
+            return self.name + " " + composit::tuple_text(self.shape) + ": " +
+                   transforms::text_of(self.view);
+        });
+    nb::class_<PlannedBuffer>(module, "PlannedBuffer", "A buffer, its place and its life.")
+        .def_ro("name", &PlannedBuffer::name)
+        .def_prop_ro("kind", [](const PlannedBuffer& self) { return text_of(self.kind); })
+        .def_prop_ro("dtype", [](const PlannedBuffer& self) { return dtype_object(self.dtype); })
+        .def_prop_ro("shape",
+                     [](const PlannedBuffer& self) { return nb::tuple(nb::cast(self.shape)); })
+        .def_ro("bytes", &PlannedBuffer::bytes)
+        .def_ro("offset", &PlannedBuffer::offset)
+        .def_ro("first", &PlannedBuffer::first)
+        .def_ro("last", &PlannedBuffer::last);
+    nb::class_<mosaic::Memory>(module, "Memory", "Bytes that a program takes.")
+        .def_ro("arena", &mosaic::Memory::arena)
+        .def_ro("scratch", &mosaic::Memory::scratch)
+        .def_ro("outputs", &mosaic::Memory::outputs)
+        .def_ro("packed", &mosaic::Memory::packed)
+        .def_ro("constants", &mosaic::Memory::constants)
+        .def_ro("inputs", &mosaic::Memory::inputs)
+        .def_prop_ro("peak", &mosaic::Memory::peak);
+}
+
+void bind_kernels(nb::module_& module) {
+    nb::class_<Kernel::Operand>(module, "Operand", "What a kernel reads or writes.")
+        .def_ro("name", &Kernel::Operand::name)
+        .def_prop_ro("dtype", [](const Kernel::Operand& self) { return dtype_object(self.dtype); })
+        .def_prop_ro("shape",
+                     [](const Kernel::Operand& self) { return nb::tuple(nb::cast(self.shape)); })
+        .def("__repr__", [](const Kernel::Operand& self) {
+            return composit::text(self.name, " ", self.dtype, composit::tuple_text(self.shape));
+        });
+    nb::class_<Kernel>(module, "Kernel", "One kernel of a program, which can be called alone.")
+        .def_prop_ro("name", &Kernel::name)
+        .def_prop_ro("kind", &Kernel::kind)
+        .def_prop_ro("comment", &Kernel::comment)
+        .def_prop_ro("lines", &Kernel::lines)
+        .def_prop_ro("inputs", &Kernel::inputs)
+        .def_prop_ro("outputs", &Kernel::outputs)
+        .def("__str__", &Kernel::print)
+        .def_prop_ro("source",
+                     [](const Kernel& self) {
+                         const nb::gil_scoped_release released;
+                         return self.source();
+                     })
+        .def("run", [](const Kernel& self, nb::args arguments) {
+            const auto arrays = arrays_from(arguments);
+            return without_lock([&] { return self(arrays); });
+        });
+}
+
+void bind_program(nb::module_& module) {
+    nb::class_<Program>(module, "Program", "A graph, compiled with a schema.")
+        .def("run",
+             [](const Program& self, nb::args arguments) {
+                 const auto arrays = arrays_from(arguments);
+                 return without_lock([&] { return self(arrays); });
+             })
+        .def("evaluate_values",
+             [](const Program& self, const std::vector<Tensor>& leaves, nb::list values) {
+                 const auto arrays = arrays_from(values);
+                 std::vector<std::pair<Tensor, ir::Array>> given;
+                 for (size_t i = 0; i < leaves.size(); ++i)
+                     given.emplace_back(leaves[i], arrays[i]);
+                 return without_lock([&] { return self.evaluate(given); });
+             })
+        .def("evaluate_tensors",
+             [](const Program& self, const std::vector<Tensor>& outputs) {
+                 return without_lock([&] { return self.evaluate(outputs); });
+             })
+        .def_prop_ro("schema", [](const Program& self) { return self.schema(); })
+        .def_prop_ro("tiles", [](const Program& self) { return self.tiles(); })
+        .def_prop_ro("kernels", [](const Program& self) { return self.kernels(); })
+        .def_prop_ro("buffers", [](const Program& self) { return self.buffers(); })
+        .def_prop_ro("memory", &Program::memory)
+        .def_prop_ro("constants",
+                     [](const Program& self) {
+                         nb::dict arrays;
+                         for (const auto& buffer : self.compiled().program().buffers)
+                             if (buffer.kind == ir::kernel::BufferKind::constant)
+                                 arrays[buffer.name.c_str()] = ndarray_from(buffer.value);
+                         return arrays;
+                     })
+        .def_prop_ro("buffer_table", &Program::buffer_table)
+        .def_prop_ro("buffer_picture", &Program::buffer_picture)
+        .def_prop_ro("inputs", [](const Program& self) { return self.inputs(); })
+        .def_prop_ro("outputs", [](const Program& self) { return self.outputs(); })
+        .def_prop_ro(
+            "compiled", [](const Program& self) { return &self.compiled(); },
+            nb::rv_policy::reference_internal)
+        .def_prop_ro("sources",
+                     [](const Program& self) {
+                         nb::dict files;
+                         for (const runtime::SourceFile& file : self.sources())
+                             files[file.name.c_str()] = file.text;
+                         return files;
+                     })
+        .def("explain", [](const Program& self, nb::list arguments, bool measure, int runs) {
+            const auto arrays = arrays_from(arguments);
+            std::vector<Program::Explained> rows;
+            {
+                const nb::gil_scoped_release released;
+                rows = self.explain(measure ? &arrays : nullptr, runs);
+            }
+            nb::list result;
+            for (const Program::Explained& row : rows)
+                result.append(nb::make_tuple(row.name, row.kind, row.limit.flops, row.limit.bytes,
+                                             row.limit.seconds, row.limit.is_bound_by_memory,
+                                             row.seconds));
+            return result;
+        });
+}
+
+mosaic::Options options_from(const Schema* schema, const std::string& target, bool reuse_buffers,
+                             bool fuse, bool whole_model, int threads,
+                             const std::string& cache_folder, std::vector<Tensor> inputs,
+                             const std::string& name) {
+    return {schema ? std::optional(*schema) : std::nullopt,
+            target,
+            reuse_buffers,
+            fuse,
+            whole_model,
+            threads,
+            cache_folder,
+            std::move(inputs),
+            name};
+}
+
+}  // namespace
+
+void bind_mosaic(nb::module_& module) {
+    bind_schema(module);
+    bind_tiles(module);
+    bind_reports(module);
+    bind_kernels(module);
+    nb::class_<mosaic::Options>(module, "Options")
+        .def(
+            "__init__",
+            [](mosaic::Options* self, const Schema* schema, const std::string& target,
+               bool reuse_buffers, bool fuse, bool whole_model, int threads,
+               const std::string& cache_folder, std::vector<Tensor> inputs,
+               const std::string& name) {
+                new (self)
+                    mosaic::Options(options_from(schema, target, reuse_buffers, fuse, whole_model,
+                                                 threads, cache_folder, std::move(inputs), name));
+            },
+            nb::arg("schema").none(), nb::arg("target"), nb::arg("reuse_buffers"), nb::arg("fuse"),
+            nb::arg("whole_model"), nb::arg("threads"), nb::arg("cache_folder"), nb::arg("inputs"),
+            nb::arg("name"));
+    bind_program(module);
+    module.def(
+        "compile",
+        [](const std::vector<Tensor>& outputs, const mosaic::Options& options) {
+            const nb::gil_scoped_release released;
+            return Program(outputs, options);
+        },
+        nb::call_guard<Located>());
+    module.def(
+        "evaluate",
+        [](const std::vector<Tensor>& outputs, const mosaic::Options& options) {
+            return without_lock([&] { return mosaic::evaluate(outputs, options); });
+        },
+        nb::call_guard<Located>());
+}
+
+}  // namespace composit::python
