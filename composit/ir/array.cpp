@@ -30,9 +30,9 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
 std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     // Fresh memory is mapped page by page at its first touch: large pages are hundreds of times
     // fewer. Where the system has none to give, the advice changes nothing.
-    constexpr size_t line = 64, large_page = size_t{1} << 21, worth_it = 2 * large_page;
+    constexpr size_t line = 64, large_page = size_t{1} << 21;
     const size_t wanted = static_cast<size_t>(bytes > 0 ? bytes : 1);
-    const size_t alignment = wanted >= worth_it ? large_page : line;
+    const size_t alignment = wanted >= large_page ? large_page : line;
     const size_t rounded = (wanted + line - 1) / line * line;
     void* data = nullptr;
     if (posix_memalign(&data, alignment, rounded) != 0) data = nullptr;

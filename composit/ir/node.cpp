@@ -35,6 +35,37 @@ SharedTypes shared_types(std::vector<TensorType> types, const std::vector<Tensor
     return std::make_shared<const HashedTypes>(std::move(types));
 }
 
+// Addresses of nodes, in open addressing: large graphs are walked many times.
+class NodeSet {
+  public:
+    // False where it is there already.
+    bool insert(const Node* node) {
+        if (2 * (count_ + 1) > slots_.size()) grow();
+        const Node*& slot = slot_of(node);
+        if (slot) return false;
+        slot = node;
+        ++count_;
+        return true;
+    }
+
+  private:
+    const Node*& slot_of(const Node* node) {
+        const size_t mask = slots_.size() - 1;
+        size_t slot = mix(reinterpret_cast<uintptr_t>(node)) & mask;
+        while (slots_[slot] && slots_[slot] != node) slot = (slot + 1) & mask;
+        return slots_[slot];
+    }
+    void grow() {
+        const std::vector<const Node*> old = std::exchange(slots_, {});
+        slots_.resize(old.empty() ? 64 : 2 * old.size());
+        for (const Node* node : old)
+            if (node) slot_of(node) = node;
+    }
+
+    std::vector<const Node*> slots_;  // a power of two of them
+    size_t count_ = 0;
+};
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const TensorType& type) {
@@ -160,19 +191,19 @@ Interned current_location() { return location_now; }
 
 std::vector<const Node*> topological_order(const std::vector<Tensor>& outputs) {
     std::vector<const Node*> order;
-    std::unordered_set<const Node*> seen;
+    NodeSet seen;
     struct Frame {
         const Node* node;
         size_t next;
     };
     std::vector<Frame> stack;
     for (const Tensor& output : outputs) {
-        if (seen.insert(&output.node()).second) stack.push_back({&output.node(), 0});
+        if (seen.insert(&output.node())) stack.push_back({&output.node(), 0});
         while (!stack.empty()) {
             Frame& frame = stack.back();
             if (frame.next < frame.node->operands().size()) {
                 const Node* operand = &frame.node->operands()[frame.next++].node();
-                if (seen.insert(operand).second) stack.push_back({operand, 0});
+                if (seen.insert(operand)) stack.push_back({operand, 0});
             } else {
                 order.push_back(frame.node);
                 stack.pop_back();

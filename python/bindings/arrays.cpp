@@ -6,10 +6,12 @@
 
 #include "arguments.h"
 #include "composit/base/error.h"
+#include "composit/execute/execute.h"
 
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -82,6 +84,20 @@ struct Releases {
         PyGILState_Release(state);
     }
 };
+
+// By all threads where there is much: fresh memory is mapped as it is written.
+void copy_bytes(void* to, const void* from, int64_t bytes) {
+    constexpr int64_t part = int64_t{1} << 20;
+    const auto copy = [&](int64_t number) {
+        const int64_t start = number * part, length = std::min(part, bytes - start);
+        std::memcpy(static_cast<char*>(to) + start, static_cast<const char*>(from) + start,
+                    static_cast<size_t>(length));
+    };
+    if (bytes > part)
+        execute::parallel_for(0)((bytes + part - 1) / part, copy);
+    else if (bytes > 0)
+        copy(0);
+}
 
 const char* const memory_name = "composit.memory";
 
@@ -156,7 +172,7 @@ ir::Array array_from(nb::handle value, bool copy) {
         return ir::Array(dtype, shape, std::shared_ptr<void>(data, Releases{held}), data);
     }
     ir::Array array(dtype, shape);
-    if (bytes > 0) std::memcpy(array.mutable_data(), data, static_cast<size_t>(bytes));
+    copy_bytes(array.mutable_data(), data, bytes);
     return array;
 }
 

@@ -9,7 +9,10 @@
 #include "composit/version.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
+#include <string_view>
 
 namespace composit::c_family {
 namespace {
@@ -94,7 +97,7 @@ Module print_module(const Draft& draft, Names& function_names) {
     Module module;
     std::string scalars = scalar_text(values_of(draft));
     std::set<std::string> declared = declared_names(scalars);
-    function_names.taken().insert(declared.begin(), declared.end());
+    for (const std::string& name : declared) function_names.taken().insert(name);
     for (size_t f = 0; f < draft.kernels.size(); ++f)
         module.functions.push_back(
             print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
@@ -102,6 +105,21 @@ Module print_module(const Draft& draft, Names& function_names) {
     for (const PrintedKernel& function : module.functions)
         if (!function.text.empty()) module.text += function.text + "\n";
     return module;
+}
+
+// The first of the user's lines in alphabetical order, and "…" where there are more. Every file of
+// a large program asks: no set of all lines is made.
+std::vector<std::string> first_lines(const Program& program, size_t most) {
+    std::set<std::string_view> first;
+    for (const Kernel& kernel : program.kernels)
+        for (const std::string& line : kernel.lines) {
+            if (first.size() > most && *first.rbegin() <= line) continue;
+            first.insert(line);
+            if (first.size() > most + 1) first.erase(std::prev(first.end()));
+        }
+    std::vector<std::string> lines(first.begin(), first.end());
+    if (lines.size() > most) lines.back() = "…";
+    return lines;
 }
 
 }  // namespace
@@ -156,14 +174,8 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
                     1;
         result += text("//     … and ", rest, " more lines\n");
     }
-    std::set<std::string> lines;
-    for (const Kernel& kernel : program.kernels)
-        lines.insert(kernel.lines.begin(), kernel.lines.end());
-    if (!lines.empty()) {
-        std::vector<std::string> few(lines.begin(), lines.end());
-        if (few.size() > 8) few.resize(8), few.push_back("…");
-        result += "//\n// From " + join(few) + "\n";
-    }
+    const std::vector<std::string> lines = first_lines(program, 8);
+    if (!lines.empty()) result += "//\n// From " + join(lines) + "\n";
     result += "//\n";
     for (const std::string& note : notes) result += note.empty() ? "//\n" : "// " + note + "\n";
     return result;

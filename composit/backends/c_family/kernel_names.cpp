@@ -75,7 +75,7 @@ std::string identifier(std::string_view wish) {
 std::string Names::claim(std::string_view wish) {
     const std::string base = identifier(wish);
     auto is_free = [&](const std::string& name) {
-        return taken_.count(name) == 0 && !is_keyword(name);
+        return !taken_.contains(name) && !is_keyword(name);
     };
     std::string name = base;
     if (!is_free(name)) name = base + "_";

@@ -108,7 +108,7 @@ std::vector<Parameter> parameters_of(const ir::kernel::Kernel& kernel,
 
 KernelText::KernelText(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program,
                        const Names& file_names)
-    : names(file_names) {
+    : names(Names::within(file_names)) {
     printed.parameters = parameters_of(kernel, program);
     for (Parameter& parameter : printed.parameters) {
         const Buffer& buffer = buffer_of(program, parameter.buffers[0]);
@@ -156,7 +156,7 @@ KernelText::Computed KernelText::compute(const std::vector<Expr>& values,
     Computed computed;
     std::map<int, int> uses = count_uses(values);
     std::vector<std::string> arguments;
-    Names inner = names;  // these names end with the loop's body
+    Names inner = Names::within(names);  // these names end with the loop's body
     for (size_t k = 0; k < inputs.size(); ++k) {
         std::string load = element(inputs[k], indices);
         int count = uses[static_cast<int>(k)];

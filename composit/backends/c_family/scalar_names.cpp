@@ -203,7 +203,7 @@ std::string literal(DType dtype, Bits bits) {
     }
 }
 
-std::string unique_name(const std::string& wanted, std::set<std::string>& taken) {
+std::string unique_name(const std::string& wanted, TakenNames& taken) {
     std::string stem;
     for (char c : wanted) {
         const bool fits =
@@ -214,7 +214,7 @@ std::string unique_name(const std::string& wanted, std::set<std::string>& taken)
     if (std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "t");
     const bool is_reserved = reserved_words().count(stem) != 0;
     std::string name = is_reserved ? stem + "_1" : stem;
-    for (int i = 2; !taken.insert(name).second; ++i) name = text(stem, "_", i);
+    for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
     return name;
 }
 

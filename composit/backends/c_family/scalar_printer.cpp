@@ -247,7 +247,7 @@ class TermMaker {
 class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
-                     std::set<std::string>& taken)
+                     TakenNames& taken)
         : results_(expand(results)),
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
@@ -340,15 +340,14 @@ class StatementPrinter {
     std::vector<Expr> results_;
     std::vector<Expr> order_;
     const std::vector<std::string>& arguments_;
-    std::set<std::string>& taken_;
+    TakenNames& taken_;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_map<const ExprNode*, Term> terms_;
     std::map<ir::scalar::LoopRun, std::vector<std::string>> runs_;
 };
 
 // Names that the parameters of a body carry, for those that it uses.
-std::vector<std::string> parameter_names(const Specialisation& specialisation,
-                                         std::set<std::string>& taken) {
+std::vector<std::string> parameter_names(const Specialisation& specialisation, TakenNames& taken) {
     std::vector<std::string> names(specialisation.signature.operands.size());
     for (const Expr& expr : ir::scalar::topological_order({specialisation.body}))
         if (expr.op() == Op::argument && names[static_cast<size_t>(expr.index())].empty())
@@ -389,7 +388,7 @@ std::vector<const Specialisation*> functions_used(const std::vector<Expr>& resul
 }
 
 std::string print_function(const Specialisation& specialisation) {
-    std::set<std::string> taken{specialisation.symbol};
+    TakenNames taken({specialisation.symbol});
     const std::vector<std::string> names = parameter_names(specialisation, taken);
     const Statements body = print_statements({specialisation.body}, names, taken);
     std::vector<std::string> parameters;
@@ -407,8 +406,7 @@ std::string print_function(const Specialisation& specialisation) {
 }
 
 Statements print_statements(const std::vector<Expr>& results,
-                            const std::vector<std::string>& arguments,
-                            std::set<std::string>& taken) {
+                            const std::vector<std::string>& arguments, TakenNames& taken) {
     return StatementPrinter(results, arguments, taken).run();
 }
 

@@ -7,6 +7,7 @@
 // hold 0 or 1. Half and complex types are NotSupported.
 #pragma once
 
+#include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/scalar/expr.h"
 #include "composit/ir/scalar/row.h"
 
@@ -23,7 +24,7 @@ std::string literal(ir::DType dtype,
 
 // `wanted` as a C++ identifier that is neither a word of the language nor of the prelude, and not
 // in `taken`, into which it is entered: "x", else "x_2", "x_3", …
-std::string unique_name(const std::string& wanted, std::set<std::string>& taken);
+std::string unique_name(const std::string& wanted, TakenNames& taken);
 
 // Every specialisation (row and dtypes) that the expressions reach through calls, callees before
 // callers, without those of one operation, which are printed in place.
@@ -42,8 +43,7 @@ struct Statements {
     std::vector<std::string> results;  // expressions, one per result
 };
 Statements print_statements(const std::vector<ir::scalar::Expr>& results,
-                            const std::vector<std::string>& arguments,
-                            std::set<std::string>& taken);
+                            const std::vector<std::string>& arguments, TakenNames& taken);
 
 // The tables that lookups read, in `results` and in all functions that they use: `static const
 // double table_…[4] = …`

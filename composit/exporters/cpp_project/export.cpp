@@ -32,7 +32,7 @@ std::vector<std::string> name_buffers(const Program& program, size_t modules) {
     auto claim = [&](size_t b, const std::string& fallback) {
         const Buffer& buffer = program.buffers[b];
         std::string wish = c_family::identifier(buffer.name.empty() ? fallback : buffer.name);
-        bool is_taken = names.taken().count(wish) != 0;
+        bool is_taken = names.taken().contains(wish);
         // A training step returns what it was given: w and new_w.
         if (is_taken && buffer.kind == BufferKind::output) wish = "new_" + wish;
         result[b] = names.claim(wish);

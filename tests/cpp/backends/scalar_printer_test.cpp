@@ -19,7 +19,7 @@ std::string literal_of(ir::DType dtype, double value) {
 }
 
 std::string printed(const Expr& expr, std::vector<std::string> arguments = {"x", "y"}) {
-    std::set<std::string> taken(arguments.begin(), arguments.end());
+    TakenNames taken({arguments.begin(), arguments.end()});
     const Statements out = print_statements({expr}, arguments, taken);
     std::string text;
     for (const std::string& line : out.lines) text += line + "\n";
@@ -44,7 +44,7 @@ TEST(ScalarPrinter, LiteralsAreExact) {
 }
 
 TEST(ScalarPrinter, NamesCollideWithNothing) {
-    std::set<std::string> taken{"x"};
+    TakenNames taken({"x"});
     EXPECT_EQ(unique_name("x", taken), "x_2");
     EXPECT_EQ(unique_name("x", taken), "x_3");
     EXPECT_EQ(unique_name("float", taken), "float_1");

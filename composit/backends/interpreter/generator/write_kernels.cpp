@@ -42,7 +42,7 @@ class Writer {
   public:
     // out[i] = value(a[i], b[i], c[i])
     void add_map(const std::string& symbol, const std::vector<DType>& operands, const Expr& value) {
-        std::set<std::string> taken{"i", "n", "out", "a", "b", "c", "to"};
+        composit::c_family::TakenNames taken({"i", "n", "out", "a", "b", "c", "to"});
         std::vector<std::string> arguments;
         std::string loads;
         for (size_t k = 0; k < operands.size(); ++k) {
