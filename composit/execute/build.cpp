@@ -74,8 +74,9 @@ Built build_as_wished(const Program& program, const Options& options) {
         runtime::backend(built.placements.empty() ? options.backend : built.placements[0].backend);
     const int threads = options.threads > 0 ? options.threads : default_threads();
     try {
-        built.executable =
-            backend->compile(built.program, {options.cache_folder, threads, options.whole_model});
+        built.executable = backend->compile(
+            built.program,
+            {options.cache_folder, threads, options.whole_model, parallel_for(threads)});
     } catch (const NotSupported&) {
         for (const Kernel& kernel : program.kernels)
             check_interpreter(program, kernel, options.backend);

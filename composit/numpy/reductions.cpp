@@ -35,13 +35,16 @@ void check_mask(std::string_view function, const Tensor& where) {
                               where.dtype(), ". bool is required.");
 }
 
-// x where the mask is true, `rest` elsewhere; the mask may not have more dimensions than x.
-Tensor masked(std::string_view function, const Tensor& x, const Tensor& where,
-              const Operand& rest) {
+// x where the mask, if there is one, is true, `rest` elsewhere; the mask may not have more
+// dimensions than x.
+Tensor masked(std::string_view function, const Tensor& x, const Tensor& where, const Tensor& rest) {
     if (!where) return x;
     check_mask(function, where);
     return errors_as(function,
                      [&] { return apply("where", {broadcast_to(where, x.shape()), x, rest}); });
+}
+Tensor masked(std::string_view function, const Tensor& x, const Tensor& where, double rest) {
+    return where ? masked(function, x, where, scalar(x.dtype(), rest)) : x;
 }
 
 // sum and product.
@@ -52,7 +55,7 @@ Tensor total(std::string_view function, Combiner combiner, const Tensor& x, cons
     const DType to = dtype ? *dtype : total_dtype(x.dtype());
     return errors_as(function, [&] {
         Tensor values = ops::astype(x, to);
-        values = masked(function, values, where, scalar(to, is_sum ? 0 : 1));
+        values = masked(function, values, where, is_sum ? 0.0 : 1.0);
         const Tensor result = ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
         if (!initial) return result;
         check_integer_fits(function, initial, to);
@@ -105,7 +108,7 @@ Tensor divided(const Tensor& total, const Tensor& count) {
 }
 
 Tensor mean_of(const Tensor& x, const Tensor& where, const Axes& axes, bool keepdims) {
-    const Tensor values = masked("mean", x, where, scalar(x.dtype(), 0));
+    const Tensor values = masked("mean", x, where, 0.0);
     return divided(ops::reduce(Combiner::sum, values, axes, keepdims),
                    counted("mean", x, where, axes, keepdims));
 }
@@ -119,7 +122,7 @@ Tensor variance_of(const Tensor& x, const Tensor& where, const Axes& axes, doubl
                    bool keepdims) {
     const Tensor deviation = apply("subtract", {x, mean_of(x, where, axes, true)});
     const Tensor squares = squared_size(deviation);
-    const Tensor values = masked("var", squares, where, scalar(squares.dtype(), 0));
+    const Tensor values = masked("var", squares, where, 0.0);
     const Tensor sum = ops::reduce(Combiner::sum, values, axes, keepdims);
     const Tensor count = counted("var", x, where, axes, keepdims);
     if (count.type().weak) {
@@ -155,7 +158,7 @@ Tensor position(std::string_view function, Combiner combiner, const Tensor& x,
 Tensor logical(std::string_view function, Combiner combiner, const Tensor& x, const Axis& axis,
                bool keepdims, const Tensor& where) {
     Tensor values = ops::astype(x, DType::boolean);
-    values = masked(function, values, where, scalar(DType::boolean, combiner == Combiner::all));
+    values = masked(function, values, where, combiner == Combiner::all ? 1.0 : 0.0);
     return ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
 }
 

@@ -304,7 +304,13 @@ Tensor map(std::string_view row_name, std::vector<Tensor> operands) {
 
 Tensor astype(const Tensor& x, DType dtype) {
     if (x.dtype() == dtype && !x.type().weak) return x;
-    return ir::make(astype_operation(), {x}, {{"dtype", dtype}});
+    static const auto& attributes = *new auto([] {
+        std::array<ir::SharedAttributes, ir::dtype_count> all;
+        for (int d = 0; d < ir::dtype_count; ++d)
+            all[static_cast<size_t>(d)] = ir::shared({{"dtype", static_cast<DType>(d)}});
+        return all;
+    }());
+    return {ir::make_node(astype_operation(), {x}, attributes[static_cast<size_t>(dtype)]), 0};
 }
 
 void register_map() {

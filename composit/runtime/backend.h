@@ -54,6 +54,7 @@ struct CompileOptions {
     std::string cache_folder;  // empty: the default; back ends that do not cache ignore it
     int threads = 1;
     bool whole_model = false;  // one function that calls all kernels, if it generates functions
+    ParallelFor parallel_for = {};  // for what runs when the executable is made; empty: in turn
 };
 
 class Backend {

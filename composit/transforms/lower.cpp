@@ -30,7 +30,7 @@ GraphLowering::GraphLowering(const LowerOptions& options) : options_(options) {
     program_.name = options.name;
 }
 
-std::string GraphLowering::unique_name(std::set<std::string>& taken, std::string name) {
+std::string GraphLowering::unique_name(std::unordered_set<std::string>& taken, std::string name) {
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "t_" + name;

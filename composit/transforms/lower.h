@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace composit::transforms {
@@ -37,7 +38,7 @@ class GraphLowering : public ir::Lowering {
     static constexpr int largest_body = 64;
     static constexpr size_t most_inputs = 16;
 
-    std::string unique_name(std::set<std::string>& taken, std::string name);
+    std::string unique_name(std::unordered_set<std::string>& taken, std::string name);
     int add_buffer(ir::kernel::BufferKind kind, ir::DType dtype, const ir::Shape& shape,
                    const std::string& name);
     void bind_input(const Tensor& leaf, const std::string& fallback_name);
@@ -54,7 +55,7 @@ class GraphLowering : public ir::Lowering {
     std::unordered_map<const ir::Node*, std::vector<ir::Nest>> values_;
     std::unordered_map<const ir::Node*, std::vector<int>> uses_;    // to come, of each output
     std::set<std::pair<const ir::Node*, int>> outputs_, repeated_;  // repeated: by broadcasting
-    std::set<std::string> buffer_names_, kernel_names_;
+    std::unordered_set<std::string> buffer_names_, kernel_names_;
     std::map<std::string, int> last_number_;
     const ir::Node* node_ = nullptr;  // being lowered
 };

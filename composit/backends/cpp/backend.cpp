@@ -74,6 +74,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
         compiled.command = command_line(build_command(compiler));
         const std::string name =
             program.name.empty() ? "program" : c_family::identifier(program.name);
+        const std::string head = head_of(program, compiled.command);
         std::vector<Source> sources;
         const auto add = [&](const std::string& file, std::string text) {
             compiled.sources.push_back({file, text});
@@ -85,7 +86,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
             const c_family::Module& module = modules.modules[m];
             const std::string model =
                 is_one_file ? model_text(layout.steps, 0, &module.functions) : "";
-            add(text("kernels_", m, ".cpp"), source_of(module, program, compiled.command, model));
+            add(text("kernels_", m, ".cpp"), source_of(module, head, model));
         }
         for (size_t s = 0; options.whole_model && !is_one_file && s < layout.steps.size();
              s += steps_per_file) {
@@ -93,7 +94,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
             const auto end = layout.steps.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                         s + steps_per_file, layout.steps.size()));
             add(text("model_", s / steps_per_file, ".cpp"),
-                source_of_model(program, compiled.command, model_text({begin, end}, s, nullptr)));
+                source_of_model(head, model_text({begin, end}, s, nullptr)));
         }
         compiled.models = is_one_file ? 1 : sources.size() - modules.modules.size();
         built = build_all(sources, options.cache_folder, options.threads, stop);
@@ -105,7 +106,8 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
         if (one.error) std::rethrow_exception(one.error);
         compiled.libraries.push_back(one.library);
     }
-    return std::make_shared<CompiledProgram>(program, modules, layout, std::move(compiled));
+    return std::make_shared<CompiledProgram>(program, modules, layout, std::move(compiled),
+                                             options.parallel_for);
 }
 
 }  // namespace composit::cpp

@@ -32,12 +32,6 @@ std::string entry_function(const PrintedKernel& kernel) {
                 "\n    *fault = {first.outer, first.axis, first.index};\n}\n");
 }
 
-std::string head_of(const ir::kernel::Program& program, const std::string& build_command) {
-    return c_family::file_comment(program,
-                                  {"Compiled in this folder by:", "    " + build_command}) +
-           "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas();
-}
-
 constexpr const char* entry_declaration = R"(// ----- how the functions are called
 
 struct Fault {
@@ -52,10 +46,15 @@ struct Entry {
 
 }  // namespace
 
-std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
-                      const std::string& build_command, const std::string& model) {
-    std::string result =
-        head_of(program, build_command) + "\nnamespace {\n\n" + module.text + entry_declaration;
+std::string head_of(const ir::kernel::Program& program, const std::string& build_command) {
+    return c_family::file_comment(program,
+                                  {"Compiled in this folder by:", "    " + build_command}) +
+           "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas();
+}
+
+std::string source_of(const c_family::Module& module, const std::string& head,
+                      const std::string& model) {
+    std::string result = head + "\nnamespace {\n\n" + module.text + entry_declaration;
     std::string table;
     for (const PrintedKernel& kernel : module.functions) {
         if (kernel.tasks == 0) {
@@ -73,9 +72,8 @@ std::string source_of(const c_family::Module& module, const ir::kernel::Program&
     return model.empty() ? result : result + "\n" + model;
 }
 
-std::string source_of_model(const ir::kernel::Program& program, const std::string& build_command,
-                            const std::string& model) {
-    return head_of(program, build_command) + "\n" + entry_declaration + model;
+std::string source_of_model(const std::string& head, const std::string& model) {
+    return head + "\n" + entry_declaration + model;
 }
 
 }  // namespace composit::cpp

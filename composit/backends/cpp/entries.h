@@ -21,11 +21,12 @@ struct Entry {
 
 inline constexpr const char* entries_symbol = "composit_kernels";  // const Entry[…]
 
+// What all files of a program begin with: a large one has hundreds, so it is made once.
+std::string head_of(const ir::kernel::Program& program, const std::string& build_command);
 // The complete source of one module of a program; `model` (whole_model.h) stands at its end.
-std::string source_of(const c_family::Module& module, const ir::kernel::Program& program,
-                      const std::string& build_command, const std::string& model = "");
+std::string source_of(const c_family::Module& module, const std::string& head,
+                      const std::string& model = "");
 // The complete source of a file that holds nothing but a model.
-std::string source_of_model(const ir::kernel::Program& program, const std::string& build_command,
-                            const std::string& model);
+std::string source_of_model(const std::string& head, const std::string& model);
 
 }  // namespace composit::cpp

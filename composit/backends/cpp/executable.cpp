@@ -98,19 +98,26 @@ Layout::Layout(const Program& program, const c_family::Modules& modules) {
 }
 
 CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules& modules,
-                                 const Layout& layout, Compiled compiled)
+                                 const Layout& layout, Compiled compiled,
+                                 const runtime::ParallelFor& parallel_for)
     : compiled_(std::move(compiled)),
       places_(layout.places),
       kernel_count_(program.kernels.size()),
       arena_bytes_(layout.arena_bytes) {
+    // All packed operands together, so that large pages hold them.
+    int64_t packed_bytes = 0;
+    for (const Buffer& buffer : program.buffers)
+        if (buffer.kind == BufferKind::packed) packed_bytes += rounded_up(buffer.bytes);
+    if (packed_bytes > 0) packed_ = ir::allocate_aligned(packed_bytes);
+    char* packed = static_cast<char*>(packed_.get());
     for (const Buffer& buffer : program.buffers) {
         if (buffer.kind == BufferKind::constant) {
             constants_.push_back(buffer.value);
             constant_pointers_.push_back(const_cast<void*>(buffer.value.data()));
         }
         if (buffer.kind == BufferKind::packed) {
-            packed_.push_back(ir::allocate_aligned(buffer.bytes));
-            constant_pointers_.push_back(packed_.back().get());
+            constant_pointers_.push_back(packed);
+            packed += rounded_up(buffer.bytes);
         }
     }
     constant_pointers_.push_back(nullptr);
@@ -120,18 +127,32 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     const size_t count = compiled_.libraries.size();
     for (size_t m = count - compiled_.models; m < count; ++m)
         models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));
+    std::vector<Step> packs;
     for (const c_family::Call& call : modules.calls.at(0)) {
-        if (!is_once(program.kernels[call.kernel])) continue;
-        const Step step = step_of(program, modules, call);
-        std::vector<void*> at;
-        for (const Layout::Place& place : step.at) at.push_back(pointer(place, {}, nullptr));
-        run_step(step, {}, at.data());
+        if (is_once(program.kernels[call.kernel])) packs.push_back(step_of(program, modules, call));
     }
+    pack(packs, parallel_for);
     for (size_t s = 0; s < layout.calls.size(); ++s) {
         steps_.push_back(step_of(program, modules, *layout.calls[s]));
         if (layout.steps[s].is_direct)
             scratch_bytes_ = std::max(scratch_bytes_, steps_.back().entry.scratch_bytes);
     }
+}
+
+// Each is one task: packing is little work for a lot of memory.
+void CompiledProgram::pack(const std::vector<Step>& steps,
+                           const runtime::ParallelFor& parallel_for) const {
+    const auto run_one = [&](int64_t number) {
+        const Step& step = steps[static_cast<size_t>(number)];
+        std::vector<void*> at;
+        for (const Layout::Place& place : step.at) at.push_back(pointer(place, {}, nullptr));
+        run_step(step, {}, at.data());
+    };
+    const auto count = static_cast<int64_t>(steps.size());
+    if (parallel_for)
+        parallel_for(count, run_one);
+    else
+        for (int64_t i = 0; i < count; ++i) run_one(i);
 }
 
 CompiledProgram::Step CompiledProgram::step_of(const Program& program,

@@ -39,7 +39,8 @@ struct Layout {
 class CompiledProgram : public runtime::Executable {
   public:
     CompiledProgram(const ir::kernel::Program& program, const c_family::Modules& modules,
-                    const Layout& layout, Compiled compiled);
+                    const Layout& layout, Compiled compiled,
+                    const runtime::ParallelFor& parallel_for);
 
     void run(const runtime::Run& run) const override;
     std::vector<double> seconds_of_kernels(const runtime::Run& run) const override;
@@ -62,6 +63,7 @@ class CompiledProgram : public runtime::Executable {
     };
     struct Running;  // a run of a model
 
+    void pack(const std::vector<Step>& steps, const runtime::ParallelFor& parallel_for) const;
     Step step_of(const ir::kernel::Program& program, const c_family::Modules& modules,
                  const c_family::Call& call) const;
     void run_steps(const runtime::Run& run, std::vector<double>* seconds) const;
@@ -77,7 +79,7 @@ class CompiledProgram : public runtime::Executable {
     std::vector<Step> steps_;
     std::vector<Layout::Place> places_;
     std::vector<ir::Array> constants_;  // keeps their memory
-    std::vector<std::shared_ptr<void>> packed_;
+    std::shared_ptr<void> packed_;
     std::vector<void*> constant_pointers_;
     size_t kernel_count_ = 0;
     int64_t arena_bytes_ = 0, scratch_bytes_ = 0;  // of steps that the models call at once

@@ -35,6 +35,8 @@ def the_output(out: Any) -> Any:
 
 def write_out(function: str, result: LazyTensor, out: Any) -> Any:
     """The result written over `out`, as NumPy's out= does: cast by the rule same_kind."""
+    if out is None:
+        return result
     import numpy as np
 
     out = the_output(out)
