@@ -19,7 +19,6 @@ namespace {
 
 constexpr int64_t least_bytes = 16 << 10;  // smaller operands are packed as quickly as found
 constexpr int64_t widest_tile = 32;        // columns of a register tile, at most
-constexpr int64_t across_multiple = 64;    // see Pack
 
 Access part(const Access& access, size_t first, size_t count, size_t then, size_t then_count) {
     Access result = access;
@@ -83,10 +82,10 @@ class Packer {
         auto [found, is_new] = made_.emplace(key, static_cast<int>(program_.buffers.size()));
         if (is_new) {
             const Buffer from = program_.buffers[static_cast<size_t>(pack.from.buffer)];
-            const int64_t across = (ir::element_count(pack.across) + across_multiple - 1) /
-                                   across_multiple * across_multiple;
             const int64_t depth = ir::element_count(pack.depth);
             pack.to = {found->second, pack.from.dtype, 0, {depth, 1}};
+            kernel.body = pack;
+            const int64_t across = ir::kernel::accesses_written(kernel)[0].extents[0];
             Buffer to;
             to.name = "packed_" + from.name;
             to.kind = BufferKind::packed;

@@ -222,7 +222,9 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
                 result.push_back({f.output, concatenate({f.outer, f.positions})});
             },
             [&](const Pack& p) {
-                const int64_t across = (element_count(p.across) + 63) / 64 * 64;
+                // Tiles have up to 32 columns; the last one of rows has at most three too many.
+                const int64_t count = element_count(p.across);
+                const int64_t across = p.is_left ? count + 3 : (count + 63) / 64 * 64;
                 result.push_back({p.to, {across, element_count(p.depth)}});
             },
             [&](const Fused& fused) { put_members(result, fused, false); },

@@ -96,7 +96,7 @@ struct Pack {
     Extents across, depth;
     bool is_left = false;
     Access from;  // strides over across + depth
-    Access to;    // strides over the elements of `across`, filled up to a multiple of 64, and depth
+    Access to;    // strides over `across`, filled up to whole register tiles of any CPU, and depth
 };
 
 // output[outer, inner] = data[sum over j of index_j[outer] * axis_strides[j] + inner part], NumPy's

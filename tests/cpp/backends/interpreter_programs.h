@@ -104,6 +104,15 @@ inline std::vector<Program> border_contractions() {
     programs.push_back(product("column_blocks", d, 14, 9, 1100));
     programs.push_back(product("long_integers", DType::int64, 7, 300, 530));
     programs.push_back(product("short_integers", DType::uint16, 3, 20, 9, 2, true));
+    // The left operand runs along the rows.
+    for (const int64_t n : {48, 49, 50, 55, 57, 96, 104}) {
+        Builder b("transposed_left_" + std::to_string(n));
+        const int x = b.input("x", f, {30, n}), w = b.input("w", f, {30, 66}),
+                  y = b.output("y", f, {n, 66});
+        b.kernel("matmul", ir::kernel::Contract{
+                               {}, {n}, {66}, {30}, b.access(x, {1, n}), b.all(w), b.all(y)});
+        programs.push_back(b.done());
+    }
     // The output runs along the rows.
     Builder b("transposed_output");
     const int x = b.input("x", f, {60, 30}), w = b.input("w", f, {30, 50}),

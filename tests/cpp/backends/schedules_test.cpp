@@ -85,6 +85,16 @@ std::vector<Case> cases() {
          [](V x) { return std::vector{numpy::matmul(weights({31, 300}, 5), x[0])}; },
          0,
          1},
+        {"weights_beside_whole_tiles",  // of 4, 6 and 12 rows
+         {{70, 33}},
+         [](V x) {
+             std::vector<Tensor> products;
+             for (const int64_t rows : {62, 63, 65, 67, 128, 154})
+                 products.push_back(numpy::matmul(weights({rows, 70}, 5), x[0]));
+             return products;
+         },
+         0,
+         6},
         {"too_small_to_gain", {{2, 3}}, [](V x) { return std::vector{softmax(x[0], -1)}; }, 0, 0},
         {"handed_on_by_columns",  // sums over rows do not belong to rows
          {{128, 128}},

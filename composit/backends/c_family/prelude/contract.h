@@ -39,7 +39,7 @@ struct ContractPart {
     int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
 };
 
-constexpr int64_t contract_row_block = 144, contract_column_block = 1024;
+constexpr int64_t contract_row_block = 144, contract_column_block = 1024, panels_at_a_time = 4;
 
 // Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
 template <class T>
@@ -97,9 +97,9 @@ class ContractBlocks {
         // The last, incomplete panel is packed in any case; it is the only one filled up with
         // zeros.
         direct_columns_ = reads_right_once ? consecutive_panels() * tile_columns<T> : 0;
-        if (!c_.right_is_packed)
-            pack_right(right_, right_columns_.offsets + direct_columns_, columns - direct_columns_,
-                       right_depth_.offsets, depth, packed_right_);
+        packed_begin_ = packed_end_ = direct_columns_;
+        // What no second row block reads takes the place of what was packed before.
+        is_used_once_ = part.row_end - part.row_begin <= contract_row_block;
         for (int64_t i = part.row_begin; i < part.row_end; i += contract_row_block) {
             const int64_t rows = least(part.row_end - i, contract_row_block);
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
@@ -128,7 +128,7 @@ class ContractBlocks {
         const int64_t count = least(right_columns_.count - j, width);
         const int64_t* columns = output_columns_.offsets + j;
         const bool is_consecutive = count == width && are_consecutive(columns, width);
-        return {output_, output_rows_.offsets + i, columns, count, is_consecutive, is_first};
+        return {output_, output_rows_.offsets + i, columns, 1, count, is_consecutive, is_first};
     }
 
     DirectRight<T> direct_right(int64_t j) const {
@@ -138,7 +138,51 @@ class ContractBlocks {
         if (c_.right_is_packed)
             return {right_ + (right_columns_.begin + j) * whole_depth_ +
                     first_depth_ * tile_columns<T>};
-        return {packed_right_ + (j - direct_columns_) * depth};
+        return {packed_right_ + (j - packed_begin_) * depth};
+    }
+    // Whether the panels from column j on lie side by side: read together, they are whole lines.
+    bool are_best_together(int64_t j) const {
+        constexpr int64_t length = panels_at_a_time * tile_columns<T>;
+        return j + length <= right_columns_.count &&
+               are_consecutive(right_columns_.offsets + j, length);
+    }
+
+    // Packs `panels` panels from column j on, or some more.
+    void need_panels(int64_t j, int64_t panels, int64_t depth) {
+        constexpr int64_t width = tile_columns<T>;
+        const int64_t left = right_columns_.count - j;
+        if (c_.right_is_packed || least(j + panels * width, right_columns_.count) <= packed_end_)
+            return;
+        if (is_used_once_) packed_begin_ = j;
+        // One alone stays in the L1 cache until it is used.
+        const bool is_one = is_used_once_ && panels == 1 && !are_best_together(j);
+        const int64_t count = least(left, is_one ? width : panels_at_a_time * width);
+        pack_right(right_, right_columns_.offsets + j, count, right_depth_.offsets, depth,
+                   packed_right_ + (j - packed_begin_) * depth);
+        packed_end_ = j + count;
+    }
+
+    // Fetches the packed panels that come after those of column j while these are in use.
+    class NextPanel {
+      public:
+        NextPanel(const T* at, int64_t bytes, int64_t tiles)
+            : at_(reinterpret_cast<const char*>(at)), each_((bytes / 64 + tiles - 1) / tiles) {}
+        void fetch_some() {
+            for (int64_t line = 0; line < each_; ++line, at_ += 64)
+                __builtin_prefetch(at_, 0, 2);  // into the L2 cache
+        }
+
+      private:
+        const char* at_;
+        int64_t each_;
+    };
+    NextPanel next_panel(int64_t j, int64_t depth) const {
+        constexpr int64_t width = tile_columns<T>;
+        j += width;
+        if (j < direct_columns_ || j >= (c_.right_is_packed ? right_columns_.count : packed_end_))
+            return {nullptr, 0, 1};
+        return {packed_right(j, depth).at, depth * width * static_cast<int64_t>(sizeof(T)),
+                (left_rows_.count + tile_rows - 1) / tile_rows};
     }
 
     template <class Left>
@@ -148,14 +192,18 @@ class ContractBlocks {
             const bool is_direct = Allowed::reads_right && j < direct_columns_;
             if (left_rows_.count == 1 && j + 4 * width <= right_columns_.count &&
                 is_direct == (j + 3 * width < direct_columns_)) {
+                if (!is_direct) need_panels(j, 4, depth);
                 four_panels<Left>(j, is_direct, is_first, depth);
                 j += 3 * width;
                 continue;
             }
             TileOutput<T> out = output_at(0, j, is_first);
-            for (int64_t i = 0; i < left_rows_.count;) {
-                const int rows = next_tile_rows(left_rows_.count - i);
-                out.rows = output_rows_.offsets + i;
+            int64_t i = 0;
+            if (!is_direct) i = first_tiles<Left>(j, depth, out);
+            NextPanel next = next_panel(j, depth);
+            while (i < left_rows_.count) {
+                next.fetch_some();
+                const int rows = rows_of_tile(i, out);
                 const Left left = left_at<Left>(i, depth, rows);
                 if constexpr (Allowed::reads_right)
                     if (is_direct) tile(rows, left, direct_right(j), depth, out);
@@ -163,6 +211,35 @@ class ContractBlocks {
                 i += rows;
             }
         }
+    }
+
+    // The rows of the tile at row i, whose results go to `out`.
+    int rows_of_tile(int64_t i, TileOutput<T>& out) const {
+        const int rows = next_tile_rows(left_rows_.count - i, c_.left_is_packed);
+        out.rows = output_rows_.offsets + i;
+        out.row_count = least(left_rows_.count - i, rows);
+        return rows;
+    }
+
+    // Sees to it that the panel of column j is packed: by its first tile, where that can do it.
+    // Returns the number of rows that are done.
+    template <class Left>
+    int64_t first_tiles(int64_t j, int64_t depth, TileOutput<T>& out) {
+        constexpr int64_t width = tile_columns<T>;
+        if (c_.right_is_packed || j < packed_end_) return 0;
+        if (j + width <= right_columns_.count && !are_best_together(j) &&
+            rows_of_tile(0, out) == tile_rows) {
+            if (is_used_once_) packed_begin_ = j;
+            PackingRight<T> right{right_, right_depth_.offsets,
+                                  packed_right_ + (j - packed_begin_) * depth};
+            if (right.find(right_columns_.offsets + j)) {
+                contract_tile<T, tile_rows>(left_at<Left>(0, depth, tile_rows), right, depth, out);
+                packed_end_ = j + width;
+                return tile_rows;
+            }
+        }
+        need_panels(j, 1, depth);
+        return 0;
     }
 
     template <class Left>
@@ -198,7 +275,6 @@ class ContractBlocks {
     static void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
         if (rows == tile_rows) return contract_tile<T, tile_rows>(left, right, depth, out);
         if (rows == 4) return contract_tile<T, 4>(left, right, depth, out);
-        if (rows == 2) return contract_tile<T, 2>(left, right, depth, out);
         return contract_tile<T, 1>(left, right, depth, out);
     }
 
@@ -208,7 +284,8 @@ class ContractBlocks {
     const T* left_ = nullptr;
     const T* right_ = nullptr;
     T* output_ = nullptr;
-    int64_t direct_columns_ = 0;
+    int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
+    bool is_used_once_ = false;
     int64_t whole_depth_ = 0, first_depth_ = 0;
     OffsetWindow<contract_row_block> left_rows_, output_rows_;
     OffsetWindow<contract_column_block> right_columns_, output_columns_;

@@ -12,14 +12,18 @@ constexpr int tile_rows = vector_bytes == 64 ? 12 : vector_bytes == 32 ? 6 : 4;
 template <class T>
 constexpr int tile_columns = 2 * vector_lanes<T>;
 
-// Where the tile's operands lie: element (i, k) of left at left[i * row + k * depth] when packed,
-// else at left[rows[i] + depths[k]]; row k of right at right[k * tile_columns], else at
-// right[depths[k]].
+// Where the tile's operands lie: element (i, k) of a tile of R rows of left at left[k * R + i] when
+// packed, else at left[rows[i] + depths[k]], as start(i)[offset<R>(k)]; row k of right at
+// right[k * tile_columns], else at right[depths[k]].
 template <class T>
 struct PackedLeft {
     static constexpr bool is_packed = true;
     const T* at;
-    COMPOSIT_INLINE T operator()(int i, int64_t k, int rows) const { return at[k * rows + i]; }
+    COMPOSIT_INLINE const T* start(int64_t i) const { return at + i; }
+    template <int R>
+    COMPOSIT_INLINE int64_t offset(int64_t k) const {
+        return k * R;
+    }
 };
 template <class T>
 struct DirectLeft {
@@ -27,7 +31,11 @@ struct DirectLeft {
     const T* at;
     const int64_t* rows;
     const int64_t* depths;
-    COMPOSIT_INLINE T operator()(int i, int64_t k, int) const { return at[rows[i] + depths[k]]; }
+    COMPOSIT_INLINE const T* start(int64_t i) const { return at + rows[i]; }
+    template <int>
+    COMPOSIT_INLINE int64_t offset(int64_t k) const {
+        return depths[k];
+    }
 };
 template <class T>
 struct PackedRight {
@@ -41,13 +49,13 @@ struct DirectRight {
     COMPOSIT_INLINE const T* operator()(int64_t k) const { return at + depths[k]; }
 };
 
-// Where its results go: element (i, j) to at[rows[i] + columns[j]] for j < count.
+// Where its results go: element (i, j) to at[rows[i] + columns[j]] for i < row_count, j < count.
 template <class T>
 struct TileOutput {
     T* at;
     const int64_t* rows;
     const int64_t* columns;
-    int64_t count;
+    int64_t row_count, count;
     bool is_consecutive;  // a full tile whose columns are neighbours in memory
     bool is_first;        // the first depth block: its results are stored, later ones are added
 };
@@ -58,6 +66,7 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>
     if (out.is_consecutive) {
 #pragma GCC unroll 16
         for (int i = 0; i < R; ++i) {
+            if (i == out.row_count) break;
             T* row = out.at + out.rows[i] + out.columns[0];
             store(row, out.is_first ? sums[i][0] : load(row) + sums[i][0]);
             store(row + lanes, out.is_first ? sums[i][1] : load(row + lanes) + sums[i][1]);
@@ -70,7 +79,7 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>
         store(plain[i], sums[i][0]);
         store(plain[i] + lanes, sums[i][1]);
     }
-    for (int i = 0; i < R; ++i) {
+    for (int64_t i = 0; i < out.row_count; ++i) {
         for (int64_t j = 0; j < out.count; ++j) {
             T& to = out.at[out.rows[i] + out.columns[j]];
             to = out.is_first ? plain[i][j] : to + plain[i][j];
@@ -80,19 +89,23 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>
 
 template <class T, int R, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out) {
+    for (int64_t i = 0; i < out.row_count; ++i)
+        __builtin_prefetch(out.at + out.rows[i] + out.columns[0]);
+    const T* starts[R];  // in registers; rows that are not wanted repeat the last one
     Vector<T> sums[R][2];
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
+        starts[i] = left.start(Left::is_packed || i < out.row_count ? i : out.row_count - 1);
         sums[i][0] = sums[i][1] = Vector<T>{};
-        __builtin_prefetch(out.at + out.rows[i] + out.columns[0]);
     }
 #pragma GCC unroll 4
     for (int64_t k = 0; k < depth; ++k) {
+        const int64_t offset = left.template offset<R>(k);
         const T* row = right(k);
         const Vector<T> low = load(row), high = load(row + vector_lanes<T>);
 #pragma GCC unroll 16
         for (int i = 0; i < R; ++i) {
-            const Vector<T> factor = left(i, k, R) - Vector<T>{};
+            const Vector<T> factor = starts[i][offset] - Vector<T>{};
             __asm__("" ::
                         : "memory");  // keeps g++ from loading neighbours at once and shuffling
                                       // them apart
@@ -111,7 +124,7 @@ void contract_row(Left left, const Right (&rights)[4], int64_t depth,
 #pragma GCC unroll 4
     for (int p = 0; p < 4; ++p) sums[p][0][0] = sums[p][0][1] = Vector<T>{};
     for (int64_t k = 0; k < depth; ++k) {
-        const Vector<T> factor = left(0, k, 1) - Vector<T>{};
+        const Vector<T> factor = left.start(0)[left.template offset<1>(k)] - Vector<T>{};
 #pragma GCC unroll 4
         for (int p = 0; p < 4; ++p) {
             const T* row = rights[p](k);
