@@ -76,13 +76,27 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
     return name;
 }
 
+// Whether the tiles read the left operand where it lies: few columns do not repay packing it, nor
+// somewhat more where each row is read along memory. (Not if rows are whole pages apart, which
+// share few of the cache's sets.)
+bool reads_left(const Contract& c, const Groups& groups) {
+    constexpr int64_t few_columns = 64, more_columns = 320, page = 4096;
+    if (c.left_is_packed) return false;
+    if (groups.column_count() <= few_columns) return true;
+    if (groups.column_count() > more_columns || groups.depth.extents.empty()) return false;
+    const bool is_along_memory =
+        groups.depth.accesses[0].strides.back() == 1 && groups.depth.extents.back() >= 16;
+    const int64_t row = groups.rows.extents.empty() ? 1 : groups.rows.accesses[0].strides.back();
+    return is_along_memory && row * ir::size_of(c.left.dtype) % page != 0;
+}
+
 // "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that
-// suit these lengths: few columns do not repay packing left, nor few rows packing right.
+// suit these lengths.
 std::string call(const Contract& c, const Groups& groups, const std::string& product,
                  const std::vector<std::string>& bounds, const std::string& memory) {
-    constexpr int64_t few_columns = 64, few_rows = 12;
-    bool packs_left = groups.column_count() > few_columns || c.left_is_packed;
-    bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
+    constexpr int64_t few_rows = 12;  // do not repay packing right
+    const bool packs_left = !reads_left(c, groups);
+    const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
     auto word = [](bool value) { return value ? "true" : "false"; };
     return text("contract<Reading<", word(packs_left), ", ", word(!packs_left), ", ",
                 word(reads_right), ">>(", product, ", {", join(bounds), "}, ", memory, ");");
@@ -112,7 +126,66 @@ void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bo
     writer.code.close();
 }
 
+// The stride of an access over a group of at most one loop.
+int64_t only_stride(const LoopNest& nest, size_t access) {
+    return nest.extents.empty() ? 1 : nest.accesses[access].strides[0];
+}
+
+// Whether a product is so small that tables of offsets and packed panels cost more than the work.
+bool is_small(const Contract& c, const Groups& groups) {
+    constexpr int64_t most_work = 65536, most_copied = 4096, few_rows = 4, little_work = 2048;
+    const int64_t rows = groups.row_count(), columns = groups.column_count();
+    const int64_t depth = ir::element_count(groups.depth.extents), work = rows * columns * depth;
+    if (c.left_is_packed || c.right_is_packed || depth == 0 || depth > 256) return false;
+    for (const LoopNest* nest : {&groups.rows, &groups.columns, &groups.depth})
+        if (nest->extents.size() > 1) return false;
+    if (work > most_work || depth * std::max<int64_t>(rows, columns) > most_copied) return false;
+    return std::min(rows, columns) >= few_rows || work <= little_work;
+}
+
+// How well vectors of results along these loops can be stored.
+int64_t fits_vectors(const LoopNest& nest) {
+    const int64_t count = ir::element_count(nest.extents);
+    return only_stride(nest, 1) == 1 ? std::min<int64_t>(count, 8) : 0;
+}
+
+// "contract_small<17, 8, 17, float>({x + b * 8, 64, 1}, {w, 8, 1}, {y + b * 136, 8, 1});"
+void print_small(KernelText& writer, const Contract& c, const Groups& groups) {
+    writer.printed.prelude = {"contract_small.h"};
+    const std::string element = type_name(c.output.dtype);
+    const int64_t rows = groups.row_count(), columns = groups.column_count();
+    // Factors commute, so either side may be the columns, of which vectors are made.
+    const bool is_swapped = fits_vectors(groups.rows) > fits_vectors(groups.columns);
+    const std::vector<std::string> indices =
+        writer.claim_indices(groups.batch.extents.size(), "bcd");
+    const auto operand = [&](const Access& access, size_t number, int64_t row, int64_t column) {
+        Access start = access;
+        start.strides = groups.batch.accesses[number].strides;
+        return text("{", writer.place(start, indices, element, number == 2), ", ", row, ", ",
+                    column, "}");
+    };
+    const int64_t row = only_stride(groups.rows, 0), column = only_stride(groups.columns, 0);
+    const int64_t left_depth = only_stride(groups.depth, 0);
+    const int64_t right_depth = only_stride(groups.depth, 1);
+    const int64_t out_row = only_stride(groups.rows, 1),
+                  out_column = only_stride(groups.columns, 1);
+    const std::string call =
+        is_swapped ? join(std::vector<std::string>{operand(c.right, 1, column, right_depth),
+                                                   operand(c.left, 0, left_depth, row),
+                                                   operand(c.output, 2, out_column, out_row)})
+                   : join(std::vector<std::string>{operand(c.left, 0, row, left_depth),
+                                                   operand(c.right, 1, right_depth, column),
+                                                   operand(c.output, 2, out_row, out_column)});
+    const int split = choose_split(groups.batch.extents, ir::kernel::flops({"", "", {}, c}));
+    writer.printed.tasks = split < 0 ? 1 : groups.batch.extents[static_cast<size_t>(split)];
+    writer.code.nest(
+        loop_headers(indices, groups.batch.extents, split),
+        {text("contract_small<", is_swapped ? columns : rows, ", ", is_swapped ? rows : columns,
+              ", ", ir::element_count(groups.depth.extents), ", ", element, ">(", call, ");")});
+}
+
 void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
+    if (is_small(c, groups)) return print_small(writer, c, groups);
     std::string element = type_name(c.output.dtype);
     writer.printed.prelude = {"contract.h"};
     writer.printed.scratch_bytes = text("contract_scratch<", element, "> * sizeof(", element, ")");

@@ -199,6 +199,48 @@ inline Program convolution() {
     return b.done();
 }
 
+// A convolution whose columns are the pixels of padded images: vectors of them are in two rows.
+inline Program image_columns(int64_t filters, int64_t channels, int64_t width) {
+    const int64_t padded = width + 2, pixels = padded * padded;
+    Builder b("image_columns_" + std::to_string(filters) + "_" + std::to_string(width));
+    int image = b.input("image", DType::float32, {2, channels, padded, padded});
+    int w = b.input("w", DType::float32, {filters, channels, 3, 3});
+    int y = b.output("y", DType::float32, {2, filters, width, width});
+    b.kernel("convolve", ir::kernel::Contract{
+                             {},
+                             {filters},
+                             {2, width, width},
+                             {3, 3, channels},
+                             b.access(w, {channels * 9, 3, 1, 9}),
+                             b.access(image, {padded, 1, pixels, channels * pixels, padded, 1}),
+                             b.access(y, {width * width, filters * width * width, width, 1})});
+    return b.done();
+}
+
+// Products too small for panels: of all lengths around those of vectors and tiles, with the right
+// operand and the output either way round.
+inline Program small_products(DType dtype) {
+    Builder b("small_products");
+    constexpr int64_t batch = 3, columns[] = {1, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33};
+    int64_t number = 0;
+    for (const int64_t rows : {1, 2, 5, 6, 8, 13, 17})
+        for (const int64_t depth : {1, 8, 17}) {
+            const int64_t n = columns[number % 12];
+            const std::string name = std::to_string(number++);
+            const int x = b.input("x" + name, dtype, {batch, rows, depth});
+            const int w = b.input("w" + name, dtype, {batch, depth, n});
+            const int y = b.output("y" + name, dtype, {batch, rows, n});
+            std::vector<int64_t> right = {depth * n, n, 1}, out = {rows * n, n, 1};
+            if (number % 2 == 0) right = {depth * n, 1, depth};
+            if (number % 5 == 0) out = {rows * n, 1, rows};
+            b.kernel(
+                "small_" + name,
+                ir::kernel::Contract{
+                    {batch}, {rows}, {n}, {depth}, b.all(x), b.access(w, right), b.access(y, out)});
+        }
+    return b.done();
+}
+
 inline std::vector<Program> contract_programs() {
     const DType f = DType::float32, d = DType::float64;
     return {
@@ -213,6 +255,11 @@ inline std::vector<Program> contract_programs() {
         product("product_int8", DType::int8, 5, 30, 7, 2),
         product("product_bool", DType::boolean, 6, 5, 7),
         convolution(),
+        small_products(f),
+        small_products(d),
+        image_columns(7, 3, 26),
+        image_columns(8, 30, 5),
+        image_columns(150, 2, 9),
     };
 }
 
