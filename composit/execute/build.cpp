@@ -62,7 +62,7 @@ Built build_as_wished(const Program& program, const Options& options) {
     if (bytes_of_part > 0) {
         if (options.bytes_of_part > 0) bytes_of_part = options.bytes_of_part;
         built.program = transforms::pack_constants(
-            transforms::fuse_rows(std::move(built.program), bytes_of_part));
+            transforms::fuse_rows(transforms::merge_maps(std::move(built.program)), bytes_of_part));
         built.placements = place(built.program, options);
     }
     built.program = transforms::plan_buffers(std::move(built.program), options.reuse_buffers);

@@ -18,11 +18,11 @@ namespace {
 
 using numpy::apply;
 
-// (x - mean) / sqrt(var + epsilon) over the axes.
+// (x - mean) / sqrt(var + epsilon) over the axes: one division for each row.
 Tensor normalised(const Tensor& x, const Axis& axis, double epsilon) {
     const Tensor deviation = x - numpy::mean(x, axis, {}, true);
     const Tensor variance = numpy::mean(deviation * deviation, axis, {}, true);
-    return deviation / apply("sqrt", {variance + epsilon});
+    return deviation * apply("reciprocal", {apply("sqrt", {variance + epsilon})});
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {

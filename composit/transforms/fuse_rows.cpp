@@ -2,8 +2,8 @@
 //
 // The outer loops of a kernel are those of which every index has its own part of the output. Two
 // kernels can share loops when what one reads of the other's result, at each index of these loops,
-// is what the other wrote there. Several groups grow at a time; a group is done when the first
-// kernel comes that needs all of it.
+// is what the other wrote there. Several groups grow at a time. A kernel that needs all of a group
+// waits for a few others, which may still join; then the group is done.
 #include "composit/base/text.h"
 #include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
@@ -32,7 +32,8 @@ namespace {
 
 constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
 constexpr size_t most_members = 32;
-constexpr size_t most_open = 8;  // groups at a time
+constexpr size_t most_open = 8;     // groups at a time
+constexpr size_t most_waiting = 4;  // kernels, put off until others had the chance to join a group
 
 // The loops that a group may share; those of schedules and of packed operands' contractions are
 // not.
@@ -162,7 +163,8 @@ class Fuser {
 
     Program run() {
         std::vector<Kernel> kernels = std::move(program_.kernels);
-        for (Kernel& kernel : kernels) add(std::move(kernel));
+        for (Kernel& kernel : kernels) add(std::move(kernel), true);
+        stop_waiting();
         while (!open_.empty()) close(open_.begin());
         program_.kernels = std::move(done_);
         return std::move(program_);
@@ -172,14 +174,18 @@ class Fuser {
     using Groups = std::list<Group>;
 
     // No open group precedes another. Of the groups that precede a kernel it joins the youngest
-    // that it can; the others are closed. If there is none it opens a group of its own.
-    void add(Kernel kernel) {
+    // that it can; the others are closed. If there is none it opens a group of its own. One that
+    // can join none of the groups before it, or follows one that waits, first waits if it may.
+    void add(Kernel kernel, bool may_wait) {
         Candidate next(kernel);
+        if (may_wait && waiting_.precedes(next)) return wait(std::move(next), std::move(kernel));
         std::vector<Groups::iterator> before;
         for (auto group = open_.begin(); group != open_.end(); ++group)
             if (group->precedes(next)) before.push_back(group);
         size_t shared = 0, joined = before.size();
         while (shared == 0 && joined > 0) shared = shared_with(*before[--joined], next);
+        if (may_wait && shared == 0 && !before.empty())
+            return wait(std::move(next), std::move(kernel));
         for (size_t b = 0; b < before.size(); ++b)
             if (shared == 0 || b != joined) close(before[b]);
         if (shared > 0) {
@@ -191,6 +197,17 @@ class Fuser {
         if (open_.size() == most_open) close(open_.begin());
         open_.emplace_back().shared = next.outer.size();
         open_.back().add(std::move(next), std::move(kernel));
+    }
+
+    void wait(Candidate next, Kernel kernel) {
+        waiting_.add(std::move(next), std::move(kernel));
+        if (waiting_.members.size() > most_waiting) stop_waiting();
+    }
+
+    void stop_waiting() {
+        Group waited = std::move(waiting_);
+        waiting_ = {};
+        for (Kernel& kernel : waited.originals) add(std::move(kernel), false);
     }
 
     // The number of loops that the group shares when `next` joins; 0: it cannot.
@@ -372,6 +389,7 @@ class Fuser {
     std::unordered_map<int, int> uses_;  // of each buffer, by kernels
     std::vector<Kernel> done_;
     Groups open_;
+    Group waiting_;  // in order; never fused
 };
 
 }  // namespace

@@ -62,6 +62,11 @@ struct Lowered {
 Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
               const LowerOptions& options);
 
+// ----- merge_maps.cpp
+// Maps over the same loops, of which one reads what the other writes, joined in one loop with
+// several results: a function and its derivative. Before fuse_rows.
+ir::kernel::Program merge_maps(ir::kernel::Program program);
+
 // ----- fuse_rows.cpp
 // Kernels that hand rows on to each other, joined in Fused kernels: softmax and normalisations in
 // one pass over memory, what follows a product while the product is in the cache, attention without

@@ -7,6 +7,7 @@ static void contract_2(const float* __restrict x, const float* __restrict w,
 
 // add  [models.py:39]
 // contract_: float32[8, 4], b: float32[4] -> add: float32[8, 4]
+COMPOSIT_IN_VECTORS
 static void sin_add(const float* __restrict contract_, const float* __restrict b,
                     float* __restrict add) {
     for (int64_t i = 0; i < 8; ++i)

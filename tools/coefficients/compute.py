@@ -69,6 +69,9 @@ def entries():
            lambda r: abs(r * r / mp.expm1(r)), -half_ln2, half_ln2, 6, SINGLE)
     yield ("expm1_float64", "the same", exponential_part,
            lambda r: abs(r * r / mp.expm1(r)), -half_ln2, half_ln2, 11, DOUBLE)
+    yield ("tanh_float32", "(tanh(x) / x - 1) / z in z = x^2, |x| <= 0.625",
+           lambda z: (mp.tanh(root(z)) / root(z) - 1) / z,
+           lambda z: z * root(z) / mp.tanh(root(z)), TINY, mpf("0.625") ** 2, 5, SINGLE)
     yield ("log_float32", "(log(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)",
            logarithm_part, lambda f: abs(f**3 / mp.log1p(f)), low_log, high_log, 8, SINGLE)
     yield ("log_float64", "(log((1 + s) / (1 - s)) / s - 2) / z, z = s^2 <= (3 - sqrt(8))^2",

@@ -32,6 +32,20 @@ constexpr std::string_view any_order_macro = R"macro(#if defined(__clang__)
 #endif
 )macro";
 
+// Functions whose loops are to become vectors, and loops of long chains of operations: several
+// vectors go through them by turns, so that none waits long for the operation before. g++ makes
+// branches of choices, which no vector can follow, when it threads jumps or looks for partial
+// redundancies, and orders instructions freely only before registers are given out.
+constexpr std::string_view in_vectors_macros = R"macro(#if defined(__clang__)
+#define COMPOSIT_IN_VECTORS
+#define COMPOSIT_IN_TURNS _Pragma("clang loop interleave_count(4)")
+#else
+#define COMPOSIT_IN_VECTORS \
+    __attribute__((optimize("no-thread-jumps,no-tree-pre,schedule-insns,sched-pressure")))
+#define COMPOSIT_IN_TURNS _Pragma("GCC unroll 2")
+#endif
+)macro";
+
 // The names that no kernel's function or parameter may take: those of all preludes.
 const std::set<std::string>& prelude_names() {
     static const std::set<std::string>& names = *new std::set<std::string>([] {
@@ -77,10 +91,11 @@ std::string scalar_text(const std::vector<Expr>& values) {
 
 std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
     std::vector<std::string> files;
-    bool is_any_order = false;
+    bool is_any_order = false, needs_vectors = false;
     for (const PrintedKernel& function : functions) {
         files.insert(files.end(), function.prelude.begin(), function.prelude.end());
         is_any_order |= function.is_any_order;
+        needs_vectors |= function.needs_vectors;
     }
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
@@ -90,6 +105,7 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
         text += "\n";
     }
     if (is_any_order) text += any_order_macro;
+    if (needs_vectors) text += in_vectors_macros;
     return text;
 }
 

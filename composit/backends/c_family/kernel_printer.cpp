@@ -145,6 +145,7 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     if (!kernel.lines.empty()) note += "  [" + join(kernel.lines) + "]";
     for (const PrintedKernel& member : members) printed.text += member.text + "\n";
     printed.text += comment(note) + comment(types_text(printed, program));
+    if (printed.is_in_vectors) printed.text += "COMPOSIT_IN_VECTORS\n";
     printed.text +=
         signature((printed.can_fault ? "static IndexFault " : "static void ") + function,
                   parameter_texts(printed, writer.code.lines()));

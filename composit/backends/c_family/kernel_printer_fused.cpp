@@ -104,6 +104,7 @@ void print_fused(KernelText& writer, const Fused& fused, const Program& program,
             arguments.push_back(member_scratch.at(member.scratch_bytes));
         writer.code.add(text(member.function, "(", join(arguments), ");"));
         writer.printed.is_any_order |= member.is_any_order;
+        writer.printed.needs_vectors |= member.needs_vectors;
         writer.printed.prelude.insert(writer.printed.prelude.end(), member.prelude.begin(),
                                       member.prelude.end());
     }

@@ -1,8 +1,17 @@
 // Prints a Map: plain loops around one statement per let.
 #include "composit/backends/c_family/kernel_text.h"
+#include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
 namespace composit::c_family {
+namespace {
+
+// Operations that wait for one another longer than a processor looks ahead, in loops that hold a
+// few times the elements that are then under way: vectors go through them by turns.
+constexpr int long_chain = 12;
+constexpr int64_t least_in_turns = 64;
+
+}  // namespace
 
 void print_body(KernelText& writer, const ir::kernel::Map& map) {
     if (ir::element_count(map.extents) == 0) return;
@@ -27,6 +36,11 @@ void print_body(KernelText& writer, const ir::kernel::Map& map) {
         body.push_back(writer.element(middle[static_cast<std::ptrdiff_t>(j)], indices) + " = " +
                        computed.results[j] + ";");
     std::vector<std::string> headers = loop_headers(indices, nest.extents, split);
+    const bool is_long = longest_chain(map.values) >= long_chain;
+    if (!headers.empty() && (is_long || has_choice(map.values)))
+        writer.printed.is_in_vectors = writer.printed.needs_vectors = true;
+    if (!headers.empty() && is_long && nest.extents.back() >= least_in_turns)
+        headers.back() = "COMPOSIT_IN_TURNS " + headers.back();
     if (writer.printed.is_any_order && !headers.empty())
         headers.back() = "COMPOSIT_ANY_ORDER " + headers.back();
     writer.code.nest(headers, body);

@@ -45,6 +45,12 @@ struct Statements {
 Statements print_statements(const std::vector<ir::scalar::Expr>& results,
                             const std::vector<std::string>& arguments, TakenNames& taken);
 
+// The longest path through the values of operations that each need the one before, calls counted
+// with what they do.
+int longest_chain(const std::vector<ir::scalar::Expr>& values);
+// Whether they, or functions that they call, choose between values.
+bool has_choice(const std::vector<ir::scalar::Expr>& values);
+
 // The tables that lookups read, in `results` and in all functions that they use: `static const
 // double table_…[4] = …`
 std::string print_tables(const std::vector<ir::scalar::Expr>& results);

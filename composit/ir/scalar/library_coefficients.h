@@ -33,6 +33,12 @@ inline constexpr double expm1_float64[] = {
     0x1.27e4fd4f4bd5dp-22, 0x1.af5cc2ab5c834p-26, 0x1.1f3056aeac9f7p-29,
 };
 
+// (tanh(x) / x - 1) / z in z = x^2, |x| <= 0.625; error 2^-27.72
+inline constexpr double tanh_float32[] = {
+    -0x1.5555320000000p-2, 0x1.1106f60000000p-3,  -0x1.b835ac0000000p-5,
+    0x1.51f95a0000000p-6,  -0x1.7511480000000p-8,
+};
+
 // (log(1 + f) - f + f^2 / 2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2); error 2^-27.29
 inline constexpr double log_float32[] = {
     0x1.5555540000000p-2, -0x1.0002260000000p-2, 0x1.99a0060000000p-3, -0x1.54724c0000000p-3,

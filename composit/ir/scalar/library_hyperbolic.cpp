@@ -1,5 +1,6 @@
 // Hyperbolic functions from exp(x) - 1, and their inverses from log(1 + x).
 #include "composit/ir/scalar/library.h"
+#include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
 
 namespace composit::ir::scalar {
@@ -9,6 +10,7 @@ using namespace parts;
 
 constexpr double ln2 = 0x1.62e42fefa39efp-1;
 constexpr double large = 0x1p54;  // where 1 + x^2 is x^2
+constexpr double near_zero_of_tanh = 0.625;
 
 // sinh and cosh overflow beyond this, and exp(x) / 4 does not yet.
 constexpr double highest = 710.6;
@@ -57,10 +59,35 @@ Expr arctanh_of_float64(const Expr& x) {
 
 }  // namespace
 
+namespace {
+
+// 1 - 2 / (exp(2 |x|) + 1), which forgives what exp makes of its error, but near 0, where tanh is a
+// polynomial.
+Expr tanh_of_float32(const Expr& x) {
+    using namespace coefficients;
+    const Expr a = magnitude_at_most(x, 10.0).named("a");  // where tanh has long been 1
+    const Expr shifted = fma(a, 2 / ln2, exponent_shift(x)).named("shifted");
+    const Expr exponent = (shifted - exponent_shift(x)).named("exponent");
+    const Expr rest = fma(exponent, -ln2 / 2, a).named("rest");
+    // exp(2 rest): the powers of two are exact.
+    std::vector<double> power = {1.0, 2.0};
+    for (const double c : exp_float32)
+        power.push_back(std::ldexp(c, static_cast<int>(power.size())));
+    const Expr sum = fma(polynomial(rest, power), power_of_two(shifted), 1.0).named("sum");
+    const Expr magnitude = absolute(x).named("magnitude");
+    const Expr z = (x * x).named("z");
+    const Expr near = fma(magnitude * z, polynomial(z, tanh_float32), magnitude);
+    const Expr far = 1.0 - 2.0 / sum;
+    return copysign(select(magnitude > near_zero_of_tanh, far, near), x);
+}
+
+}  // namespace
+
 Expr tanh_of(const Expr& x) {
     require_float("tanh", x);
+    if (is_float32(x)) return tanh_of_float32(x);
     // With e = exp(2 |x|) - 1, tanh is e / (e + 2); beyond the bound it rounds to 1.
-    const Expr a = at_most(absolute(x), is_float32(x) ? 9.1 : 19.1);
+    const Expr a = at_most(absolute(x), 19.1);
     const ExpArgument argument = reduce_exp(a + a);
     const Expr power = power_of_two(argument.shifted).named("power");
     const Expr e = fma(power, expm1_of_rest(argument), power - 1.0).named("e");

@@ -66,6 +66,11 @@ Expr table_entry(std::vector<double> table, const Expr& bits) {
 }
 
 Expr at_most(const Expr& x, double bound) { return select(x > bound, bound, x); }
+Expr magnitude_at_most(const Expr& x, double bound) {
+    const Expr bits = bits_of_float(absolute(x)).named("magnitude");
+    const Expr limit = Expr::constant_bits(bits.dtype(), bits_of(x.dtype(), bound));
+    return float_of_bits(select(bits < limit, bits, limit));
+}
 Expr at_least(const Expr& x, double bound) { return select(x < bound, bound, x); }
 
 }  // namespace composit::ir::scalar::parts

@@ -55,5 +55,7 @@ Expr table_entry(std::vector<double> table, const Expr& bits);
 // x with bounds, NaN kept.
 Expr at_most(const Expr& x, double bound);
 Expr at_least(const Expr& x, double bound);
+// |x| with a bound, which NaN becomes, too: of bits, which processors compare quickest.
+Expr magnitude_at_most(const Expr& x, double bound);
 
 }  // namespace composit::ir::scalar::parts

@@ -66,6 +66,15 @@ std::vector<Case> cases() {
              const Tensor m = x[0] * 0.9 + x[1] * 0.1;
              return std::vector{m, x[2] - m * 0.01};
          },
+         0,  // one map
+         0},
+        {"rows_go_before_columns",
+         {{128, 128}},
+         [](V x) {
+             const Tensor e = ops::map("exp", {x[0] - numpy::max(x[0], {{-1}}, true)});
+             const Tensor columns = numpy::sum(e, {{0}});
+             return std::vector{columns, e / numpy::sum(e, {{-1}}, {}, true)};
+         },
          1,
          0},
         {"layer",
@@ -132,7 +141,8 @@ TEST(Schedules, ReturnTheBitsOfTheProgram) {
         const std::vector<Array> inputs = random_inputs(plain);
         const std::vector<Array> expected = Reference(plain, inputs).run();
         for (const int64_t bytes : {1 << 10, 16 << 10}) {
-            Program scheduled = transforms::pack_constants(transforms::fuse_rows(plain, bytes));
+            Program scheduled = transforms::pack_constants(
+                transforms::fuse_rows(transforms::merge_maps(plain), bytes));
             scheduled = transforms::plan_buffers(std::move(scheduled), true);
             EXPECT_EQ(count_of<Fused>(scheduled), c.fused) << ir::kernel::print(scheduled);
             EXPECT_EQ(count_of<ir::kernel::Pack>(scheduled), c.packed);

@@ -38,6 +38,8 @@ std::vector<Expr> arguments_of(const std::vector<DType>& operands) {
     return arguments;
 }
 
+constexpr int long_chain = 12;  // operations: more are faster by turns with those of other elements
+
 class Writer {
   public:
     // out[i] = value(a[i], b[i], c[i])
@@ -56,7 +58,9 @@ class Writer {
         const auto body = composit::c_family::print_statements({value}, arguments, taken);
         std::string lines;
         for (const std::string& line : body.lines) lines += "        " + line + "\n";
-        add(symbol, loads, composit::c_family::type_name(value.dtype()), lines, body.results[0]);
+        const bool is_long = composit::c_family::longest_chain({value}) >= long_chain;
+        add(symbol, loads, composit::c_family::type_name(value.dtype()), lines, body.results[0],
+            is_long ? "COMPOSIT_IN_TURNS " : "");
     }
 
     void add_lookup(DType index, DType entry) {
@@ -82,14 +86,14 @@ class Writer {
 
   private:
     void add(const std::string& symbol, const std::string& loads, const std::string& type,
-             const std::string& lines, const std::string& result) {
+             const std::string& lines, const std::string& result, const std::string& how = "") {
         definitions_[symbol] = "static void run_" + symbol +
                                "([[maybe_unused]] const void* a, [[maybe_unused]] const void* b,\n"
                                "    [[maybe_unused]] const void* c, void* out, int64_t n) {\n" +
                                loads + "    " + type + "* const to = static_cast<" + type +
-                               "*>(out);\n" +
-                               "    COMPOSIT_EACH_ALONE\n    for (int64_t i = 0; i < n; ++i) {\n" +
-                               lines + "        to[i] = " + result + ";\n    }\n}\n";
+                               "*>(out);\n" + "    COMPOSIT_EACH_ALONE " + how +
+                               "\n    for (int64_t i = 0; i < n; ++i) {\n" + lines +
+                               "        to[i] = " + result + ";\n    }\n}\n";
     }
 
     std::map<std::string, std::string> definitions_;  // sorted, as KernelSet::find needs
@@ -175,7 +179,9 @@ int write_file(const char* path) {
            "#include \"composit/backends/interpreter/kernel_set.h\"\n\n"
            "#if defined(__clang__)\n"
            "#define COMPOSIT_EACH_ALONE _Pragma(\"clang loop vectorize(assume_safety)\")\n"
-           "#else\n#define COMPOSIT_EACH_ALONE _Pragma(\"GCC ivdep\")\n#endif\n\n"
+           "#define COMPOSIT_IN_TURNS _Pragma(\"clang loop interleave_count(4)\")\n"
+           "#else\n#define COMPOSIT_EACH_ALONE _Pragma(\"GCC ivdep\")\n"
+           "#define COMPOSIT_IN_TURNS _Pragma(\"GCC unroll 2\")\n#endif\n\n"
            "namespace composit::interpreter::COMPOSIT_ISA {\n\n"
         << composit::c_family::scalar_prelude() << "\n"
         << composit::c_family::print_tables(calls) << "\n";

@@ -1,0 +1,65 @@
+// What decides how fast the loop around a scalar body is: how long a processor waits for the
+// body's longest path, and whether there are choices that a compiler could make branches of.
+#include "composit/backends/c_family/scalar_printer.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace composit::c_family {
+
+using ir::scalar::Expr;
+using ir::scalar::ExprNode;
+using ir::scalar::Op;
+using ir::scalar::Specialisation;
+
+namespace {
+
+using Lengths = std::unordered_map<const Specialisation*, int>;
+
+const Specialisation& specialisation_of(const Expr& call) {
+    std::vector<ir::DType> dtypes;
+    for (const Expr& operand : call.operands()) dtypes.push_back(operand.dtype());
+    return ir::scalar::specialise(call.row(), dtypes);
+}
+
+int own_length(const Expr& expr, const Lengths& known) {
+    if (expr.op() == Op::argument || expr.op() == Op::constant) return 0;
+    if (expr.op() != Op::call) return 1;
+    const auto found = known.find(&specialisation_of(expr));
+    return found == known.end() ? 1 : found->second;  // not there: of one operation
+}
+
+int longest(const std::vector<Expr>& values, const Lengths& known) {
+    std::unordered_map<const ExprNode*, int> ends;
+    int result = 0;
+    for (const Expr& expr : ir::scalar::topological_order(values)) {
+        int start = 0;
+        for (const Expr& operand : expr.operands()) start = std::max(start, ends.at(operand.id()));
+        const int end = start + own_length(expr, known);
+        ends.emplace(expr.id(), end);
+        result = std::max(result, end);
+    }
+    return result;
+}
+
+}  // namespace
+
+int longest_chain(const std::vector<Expr>& values) {
+    Lengths known;
+    for (const Specialisation* callee : functions_used(values))
+        known.emplace(callee, longest({callee->body}, known));
+    return longest(values, known);
+}
+
+bool has_choice(const std::vector<Expr>& values) {
+    std::vector<Expr> bodies = values;
+    for (const Specialisation* callee : functions_used(values)) bodies.push_back(callee->body);
+    const auto all = ir::scalar::all_expressions(bodies);
+    return std::any_of(all.begin(), all.end(), [](const Expr& expr) {
+        return expr.op() == Op::select ||
+               (expr.op() == Op::call && specialisation_of(expr).is_one_operation &&
+                specialisation_of(expr).body.op() == Op::select);
+    });
+}
+
+}  // namespace composit::c_family

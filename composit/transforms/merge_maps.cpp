@@ -1,0 +1,180 @@
+// Joins a map with the map that makes what it reads: one loop with several results.
+//
+// lower composes maps of one user each. What several maps use is computed once, in a map of its
+// own; where its users run over the same loops they become further results of that map, which
+// keeps the value in a register on its way.
+#include "composit/base/text.h"
+#include "composit/ir/operation.h"
+#include "composit/transforms/transforms.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace composit::transforms {
+
+using ir::kernel::Access;
+using ir::kernel::BufferKind;
+using ir::kernel::Kernel;
+using ir::kernel::Map;
+using ir::kernel::Program;
+using ir::scalar::Expr;
+
+namespace {
+
+// Limits that keep a loop's text and registers small, as in lower.
+constexpr size_t most_operations = 64, most_inputs = 16, most_outputs = 8;
+
+bool is_equal(const Access& a, const Access& b) {
+    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
+           a.strides == b.strides;
+}
+
+size_t operation_count(const std::vector<Expr>& values) {
+    const auto all = ir::scalar::all_expressions(values);
+    return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const Expr& expr) {
+        return ir::scalar::arity_of(expr.op()) != 0;
+    }));
+}
+
+// The two maps as one, if they run over the same loops and `second` reads of the results of `first`
+// only what the same index wrote.
+std::optional<Map> joined(const Map& first, const Map& second) {
+    if (first.extents != second.extents) return std::nullopt;
+    // A vector holds as many elements as the smallest type has: others would need several.
+    for (const Access& output : second.outputs)
+        if (ir::size_of(output.dtype) != ir::size_of(first.outputs[0].dtype)) return std::nullopt;
+    Map both = first;
+    std::vector<Expr> arguments;
+    for (const Access& input : second.inputs) {
+        std::optional<Expr> value;
+        for (size_t j = 0; j < first.outputs.size(); ++j) {
+            if (input.buffer != first.outputs[j].buffer) continue;
+            if (!is_equal(input, first.outputs[j])) return std::nullopt;
+            value = first.values[j];
+        }
+        size_t k = 0;
+        while (k < both.inputs.size() && !is_equal(both.inputs[k], input)) ++k;
+        if (!value) {
+            if (k == both.inputs.size()) both.inputs.push_back(input);
+            value = Expr::argument(static_cast<int>(k), input.dtype);
+        }
+        arguments.push_back(*value);
+    }
+    for (const Expr& value : ir::scalar::substitute(second.values, arguments))
+        both.values.push_back(value);
+    both.outputs.insert(both.outputs.end(), second.outputs.begin(), second.outputs.end());
+    if (both.inputs.size() > most_inputs || both.outputs.size() > most_outputs ||
+        operation_count(both.values) > most_operations)
+        return std::nullopt;
+    return both;
+}
+
+class Merger {
+  public:
+    explicit Merger(Program program) : program_(std::move(program)) {
+        const size_t count = program_.buffers.size();
+        readers_.resize(count);
+        last_written_.resize(count, -1);
+        last_touched_.resize(count, -1);
+        for (const Kernel& kernel : program_.kernels)
+            for (int buffer : ir::kernel::buffers_read(kernel)) ++readers_[at(buffer)];
+    }
+
+    Program run() {
+        for (Kernel& kernel : program_.kernels) {
+            const int place = merge(kernel);
+            if (place < 0) done_.push_back(std::move(kernel));
+            note(place < 0 ? static_cast<int>(done_.size()) - 1 : place);
+        }
+        program_.kernels = std::move(done_);
+        drop_unused_buffers();
+        return std::move(program_);
+    }
+
+  private:
+    static size_t at(int number) { return static_cast<size_t>(number); }
+
+    // The place of the kernel that `next` became a part of; -1: it is still to be placed.
+    int merge(const Kernel& next) {
+        const auto* second = std::get_if<Map>(&next.body);
+        if (second == nullptr) return -1;
+        int place = -1;
+        for (int buffer : ir::kernel::buffers_read(next))
+            place = std::max(place, last_written_[at(buffer)]);
+        if (place < 0) return -1;
+        Kernel& kernel = done_[at(place)];
+        const auto* first = std::get_if<Map>(&kernel.body);
+        // It moves up to the other: nobody since may have touched what it writes.
+        for (int buffer : ir::kernel::buffers_written(next))
+            if (last_touched_[at(buffer)] >= place) return -1;
+        std::optional<Map> both = first ? joined(*first, *second) : std::nullopt;
+        if (!both) return -1;
+        for (int buffer : ir::kernel::buffers_read(next)) --readers_[at(buffer)];
+        for (int buffer : ir::kernel::buffers_read(kernel)) --readers_[at(buffer)];
+        drop_unread_results(*both, first->outputs.size());
+        kernel.body = std::move(*both);
+        for (int buffer : ir::kernel::buffers_read(kernel)) ++readers_[at(buffer)];
+        kernel.name = next.name;  // it still says what is done, and is unique
+        kernel.comment += kernel.comment.empty() ? next.comment : "; " + next.comment;
+        for (const std::string& line : next.lines)
+            if (std::find(kernel.lines.begin(), kernel.lines.end(), line) == kernel.lines.end())
+                kernel.lines.push_back(line);
+        return place;
+    }
+
+    // Of the first `count` results, those that are temporaries which no kernel reads any more.
+    void drop_unread_results(Map& map, size_t count) const {
+        for (size_t j = count; j-- > 0;) {
+            const int buffer = map.outputs[j].buffer;
+            if (readers_[at(buffer)] > 0 ||
+                program_.buffers[at(buffer)].kind != BufferKind::temporary)
+                continue;
+            map.outputs.erase(map.outputs.begin() + static_cast<std::ptrdiff_t>(j));
+            map.values.erase(map.values.begin() + static_cast<std::ptrdiff_t>(j));
+        }
+    }
+
+    void note(int place) {
+        for (int buffer : ir::kernel::buffers_read(done_[at(place)]))
+            last_touched_[at(buffer)] = std::max(last_touched_[at(buffer)], place);
+        for (int buffer : ir::kernel::buffers_written(done_[at(place)])) {
+            last_touched_[at(buffer)] = std::max(last_touched_[at(buffer)], place);
+            last_written_[at(buffer)] = std::max(last_written_[at(buffer)], place);
+        }
+    }
+
+    void drop_unused_buffers() {
+        std::vector<bool> is_used(program_.buffers.size());
+        for (size_t b = 0; b < is_used.size(); ++b)
+            is_used[b] = program_.buffers[b].kind != BufferKind::temporary;
+        for (const Kernel& kernel : program_.kernels)
+            for (const auto& buffers :
+                 {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
+                for (int buffer : buffers) is_used[at(buffer)] = true;
+        std::vector<int> number(is_used.size(), Access::position);
+        std::vector<ir::kernel::Buffer> kept;
+        for (size_t b = 0; b < is_used.size(); ++b) {
+            if (!is_used[b]) continue;
+            number[b] = static_cast<int>(kept.size());
+            kept.push_back(std::move(program_.buffers[b]));
+        }
+        program_.buffers = std::move(kept);
+        for (int& input : program_.inputs) input = number[at(input)];
+        for (int& output : program_.outputs) output = number[at(output)];
+        for (Kernel& kernel : program_.kernels)
+            for (Access* access : ir::kernel::accesses(kernel.body))
+                if (access->buffer != Access::position) access->buffer = number[at(access->buffer)];
+    }
+
+    Program program_;
+    std::vector<Kernel> done_;
+    std::vector<int> readers_;                      // kernels that read each buffer
+    std::vector<int> last_written_, last_touched_;  // the last of done_ that did
+};
+
+}  // namespace
+
+Program merge_maps(Program program) { return Merger(std::move(program)).run(); }
+
+}  // namespace composit::transforms
