@@ -1,6 +1,7 @@
 #include "composit/ir/array.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/kept_blocks.h"
 #include "composit/ir/scalar/function.h"
 
 #include <sys/mman.h>
@@ -33,13 +34,18 @@ std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     constexpr size_t line = 64, large_page = size_t{1} << 21;
     const size_t wanted = static_cast<size_t>(bytes > 0 ? bytes : 1);
     const size_t alignment = wanted >= large_page ? large_page : line;
-    const size_t rounded = (wanted + line - 1) / line * line;
+    size_t rounded = (wanted + line - 1) / line * line;
+    const bool is_large = rounded >= least_kept_block;
+    if (is_large)
+        if (void* kept = take_kept_block(rounded, alignment))
+            return {kept, [rounded](void* block) { keep_block(block, rounded); }};
     void* data = nullptr;
     if (posix_memalign(&data, alignment, rounded) != 0) data = nullptr;
     if (data && alignment == large_page) madvise(data, rounded / 4096 * 4096, MADV_HUGEPAGE);
     if (!data)
         fail<OutOfMemory>("allocate: ", bytes,
                           " bytes are not available. Free memory or use smaller arrays.");
+    if (is_large) return {data, [rounded](void* block) { keep_block(block, rounded); }};
     return {data, std::free};
 }
 

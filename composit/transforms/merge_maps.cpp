@@ -1,10 +1,13 @@
-// Joins a map with the map that makes what it reads: one loop with several results.
+// Joins a map with the map that makes what it reads, or reads the same: one loop of several
+// results.
 //
 // lower composes maps of one user each. What several maps use is computed once, in a map of its
 // own; where its users run over the same loops they become further results of that map, which
-// keeps the value in a register on its way.
+// keeps the value in a register on its way. Two that read the same array often share work on it: a
+// function and its derivative.
 #include "composit/base/text.h"
 #include "composit/ir/operation.h"
+#include "composit/ops/nest.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -24,6 +27,8 @@ namespace {
 
 // Limits that keep a loop's text and registers small, as in lower.
 constexpr size_t most_operations = 64, most_inputs = 16, most_outputs = 8;
+// Kernels between two maps that only read the same: results made early take memory for long.
+constexpr int most_between = 8;
 
 bool is_equal(const Access& a, const Access& b) {
     return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
@@ -37,14 +42,15 @@ size_t operation_count(const std::vector<Expr>& values) {
     }));
 }
 
-// The two maps as one, if they run over the same loops and `second` reads of the results of `first`
-// only what the same index wrote.
+// The two maps as one, if they run over the same loops and touch an array alike, and `second` reads
+// of the results of `first` only what the same index wrote.
 std::optional<Map> joined(const Map& first, const Map& second) {
     if (first.extents != second.extents) return std::nullopt;
     // A vector holds as many elements as the smallest type has: others would need several.
     for (const Access& output : second.outputs)
         if (ir::size_of(output.dtype) != ir::size_of(first.outputs[0].dtype)) return std::nullopt;
     Map both = first;
+    bool touch_alike = false;
     std::vector<Expr> arguments;
     for (const Access& input : second.inputs) {
         std::optional<Expr> value;
@@ -55,6 +61,8 @@ std::optional<Map> joined(const Map& first, const Map& second) {
         }
         size_t k = 0;
         while (k < both.inputs.size() && !is_equal(both.inputs[k], input)) ++k;
+        touch_alike |= (value.has_value() || k < first.inputs.size()) &&
+                       ops::moves_with_all(input, first.extents);
         if (!value) {
             if (k == both.inputs.size()) both.inputs.push_back(input);
             value = Expr::argument(static_cast<int>(k), input.dtype);
@@ -64,7 +72,7 @@ std::optional<Map> joined(const Map& first, const Map& second) {
     for (const Expr& value : ir::scalar::substitute(second.values, arguments))
         both.values.push_back(value);
     both.outputs.insert(both.outputs.end(), second.outputs.begin(), second.outputs.end());
-    if (both.inputs.size() > most_inputs || both.outputs.size() > most_outputs ||
+    if (!touch_alike || both.inputs.size() > most_inputs || both.outputs.size() > most_outputs ||
         operation_count(both.values) > most_operations)
         return std::nullopt;
     return both;
@@ -77,6 +85,7 @@ class Merger {
         readers_.resize(count);
         last_written_.resize(count, -1);
         last_touched_.resize(count, -1);
+        last_map_reading_.resize(count, -1);
         for (const Kernel& kernel : program_.kernels)
             for (int buffer : ir::kernel::buffers_read(kernel)) ++readers_[at(buffer)];
     }
@@ -97,19 +106,28 @@ class Merger {
 
     // The place of the kernel that `next` became a part of; -1: it is still to be placed.
     int merge(const Kernel& next) {
-        const auto* second = std::get_if<Map>(&next.body);
-        if (second == nullptr) return -1;
-        int place = -1;
-        for (int buffer : ir::kernel::buffers_read(next))
-            place = std::max(place, last_written_[at(buffer)]);
-        if (place < 0) return -1;
+        const auto* map = std::get_if<Map>(&next.body);
+        if (map == nullptr) return -1;
+        int writer = -1, reader = -1;
+        for (int buffer : ir::kernel::buffers_read(next)) {
+            writer = std::max(writer, last_written_[at(buffer)]);
+            reader = std::max(reader, last_map_reading_[at(buffer)]);
+        }
+        if (merge_into(writer, *map, next)) return writer;
+        const bool is_near = static_cast<int>(done_.size()) - reader <= most_between;
+        return reader > writer && is_near && merge_into(reader, *map, next) ? reader : -1;
+    }
+
+    // No kernel after that at `place` writes what `map` reads.
+    bool merge_into(int place, const Map& map, const Kernel& next) {
+        if (place < 0) return false;
         Kernel& kernel = done_[at(place)];
         const auto* first = std::get_if<Map>(&kernel.body);
         // It moves up to the other: nobody since may have touched what it writes.
         for (int buffer : ir::kernel::buffers_written(next))
-            if (last_touched_[at(buffer)] >= place) return -1;
-        std::optional<Map> both = first ? joined(*first, *second) : std::nullopt;
-        if (!both) return -1;
+            if (last_touched_[at(buffer)] >= place) return false;
+        std::optional<Map> both = first ? joined(*first, map) : std::nullopt;
+        if (!both) return false;
         for (int buffer : ir::kernel::buffers_read(next)) --readers_[at(buffer)];
         for (int buffer : ir::kernel::buffers_read(kernel)) --readers_[at(buffer)];
         drop_unread_results(*both, first->outputs.size());
@@ -120,7 +138,7 @@ class Merger {
         for (const std::string& line : next.lines)
             if (std::find(kernel.lines.begin(), kernel.lines.end(), line) == kernel.lines.end())
                 kernel.lines.push_back(line);
-        return place;
+        return true;
     }
 
     // Of the first `count` results, those that are temporaries which no kernel reads any more.
@@ -136,8 +154,11 @@ class Merger {
     }
 
     void note(int place) {
-        for (int buffer : ir::kernel::buffers_read(done_[at(place)]))
+        const bool is_map = std::holds_alternative<Map>(done_[at(place)].body);
+        for (int buffer : ir::kernel::buffers_read(done_[at(place)])) {
             last_touched_[at(buffer)] = std::max(last_touched_[at(buffer)], place);
+            if (is_map) last_map_reading_[at(buffer)] = place;
+        }
         for (int buffer : ir::kernel::buffers_written(done_[at(place)])) {
             last_touched_[at(buffer)] = std::max(last_touched_[at(buffer)], place);
             last_written_[at(buffer)] = std::max(last_written_[at(buffer)], place);
@@ -169,8 +190,8 @@ class Merger {
 
     Program program_;
     std::vector<Kernel> done_;
-    std::vector<int> readers_;                      // kernels that read each buffer
-    std::vector<int> last_written_, last_touched_;  // the last of done_ that did
+    std::vector<int> readers_;  // kernels that read each buffer
+    std::vector<int> last_written_, last_touched_, last_map_reading_;  // the last of done_
 };
 
 }  // namespace

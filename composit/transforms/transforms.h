@@ -63,8 +63,8 @@ Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inp
               const LowerOptions& options);
 
 // ----- merge_maps.cpp
-// Maps over the same loops, of which one reads what the other writes, joined in one loop with
-// several results: a function and its derivative. Before fuse_rows.
+// Maps over the same loops, of which one reads what the other reads or writes, joined in one loop
+// with several results: a function and its derivative. Before fuse_rows.
 ir::kernel::Program merge_maps(ir::kernel::Program program);
 
 // ----- fuse_rows.cpp

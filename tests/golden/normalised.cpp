@@ -6,18 +6,15 @@ static void sum_2(const float* __restrict x, float* __restrict sum) {
     }
 }
 
-// subtract  [models.py:35]
-// sum: float32[15] -> subtract: float32[15]
-static void divide(const float* __restrict sum, float* __restrict subtract) {
-    for (int64_t i = 0; i < 15; ++i)
-        subtract[i] = sum[i] / float(400ll);
-}
-
-// subtract  [models.py:35]
-// sum: float32[15] -> subtract_2: float32[15]
-static void divide_2(const float* __restrict sum, float* __restrict subtract_2) {
-    for (int64_t i = 0; i < 15; ++i)
-        subtract_2[i] = sum[i] / float(400ll);
+// subtract; subtract  [models.py:35]
+// sum: float32[15] -> subtract: float32[15], subtract_2: float32[15]
+static void divide_2(const float* __restrict sum, float* __restrict subtract,
+                     float* __restrict subtract_2) {
+    for (int64_t i = 0; i < 15; ++i) {
+        const float sum_value = sum[i];
+        subtract[i] = sum_value / float(400ll);
+        subtract_2[i] = sum_value / float(400ll);
+    }
 }
 
 // sum  [models.py:35]
@@ -62,8 +59,7 @@ static void fused_sum_2_to_subtract_divide(int64_t begin, int64_t end, const flo
     float* const divide_3 = reinterpret_cast<float*>(static_cast<char*>(scratch) + 64 + 64 + 64 + 64);
     for (int64_t piece = begin; piece < end; ++piece) {
         sum_2(x + piece * 6000, sum);
-        divide(sum, subtract);
-        divide_2(sum, subtract_2);
+        divide_2(sum, subtract, subtract_2);
         sum_subtract_multiply(x + piece * 6000, subtract_2, sum_3);
         divide_sqrt(sum_3, divide_3);
         subtract_divide(0, 400, x + piece * 6000, subtract, divide_3, divide_4 + piece * 6000);

@@ -44,7 +44,8 @@ Expr arctanh_of(const Expr& x);
 // elsewhere
 Expr erf_of(const Expr& x);
 Expr erfc_of(const Expr& x);
-Expr gelu_of(const Expr& x);  // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
+Expr gelu_of(const Expr& x);        // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
+Expr gelu_slope_of(const Expr& x);  // Phi(x) + x phi(x), to the accuracy of Phi(-|x|)
 
 // ----- library_normal.cpp
 // z with Phi(z) = p: -inf at 0, inf at 1, NaN outside [0, 1]; exact differences from 1/2 and 1

@@ -59,26 +59,50 @@ Scaled erfc_of_positive(const Expr& x) {
     return {fma(u, tail.value.high, u * correction), tail.exponent};
 }
 
-// x Phi(-x) for x >= 0, Phi being the normal distribution; both dtypes.
-Expr weighted_normal_tail(const Expr& x) {
+// Of x >= 0, for Phi, the normal distribution, and its density phi; both dtypes.
+struct NormalTail {
+    Expr bounded;  // x
+    Expr v, rest;  // x / (x + shift) and 1 - v
+    double shift;
+    Expr residual;    // of v: what its rounding and that of the sum lose, times rest / shift
+    ScaledPair tail;  // exp(-x^2 / 2) g, g = (x + shift) exp(x^2 / 2) Phi(-x)
+    Expr power;       // exp(-x^2 / 2), to be multiplied by 2^tail.exponent
+};
+
+NormalTail normal_tail(const Expr& x) {
+    using namespace coefficients;
     const bool single = is_float32(x);
     const double shift = single ? 4.0 : 5.5;
     const Expr bounded = at_most(x, single ? 14.6 : 39.0).named("bounded");
     const Expr sum = (bounded + shift).named("sum");
     const Expr lost = bounded - (sum - shift);
     const Expr v = (bounded / sum).named("v");
-    // The same for v = x / (x + shift): the factor is d log(v g) / d log(v), about (1 - v)^3.
     const Expr rest = (1.0 - v).named("rest");
     const Expr residual = fma(-v, lost, fma(-v, sum, bounded)) * (rest * (1.0 / shift));
     const Expr w = fma(v, 2.0, -0.875).named("w");
-    using namespace coefficients;
+    const Pair power = negative_square(bounded, 0.5);
     const ScaledPair tail =
-        exp_times_polynomial(negative_square(bounded, 0.5), w,
+        exp_times_polynomial(power, w,
                              single ? std::span<const double>(normal_tail_float32)
                                     : std::span<const double>(normal_tail_float64));
-    const Expr correction =
-        fma(residual * (rest * rest * rest), tail.value.high, v * tail.value.low);
-    return scale(fma(v, tail.value.high, correction), tail.exponent);
+    return {bounded, v, rest, shift, residual, tail, exp_pair_of_rest(reduce_exp(power)).high};
+}
+
+// x Phi(-x) for x >= 0.
+Expr weighted_normal_tail(const Expr& x) {
+    const NormalTail of = normal_tail(x);
+    // d log(v g) / d log(v) is about (1 - v)^3.
+    const Expr correction = fma(of.residual * (of.rest * of.rest * of.rest), of.tail.value.high,
+                                of.v * of.tail.value.low);
+    return scale(fma(of.v, of.tail.value.high, correction), of.tail.exponent);
+}
+
+// Phi(-x) - x phi(x) for x >= 0, to the accuracy of Phi(-x): 1 / (x + shift) is (1 - v) / shift.
+Expr slope_of_normal_tail(const Expr& x) {
+    constexpr double density_at_0 = 0x1.9884533d43651p-2;
+    const NormalTail of = normal_tail(x);
+    const Expr upper = of.tail.value.high * (of.rest * (1.0 / of.shift));
+    return scale(fma(of.bounded * -density_at_0, of.power, upper), of.tail.exponent);
 }
 
 Expr erfc_of_float64(const Expr& x) {
@@ -113,6 +137,12 @@ Expr erf_of(const Expr& x) {
 Expr erfc_of(const Expr& x) {
     require_float("erfc", x);
     return Expr::cast(erfc_of_float64(to_float64(x)), x.dtype());
+}
+
+Expr gelu_slope_of(const Expr& x) {
+    require_float("gelu_slope", x);
+    const Expr tail = slope_of_normal_tail(absolute(x)).named("tail");
+    return select(x < 0.0, tail, 1.0 - tail);
 }
 
 Expr gelu_of(const Expr& x) {

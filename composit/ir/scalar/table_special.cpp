@@ -13,16 +13,10 @@ constexpr double normal_density_at_0 = 0.398942280401432677940;
 
 Expr slope_of_erf(const Expr& x, const Expr&) { return two_over_root_pi * call("exp", {-(x * x)}); }
 
-// Phi(x) + x phi(x), Phi and phi the normal distribution and its density. Phi is gelu(x) / x; near
-// 0, where that is of no use, its series.
-Expr slope_of_gelu(const Expr& x, const Expr& y) {
+// (2 - x^2) phi(x), phi the density of the normal distribution.
+Expr slope_of_gelu_slope(const Expr& x, const Expr&) {
     const Expr square = x * x;
-    const Expr odd = fma(square, fma(square, 1.0 / 40, -1.0 / 6), one_like(x));
-    const Expr series = fma(x * normal_density_at_0, odd, Expr::constant(x.dtype(), 0.5));
-    const Expr is_near_0 = square < 1e-6;
-    const Expr distribution = select(is_near_0, series, y / select(is_near_0, 1.0, x));
-    const Expr density = normal_density_at_0 * call("exp", {-0.5 * square});
-    return fma(x, density, distribution);
+    return (2.0 - square) * (normal_density_at_0 * call("exp", {-0.5 * square}));
 }
 
 // 1 / phi(y)
@@ -91,7 +85,9 @@ std::vector<Row> special_rows() {
                     [](Y x, Y y) { return -slope_of_erf(x, y); }),
         library_row("gelu", {}, floating, {-3, 3},
                     "x Phi(x), Phi the normal distribution (Hendrycks and Gimpel 2016), exact",
-                    gelu_of, slope_of_gelu),
+                    gelu_of, [](Y x, Y) { return call("gelu_slope", {x}); }),
+        library_row("gelu_slope", {}, floating, {-3, 3}, "the derivative of gelu", gelu_slope_of,
+                    slope_of_gelu_slope),
         library_row("lgamma", {"gammaln"}, floating, {0.5, 5},
                     "log |gamma(x)|; inf at 0 and the negative integers", lgamma_of,
                     [](Y x, Y) { return call("digamma", {x}); }),

@@ -57,6 +57,23 @@ TEST(MergeMaps, ATemporaryThatAnotherKernelReadsStays) {
     EXPECT_EQ(temporaries(program), 1U);
 }
 
+TEST(MergeMaps, ReadersOfOneArrayShareALoop) {
+    const Program program = merged({100, 30}, [](const auto& x) {
+        return std::vector{ops::map("exp", {x[0]}), ops::map("tanh", {x[0]})};
+    });
+    ASSERT_EQ(program.kernels.size(), 1U) << ir::kernel::print(program);
+    const auto& map = std::get<Map>(program.kernels[0].body);
+    EXPECT_EQ(map.inputs.size(), 1U);
+    EXPECT_EQ(map.outputs.size(), 2U);
+}
+
+TEST(MergeMaps, ReadersOfOneArrayInAnotherOrderDoNot) {
+    const Program program = merged({30, 30}, [](const auto& x) {
+        return std::vector{ops::map("exp", {x[0]}), ops::map("tanh", {numpy::transpose(x[0])})};
+    });
+    EXPECT_EQ(program.kernels.size(), 2U) << ir::kernel::print(program);
+}
+
 TEST(MergeMaps, ReadersOfOtherElementsWait) {
     const Program program = merged({30, 30}, [](const auto& x) {
         const Tensor y = ops::map("exp", {x[0]});
