@@ -27,7 +27,7 @@ std::string element_type(DType dtype) {
 std::string loop_of(const Specialisation& s) {
     std::vector<Expr> arguments;
     std::vector<std::string> names;
-    std::set<std::string> taken{"i", "n", "out"};
+    c_family::TakenNames taken{{"i", "n", "out"}};
     std::string parameters, loads;
     for (size_t k = 0; k < s.signature.operands.size(); ++k) {
         const DType dtype = s.signature.operands[k];
