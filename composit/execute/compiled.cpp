@@ -22,18 +22,6 @@ using ir::kernel::Program;
 // How much of the user's graph the header of generated code quotes.
 constexpr size_t lines_in_headers = 40;
 
-std::string_view kind_text(BufferKind kind) {
-    switch (kind) {
-        case BufferKind::input: return "input";
-        case BufferKind::constant: return "constant";
-        case BufferKind::temporary: return "temporary";
-        case BufferKind::output: return "output";
-        case BufferKind::local: return "local";
-        case BufferKind::packed: return "packed";
-    }
-    return "";
-}
-
 void check_placeholders(const std::string& name, const std::vector<Tensor>& inputs,
                         const std::vector<Tensor>& outputs) {
     std::unordered_map<const ir::Node*, int> given;
@@ -201,9 +189,10 @@ std::string Compiled::plan() const {
         const Buffer& buffer = program_.buffers[i];
         const bool in_arena = buffer.kind == BufferKind::temporary;
         out << std::left << std::setw(8) << i << std::setw(24) << buffer.name << std::setw(11)
-            << kind_text(buffer.kind) << std::setw(11) << ir::name(buffer.dtype) << std::setw(20)
-            << tuple_text(buffer.shape) << std::right << std::setw(14) << buffer.bytes
-            << std::setw(14) << (in_arena ? std::to_string(buffer.arena_offset) : "-") << '\n';
+            << ir::kernel::name(buffer.kind) << std::setw(11) << ir::name(buffer.dtype)
+            << std::setw(20) << tuple_text(buffer.shape) << std::right << std::setw(14)
+            << buffer.bytes << std::setw(14)
+            << (in_arena ? std::to_string(buffer.arena_offset) : "-") << '\n';
         if (in_arena) separate += buffer.bytes;
     }
     out << "arena: " << program_.arena_bytes << " bytes for " << separate

@@ -11,10 +11,6 @@ namespace {
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
 
-bool is_leaf(const Buffer& buffer) {
-    return buffer.kind == BufferKind::input || buffer.kind == BufferKind::constant;
-}
-
 // Square tiles of the last two dimensions; a dimension that they do not divide stays whole.
 std::vector<std::pair<int, TileView>> square_tiles(const ir::kernel::Program& program,
                                                    int64_t length) {
@@ -33,8 +29,7 @@ std::vector<std::pair<int, TileView>> square_tiles(const ir::kernel::Program& pr
 
 double seconds_of(const ir::kernel::Program& program, const Machine& machine) {
     double seconds = 0;
-    for (const auto& kernel : program.kernels)
-        seconds += roofline(kernel, program, machine).seconds;
+    for (const auto& kernel : program.kernels) seconds += roofline(kernel, machine).seconds;
     return seconds;
 }
 
@@ -49,6 +44,10 @@ Schema schema_of(const ir::kernel::Program& program,
 }
 
 }  // namespace
+
+bool is_leaf(const Buffer& buffer) {
+    return buffer.kind == BufferKind::input || buffer.kind == BufferKind::constant;
+}
 
 Schema choose_schema(const ir::kernel::Program& program, const Machine& machine, bool fuse) {
     ir::kernel::Program shapes = program;  // without the values of constants, which need not move

@@ -168,7 +168,7 @@ const Machine& this_machine(const std::string& target, int threads) {
     return measured[{target, threads}] = machine;
 }
 
-Roofline roofline(const kernel::Kernel& kernel, const Program&, const Machine& machine) {
+Roofline roofline(const kernel::Kernel& kernel, const Machine& machine) {
     Roofline result;
     result.flops = ir::kernel::flops(kernel);
     for (const auto& read : accesses_read(kernel)) result.bytes += bytes_of(read, machine);

@@ -30,7 +30,6 @@ struct Roofline {
     double flops = 0, bytes = 0, seconds = 0;
     bool is_bound_by_memory = false;
 };
-Roofline roofline(const ir::kernel::Kernel& kernel, const ir::kernel::Program& program,
-                  const Machine& machine);
+Roofline roofline(const ir::kernel::Kernel& kernel, const Machine& machine);
 
 }  // namespace composit::mosaic

@@ -41,10 +41,6 @@ std::shared_ptr<const std::vector<execute::ProgramPass>> step(
         std::vector<execute::ProgramPass>{{"tile", std::move(apply)}});
 }
 
-bool is_leaf(const Buffer& buffer) {
-    return buffer.kind == BufferKind::input || buffer.kind == BufferKind::constant;
-}
-
 // The number of the buffer that the schema's entry is about.
 int buffer_of(const Schema::Entry& entry, const ir::kernel::Program& program,
               const std::vector<Tensor>& inputs) {
@@ -76,6 +72,17 @@ std::vector<std::pair<int, TileView>> given_by(const Schema& schema,
     return given;
 }
 
+// The program in tiles of a schema that goes by names.
+ir::kernel::Program tiled(ir::kernel::Program program, const Schema& schema, bool fuse) {
+    const auto views = transforms::propagate_tiles(program, given_by(schema, program, {}));
+    return transforms::apply_tiles(std::move(program), views, fuse);
+}
+
+Schema schema_for(const ir::kernel::Program& program, const Options& options) {
+    if (options.schema) return *options.schema;
+    return choose_schema(program, this_machine(options.target, options.threads), options.fuse);
+}
+
 }  // namespace
 
 Program::Program(std::vector<Tensor> outputs, Options options) : options_(std::move(options)) {
@@ -91,8 +98,7 @@ Program::Program(std::vector<Tensor> outputs, Options options) : options_(std::m
     execute_options_ = options_of(options_);
     execute_options_.steps = step([schema = *options_.schema, fuse = options_.fuse](
                                       ir::kernel::Program program, const std::vector<Tensor>&) {
-        const auto views = transforms::propagate_tiles(program, given_by(schema, program, {}));
-        return transforms::apply_tiles(std::move(program), views, fuse);
+        return tiled(std::move(program), schema, fuse);
     });
     list_kernels();
     list_buffers();
@@ -100,10 +106,7 @@ Program::Program(std::vector<Tensor> outputs, Options options) : options_(std::m
 
 ir::kernel::Program Program::tile(const ir::kernel::Program& program,
                                   const std::vector<Tensor>& inputs) {
-    if (!options_.schema)
-        options_.schema =
-            choose_schema(program, this_machine(options_.target, options_.threads), options_.fuse);
-    const auto given = given_by(*options_.schema, program, inputs);
+    const auto given = given_by(schema_for(program, options_), program, inputs);
     const auto views = transforms::propagate_tiles(program, given);
     Schema named;
     for (size_t b = 0; b < program.buffers.size(); ++b) {
@@ -219,14 +222,8 @@ class Steps {
         auto& found = steps_[key];
         if (!found)
             found = step([options](ir::kernel::Program program, const std::vector<Tensor>&) {
-                const Schema schema =
-                    options.schema
-                        ? *options.schema
-                        : choose_schema(program, this_machine(options.target, options.threads),
-                                        options.fuse);
-                const auto views =
-                    transforms::propagate_tiles(program, given_by(schema, program, {}));
-                return transforms::apply_tiles(std::move(program), views, options.fuse);
+                const Schema schema = schema_for(program, options);
+                return tiled(std::move(program), schema, options.fuse);
             });
         return found;
     }

@@ -148,6 +148,9 @@ class Program {
     std::shared_ptr<execute::Compiled> compiled_;
 };
 
+// Whether a schema may give the buffer tiles: an input or a constant.
+bool is_leaf(const ir::kernel::Buffer& buffer);
+
 // The tiles that a program runs fastest with, by the sum of its kernels' rooflines: of no tiles and
 // of square ones from the width of a vector to what the level-1 cache holds. `program` before
 // schedules.

@@ -23,7 +23,7 @@ std::vector<Program::Explained> Program::explain(const std::vector<Array>* argum
         const ir::kernel::Kernel& kernel = program.kernels[k];
         if (std::holds_alternative<ir::kernel::Pack>(kernel.body)) continue;
         rows.push_back({kernel.name, std::string(ir::kernel::kind_name(kernel)),
-                        roofline(kernel, program, machine), least.empty() ? -1 : least[k]});
+                        roofline(kernel, machine), least.empty() ? -1 : least[k]});
     }
     return rows;
 }

@@ -3,6 +3,7 @@
 #include "composit/execute/execute.h"
 
 #include "bindings.h"
+#include "calling.h"
 #include "casters.h"
 #include "composit/functional/functional.h"
 #include "location.h"
@@ -16,57 +17,20 @@ namespace {
 using execute::Compiled;
 using execute::Options;
 
-nb::list ndarrays(std::vector<ir::Array> values) {
-    nb::list result;
-    for (ir::Array& value : values) {
-        // Handed over without a second owner, so that the memory need not be copied.
-        ir::Array one = std::exchange(value, ir::Array());
-        result.append(ndarray_from(std::move(one)));
-    }
-    return result;
-}
-
-nb::list evaluate_all(const std::vector<Tensor>& outputs, const Options& options) {
-    std::vector<ir::Array> values;
-    {
-        const nb::gil_scoped_release released;
-        values = execute::evaluate(outputs, options);
-    }
-    return ndarrays(std::move(values));
-}
-
-std::vector<ir::Array> arrays_from(nb::args arguments) {
-    std::vector<ir::Array> arrays;
-    for (nb::handle argument : arguments) {
-        if (nb::isinstance<LazyTensor>(argument))
-            arrays.push_back(array_from(argument.attr("evaluated")(), false));
-        else
-            arrays.push_back(array_from(numpy_attribute("asarray")(argument), false));
-    }
-    return arrays;
-}
-
-std::vector<double> time_compiled(const Compiled& self, nb::args arguments) {
-    const std::vector<ir::Array> arrays = arrays_from(arguments);
-    const nb::gil_scoped_release released;
-    return self.seconds_of_kernels(arrays);
-}
-
-nb::list run_compiled(const Compiled& self, nb::args arguments) {
-    const std::vector<ir::Array> arrays = arrays_from(arguments);
-    std::vector<ir::Array> values;
-    {
-        const nb::gil_scoped_release released;
-        values = self(arrays);
-    }
-    return ndarrays(std::move(values));
-}
-
 void bind_compiled(nb::module_& module) {
     nb::class_<Compiled>(module, "Compiled", "One specialisation of a function, ready to call.")
         .def(nb::init<std::string, std::vector<Tensor>, std::vector<Tensor>, Options>())
-        .def("__call__", run_compiled)
-        .def("seconds_of_kernels", time_compiled)
+        .def("__call__",
+             [](const Compiled& self, nb::args arguments) {
+                 const auto arrays = arrays_from(arguments);
+                 return computed([&] { return self(arrays); });
+             })
+        .def("seconds_of_kernels",
+             [](const Compiled& self, nb::args arguments) {
+                 const auto arrays = arrays_from(arguments);
+                 const nb::gil_scoped_release released;
+                 return self.seconds_of_kernels(arrays);
+             })
         .def_prop_ro("name", [](const Compiled& self) { return self.name(); })
         .def_prop_ro("inputs", [](const Compiled& self) { return self.inputs(); })
         .def_prop_ro("outputs", [](const Compiled& self) { return self.outputs(); })
@@ -151,7 +115,9 @@ void bind_execute(nb::module_& module) {
         .def_ro("whole_model", &Options::whole_model);
     bind_compiled(module);
     bind_functional(module);
-    module.def("evaluate", evaluate_all);
+    module.def("evaluate", [](const std::vector<Tensor>& outputs, const Options& options) {
+        return computed([&] { return execute::evaluate(outputs, options); });
+    });
     module.def("default_threads", &execute::default_threads);
     module.def("plan_statistics", [] {
         const execute::PlanStatistics statistics = execute::plan_statistics();

@@ -13,18 +13,6 @@ using kernel::Buffer;
 using kernel::Kernel;
 using kernel::Program;
 
-const char* name_of(kernel::BufferKind kind) {
-    switch (kind) {
-        case kernel::BufferKind::input: return "input";
-        case kernel::BufferKind::constant: return "constant";
-        case kernel::BufferKind::temporary: return "temporary";
-        case kernel::BufferKind::output: return "output";
-        case kernel::BufferKind::local: return "local";
-        case kernel::BufferKind::packed: return "packed";
-    }
-    return "";
-}
-
 // The members of a kernel's body by name, as kernel.h calls them.
 struct Fields {
     nb::dict operator()(const kernel::Map& body) const {
@@ -139,7 +127,8 @@ void bind_parts(nb::module_& module) {
                      [](const Access& self) { return self.buffer == Access::position; });
     nb::class_<Buffer>(module, "Buffer")
         .def_ro("name", &Buffer::name)
-        .def_prop_ro("kind", [](const Buffer& self) { return name_of(self.kind); })
+        .def_prop_ro("kind",
+                     [](const Buffer& self) { return std::string(kernel::name(self.kind)); })
         .def_ro("dtype", &Buffer::dtype)
         .def_ro("shape", &Buffer::shape)
         .def_ro("bytes", &Buffer::bytes)

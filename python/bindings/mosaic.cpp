@@ -1,5 +1,6 @@
 // composit/mosaic/*.h: graphs mapped to a back end in the open.
 #include "bindings.h"
+#include "calling.h"
 #include "casters.h"
 #include "composit/base/text.h"
 #include "composit/mosaic/program.h"
@@ -19,48 +20,6 @@ using mosaic::Schema;
 using mosaic::TiledTensor;
 using mosaic::TileLevel;
 using mosaic::TileView;
-
-std::vector<ir::Array> arrays_from(nb::handle values) {
-    std::vector<ir::Array> arrays;
-    for (nb::handle value : values)
-        arrays.push_back(array_from(nb::isinstance<LazyTensor>(value)
-                                        ? nb::object(value.attr("evaluated")())
-                                        : nb::object(numpy_attribute("asarray")(value)),
-                                    false));
-    return arrays;
-}
-
-nb::list ndarrays(std::vector<ir::Array> values) {
-    nb::list result;
-    for (ir::Array& value : values) {
-        ir::Array one = std::exchange(value, ir::Array());
-        result.append(ndarray_from(std::move(one)));
-    }
-    return result;
-}
-
-// Runs `call`, which returns arrays, while other Python threads go on.
-template <class Call>
-nb::list without_lock(const Call& call) {
-    std::vector<ir::Array> values;
-    {
-        const nb::gil_scoped_release released;
-        values = call();
-    }
-    return ndarrays(std::move(values));
-}
-
-const char* text_of(ir::kernel::BufferKind kind) {
-    switch (kind) {
-        case ir::kernel::BufferKind::input: return "input";
-        case ir::kernel::BufferKind::constant: return "constant";
-        case ir::kernel::BufferKind::temporary: return "temporary";
-        case ir::kernel::BufferKind::output: return "output";
-        case ir::kernel::BufferKind::local: return "local";
-        case ir::kernel::BufferKind::packed: return "packed";
-    }
-    return "";
-}
 
 void bind_schema(nb::module_& module) {
     nb::class_<TileLevel>(module, "TileLevel", "One level of a tile view.")
@@ -132,7 +91,9 @@ void bind_reports(nb::module_& module) {
         nb::arg("target") = "cpp", nb::arg("threads") = 0);
     nb::class_<TiledTensor>(module, "TiledTensor", "A tensor of a program, as it is stored.")
         .def_ro("name", &TiledTensor::name)
-        .def_prop_ro("kind", [](const TiledTensor& self) { return text_of(self.kind); })
+        .def_prop_ro(
+            "kind",
+            [](const TiledTensor& self) { return std::string(ir::kernel::name(self.kind)); })
         .def_prop_ro("dtype", [](const TiledTensor& self) { return dtype_object(self.dtype); })
         .def_prop_ro("shape",
                      [](const TiledTensor& self) { return nb::tuple(nb::cast(self.shape)); })
@@ -143,7 +104,9 @@ void bind_reports(nb::module_& module) {
         });
     nb::class_<PlannedBuffer>(module, "PlannedBuffer", "A buffer, its place and its life.")
         .def_ro("name", &PlannedBuffer::name)
-        .def_prop_ro("kind", [](const PlannedBuffer& self) { return text_of(self.kind); })
+        .def_prop_ro(
+            "kind",
+            [](const PlannedBuffer& self) { return std::string(ir::kernel::name(self.kind)); })
         .def_prop_ro("dtype", [](const PlannedBuffer& self) { return dtype_object(self.dtype); })
         .def_prop_ro("shape",
                      [](const PlannedBuffer& self) { return nb::tuple(nb::cast(self.shape)); })
@@ -185,7 +148,7 @@ void bind_kernels(nb::module_& module) {
                      })
         .def("run", [](const Kernel& self, nb::args arguments) {
             const auto arrays = arrays_from(arguments);
-            return without_lock([&] { return self(arrays); });
+            return computed([&] { return self(arrays); });
         });
 }
 
@@ -194,7 +157,7 @@ void bind_program(nb::module_& module) {
         .def("run",
              [](const Program& self, nb::args arguments) {
                  const auto arrays = arrays_from(arguments);
-                 return without_lock([&] { return self(arrays); });
+                 return computed([&] { return self(arrays); });
              })
         .def("evaluate_values",
              [](const Program& self, const std::vector<Tensor>& leaves, nb::list values) {
@@ -202,11 +165,11 @@ void bind_program(nb::module_& module) {
                  std::vector<std::pair<Tensor, ir::Array>> given;
                  for (size_t i = 0; i < leaves.size(); ++i)
                      given.emplace_back(leaves[i], arrays[i]);
-                 return without_lock([&] { return self.evaluate(given); });
+                 return computed([&] { return self.evaluate(given); });
              })
         .def("evaluate_tensors",
              [](const Program& self, const std::vector<Tensor>& outputs) {
-                 return without_lock([&] { return self.evaluate(outputs); });
+                 return computed([&] { return self.evaluate(outputs); });
              })
         .def_prop_ro("schema", [](const Program& self) { return self.schema(); })
         .def_prop_ro("tiles", [](const Program& self) { return self.tiles(); })
@@ -298,7 +261,7 @@ void bind_mosaic(nb::module_& module) {
     module.def(
         "evaluate",
         [](const std::vector<Tensor>& outputs, const mosaic::Options& options) {
-            return without_lock([&] { return mosaic::evaluate(outputs, options); });
+            return computed([&] { return mosaic::evaluate(outputs, options); });
         },
         nb::call_guard<Located>());
 }

@@ -82,14 +82,11 @@ Layout::Layout(const Program& program, const c_family::Modules& modules) {
         const Kernel& kernel = program.kernels[call.kernel];
         if (is_once(kernel)) continue;
         const auto& function = modules.modules[call.module].functions[call.function];
-        const bool is_small = function.tasks <= 1 || work_of(kernel, program) < 2 * work_per_chunk;
-        ModelStep step{
-            call.module,
-            call.function,
-            kernel.name,
-            {},
-            function.tasks,
-            is_small && !function.can_fault && work_of(kernel, program) < most_work(kernel)};
+        const double work = work_of(kernel, program);
+        const bool is_small = function.tasks <= 1 || work < 2 * work_per_chunk;
+        ModelStep step{call.module,    call.function,
+                       kernel.name,    {},
+                       function.tasks, is_small && !function.can_fault && work < most_work(kernel)};
         for (int buffer : call.buffers)
             step.pointers.push_back(pointer_text(places[static_cast<size_t>(buffer)]));
         calls.push_back(&call);

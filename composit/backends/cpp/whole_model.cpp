@@ -15,7 +15,7 @@ constexpr const char* parameters =
     "    [[maybe_unused]] char* scratch, [[maybe_unused]] const Host* host";
 constexpr const char* arguments = "kernels, inputs, constants, outputs, arena, scratch, host";
 
-// "    {  // exp_add: x, t, y
+// "    {  // exp_add
 //         void* const at[] = {inputs[0], arena + 64, outputs[0]};
 //         run_exp_add(0, 1, at, scratch, nullptr);
 //     }"
@@ -30,7 +30,7 @@ std::string step_text(const ModelStep& step, size_t number,
     else
         call = text("kernels[", step.module, "][", step.function, "].run(0, ", step.tasks,
                     ", at, scratch, nullptr);");
-    return text("    {  // ", step.comment, "\n        void* const at[] = {", join(step.pointers),
+    return text("    {  // ", step.name, "\n        void* const at[] = {", join(step.pointers),
                 "};\n        ", call, "\n    }\n");
 }
 

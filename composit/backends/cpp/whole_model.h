@@ -26,7 +26,7 @@ inline constexpr const char* model_symbol = "composit_run_model";
 // One call of a kernel's function.
 struct ModelStep {
     size_t module = 0, function = 0;
-    std::string comment;                // "add_tanh: x, b, h"
+    std::string name;                   // of the kernel
     std::vector<std::string> pointers;  // expressions for where its buffers are
     int64_t tasks = 1;
     bool is_direct = false;  // called at once; else by the host

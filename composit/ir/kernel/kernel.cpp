@@ -135,6 +135,18 @@ std::string_view name(Combiner combiner) {
     return "?";
 }
 
+std::string_view name(BufferKind kind) {
+    switch (kind) {
+        case BufferKind::input: return "input";
+        case BufferKind::constant: return "constant";
+        case BufferKind::temporary: return "temporary";
+        case BufferKind::output: return "output";
+        case BufferKind::local: return "local";
+        case BufferKind::packed: return "packed";
+    }
+    return "?";
+}
+
 std::string_view kind_name(const Kernel& kernel) {
     static constexpr std::string_view names[] = {"Map",     "Reduce", "Scan", "Contract", "Gather",
                                                  "Scatter", "Fold",   "Pack", "Fused"};

@@ -167,6 +167,7 @@ struct Member {
 };
 
 enum class BufferKind : uint8_t { input, constant, temporary, output, local, packed };
+std::string_view name(BufferKind kind);
 
 struct Buffer {
     std::string name;  // the user's where there is one

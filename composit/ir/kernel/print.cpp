@@ -213,18 +213,6 @@ class Writer {
     const Program& program_;
 };
 
-std::string_view kind_text(BufferKind kind) {
-    switch (kind) {
-        case BufferKind::input: return "input";
-        case BufferKind::constant: return "constant";
-        case BufferKind::temporary: return "temporary";
-        case BufferKind::output: return "output";
-        case BufferKind::local: return "local";
-        case BufferKind::packed: return "packed";
-    }
-    return "?";
-}
-
 }  // namespace
 
 std::string print(const Kernel& kernel, const Program& program) {
@@ -243,9 +231,8 @@ std::string print(const Program& program) {
     std::string result = text("program ", program.name, "\n");
     for (size_t number = 0; number < program.buffers.size(); ++number) {
         const Buffer& buffer = program.buffers[number];
-        result +=
-            text("  ", kind_text(buffer.kind), " ", writer.buffer_name(static_cast<int>(number)),
-                 ": ", buffer.dtype, "[", join(buffer.shape), "]");
+        result += text("  ", name(buffer.kind), " ", writer.buffer_name(static_cast<int>(number)),
+                       ": ", buffer.dtype, "[", join(buffer.shape), "]");
         if (buffer.kind == BufferKind::temporary && buffer.arena_offset >= 0)
             result += text(" at ", buffer.arena_offset);
         result += "\n";

@@ -81,7 +81,6 @@ def test_kernels_can_be_read_and_refuse_what_does_not_fit(x):
 
 def test_scattering_kernels_take_what_was_there():
     x, rows = cnp.asarray(VALUE), composit.placeholder("rows", (2,), "int64")
-    x = cnp.asarray(x)
     y = cnp.tanh(x)
     y[rows] = np.float32(2)
     program = mosaic.compile(y, target="interpreter", fuse=False)
