@@ -155,9 +155,20 @@ def in_turns(calls: list[Call], rounds: tuple[int, int] = ROUNDS) -> list[list[f
         found = [0.0] * len(calls)
         for k in range(len(calls)):
             i = (k + len(times)) % len(calls)
+            rest()
             found[i] = seconds(calls[i], counts[i])
         times.append(found)
     return times
+
+
+def rest() -> None:
+    """Until the threads of the side before are asleep: OpenBLAS's, for one, keep a core busy for
+    some milliseconds after each call, in the hope of the next."""
+    for _ in range(100):
+        before = time.process_time()
+        time.sleep(2e-3)
+        if time.process_time() - before < 2e-4:
+            return
 
 
 def seconds(call: Call, count: int) -> float:

@@ -27,6 +27,8 @@ struct PrintedKernel {
     std::string text;                   // comment and definition; empty when there is nothing to do
     std::vector<Parameter> parameters;  // after begin and end, before scratch
     int64_t tasks = 0;  // the range of begin and end; 1: the function has no such parameters
+    // Neighbours that share what a call copies: a thread is to get no fewer, if there are enough.
+    int64_t tasks_together = 1;
     std::string
         scratch_bytes;       // a constant expression; empty: the function has no scratch parameter
     bool can_fault = false;  // returns an IndexFault (prelude/indices.h), else nothing

@@ -110,6 +110,11 @@ void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bo
     const int64_t length = by_rows ? groups.row_count() : groups.column_count();
     const int64_t parts = (length + step - 1) / step;
     writer.printed.tasks = groups.batch_count() * parts;
+    // The copy of the shared side repays with so many rows or columns.
+    constexpr int64_t many = 1024;
+    const bool is_copied =
+        by_rows ? !c.right_is_packed : !c.left_is_packed && !reads_left(c, groups);
+    if (is_copied) writer.printed.tasks_together = std::min(parts, many / step);
     std::vector<std::string> bounds = {
         "b", "b + 1", "0", text(groups.row_count()), "0", text(groups.column_count())};
     std::string last = text("last < ", length, " ? last : ", length);

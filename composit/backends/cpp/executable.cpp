@@ -28,14 +28,6 @@ double most_work(const Kernel& kernel) {
     return std::holds_alternative<ir::kernel::Contract>(kernel.body) ? 0x1p33 : 0x1p28;
 }
 
-// The chunks that a step's tasks are cut into: for the threads, and for interruptions.
-int64_t chunk_count(int64_t tasks, double work, double most_work, int threads) {
-    const double for_threads =
-        threads <= 1 ? 1 : std::min<double>(threads * chunks_per_thread, work / work_per_chunk);
-    const double wished = std::max({1.0, for_threads, work / most_work});
-    return static_cast<int64_t>(std::min(wished, static_cast<double>(std::max<int64_t>(tasks, 1))));
-}
-
 bool is_once(const Kernel& kernel) { return std::holds_alternative<ir::kernel::Pack>(kernel.body); }
 
 double work_of(const Kernel& kernel, const Program& program) {
@@ -160,6 +152,7 @@ CompiledProgram::Step CompiledProgram::step_of(const Program& program,
     Step step{call.kernel,
               entries_[call.module][call.function],
               function.tasks,
+              function.tasks_together,
               work_of(kernel, program),
               most_work(kernel),
               {},
@@ -256,8 +249,20 @@ void* CompiledProgram::pointer(const Layout::Place& place, const runtime::Run& r
     return nullptr;
 }
 
+// For the threads, and for interruptions.
+int64_t CompiledProgram::Step::chunks(int threads) const {
+    double wished = 1;
+    if (threads > 1) {
+        const int64_t each =
+            std::clamp<int64_t>(tasks / tasks_together / threads, 1, chunks_per_thread);
+        wished = std::min(static_cast<double>(threads * each), work / work_per_chunk);
+    }
+    wished = std::max({1.0, wished, work / most_work});
+    return static_cast<int64_t>(std::min(wished, static_cast<double>(std::max<int64_t>(tasks, 1))));
+}
+
 void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* const* at) const {
-    const int64_t chunks = chunk_count(step.tasks, step.work, step.most_work, run.threads);
+    const int64_t chunks = step.chunks(run.threads);
     std::vector<Fault> faults(step.axes.empty() ? 1 : static_cast<size_t>(chunks));
     auto run_chunk = [&](int64_t chunk) {
         MemoryPool::Block scratch(pool_, step.entry.scratch_bytes);

@@ -56,10 +56,12 @@ class CompiledProgram : public runtime::Executable {
     struct Step {
         size_t kernel;  // in the program
         Entry entry;
-        int64_t tasks;
+        int64_t tasks, tasks_together;
         double work, most_work;
         std::vector<Layout::Place> at;
         std::vector<IndexAxis> axes;
+
+        int64_t chunks(int threads) const;  // that the tasks are cut into
     };
     struct Running;  // a run of a model
 

@@ -6,8 +6,12 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
+#include <sched.h>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -68,6 +72,47 @@ TEST(Threads, SeveralThreadsShareThePool) {
         });
     for (std::thread& caller : callers) caller.join();
     EXPECT_EQ(wrong, 0);
+}
+
+TEST(Threads, TheOthersTakeWhatASlowThreadLeaves) {
+    std::atomic<int> done{0};
+    bool is_alone = false;
+    parallel_for(2)(8, [&](int64_t i) {
+        // The first task waits for all others, those of its own thread's run among them.
+        const auto start = std::chrono::steady_clock::now();
+        while (i == 0 && done < 7 && !is_alone)
+            is_alone = std::chrono::steady_clock::now() - start > std::chrono::seconds(20);
+        ++done;
+    });
+    EXPECT_FALSE(is_alone);
+    EXPECT_EQ(done, 8);
+}
+
+TEST(Threads, NoMoreThreadsJoinThanWereAskedFor) {
+    ASSERT_EQ(sum_of_squares(8, 1000), expected_sum(1000));  // seven workers are there
+    for (int k = 0; k < 200; ++k) {
+        std::mutex mutex;
+        std::set<std::thread::id> threads;
+        parallel_for(2)(64, [&](int64_t) {
+            const std::lock_guard lock(mutex);
+            threads.insert(std::this_thread::get_id());
+        });
+        ASSERT_LE(threads.size(), 2U);
+    }
+}
+
+TEST(Threads, WorkersMayRunWhereTheirCallerMay) {
+    const auto processors = [] {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+        return CPU_COUNT(&set);
+    };
+    const int expected = processors();
+    for (int k = 0; k < 50; ++k) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // workers fall asleep
+        parallel_for(3)(3, [&](int64_t) { EXPECT_EQ(processors(), expected); });
+    }
 }
 
 TEST(Threads, ThePoolRestartsAfterFork) {
