@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/exporters/cpp_project/export.h"
 #include "composit/functional/functional.h"
+#include "composit/functional/loops.h"
 #include "composit/ir/scalar/row.h"
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"

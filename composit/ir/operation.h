@@ -23,6 +23,8 @@ struct Nest {
     scalar::Expr value;
 };
 
+struct Body;
+
 // What an operation's lower rule talks to; implemented by transforms/lower.
 class Lowering {
   public:
@@ -38,6 +40,11 @@ class Lowering {
     // A fresh row-major temporary.
     virtual kernel::Access new_temporary(DType dtype, const Shape& shape) = 0;
     virtual void emit(kernel::Body body) = 0;
+    // Lowers a body once, to be run for each counter from `begin` to `end`, which it leaves out:
+    // its parameters are the counter, the state, and what is the same in all iterations; its
+    // results are the next state. The node's operands are the parameters' values, but for the
+    // counter; its outputs the last state.
+    virtual void repeat(const Body& body, int64_t begin, int64_t end) = 0;
     // Declares output i: a view or an expression to be fused into its users. Outputs made by
     // new_output need none.
     virtual void result(int i, Nest nest) = 0;
@@ -59,6 +66,11 @@ struct Operation {
     std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& gradients,
                                       const std::vector<bool>& wanted)>
         vjp = {};
+
+    // Tangents of the outputs for tangents of the operands, empty where there is none. Null: by
+    // transposing `vjp`.
+    std::function<std::vector<Tensor>(const Node& node, const std::vector<Tensor>& tangents)> jvp =
+        {};
 
     // The operation over operands with an extra leading axis where batched[i]; every output gets
     // the leading axis.

@@ -40,7 +40,8 @@ constexpr size_t most_waiting = 4;  // kernels, put off until others had the cha
 std::vector<Loop> outer_loops(Body& body) {
     const auto* c = std::get_if<ir::kernel::Contract>(&body);
     if ((c != nullptr && (c->left_is_packed || c->right_is_packed)) ||
-        std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body))
+        std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body) ||
+        std::holds_alternative<ir::kernel::Repeat>(body))
         return {};
     std::vector<Loop> found = ir::kernel::loops(body);
     std::erase_if(found, [](const Loop& loop) { return !loop.is_outer; });
@@ -143,12 +144,6 @@ struct Group {
                 return true;
         return false;
     }
-    bool reads_from(const Candidate& next) const {
-        for (const Reach& reach : next.reaches)
-            if (reach.is_written && read.contains(reach.buffer) && !written.contains(reach.buffer))
-                return true;
-        return false;
-    }
 };
 
 class Fuser {
@@ -212,7 +207,7 @@ class Fuser {
 
     // The number of loops that the group shares when `next` joins; 0: it cannot.
     size_t shared_with(const Group& group, const Candidate& next) const {
-        if (group.members.size() == most_members || group.reads_from(next)) return 0;
+        if (group.members.size() == most_members) return 0;
         const Extents& outer = group.members[0].outer;
         size_t shared = 0;
         while (shared < group.shared && shared < next.outer.size() &&
@@ -230,7 +225,8 @@ class Fuser {
         for (const Reach& reach : next.reaches)
             for (const Candidate& member : group.members)
                 for (const Reach& earlier : member.reaches)
-                    if (earlier.is_written && earlier.buffer == reach.buffer &&
+                    if ((earlier.is_written || reach.is_written) &&
+                        earlier.buffer == reach.buffer &&
                         !(move_together(earlier, reach, shared) &&
                           stays_in_its_part(earlier, member.outer, shared) &&
                           stays_in_its_part(reach, next.outer, shared)))
@@ -395,7 +391,10 @@ class Fuser {
 }  // namespace
 
 Program fuse_rows(Program program, int64_t bytes_of_part) {
-    return Fuser(std::move(program), bytes_of_part).run();
+    const auto fused = [&](Program kernels) {
+        return Fuser(std::move(kernels), bytes_of_part).run();
+    };
+    return fused(within_repeats(std::move(program), fused));
 }
 
 }  // namespace composit::transforms

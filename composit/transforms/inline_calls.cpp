@@ -55,7 +55,8 @@ std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors, const Keep&
         changed = false;
         result = inline_once(result, keep, changed);
     }
-    return result;
+    if (keep) return result;  // rules that keep operations go into the bodies themselves
+    return change_bodies(result, [](const auto& results) { return inline_calls(results); });
 }
 
 }  // namespace composit::transforms

@@ -219,7 +219,8 @@ void GraphLowering::emit(ir::kernel::Body body) {
         empty && ir::element_count(empty->extents) == 0)
         return;
     const std::string label = node_ ? ir::label(*node_) : "copy";
-    const std::string done = body_name(kernel);
+    const bool is_repeat = std::holds_alternative<ir::kernel::Repeat>(kernel.body);
+    const std::string done = is_repeat ? "" : body_name(kernel);
     const auto* map = std::get_if<Map>(&kernel.body);
     std::string name = map ? (done.empty() ? plain_name(*map, label) : done)
                            : (done.empty() ? label : label + "_" + done);
@@ -286,6 +287,7 @@ Lowered GraphLowering::lower(const std::vector<Tensor>& given,
         lower_node(*node);
     }
     for (const Tensor& output : outputs) bind_output(output);
+    if (has_repeats_) program_ = without_unused_buffers(std::move(program_));
     return {std::move(program_), std::move(inputs_)};
 }
 

@@ -27,6 +27,7 @@ class GraphLowering : public ir::Lowering {
     ir::kernel::Access new_output(int i) override;
     ir::kernel::Access new_temporary(ir::DType dtype, const ir::Shape& shape) override;
     void emit(ir::kernel::Body body) override;
+    void repeat(const ir::Body& body, int64_t begin, int64_t end) override;
     void result(int i, ir::Nest nest) override;
 
   private:
@@ -48,6 +49,13 @@ class GraphLowering : public ir::Lowering {
     void lower_node(const ir::Node& node);
     // Drops the values of operands that no node to come uses: nests hold expressions.
     void forget_operands(const ir::Node& node);
+    // repeat, in steps; lower_repeat.cpp.
+    struct Scope;
+    struct State;
+    void bind_fixed(const ir::Body& body, size_t states, Scope& scope);
+    std::vector<State> begin_states(const ir::Body& body, Scope& scope);
+    void lower_body(const std::vector<Tensor>& results);
+    void store_states(const ir::Body& body, std::vector<State>& states);
 
     LowerOptions options_;
     ir::kernel::Program program_;
@@ -58,6 +66,7 @@ class GraphLowering : public ir::Lowering {
     std::unordered_set<std::string> buffer_names_, kernel_names_;
     std::map<std::string, int> last_number_;
     const ir::Node* node_ = nullptr;  // being lowered
+    bool has_repeats_ = false;
 };
 
 }  // namespace composit::transforms

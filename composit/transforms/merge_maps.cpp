@@ -30,6 +30,8 @@ constexpr size_t most_operations = 64, most_inputs = 16, most_outputs = 8;
 // Kernels between two maps that only read the same: results made early take memory for long.
 constexpr int most_between = 8;
 
+size_t at(int number) { return static_cast<size_t>(number); }
+
 bool is_equal(const Access& a, const Access& b) {
     return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
            a.strides == b.strides;
@@ -97,13 +99,10 @@ class Merger {
             note(place < 0 ? static_cast<int>(done_.size()) - 1 : place);
         }
         program_.kernels = std::move(done_);
-        drop_unused_buffers();
         return std::move(program_);
     }
 
   private:
-    static size_t at(int number) { return static_cast<size_t>(number); }
-
     // The place of the kernel that `next` became a part of; -1: it is still to be placed.
     int merge(const Kernel& next) {
         const auto* map = std::get_if<Map>(&next.body);
@@ -165,29 +164,6 @@ class Merger {
         }
     }
 
-    void drop_unused_buffers() {
-        std::vector<bool> is_used(program_.buffers.size());
-        for (size_t b = 0; b < is_used.size(); ++b)
-            is_used[b] = program_.buffers[b].kind != BufferKind::temporary;
-        for (const Kernel& kernel : program_.kernels)
-            for (const auto& buffers :
-                 {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
-                for (int buffer : buffers) is_used[at(buffer)] = true;
-        std::vector<int> number(is_used.size(), Access::position);
-        std::vector<ir::kernel::Buffer> kept;
-        for (size_t b = 0; b < is_used.size(); ++b) {
-            if (!is_used[b]) continue;
-            number[b] = static_cast<int>(kept.size());
-            kept.push_back(std::move(program_.buffers[b]));
-        }
-        program_.buffers = std::move(kept);
-        for (int& input : program_.inputs) input = number[at(input)];
-        for (int& output : program_.outputs) output = number[at(output)];
-        for (Kernel& kernel : program_.kernels)
-            for (Access* access : ir::kernel::accesses(kernel.body))
-                if (access->buffer != Access::position) access->buffer = number[at(access->buffer)];
-    }
-
     Program program_;
     std::vector<Kernel> done_;
     std::vector<int> readers_;  // kernels that read each buffer
@@ -196,6 +172,9 @@ class Merger {
 
 }  // namespace
 
-Program merge_maps(Program program) { return Merger(std::move(program)).run(); }
+Program merge_maps(Program program) {
+    const auto merged = [](Program kernels) { return Merger(std::move(kernels)).run(); };
+    return without_unused_buffers(merged(within_repeats(std::move(program), merged)));
+}
 
 }  // namespace composit::transforms

@@ -14,6 +14,7 @@ using ir::kernel::Contract;
 using ir::kernel::Kernel;
 using ir::kernel::Pack;
 using ir::kernel::Program;
+using ir::kernel::Repeat;
 
 namespace {
 
@@ -44,8 +45,7 @@ class Packer {
 
     Program run() {
         std::vector<Kernel> kernels = std::move(program_.kernels);
-        for (Kernel& kernel : kernels)
-            if (auto* contract = std::get_if<Contract>(&kernel.body)) pack(*contract);
+        pack(kernels);
         packs_.insert(packs_.end(), std::make_move_iterator(kernels.begin()),
                       std::make_move_iterator(kernels.end()));
         program_.kernels = std::move(packs_);
@@ -53,6 +53,13 @@ class Packer {
     }
 
   private:
+    void pack(std::vector<Kernel>& kernels) {
+        for (Kernel& kernel : kernels) {
+            if (auto* contract = std::get_if<Contract>(&kernel.body)) pack(*contract);
+            if (auto* repeat = std::get_if<Repeat>(&kernel.body)) pack(repeat->kernels);
+        }
+    }
+
     void pack(Contract& c) {
         if (!ir::is_floating(c.output.dtype) || ir::size_of(c.output.dtype) < 4) return;
         if (ir::element_count(c.batch) != 1 || !keeps_its_sides(c)) return;
@@ -105,18 +112,10 @@ class Packer {
     std::map<std::pair<uint64_t, int>, int> made_;  // by what is copied: the copy's buffer
 };
 
-}  // namespace
-
-Program pack_constants(Program program) { return Packer(std::move(program)).run(); }
-
-Program without_packs(Program program) {
-    std::map<int, Access> sources;
-    for (const Kernel& kernel : program.kernels)
-        if (const auto* pack = std::get_if<Pack>(&kernel.body))
-            sources.emplace(pack->to.buffer, pack->from);
-    std::erase_if(program.kernels,
-                  [](const Kernel& kernel) { return std::holds_alternative<Pack>(kernel.body); });
-    for (Kernel& kernel : program.kernels) {
+void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Access>& sources) {
+    for (Kernel& kernel : kernels) {
+        if (auto* repeat = std::get_if<Repeat>(&kernel.body))
+            read_in_place(repeat->kernels, sources);
         auto* c = std::get_if<Contract>(&kernel.body);
         if (c == nullptr) continue;
         for (auto [access, is_packed] :
@@ -128,6 +127,20 @@ Program without_packs(Program program) {
             *is_packed = false;
         }
     }
+}
+
+}  // namespace
+
+Program pack_constants(Program program) { return Packer(std::move(program)).run(); }
+
+Program without_packs(Program program) {
+    std::map<int, Access> sources;
+    for (const Kernel& kernel : program.kernels)
+        if (const auto* pack = std::get_if<Pack>(&kernel.body))
+            sources.emplace(pack->to.buffer, pack->from);
+    std::erase_if(program.kernels,
+                  [](const Kernel& kernel) { return std::holds_alternative<Pack>(kernel.body); });
+    read_in_place(program.kernels, sources);
     return program;
 }
 

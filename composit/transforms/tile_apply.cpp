@@ -164,6 +164,8 @@ class Application {
 
     void rewrite(Kernel kernel) {
         Body& body = kernel.body;
+        if (std::holds_alternative<ir::kernel::Repeat>(body))
+            return program_.kernels.push_back(std::move(kernel));
         const std::vector<bool> written = written_accesses(body);
         std::vector<bool> in_tiles(written.size(), false);
         // What is written first: propagate_tiles knows that it can be.

@@ -1,10 +1,12 @@
 // Graph to graph: derivatives, batching, simplification; and graph to program.
 #pragma once
 
+#include "composit/ir/body.h"
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,22 @@ std::vector<Tensor> jvp(const std::vector<Tensor>& outputs, const std::vector<Te
 // leading axis.
 std::vector<Tensor> vmap(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& batched);
+
+// ----- loop.cpp
+// A body applied again and again: one node. The parameters of `body` are the counter (int64, 0-d),
+// the state, and what is the same in all iterations; its results are the next state, of the same
+// types. `operands` are the first state, then the rest. Counters run from `begin` to `end`, which
+// is left out. Gives the last state.
+std::vector<Tensor> loop(std::shared_ptr<const ir::Body> body, const std::vector<Tensor>& operands,
+                         int64_t begin, int64_t end);
+bool is_loop(const ir::Node& node);
+// The operation, registered: front ends that look operations up by name call this first.
+void register_operations();
+// Every loop, however deep, with `change` applied to the results of its body. The body's parameters
+// are its roots, too: what they are must stay.
+std::vector<Tensor> change_bodies(
+    const std::vector<Tensor>& tensors,
+    const std::function<std::vector<Tensor>(const std::vector<Tensor>& results)>& change);
 
 // ----- inline_calls.cpp
 // Every `call` (any operation that decomposes instead of lowering) replaced by what its body does,
@@ -61,6 +79,16 @@ struct Lowered {
 // `inputs` are the placeholders (or any leaves) in calling order.
 Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
               const LowerOptions& options);
+
+// ----- repeats.cpp
+// The kernels of every Repeat, innermost first, taken through `pass` as programs of their own.
+// What others touch, and the counter, is an output there: it is neither dropped nor made local.
+// `pass` adds buffers at the end, if any, and takes none away.
+using ProgramToProgram = std::function<ir::kernel::Program(ir::kernel::Program)>;
+ir::kernel::Program within_repeats(ir::kernel::Program program, const ProgramToProgram& pass);
+
+// Without temporaries that no kernel touches.
+ir::kernel::Program without_unused_buffers(ir::kernel::Program program);
 
 // ----- merge_maps.cpp
 // Maps over the same loops, of which one reads what the other reads or writes, joined in one loop

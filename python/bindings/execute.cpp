@@ -6,6 +6,7 @@
 #include "calling.h"
 #include "casters.h"
 #include "composit/functional/functional.h"
+#include "composit/functional/loops.h"
 #include "location.h"
 
 #include <nanobind/stl/function.h>
@@ -79,6 +80,11 @@ void bind_functional(nb::module_& module) {
         located);
     module.def("vjp_function", &vjp_function, located);
     module.def("jvp_function", &jvp_function, located);
+    module.def(
+        "fori_loop",
+        [](int64_t lower, int64_t upper, const LoopBody& body, const Tensors& init,
+           const std::string& name) { return fori_loop(lower, upper, body, init, name); },
+        located);
     module.def(
         "vmap_function",
         [](const Function& function, const Tensors& arguments, nb::sequence in_axes,

@@ -101,6 +101,14 @@ struct Fields {
         fields["steps"] = steps;
         return fields;
     }
+    nb::dict operator()(const kernel::Repeat& body) const {
+        nb::dict fields;
+        fields["begin"] = body.begin;
+        fields["end"] = body.end;
+        fields["counter"] = body.counter;
+        fields["kernels"] = body.kernels;
+        return fields;
+    }
 
   private:
     template <class Body>

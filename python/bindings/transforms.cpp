@@ -29,6 +29,7 @@ nb::tuple lowered(const Tensors& outputs, const Tensors& inputs, const std::stri
 void bind_transforms(nb::module_& module) {
     using namespace nb::literals;
     const nb::call_guard<Located> located;
+    transforms::register_operations();
     nb::module_ inner = module.def_submodule("transforms", "Graph to graph, graph to program.");
     inner.def("vjp", &transforms::vjp, "outputs"_a, "cotangents"_a, "inputs"_a, located);
     inner.def("jvp", &transforms::jvp, "outputs"_a, "inputs"_a, "tangents"_a, located);

@@ -183,6 +183,14 @@ def program_cases() -> Iterator[Case]:
     def normalised(x: Any, w: Any, b: Any) -> Any:
         return nn.layer_norm(x, w, b)
 
+    def descent(w: Any, x: Any) -> Any:
+        def step(i: Any, state: Any) -> Any:
+            w, losses = state
+            loss, slope = composit.value_and_grad(lambda w: cnp.mean(nn.gelu(x[i] @ w) ** 2))(w)
+            return w - 0.1 * slope, losses + loss * i.astype("float32")
+
+        return list(composit.fori_loop(0, 8, step, (w, np.float32(0))))
+
     def draws(key: Any) -> list[Any]:
         return [
             random.bits(key, (50,)),
@@ -196,6 +204,7 @@ def program_cases() -> Iterator[Case]:
     yield Case("programs", "random numbers", draws, [np.array(7, "uint64")])
     yield Case("programs", "softmax", softmax, [x])
     yield Case("programs", "gradient of a layer", network, [x, w, b])
+    yield Case("programs", "a training loop", descent, [w, x])
     yield Case("programs", "layer_norm", normalised, [x, w[:, 0].copy(), w[:, 1].copy()])
 
 

@@ -40,6 +40,17 @@ def test_the_program(blocks, written):
     assert [code.strip() for code in shown] == [written["program"].strip()]
 
 
+def test_the_loop(blocks, tmp_path):
+    """The kernel of the loop, whose code comes before it; its lines are those of training.py."""
+    code = next(code for language, code in blocks if language == "python" and "fori_loop" in code)
+    head = "import numpy as np\n\nimport composit\nimport composit.numpy as cnp\n\n\n"
+    (tmp_path / "training.py").write_text(head + code + "print(trained.program)\n")
+    command = [sys.executable, "training.py"]
+    out = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    (shown,) = [code for _, code in blocks if code.startswith("kernel ")]
+    assert out.rstrip().endswith(shown.rstrip())
+
+
 def test_the_cpp(blocks, written):
     """Each block is a part of the C++ or of the header; one that ends in an ellipsis, up to it."""
     shown = [code.split("    // …")[0] for language, code in blocks if language == "cpp"]

@@ -138,38 +138,84 @@ std::vector<std::string> first_lines(const Program& program, size_t most) {
     return lines;
 }
 
+// Hands kernels out to modules while programs are walked.
+class Sorting {
+  public:
+    explicit Sorting(size_t module_limit) : module_limit_(module_limit) {}
+
+    std::vector<Call> calls_of(const std::vector<Kernel>& kernels, const Program& program) {
+        std::vector<Call> calls;
+        for (size_t k = 0; k < kernels.size(); ++k) {
+            calls.push_back(call_of(kernels[k], program));
+            number(calls.back(), k);
+        }
+        return calls;
+    }
+
+    const std::vector<Draft>& drafts() const { return drafts_; }
+
+  private:
+    static void number(Call& call, size_t k) {
+        call.number = k;
+        for (Call& inner : call.repeated) number(inner, k);
+    }
+
+    Call call_of(const Kernel& kernel, const Program& program) {
+        if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
+            Call call{&kernel};
+            if (repeat->counter.buffer != ir::kernel::Access::position)
+                call.buffers.push_back(repeat->counter.buffer);
+            call.repeated = calls_of(repeat->kernels, program);
+            return call;
+        }
+        const std::vector<Parameter> parameters = parameters_of(kernel, program);
+        const uint64_t key = sharing_key(kernel, parameters);
+        if (known_.count(key) == 0) {
+            if (drafts_.empty() || drafts_.back().kernels.size() == module_limit_)
+                drafts_.emplace_back();
+            known_[key] = {drafts_.size() - 1, drafts_.back().kernels.size()};
+            drafts_.back().kernels.push_back(&kernel);
+            drafts_.back().programs.push_back(&program);
+        }
+        Call call{&kernel, 0, known_[key].first, known_[key].second};
+        for (const Parameter& parameter : parameters) call.buffers.push_back(parameter.buffers[0]);
+        return call;
+    }
+
+    size_t module_limit_;
+    std::vector<Draft> drafts_;
+    std::map<uint64_t, std::pair<size_t, size_t>> known_;  // key -> module, function
+};
+
+// Calls of functions with nothing to do.
+void erase_idle(std::vector<Call>& calls, const std::vector<Module>& modules) {
+    for (Call& call : calls) erase_idle(call.repeated, modules);
+    std::erase_if(calls, [&](const Call& call) {
+        return !call.is_repeat() && modules[call.module].functions[call.function].tasks == 0;
+    });
+}
+
 }  // namespace
 
 Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit) {
     Modules result;
-    std::vector<Draft> drafts;
-    std::map<uint64_t, std::pair<size_t, size_t>> known;  // key -> module, function
-    for (const Program* program : programs) {
-        std::vector<Call>& calls = result.calls.emplace_back();
-        for (size_t k = 0; k < program->kernels.size(); ++k) {
-            const Kernel& kernel = program->kernels[k];
-            std::vector<Parameter> parameters = parameters_of(kernel, *program);
-            uint64_t key = sharing_key(kernel, parameters);
-            if (known.count(key) == 0) {
-                if (drafts.empty() || drafts.back().kernels.size() == module_limit)
-                    drafts.emplace_back();
-                known[key] = {drafts.size() - 1, drafts.back().kernels.size()};
-                drafts.back().kernels.push_back(&kernel);
-                drafts.back().programs.push_back(program);
-            }
-            Call call{k, known[key].first, known[key].second, {}};
-            for (const Parameter& parameter : parameters)
-                call.buffers.push_back(parameter.buffers[0]);
-            calls.push_back(std::move(call));
-        }
-    }
+    Sorting sorting(module_limit);
+    for (const Program* program : programs)
+        result.calls.push_back(sorting.calls_of(program->kernels, *program));
     Names function_names(prelude_names());
-    for (const Draft& draft : drafts) result.modules.push_back(print_module(draft, function_names));
-    for (std::vector<Call>& calls : result.calls)
-        std::erase_if(calls, [&](const Call& call) {
-            return result.modules[call.module].functions[call.function].tasks == 0;
-        });
+    for (const Draft& draft : sorting.drafts())
+        result.modules.push_back(print_module(draft, function_names));
+    for (std::vector<Call>& calls : result.calls) erase_idle(calls, result.modules);
     return result;
+}
+
+void for_each_function(const std::vector<Call>& calls,
+                       const std::function<void(const Call&)>& visit) {
+    for (const Call& call : calls)
+        if (call.is_repeat())
+            for_each_function(call.repeated, visit);
+        else
+            visit(call);
 }
 
 std::string file_comment(const Program& program, const std::vector<std::string>& notes) {

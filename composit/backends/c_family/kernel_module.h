@@ -4,6 +4,7 @@
 
 #include "composit/backends/c_family/kernel_printer.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,19 @@ struct Module {
     std::vector<PrintedKernel> functions;
 };
 
-// One step of running a program.
+// One step of running a program: a kernel's function, or for a Repeat the calls of its kernels.
 struct Call {
-    size_t kernel = 0;  // in program.kernels
+    const ir::kernel::Kernel* kernel = nullptr;  // of the program
+    size_t number = 0;                           // in program.kernels, of it or the one around it
     size_t module = 0, function = 0;
-    std::vector<int> buffers;  // one per parameter of the function
+    std::vector<int> buffers = {};  // one per parameter of the function; of a Repeat its counter
+    std::vector<Call> repeated = {};
+
+    bool is_repeat() const { return std::holds_alternative<ir::kernel::Repeat>(kernel->body); }
 };
+// Calls `visit` for every call of a function, however deep.
+void for_each_function(const std::vector<Call>& calls,
+                       const std::function<void(const Call&)>& visit);
 
 struct Modules {
     std::vector<Module> modules;
@@ -31,8 +39,8 @@ struct Modules {
         calls;  // of each program; kernels with nothing to do are left out
 };
 
-// Prints the kernels of several programs; identical ones share a function. Function names are
-// unique over all modules. Throws NotSupported.
+// Prints the kernels of several programs, which must live as long as what is returned; identical
+// ones share a function. Function names are unique over all modules. Throws NotSupported.
 Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
                       size_t module_limit = kernels_per_module);
 

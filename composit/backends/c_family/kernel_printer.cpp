@@ -133,7 +133,9 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     } else {
         std::visit(
             [&](const auto& body) {
-                if constexpr (!std::is_same_v<decltype(body), const ir::kernel::Fused&>)
+                using Kind = std::remove_cvref_t<decltype(body)>;
+                if constexpr (!std::is_same_v<Kind, ir::kernel::Fused> &&
+                              !std::is_same_v<Kind, ir::kernel::Repeat>)
                     print_body(writer, body);
             },
             kernel.body);

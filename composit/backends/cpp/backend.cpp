@@ -85,7 +85,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
         for (size_t m = 0; m < modules.modules.size(); ++m) {
             const c_family::Module& module = modules.modules[m];
             const std::string model =
-                is_one_file ? model_text(layout.steps, 0, &module.functions) : "";
+                is_one_file ? model_text(layout.steps, &module.functions) : "";
             add(text("kernels_", m, ".cpp"), source_of(module, head, model));
         }
         for (size_t s = 0; options.whole_model && !is_one_file && s < layout.steps.size();
@@ -94,7 +94,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
             const auto end = layout.steps.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                         s + steps_per_file, layout.steps.size()));
             add(text("model_", s / steps_per_file, ".cpp"),
-                source_of_model(head, model_text({begin, end}, s, nullptr)));
+                source_of_model(head, model_text({begin, end}, nullptr)));
         }
         compiled.models = is_one_file ? 1 : sources.size() - modules.modules.size();
         built = build_all(sources, options.cache_folder, options.threads, stop);

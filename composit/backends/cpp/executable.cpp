@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 
 namespace composit::cpp {
@@ -19,6 +20,8 @@ using ir::kernel::Program;
 
 constexpr double work_per_chunk = 32768;  // operations and bytes; less is not worth waking a thread
 constexpr int64_t chunks_per_thread = 4;  // evens out threads of different speed
+
+constexpr double work_between_looks = 0x1p24;  // for an interruption, in a loop
 
 int64_t rounded_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -70,20 +73,36 @@ Layout::Layout(const Program& program, const c_family::Modules& modules) {
     };
     number(program.inputs);
     number(program.outputs);
-    for (const c_family::Call& call : modules.calls.at(0)) {
-        const Kernel& kernel = program.kernels[call.kernel];
-        if (is_once(kernel)) continue;
-        const auto& function = modules.modules[call.module].functions[call.function];
-        const double work = work_of(kernel, program);
-        const bool is_small = function.tasks <= 1 || work < 2 * work_per_chunk;
-        ModelStep step{call.module,    call.function,
-                       kernel.name,    {},
-                       function.tasks, is_small && !function.can_fault && work < most_work(kernel)};
-        for (int buffer : call.buffers)
-            step.pointers.push_back(pointer_text(places[static_cast<size_t>(buffer)]));
-        calls.push_back(&call);
-        steps.push_back(std::move(step));
+    for (const c_family::Call& call : modules.calls.at(0))
+        if (!is_once(*call.kernel)) steps.push_back(step_of(program, modules, call));
+}
+
+ModelStep Layout::step_of(const Program& program, const c_family::Modules& modules,
+                          const c_family::Call& call) {
+    ModelStep step;
+    step.name = call.kernel->name;
+    for (int buffer : call.buffers)
+        step.pointers.push_back(pointer_text(places[static_cast<size_t>(buffer)]));
+    const double work = work_of(*call.kernel, program);
+    if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&call.kernel->body)) {
+        step.is_repeat = true;
+        step.begin = repeat->begin;
+        step.end = repeat->end;
+        const auto iterations = static_cast<double>(repeat->end - repeat->begin);
+        step.patience = static_cast<int64_t>(
+            std::clamp(work_between_looks / (work / iterations + 1), 1.0, work_between_looks));
+        for (const c_family::Call& inner : call.repeated)
+            step.repeated.push_back(step_of(program, modules, inner));
+        return step;
     }
+    const auto& function = modules.modules[call.module].functions[call.function];
+    const bool is_small = function.tasks <= 1 || work < 2 * work_per_chunk;
+    step.module = call.module;
+    step.function = call.function;
+    step.tasks = function.tasks;
+    step.is_direct = is_small && !function.can_fault && work < most_work(*call.kernel);
+    step.number = count_++;
+    return step;
 }
 
 CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules& modules,
@@ -118,13 +137,25 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
         models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));
     std::vector<Step> packs;
     for (const c_family::Call& call : modules.calls.at(0)) {
-        if (is_once(program.kernels[call.kernel])) packs.push_back(step_of(program, modules, call));
+        auto& list = is_once(*call.kernel) ? packs : steps_;
+        list.push_back(step_of(program, modules, call));
     }
     pack(packs, parallel_for);
-    for (size_t s = 0; s < layout.calls.size(); ++s) {
-        steps_.push_back(step_of(program, modules, *layout.calls[s]));
-        if (layout.steps[s].is_direct)
-            scratch_bytes_ = std::max(scratch_bytes_, steps_.back().entry.scratch_bytes);
+    number(steps_, layout.steps);
+}
+
+void CompiledProgram::number(const std::vector<Step>& steps,
+                             const std::vector<ModelStep>& as_text) {
+    for (size_t s = 0; s < steps.size(); ++s) {
+        if (steps[s].is_repeat) {
+            number(steps[s].repeated, as_text[s].repeated);
+            continue;
+        }
+        internal_check(as_text[s].number == numbered_.size(), "cpp: step ", as_text[s].name,
+                       " has number ", as_text[s].number, " instead of ", numbered_.size());
+        numbered_.push_back(&steps[s]);
+        if (as_text[s].is_direct)
+            scratch_bytes_ = std::max(scratch_bytes_, steps[s].entry.scratch_bytes);
     }
 }
 
@@ -147,17 +178,21 @@ void CompiledProgram::pack(const std::vector<Step>& steps,
 CompiledProgram::Step CompiledProgram::step_of(const Program& program,
                                                const c_family::Modules& modules,
                                                const c_family::Call& call) const {
-    const Kernel& kernel = program.kernels[call.kernel];
-    const auto& function = modules.modules[call.module].functions[call.function];
-    Step step{call.kernel,
-              entries_[call.module][call.function],
-              function.tasks,
-              function.tasks_together,
-              work_of(kernel, program),
-              most_work(kernel),
-              {},
-              {}};
+    const Kernel& kernel = *call.kernel;
+    Step step{call.number, {}, 0, 1, work_of(kernel, program), most_work(kernel), {}, {}};
     for (int buffer : call.buffers) step.at.push_back(places_[static_cast<size_t>(buffer)]);
+    if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
+        step.begin = repeat->begin;
+        step.end = repeat->end;
+        step.is_repeat = true;
+        for (const c_family::Call& inner : call.repeated)
+            step.repeated.push_back(step_of(program, modules, inner));
+        return step;
+    }
+    step.entry = entries_[call.module][call.function];
+    const auto& function = modules.modules[call.module].functions[call.function];
+    step.tasks = function.tasks;
+    step.tasks_together = function.tasks_together;
     const auto add_axes = [&](const auto& body) {
         for (size_t j = 0; j < body.indices.size(); ++j)
             step.axes.push_back({body.axis_numbers[j], body.axis_lengths[j]});
@@ -169,7 +204,7 @@ CompiledProgram::Step CompiledProgram::step_of(const Program& program,
 
 int64_t CompiledProgram::working_bytes(int threads) const {
     int64_t scratch = 0;
-    for (const Step& step : steps_) scratch = std::max(scratch, step.entry.scratch_bytes);
+    for (const Step* step : numbered_) scratch = std::max(scratch, step->entry.scratch_bytes);
     return arena_bytes_ + scratch * std::max(threads, 1) + (models_.empty() ? 0 : scratch_bytes_);
 }
 
@@ -185,11 +220,21 @@ bool CompiledProgram::run_for_model(void* state, int64_t number, void* const* at
     Running& running = *static_cast<Running*>(state);
     try {
         runtime::check_interrupt();
-        running.program.run_step(running.program.steps_[static_cast<size_t>(number)], running.run,
-                                 at);
+        running.program.run_step(*running.program.numbered_[static_cast<size_t>(number)],
+                                 running.run, at);
         return true;
     } catch (...) {
         running.error = std::current_exception();
+        return false;
+    }
+}
+
+bool CompiledProgram::go_on_with_model(void* state) {
+    try {
+        runtime::check_interrupt();
+        return true;
+    } catch (...) {
+        static_cast<Running*>(state)->error = std::current_exception();
         return false;
     }
 }
@@ -210,7 +255,7 @@ std::vector<double> CompiledProgram::seconds_of_kernels(const runtime::Run& run)
 void CompiledProgram::run_models(const runtime::Run& run) const {
     MemoryPool::Block arena(pool_, arena_bytes_), scratch(pool_, scratch_bytes_);
     Running running{*this, run};
-    const Host host{&running, &run_for_model};
+    const Host host{&running, &run_for_model, &go_on_with_model};
     for (Model model : models_) {
         runtime::check_interrupt();
         if (!model(entries_.data(), const_cast<void* const*>(run.inputs.data()),
@@ -221,15 +266,24 @@ void CompiledProgram::run_models(const runtime::Run& run) const {
 }
 
 void CompiledProgram::run_steps(const runtime::Run& run, std::vector<double>* seconds) const {
-    using Clock = std::chrono::steady_clock;
     MemoryPool::Block arena(pool_, arena_bytes_);
+    run_in_turn(steps_, run, arena.data(), seconds);
+}
+
+void CompiledProgram::run_in_turn(const std::vector<Step>& steps, const runtime::Run& run,
+                                  char* arena, std::vector<double>* seconds) const {
+    using Clock = std::chrono::steady_clock;
     std::vector<void*> at;
-    for (const Step& step : steps_) {
+    for (const Step& step : steps) {
         runtime::check_interrupt();
         at.clear();
-        for (const Layout::Place& place : step.at) at.push_back(pointer(place, run, arena.data()));
+        for (const Layout::Place& place : step.at) at.push_back(pointer(place, run, arena));
         const auto start = Clock::now();
-        run_step(step, run, at.data());
+        if (!step.is_repeat) run_step(step, run, at.data());
+        for (int64_t i = step.begin; i < step.end; ++i) {
+            for (void* counter : at) std::memcpy(counter, &i, sizeof i);
+            run_in_turn(step.repeated, run, arena, nullptr);
+        }
         if (seconds)
             (*seconds)[step.kernel] += std::chrono::duration<double>(Clock::now() - start).count();
     }

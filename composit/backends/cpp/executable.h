@@ -30,10 +30,14 @@ struct Layout {
     };
     std::vector<Place> places;  // of each buffer
     int64_t arena_bytes = 0;
-    std::vector<const c_family::Call*> calls;  // without those that run once
-    std::vector<ModelStep> steps;              // the same, as a model's text needs them
+    std::vector<ModelStep> steps;  // without those that run once, as a model's text needs them
 
     Layout(const ir::kernel::Program& program, const c_family::Modules& modules);
+
+  private:
+    ModelStep step_of(const ir::kernel::Program& program, const c_family::Modules& modules,
+                      const c_family::Call& call);
+    size_t count_ = 0;  // of calls of functions
 };
 
 class CompiledProgram : public runtime::Executable {
@@ -60,6 +64,9 @@ class CompiledProgram : public runtime::Executable {
         double work, most_work;
         std::vector<Layout::Place> at;
         std::vector<IndexAxis> axes;
+        int64_t begin = 0, end = 0;  // of a Repeat, whose counter is all that `at` names
+        std::vector<Step> repeated = {};
+        bool is_repeat = false;
 
         int64_t chunks(int threads) const;  // that the tasks are cut into
     };
@@ -72,6 +79,11 @@ class CompiledProgram : public runtime::Executable {
     void run_models(const runtime::Run& run) const;
     void* pointer(const Layout::Place& place, const runtime::Run& run, char* arena) const;
     void run_step(const Step& step, const runtime::Run& run, void* const* at) const;
+    void run_in_turn(const std::vector<Step>& steps, const runtime::Run& run, char* arena,
+                     std::vector<double>* seconds) const;
+    // Numbers the steps that call functions, and finds the scratch memory that direct ones need.
+    void number(const std::vector<Step>& steps, const std::vector<ModelStep>& as_text);
+    static bool go_on_with_model(void* state);
     static bool run_for_model(void* state, int64_t number, void* const* at);
     static void report(const Step& step, const std::vector<Fault>& faults);
 
@@ -79,6 +91,7 @@ class CompiledProgram : public runtime::Executable {
     std::vector<const Entry*> entries_;  // of each module
     std::vector<Model> models_;
     std::vector<Step> steps_;
+    std::vector<const Step*> numbered_;  // steps that call functions, however deep
     std::vector<Layout::Place> places_;
     std::vector<ir::Array> constants_;  // keeps their memory
     std::shared_ptr<void> packed_;

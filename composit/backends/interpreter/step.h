@@ -47,5 +47,6 @@ StepRef make_step(const ir::kernel::Scatter& scatter, const Program& program, co
 StepRef make_step(const ir::kernel::Fold& fold, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Repeat& repeat, const Program& program, const KernelSet& set);
 
 }  // namespace composit::interpreter

@@ -19,9 +19,9 @@ using ir::kernel::BufferKind;
 using ir::kernel::Program;
 
 // Names that the text of functions uses for itself.
-const std::set<std::string> function_words = {"arena",   "constants", "fault",   "first", "kernels",
-                                              "lengths", "memory",    "numbers", "pool",  "scratch",
-                                              "steps",   "threads",   "weights"};
+const std::set<std::string> function_words = {
+    "arena",  "constants", "fault", "first",   "iteration", "kernels", "lengths",
+    "memory", "numbers",   "pool",  "scratch", "steps",     "threads", "weights"};
 
 std::vector<std::string> name_buffers(const Program& program, size_t modules) {
     c_family::Names names(function_words);

@@ -30,7 +30,9 @@ class FunctionWriter {
         : project_(project),
           function_(function),
           program_(*function.program),
-          calls_(project.modules.calls[number]) {}
+          calls_(project.modules.calls[number]) {
+        find_used(calls_);
+    }
 
     std::string text() {
         place_buffers();
@@ -42,16 +44,24 @@ class FunctionWriter {
   private:
     std::string type(const Buffer& buffer) const { return c_family::type_name(buffer.dtype); }
 
+    // Kernels over no elements are not called, so what only they name is not declared.
+    void find_used(const std::vector<Call>& calls) {
+        for (const Call& call : calls) {
+            used_.insert(call.buffers.begin(), call.buffers.end());
+            find_used(call.repeated);
+            if (!call.is_repeat() &&
+                std::find(modules_.begin(), modules_.end(), call.module) == modules_.end())
+                modules_.push_back(call.module);
+        }
+    }
+
     void place_buffers() {
-        // Kernels over no elements are not called, so what only they name is not declared.
-        std::set<int> used;
-        for (const Call& call : calls_) used.insert(call.buffers.begin(), call.buffers.end());
-        const bool needs_arena = std::any_of(used.begin(), used.end(), [&](int b) {
+        const bool needs_arena = std::any_of(used_.begin(), used_.end(), [&](int b) {
             return program_.buffers[static_cast<size_t>(b)].kind == BufferKind::temporary;
         });
         if (needs_arena) arena_bytes_ = (program_.arena_bytes + 63) / 64 * 64;
         for (size_t b = 0; b < program_.buffers.size(); ++b) {
-            if (!used.contains(static_cast<int>(b))) continue;
+            if (!used_.contains(static_cast<int>(b))) continue;
             const Buffer& buffer = program_.buffers[b];
             const std::string& name = function_.names[b];
             std::string shape = composit::text("[", join(buffer.shape), "]");
@@ -88,9 +98,24 @@ class FunctionWriter {
         }
     }
 
+    std::vector<std::string> repeated(const Call& call) {
+        const auto& repeat = std::get<ir::kernel::Repeat>(call.kernel->body);
+        std::vector<std::string> lines = {composit::text("for (int64_t iteration = ", repeat.begin,
+                                                         "; iteration < ", repeat.end,
+                                                         "; ++iteration) {")};
+        for (int counter : call.buffers)
+            lines.push_back(composit::text("    *", function_.names[static_cast<size_t>(counter)],
+                                           " = iteration;"));
+        for (const Call& inner : call.repeated)
+            for (const std::string& line : statement(inner)) lines.push_back("    " + line);
+        lines.push_back("}");
+        return lines;
+    }
+
     // The lines of one kernel's call.
     std::vector<std::string> statement(const Call& call) {
-        const Kernel& kernel = program_.kernels[call.kernel];
+        if (call.is_repeat()) return repeated(call);
+        const Kernel& kernel = *call.kernel;
         const PrintedKernel& printed =
             project_.modules.modules[call.module].functions[call.function];
         std::string table = composit::text("k", call.module + 1);
@@ -150,14 +175,6 @@ class FunctionWriter {
         return lines;
     }
 
-    std::vector<size_t> modules_used() const {
-        std::vector<size_t> used;
-        for (const Call& call : calls_)
-            if (std::find(used.begin(), used.end(), call.module) == used.end())
-                used.push_back(call.module);
-        return used;
-    }
-
     std::string opening(const std::string& margin) const {
         std::string result = tables_;
         if (arena_bytes_ > 0)
@@ -168,16 +185,14 @@ class FunctionWriter {
     }
 
     std::string signature() const {
-        std::set<int> used;
-        for (const Call& call : calls_) used.insert(call.buffers.begin(), call.buffers.end());
         return composit::text("void ", function_.name, "(",
-                              parameter_list(function_, ", ", is_in_one_ ? &used : nullptr),
+                              parameter_list(function_, ", ", is_in_one_ ? &used_ : nullptr),
                               ", int", uses_threads_ || !is_in_one_ ? " threads" : "", ") {\n");
     }
 
     std::string in_one() const {
         std::string result = signature() + opening("    ");
-        for (size_t module : modules_used())
+        for (size_t module : modules_)
             result += composit::text("    const Kernels_", module + 1, "& k", module + 1,
                                      " = kernels_", module + 1, "();\n");
         for (const Pointer& p : pointers_)
@@ -199,7 +214,7 @@ class FunctionWriter {
             result += composit::text("    ", type, " ", name, ";\n");
             values.push_back(value);
         };
-        for (size_t module : modules_used())
+        for (size_t module : modules_)
             member(composit::text("const Kernels_", module + 1, "&"),
                    composit::text("k", module + 1), composit::text("kernels_", module + 1, "()"));
         member("int", "threads", "threads");
@@ -233,6 +248,8 @@ class FunctionWriter {
     const ExportedFunction& function_;
     const Program& program_;
     const std::vector<Call>& calls_;
+    std::set<int> used_;           // buffers
+    std::vector<size_t> modules_;  // in the order in which they are called
     std::vector<Pointer> pointers_;
     std::string tables_;
     std::vector<std::vector<std::string>> statements_;

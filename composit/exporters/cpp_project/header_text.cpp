@@ -18,12 +18,13 @@ std::string declaration(const ExportedFunction& function) {
     std::string result =
         "// Reads the pointers to const, writes the others; none of the written ones "
         "may overlap another.\n// `threads` changes the time, never the bits.\n";
+    bool can_throw = false;
     for (const auto& kernel : function.program->kernels)
-        if (std::holds_alternative<ir::kernel::Gather>(kernel.body) ||
-            std::holds_alternative<ir::kernel::Scatter>(kernel.body)) {
-            result += "// Throws std::out_of_range when an index is out of bounds.\n";
-            break;
-        }
+        ir::kernel::for_each_step(kernel, [&](const ir::kernel::Kernel& step) {
+            can_throw |= std::holds_alternative<ir::kernel::Gather>(step.body) ||
+                         std::holds_alternative<ir::kernel::Scatter>(step.body);
+        });
+    if (can_throw) result += "// Throws std::out_of_range when an index is out of bounds.\n";
     return result + start + parameter_list(function, separator) + separator + "int threads = 1);\n";
 }
 

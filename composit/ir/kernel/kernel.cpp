@@ -115,6 +115,10 @@ void Fingerprint::add(const Kernel& kernel) {
                 add(static_cast<uint64_t>(std::find(seen.begin(), seen.end(), local) -
                                           seen.begin()));
         },
+        [&](const Repeat& r) {
+            all(static_cast<uint64_t>(r.begin), static_cast<uint64_t>(r.end), r.counter);
+            for (const Kernel& inner : r.kernels) add(inner);
+        },
     };
     std::visit(feed, kernel.body);
 }
@@ -149,7 +153,7 @@ std::string_view name(BufferKind kind) {
 
 std::string_view kind_name(const Kernel& kernel) {
     static constexpr std::string_view names[] = {"Map",     "Reduce", "Scan", "Contract", "Gather",
-                                                 "Scatter", "Fold",   "Pack", "Fused"};
+                                                 "Scatter", "Fold",   "Pack", "Fused",    "Repeat"};
     return names[kernel.body.index()];
 }
 
@@ -160,6 +164,17 @@ Extents concatenate(const std::vector<Extents>& parts) {
 }
 
 namespace {
+
+double iterations(const Repeat& repeat) { return static_cast<double>(repeat.end - repeat.begin); }
+
+// What the kernels of a Repeat read or write, over all iterations.
+void put_repeated(std::vector<AccessInLoops>& result, const Repeat& repeat, bool is_read) {
+    for (const Kernel& kernel : repeat.kernels)
+        for (AccessInLoops& moved : is_read ? accesses_read(kernel) : accesses_written(kernel)) {
+            moved.repeats *= iterations(repeat);
+            result.push_back(std::move(moved));
+        }
+}
 
 // What the members of a Fused read or write outside it, over all parts.
 void put_members(std::vector<AccessInLoops>& result, const Fused& fused, bool is_read) {
@@ -211,6 +226,7 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
             },
             [&](const Pack& pack) { put({pack.from}, concatenate({pack.across, pack.depth})); },
             [&](const Fused& fused) { put_members(result, fused, true); },
+            [&](const Repeat& repeat) { put_repeated(result, repeat, true); },
         },
         kernel.body);
     return result;
@@ -240,6 +256,11 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
                 result.push_back({p.to, {across, element_count(p.depth)}});
             },
             [&](const Fused& fused) { put_members(result, fused, false); },
+            [&](const Repeat& repeat) {
+                if (repeat.counter.buffer != Access::position)
+                    result.push_back({repeat.counter, {}, iterations(repeat)});
+                put_repeated(result, repeat, false);
+            },
         },
         kernel.body);
     return result;
@@ -263,6 +284,11 @@ std::vector<Access*> accesses(Body& body) {
                    [&](Fused& k) {
                        for (Member& member : k.members)
                            for (Access* access : accesses(member.kernel.body)) one(*access);
+                   },
+                   [&](Repeat& k) {
+                       one(k.counter);
+                       for (Kernel& kernel : k.kernels)
+                           for (Access* access : accesses(kernel.body)) one(*access);
                    },
                },
                body);
@@ -290,7 +316,29 @@ std::vector<scalar::Expr> bodies(const Kernel& kernel) {
     if (const auto* fused = std::get_if<Fused>(&kernel.body))
         for (const Member& member : fused->members)
             for (const scalar::Expr& value : bodies(member.kernel)) all.push_back(value);
+    if (const auto* repeat = std::get_if<Repeat>(&kernel.body))
+        for (const Kernel& inner : repeat->kernels)
+            for (const scalar::Expr& value : bodies(inner)) all.push_back(value);
     return all;
+}
+
+void for_each_step(const Kernel& kernel, const std::function<void(const Kernel&)>& visit) {
+    const auto* repeat = std::get_if<Repeat>(&kernel.body);
+    if (repeat == nullptr) return visit(kernel);
+    for (const Kernel& inner : repeat->kernels) for_each_step(inner, visit);
+}
+
+std::vector<bool> touched_outside(const Program& program, size_t kernel) {
+    std::vector<bool> is_touched(program.buffers.size(), false);
+    for (size_t b = 0; b < program.buffers.size(); ++b)
+        is_touched[b] = program.buffers[b].kind != BufferKind::temporary;
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        if (k == kernel) continue;
+        for (const auto& buffers :
+             {buffers_read(program.kernels[k]), buffers_written(program.kernels[k])})
+            for (int buffer : buffers) is_touched[static_cast<size_t>(buffer)] = true;
+    }
+    return is_touched;
 }
 
 double flops(const Kernel& kernel) {
@@ -311,6 +359,11 @@ double flops(const Kernel& kernel) {
             double count = 0;
             for (const Member& member : f.members) count += flops(member.kernel);
             return count * size(f.pieces);
+        },
+        [](const Repeat& r) {
+            double count = 0;
+            for (const Kernel& inner : r.kernels) count += flops(inner);
+            return count * iterations(r);
         },
     };
     return std::visit(loops, kernel.body);

@@ -4,7 +4,7 @@
 // language is closed; back ends handle it with an exhaustive visit. The order of floating-point
 // work is part of each kernel's meaning: see docs/semantics.md 3 and 4. No two kernels of a program
 // that run one after the other need anything but the buffers they name, and a kernel never reads
-// what it writes, except Scatter (see there) and Map in place on equal accesses.
+// what it writes, except Scatter (see there), Map in place on equal accesses, and Repeat.
 #pragma once
 
 #include "composit/ir/array.h"
@@ -12,6 +12,7 @@
 #include "composit/ir/scalar/expr.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -149,7 +150,17 @@ struct Fused {
     std::vector<Member> members;
 };
 
-using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Pack, Fused>;
+// Kernels that run one after the other, again and again: for each counter from `begin` to `end`,
+// which it leaves out. What one iteration writes the next may read. `counter` is the place, one
+// int64, that holds the number of the iteration; position: nobody reads it.
+struct Kernel;
+struct Repeat {
+    int64_t begin = 0, end = 0;
+    Access counter;
+    std::vector<Kernel> kernels;
+};
+
+using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Pack, Fused, Repeat>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"
@@ -204,12 +215,13 @@ struct AccessInLoops {
     double repeats = 1;
 };
 // In the order of the body's members. Positions are among what is read. The data of a Scatter is
-// read and written.
+// read and written. Of a Repeat those of its kernels, one after the other; its counter is written.
 std::vector<AccessInLoops> accesses_read(const Kernel& kernel);
 std::vector<AccessInLoops> accesses_written(const Kernel& kernel);
 
 // Every access of a body: those of accesses_read, then those of accesses_written, but data of a
-// Scatter once; of a Fused those of its members, one after the other.
+// Scatter once; of a Fused and a Repeat those of their kernels, one after the other, behind a
+// Repeat's counter.
 std::vector<Access*> accesses(Body& body);
 
 // Buffer numbers, each once, in order of first appearance. Of a Fused without its locals.
@@ -217,6 +229,10 @@ std::vector<int> buffers_read(const Kernel& kernel);
 std::vector<int> buffers_written(const Kernel& kernel);
 // Scalar bodies of a kernel (values of Map, value of Reduce and Scan), for printing what they call.
 std::vector<scalar::Expr> bodies(const Kernel& kernel);
+// Calls `visit` for the kernel; for a Repeat for each of its kernels instead, however deep.
+void for_each_step(const Kernel& kernel, const std::function<void(const Kernel&)>& visit);
+// Of each buffer, whether a kernel outside the one of that number touches it.
+std::vector<bool> touched_outside(const Program& program, size_t kernel);
 // Floating-point operations and bytes moved, by counting loops (a call counts one).
 double flops(const Kernel& kernel);
 double bytes_moved(const Kernel& kernel, const Program& program);

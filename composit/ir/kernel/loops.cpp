@@ -69,7 +69,8 @@ std::vector<Loop> loops(Body& body) {
         list.put(fold->counts, {0}, false, false);
         list.put(fold->window, {0}, false, false);
     }
-    internal_check(!std::holds_alternative<Pack>(body) && !std::holds_alternative<Fused>(body),
+    internal_check(!std::holds_alternative<Pack>(body) && !std::holds_alternative<Fused>(body) &&
+                       !std::holds_alternative<Repeat>(body),
                    "loops: a schedule has members, not loops of its own");
     return list.take();
 }

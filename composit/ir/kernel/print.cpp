@@ -205,6 +205,32 @@ class Writer {
         return result;
     }
 
+    std::string body(const Repeat& r) const {
+        const std::string counter =
+            r.counter.buffer == Access::position ? "iteration" : buffer_name(r.counter.buffer);
+        std::string result =
+            text("  for ", counter, " from ", r.begin, " to ", r.end - 1, ", in order:\n");
+        for (const Kernel& kernel : r.kernels) {
+            const std::string lines = text(title(kernel), text_of(kernel));
+            for (size_t start = 0; start < lines.size();) {
+                const size_t end = lines.find('\n', start);
+                result += "    " + lines.substr(start, end - start) + "\n";
+                start = end + 1;
+            }
+        }
+        return result;
+    }
+
+    // "kernel exp: Map  # exp; train.py:12"
+    static std::string title(const Kernel& kernel) {
+        std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));
+        std::vector<std::string> notes;
+        if (!kernel.comment.empty()) notes.push_back(kernel.comment);
+        if (!kernel.lines.empty()) notes.push_back(join(kernel.lines));
+        if (!notes.empty()) result += "  # " + join(notes, "; ");
+        return result + "\n";
+    }
+
     std::string text_of(const Kernel& kernel) const {
         return std::visit([&](const auto& b) { return body(b); }, kernel.body);
     }
@@ -216,14 +242,7 @@ class Writer {
 }  // namespace
 
 std::string print(const Kernel& kernel, const Program& program) {
-    Writer writer(program);
-    std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));
-    std::vector<std::string> notes;
-    if (!kernel.comment.empty()) notes.push_back(kernel.comment);
-    if (!kernel.lines.empty()) notes.push_back(join(kernel.lines));
-    if (!notes.empty()) result += "  # " + join(notes, "; ");
-    result += "\n";
-    return result + writer.text_of(kernel);
+    return Writer::title(kernel) + Writer(program).text_of(kernel);
 }
 
 std::string print(const Program& program) {

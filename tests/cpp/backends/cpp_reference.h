@@ -309,6 +309,13 @@ class Reference {
             }
         });
     }
+    void run_body(const ir::kernel::Repeat& r) {
+        for (int64_t i = r.begin; i < r.end; ++i) {
+            if (r.counter.buffer != Access::position) store(r.counter, {}, Bits{uint64_t(i), 0});
+            for (const Kernel& kernel : r.kernels)
+                std::visit([&](const auto& body) { run_body(body); }, kernel.body);
+        }
+    }
 
     const Program& program_;
     std::vector<std::vector<char>> memory_;

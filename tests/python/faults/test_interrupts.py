@@ -25,6 +25,8 @@ LONG = {
     "matmul": "x = np.ones((9000, 9000))\ndef f(x): return x @ x",
     "sum": "x = np.ones(1 << 24, 'float32')\ndef f(x):\n"
     "    for _ in range(20): x = cnp.lgamma(x) + 2\n    return cnp.sum(x)",
+    "loop": "x = np.ones(4, 'float32')\n"
+    "def f(x): return composit.fori_loop(0, 1 << 50, lambda i, y: y * 0.5 + 1, x)",
 }
 
 
@@ -62,7 +64,7 @@ except KeyboardInterrupt:
     assert seconds < SOON
 
 
-@pytest.mark.parametrize("name", ["map", "matmul"])
+@pytest.mark.parametrize("name", ["map", "matmul", "loop"])
 def test_a_long_compiled_kernel(name):
     program = f"""
 {LONG[name]}

@@ -56,6 +56,26 @@ def test_evaluated_step():
     assert grown(step, (w,), 200, 3000) < ALLOWED
 
 
+def test_compiled_loop():
+    x, y, w = arrays()
+    gradient = composit.grad(lambda w: loss(x, y, w))
+
+    def train(w):
+        return composit.fori_loop(0, 100, lambda i, w: w - 0.1 * gradient(w), w)
+
+    compiled = composit.compile(train, w)
+    assert grown(lambda w: (compiled(w),), (w,), 100, 3000) < ALLOWED
+
+
+def test_evaluated_loop():
+    w = arrays()[2]
+
+    def step(w):
+        return (np.asarray(composit.fori_loop(0, 5, lambda i, w: cnp.tanh(w), cnp.asarray(w))),)
+
+    assert grown(step, (w,), 200, 2000) < ALLOWED
+
+
 def test_graphs_that_nobody_evaluates_are_freed():
     x, y, w = (cnp.asarray(a) for a in arrays())
 

@@ -1,0 +1,368 @@
+// loop: a body applied again and again, with its rules. They transform the body, so the operation
+// stands here and not among the primitives.
+#include "composit/base/error.h"
+#include "composit/ir/check.h"
+#include "composit/ir/operation.h"
+#include "composit/ops/batching.h"
+#include "composit/ops/lift.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/transforms.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace composit::transforms {
+
+using ir::Array;
+using ir::Attributes;
+using ir::Body;
+using ir::DType;
+using ir::Node;
+using ir::Shape;
+using ir::TensorType;
+using BodyRef = std::shared_ptr<const Body>;
+using Tensors = std::vector<Tensor>;
+using Flags = std::vector<bool>;
+
+namespace {
+
+// A loop node, taken apart.
+struct Parts {
+    const Body& body;
+    int64_t begin, end;
+    size_t states;
+
+    explicit Parts(const Node& node)
+        : body(*node.attributes().get<BodyRef>("body")),
+          begin(node.attributes().get<int64_t>("begin")),
+          end(node.attributes().get<int64_t>("end")),
+          states(body.results.size()) {}
+
+    const Tensor& counter() const { return body.parameters[0]; }
+    // Of operand k: the states, then what is the same in all iterations.
+    const Tensor& parameter(size_t k) const { return body.parameters[k + 1]; }
+    size_t operands() const { return body.parameters.size() - 1; }
+    int64_t iterations() const { return std::max<int64_t>(0, end - begin); }
+};
+
+// Parameters, states and results of a loop while it is put together.
+class Draft {
+  public:
+    explicit Draft(std::string name) { body_.name = std::move(name); }
+
+    Tensor counter() {
+        internal_check(body_.parameters.empty(), "loop: the counter comes first");
+        body_.parameters.push_back(ir::input("i", DType::int64, {}));
+        return body_.parameters[0];
+    }
+    // A parameter for `operand`: states first.
+    Tensor parameter(const Tensor& operand, const std::string& name) {
+        operands_.push_back(operand);
+        body_.parameters.push_back(ir::input(name, operand.dtype(), operand.shape()));
+        return body_.parameters.back();
+    }
+    void result(Tensor x) { body_.results.push_back(std::move(x)); }
+    Tensors make(int64_t begin, int64_t end) {
+        return loop(std::make_shared<const Body>(std::move(body_)), operands_, begin, end);
+    }
+
+  private:
+    Body body_;
+    Tensors operands_;
+};
+
+void check_loop(const Tensors& operands, const Attributes& attributes) {
+    const Body& body = *ir::checked_attribute<BodyRef>("loop", attributes, "body");
+    for (const char* name : {"begin", "end"})
+        ir::checked_attribute<int64_t>("loop", attributes, name);
+    user_check<TypeError>(!body.parameters.empty() &&
+                              body.parameters.size() == operands.size() + 1 &&
+                              body.results.size() <= operands.size(),
+                          "loop: a body of ", body.parameters.size(), " parameters and ",
+                          body.results.size(), " results is given for ", operands.size(),
+                          " operands. A counter, a parameter for each operand, and no more results "
+                          "than operands are required.");
+    const TensorType counter{{}, DType::int64};
+    user_check(body.parameters[0].type() == counter, "loop: the counter has type ",
+               body.parameters[0].type(), ". ", counter, " is required.");
+}
+
+std::vector<TensorType> infer_loop(const Tensors& operands, const Attributes& attributes) {
+    const Body& body = *attributes.get<BodyRef>("body");
+    std::vector<TensorType> types;
+    for (size_t k = 0; k < operands.size(); ++k) {
+        const TensorType& wanted = body.parameters[k + 1].type();
+        user_check<TypeError>(
+            operands[k].shape() == wanted.shape && operands[k].dtype() == wanted.dtype,
+            "loop: operand ", k, " has type ", operands[k].type(), ". ", wanted, " is required.");
+        if (k >= body.results.size()) continue;
+        const Tensor& result = body.results[k];
+        user_check<TypeError>(result.shape() == wanted.shape && result.dtype() == wanted.dtype,
+                              "loop: state ", k, " has type ", wanted, " before an iteration and ",
+                              result.type(), " after it. Equal types are required.");
+        types.push_back({wanted.shape, wanted.dtype});
+    }
+    return types;
+}
+
+// ----- derivatives
+
+bool is_used(const Tensor& parameter, const Tensors& results) {
+    for (const Node* node : ir::topological_order(results))
+        if (node == &parameter.node()) return true;
+    return false;
+}
+
+Tensor number(int64_t value) { return ir::constant(Array::scalar(DType::int64, value)); }
+
+// The states at the beginning of each iteration that are wanted, stacked: the loop once more.
+Tensors saved_states(const Node& node, const Parts& parts, const Flags& wanted) {
+    Draft draft(parts.body.name + "_saved");
+    const Tensor counter = draft.counter();
+    Tensors from{parts.counter()}, to{counter};
+    Tensors stacks;
+    const auto pass = [&](size_t k) {
+        from.push_back(parts.parameter(k));
+        to.push_back(draft.parameter(node.operands()[k], parts.parameter(k).name()));
+    };
+    for (size_t k = 0; k < parts.states; ++k) pass(k);
+    for (size_t k = 0; k < parts.states; ++k) {
+        if (!wanted[k]) continue;
+        const Tensor& state = parts.parameter(k);
+        Shape shape{parts.iterations()};
+        shape.insert(shape.end(), state.shape().begin(), state.shape().end());
+        const Tensor nothing = ir::constant(Array::zeros(state.dtype(), {}));
+        stacks.push_back(draft.parameter(ops::full(shape, nothing), state.name() + "_saved"));
+    }
+    for (size_t k = parts.states; k < parts.operands(); ++k) pass(k);
+    for (const Tensor& result : ir::substitute(parts.body.results, from, to)) draft.result(result);
+    const Tensor place = ops::map("subtract", {counter, number(parts.begin)});
+    for (size_t k = 0, next = 0; k < parts.states; ++k)
+        if (wanted[k]) draft.result(ops::scatter(stacks[next++], {place}, {0}, to[k + 1], false));
+    const Tensors all = draft.make(parts.begin, parts.end);
+    Tensors saved(parts.states);
+    for (size_t k = 0, next = parts.states; k < parts.states; ++k)
+        if (wanted[k]) saved[k] = all[next++];
+    return saved;
+}
+
+// From the last iteration to the first: cotangents of the state, and sums of those of what is the
+// same in all iterations.
+Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted) {
+    const Parts parts(node);
+    if (parts.iterations() == 0) {
+        Tensors result = gradients;
+        result.resize(parts.operands());
+        return result;
+    }
+    std::vector<size_t> smooth, summed;  // numbers of states, of the others
+    Tensors results, cotangents, sources;
+    for (size_t k = 0; k < parts.operands(); ++k) {
+        const Tensor& parameter = parts.parameter(k);
+        if (!ir::is_inexact(parameter.dtype()) || (k >= parts.states && !wanted[k])) continue;
+        (k < parts.states ? smooth : summed).push_back(k);
+        sources.push_back(parameter);
+        if (k >= parts.states) continue;
+        results.push_back(parts.body.results[k]);
+        cotangents.push_back(
+            ir::input("d_" + parameter.name(), parameter.dtype(), parameter.shape()));
+    }
+    if (results.empty()) return Tensors(parts.operands());
+    const Tensors back = vjp(results, cotangents, sources);
+    Flags is_needed;
+    for (size_t k = 0; k < parts.states; ++k)
+        is_needed.push_back(is_used(parts.parameter(k), back));
+    const Tensors saved = saved_states(node, parts, is_needed);
+
+    Draft draft(parts.body.name + "_back");
+    const Tensor step = draft.counter();
+    const Tensor place = ops::map("subtract", {number(parts.iterations() - 1), step});
+    Tensors from{parts.counter()}, to{ops::map("add", {place, number(parts.begin)})};
+    for (size_t s = 0; s < smooth.size(); ++s) {
+        const Tensor& gradient = gradients[smooth[s]];
+        from.push_back(cotangents[s]);
+        to.push_back(draft.parameter(gradient ? gradient : ops::zeros_like(results[s]),
+                                     cotangents[s].name()));
+    }
+    Tensors sums;
+    for (size_t k : summed) {
+        const Tensor& parameter = parts.parameter(k);
+        sums.push_back(draft.parameter(ops::zeros_like(parameter), "d_" + parameter.name()));
+    }
+    for (size_t k = 0; k < parts.operands(); ++k) {
+        from.push_back(parts.parameter(k));
+        if (k >= parts.states)
+            to.push_back(draft.parameter(node.operands()[k], parts.parameter(k).name()));
+        else if (saved[k])
+            to.push_back(ops::gather(
+                draft.parameter(saved[k], parts.parameter(k).name() + "_saved"), {place}, {0}));
+        else
+            from.pop_back();
+    }
+    const Tensors moved = ir::substitute(back, from, to);
+    for (size_t s = 0; s < smooth.size(); ++s) draft.result(moved[s]);
+    for (size_t c = 0; c < summed.size(); ++c)
+        draft.result(ops::map("add", {sums[c], moved[smooth.size() + c]}));
+    const Tensors made = draft.make(0, parts.iterations());
+    Tensors result(parts.operands());
+    for (size_t s = 0; s < smooth.size(); ++s) result[smooth[s]] = made[s];
+    for (size_t c = 0; c < summed.size(); ++c) result[summed[c]] = made[smooth.size() + c];
+    return result;
+}
+
+// The state and its tangent, side by side.
+Tensors loop_jvp(const Node& node, const Tensors& tangents) {
+    const Parts parts(node);
+    Tensors result(parts.states);
+    if (parts.iterations() == 0) {
+        for (size_t k = 0; k < parts.states; ++k) result[k] = tangents[k];
+        return result;
+    }
+    Flags is_smooth;
+    for (size_t k = 0; k < parts.operands(); ++k)
+        is_smooth.push_back(ir::is_inexact(parts.parameter(k).dtype()) &&
+                            (k < parts.states || tangents[k]));
+    Draft draft(parts.body.name + "_tangent");
+    Tensors from{parts.counter()}, to{draft.counter()}, sources, directions;
+    const auto pass = [&](size_t k) {
+        from.push_back(parts.parameter(k));
+        to.push_back(draft.parameter(node.operands()[k], parts.parameter(k).name()));
+    };
+    const auto pass_tangent = [&](size_t k) {
+        if (!is_smooth[k]) return;
+        const Tensor& parameter = parts.parameter(k);
+        sources.push_back(parameter);
+        directions.push_back(draft.parameter(tangents[k] ? tangents[k] : ops::zeros_like(parameter),
+                                             "d_" + parameter.name()));
+    };
+    for (size_t k = 0; k < parts.states; ++k) pass(k);
+    for (size_t k = 0; k < parts.states; ++k) pass_tangent(k);
+    for (size_t k = parts.states; k < parts.operands(); ++k) pass(k), pass_tangent(k);
+    Tensors all = jvp(parts.body.results, sources, directions);
+    all.insert(all.begin(), parts.body.results.begin(), parts.body.results.end());
+    all = ir::substitute(all, from, to);
+    for (size_t k = 0; k < parts.states; ++k) draft.result(all[k]);
+    for (size_t k = 0; k < parts.states; ++k)
+        if (is_smooth[k]) draft.result(all[parts.states + k]);
+    const Tensors made = draft.make(parts.begin, parts.end);
+    for (size_t k = 0, next = parts.states; k < parts.states; ++k)
+        if (is_smooth[k]) result[k] = made[next++];
+    return result;
+}
+
+// ----- batching
+
+// Which results depend on one of the parameters that are batched.
+Flags dependent(const Parts& parts, const Flags& batched) {
+    std::unordered_set<const Node*> reached;
+    for (size_t k = 0; k < parts.operands(); ++k)
+        if (batched[k]) reached.insert(&parts.parameter(k).node());
+    for (const Node* node : ir::topological_order(parts.body.results))
+        for (const Tensor& operand : node->operands())
+            if (reached.contains(&operand.node())) reached.insert(node);
+    Flags result;
+    for (const Tensor& x : parts.body.results) result.push_back(reached.contains(&x.node()));
+    return result;
+}
+
+Tensors batch_loop(const Node& node, const Tensors& operands, const Flags& given, int64_t size) {
+    const Parts parts(node);
+    Flags batched = given;  // a state is as soon as one iteration makes it so
+    for (bool grows = true; grows;) {
+        grows = false;
+        const Flags next = dependent(parts, batched);
+        for (size_t k = 0; k < parts.states; ++k)
+            if (next[k] && !batched[k]) batched[k] = grows = true;
+    }
+    Draft draft(parts.body.name + "_batched");
+    Tensors from{parts.counter()}, to{draft.counter()}, inputs, with_axis;
+    for (size_t k = 0; k < parts.operands(); ++k) {
+        const Tensor& parameter = parts.parameter(k);
+        const Tensor operand =
+            batched[k] ? ops::with_batch(operands[k], given[k], size) : operands[k];
+        const Tensor made = draft.parameter(operand, parameter.name());
+        (batched[k] ? inputs : from).push_back(parameter);
+        (batched[k] ? with_axis : to).push_back(made);
+    }
+    Tensors many;
+    for (size_t k = 0; k < parts.states; ++k)
+        if (batched[k]) many.push_back(parts.body.results[k]);
+    if (!many.empty()) many = vmap(many, inputs, with_axis);
+    many = ir::substitute(many, from, to);
+    const Tensors one = ir::substitute(parts.body.results, from, to);
+    for (size_t k = 0, next = 0; k < parts.states; ++k)
+        draft.result(batched[k] ? many[next++] : one[k]);
+    Tensors results = draft.make(parts.begin, parts.end);
+    for (size_t k = 0; k < parts.states; ++k)
+        results[k] = ops::with_batch(results[k], batched[k], size);
+    return results;
+}
+
+const ir::Operation& loop_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "loop",
+        .doc = "A body applied again and again, to a state and what is the same in all iterations.",
+        .infer = infer_loop,
+        .vjp = loop_vjp,
+        .jvp = loop_jvp,
+        .batch = batch_loop,
+        .lower =
+            [](const Node& node, ir::Lowering& lowering) {
+                const Parts parts(node);
+                lowering.repeat(parts.body, parts.begin, parts.end);
+            },
+        .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
+        .check = check_loop,
+    });
+    return operation;
+}
+
+}  // namespace
+
+Tensors loop(std::shared_ptr<const Body> body, const Tensors& operands, int64_t begin,
+             int64_t end) {
+    Attributes attributes{{"body", std::move(body)}, {"begin", begin}, {"end", end}};
+    check_loop(operands, attributes);
+    return ir::outputs_of(ir::make_node(loop_operation(), operands, std::move(attributes)));
+}
+
+bool is_loop(const Node& node) { return &node.operation() == &loop_operation(); }
+
+void register_operations() { loop_operation(); }
+
+Tensors change_bodies(const Tensors& tensors,
+                      const std::function<Tensors(const Tensors& results)>& change) {
+    const auto order = ir::topological_order(tensors);
+    if (std::none_of(order.begin(), order.end(), [](const Node* node) { return is_loop(*node); }))
+        return tensors;
+    std::unordered_map<const Body*, BodyRef> changed_body;
+    std::unordered_map<const Node*, Tensors> rebuilt;
+    const auto current = [&](const Tensor& x) {
+        const auto found = rebuilt.find(&x.node());
+        return found == rebuilt.end() ? x : found->second[static_cast<size_t>(x.output_index())];
+    };
+    for (const Node* node : order) {
+        Tensors operands;
+        for (const Tensor& operand : node->operands()) operands.push_back(current(operand));
+        if (!is_loop(*node)) {
+            if (operands != node->operands())
+                rebuilt.emplace(node, ir::outputs_of(ir::with_operands(*node, operands)));
+            continue;
+        }
+        const Parts parts(*node);
+        BodyRef& body = changed_body[&parts.body];
+        if (!body)
+            body = std::make_shared<const Body>(
+                Body{parts.body.name, parts.body.parameters, change(parts.body.results)});
+        const ir::LocationScope scope(ir::intern(node->location()));
+        Attributes attributes{{"body", body}, {"begin", parts.begin}, {"end", parts.end}};
+        rebuilt.emplace(node, ir::outputs_of(ir::make_node(loop_operation(), operands,
+                                                           std::move(attributes), node->name())));
+    }
+    Tensors result;
+    for (const Tensor& x : tensors) result.push_back(current(x));
+    return result;
+}
+
+}  // namespace composit::transforms
