@@ -52,8 +52,9 @@ def step_of(name: str, model, must: float, aim: float) -> Case:
         losses = [float(side.step()) for side in (ours, jax, torch)]
         # Adam's first moments are the gradients, scaled; updated weights would compare their signs.
         moments = dict(zip(weights, training.first_moments(ours.state, len(weights))))
-        floor = 1e-6 * max(float(np.abs(moment).max()) for moment in moments.values())
+        largest = max(float(np.abs(moment).max()) for moment in moments.values())
         for key, moment in moments.items():
+            floor = largest * (1e-4 if key in model.VANISHING else 1e-6)
             gradient = (1 - training.BETA1) * torch.weights[key].grad.numpy()
             check(f"{name}: JAX's {key}", moment, jax.state[1][key], 1e-3, floor)
             check(f"{name}: torch's {key}", moment, gradient, 1e-3, floor)
@@ -77,7 +78,10 @@ def cases():
 if __name__ == "__main__":
     notes = (
         "Forward, backward and Adam (`torch.optim.Adam(fused=True)`), each from the weights of the "
-        "step before. Losses agree to 1e-5, gradients to 1e-3 of each weight's largest, or 1e-6 of "
-        "the largest of all: the gradients of the keys' biases are zero but for rounding."
+        "step before. The models are tensorgrad's: three convolutions of 8, 16 and 32 channels with "
+        "batch normalisation and average pooling; one transformer layer of width 128 over 49 "
+        "patches; no dropout. Losses agree to 1e-5, gradients to 1e-3 of each weight's largest, or "
+        "1e-6 of the largest of all, but 1e-4 where they are zero but for rounding: for biases "
+        "that a normalisation takes away again."
     )
     main("Training with Adam", notes, cases)

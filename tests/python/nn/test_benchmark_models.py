@@ -65,7 +65,7 @@ def test_resnet():
 
 @pytest.mark.parametrize(
     ("model", "shapes"),
-    [(convnet, convnet.shapes(4, 8, 16)), (vit, vit.shapes(layers=2, width=32, wide=48))],
+    [(convnet, convnet.shapes((4, 6, 8))), (vit, vit.shapes(layers=2, width=32, wide=48))],
     ids=["convnet", "vit"],
 )
 def test_training_steps(model, shapes):
@@ -85,7 +85,7 @@ def test_training_steps(model, shapes):
 
 
 def test_steps_with_adam():
-    weights, (images, labels) = draw(convnet.shapes(2, 3, 5)), training.batch_of(2)
+    weights, (images, labels) = draw(convnet.shapes((2, 3, 5))), training.batch_of(2)
     peer = training.TorchTraining(convnet.torch_model, images, labels, weights)
     step = training.composit_step(convnet.composit_model)
     state = training.composit_state(weights)
