@@ -98,8 +98,11 @@ std::string call(const Contract& c, const Groups& groups, const std::string& pro
     const bool packs_left = !reads_left(c, groups);
     const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
     auto word = [](bool value) { return value ? "true" : "false"; };
-    return text("contract<Reading<", word(packs_left), ", ", word(!packs_left), ", ",
-                word(reads_right), ">>(", product, ", {", join(bounds), "}, ", memory, ");");
+    std::vector<std::string> ways = {word(packs_left), word(!packs_left), word(reads_right)};
+    const int64_t columns_left = groups.column_count() % columns_per_task;
+    if (packs_left && columns_left > 0) ways.push_back(text(columns_left));
+    return text("contract<Reading<", join(ways), ">>(", product, ", {", join(bounds), "}, ", memory,
+                ");");
 }
 
 // A task is a part of one product of the batch; those of [begin, end) that share a product become

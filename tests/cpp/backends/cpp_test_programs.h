@@ -183,6 +183,18 @@ inline Program product(const std::string& name, DType dtype, int64_t rows, int64
     return b.done();
 }
 
+// The left operand, whose rows are columns in memory, is packed; few columns are beside whole
+// tiles.
+inline Program narrow_product(DType dtype, int64_t rows, int64_t depth, int64_t columns) {
+    Builder b("product_narrow_" + std::to_string(rows));
+    int x = b.input("x", dtype, {depth, rows}), w = b.input("w", dtype, {depth, columns});
+    int y = b.output("y", dtype, {rows, columns});
+    b.kernel("matmul",
+             ir::kernel::Contract{
+                 {}, {rows}, {columns}, {depth}, b.access(x, {1, rows}), b.all(w), b.all(y)});
+    return b.done();
+}
+
 // A convolution: windows of the image are rows of a product.
 inline Program convolution() {
     Builder b("convolution");
@@ -251,6 +263,9 @@ inline std::vector<Program> contract_programs() {
         product("product_batch", d, 20, 30, 25, 40, true),
         product("product_single", f, 1, 1, 1),
         product("product_no_depth", f, 4, 0, 3),
+        narrow_product(f, 31, 300, 67),
+        narrow_product(f, 151, 9, 340),
+        narrow_product(d, 20, 270, 65),
         product("product_int32", DType::int32, 20, 30, 40),
         product("product_int8", DType::int8, 5, 30, 7, 2),
         product("product_bool", DType::boolean, 6, 5, 7),

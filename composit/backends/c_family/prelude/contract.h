@@ -6,6 +6,7 @@
 // can be computed by any thread.
 #pragma once
 
+#include "composit/backends/c_family/prelude/contract_narrow.h"
 #include "composit/backends/c_family/prelude/contract_pack.h"
 
 template <class T>
@@ -47,13 +48,17 @@ constexpr int64_t contract_scratch = (contract_row_block + contract_column_block
 
 // Which ways of reading the operands are compiled; the bits are the same with any of them.
 // Generated code, which knows the lengths, leaves out the others, because compiling them takes
-// time.
-template <bool packs, bool reads_directly, bool reads_right_directly>
+// time. Of all columns, `columns_left` are beside whole blocks of 64; -1 if they may be any number.
+template <bool packs, bool reads_directly, bool reads_right_directly, int columns_left = 0>
 struct Reading {
     static constexpr bool packs_left = packs, reads_left = reads_directly;
     static constexpr bool reads_right = reads_right_directly;
+    template <class T>
+    static constexpr bool may_be_narrow =
+        columns_left < 0 ||
+        (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= narrow_columns<T>);
 };
-using AnyReading = Reading<true, true, true>;
+using AnyReading = Reading<true, true, true, -1>;
 
 // One part of the output, block by block.
 template <class T, class Allowed>
@@ -104,6 +109,7 @@ class ContractBlocks {
             const int64_t rows = least(part.row_end - i, contract_row_block);
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
             output_rows_.move(c_.rows, c_.output_rows, i, rows);
+            find_next_left(part, i + contract_row_block, k);
             if (Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times)) {
                 if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
             } else if constexpr (Allowed::packs_left) {
@@ -162,6 +168,28 @@ class ContractBlocks {
         packed_end_ = j + count;
     }
 
+    // Of a left operand that was packed as a whole, the block of rows that comes after this one.
+    void find_next_left(const ContractPart& part, int64_t row, int64_t k) {
+        next_left_ = nullptr;
+        if (row >= part.row_end) row = part.row_begin, k += contract_depth;
+        if (!c_.left_is_packed || k >= whole_depth_) return;
+        const int64_t depth = least(whole_depth_ - k, contract_depth);
+        next_left_ = left_ + row * whole_depth_ + k * tile_rows;
+        next_left_rows_ = least(part.row_end - row, contract_row_block) / tile_rows * tile_rows;
+        next_left_bytes_ = depth * tile_rows * static_cast<int64_t>(sizeof(T));
+    }
+    // Fetches, while the tile at row i and column j is in use, the share of that column's panel in
+    // the next block's tile there.
+    void fetch_next_left(int64_t i, int64_t j) const {
+        if (next_left_ == nullptr || i >= next_left_rows_) return;
+        constexpr int64_t width = tile_columns<T>;
+        const int64_t panels = (right_columns_.count + width - 1) / width, panel = j / width;
+        const char* const tile = reinterpret_cast<const char*>(next_left_ + i * whole_depth_);
+        const int64_t end = next_left_bytes_ * (panel + 1) / panels;
+        for (int64_t at = next_left_bytes_ * panel / panels; at < end; at += 64)
+            __builtin_prefetch(tile + at, 0, 2);  // into the L2 cache
+    }
+
     // Fetches the packed panels that come after those of column j while these are in use.
     class NextPanel {
       public:
@@ -198,11 +226,18 @@ class ContractBlocks {
                 continue;
             }
             TileOutput<T> out = output_at(0, j, is_first);
+            if constexpr (Left::is_packed && Allowed::template may_be_narrow<T>) {
+                if (!is_direct && out.count <= narrow_columns<T>) {
+                    narrow_panel<Left>(j, depth, out);
+                    continue;
+                }
+            }
             int64_t i = 0;
             if (!is_direct) i = first_tiles<Left>(j, depth, out);
             NextPanel next = next_panel(j, depth);
             while (i < left_rows_.count) {
                 next.fetch_some();
+                if constexpr (Left::is_packed) fetch_next_left(i, j);
                 const int rows = rows_of_tile(i, out);
                 const Left left = left_at<Left>(i, depth, rows);
                 if constexpr (Allowed::reads_right)
@@ -219,6 +254,37 @@ class ContractBlocks {
         out.rows = output_rows_.offsets + i;
         out.row_count = least(left_rows_.count - i, rows);
         return rows;
+    }
+
+    // The last panel, of few columns.
+    template <class Left>
+    void narrow_panel(int64_t j, int64_t depth, TileOutput<T> out) {
+        need_panels(j, 1, depth);
+        const int64_t whole = out.count;
+        for (int64_t i = 0; i < left_rows_.count; i += out.row_count) {
+            const int rows = rows_of_tile(i, out);
+            const int64_t others = left_rows_.count - i - rows;
+            const bool is_pair = rows == tile_rows && others > 0 &&
+                                 next_tile_rows(others, c_.left_is_packed) == tile_rows;
+            if (is_pair) out.row_count = least(left_rows_.count - i, 2 * tile_rows);
+            for (int64_t group = 0; group < whole; group += narrow_group) {
+                out.columns = output_columns_.offsets + j + group;
+                out.count = least(whole - group, narrow_group);
+                const T* const right = packed_right(j, depth).at + group;
+                if (is_pair)
+                    contract_narrow<T, tile_rows, 2>({left_at<Left>(i, depth, rows).at,
+                                                      left_at<Left>(i + tile_rows, depth, rows).at},
+                                                     right, depth, out);
+                else
+                    narrow_tile(rows, left_at<Left>(i, depth, rows).at, right, depth, out);
+            }
+        }
+    }
+    static void narrow_tile(int rows, const T* left, const T* right, int64_t depth,
+                            const TileOutput<T>& out) {
+        if (rows == tile_rows) return contract_narrow<T, tile_rows, 1>({left}, right, depth, out);
+        if (rows == 4) return contract_narrow<T, 4, 1>({left}, right, depth, out);
+        contract_narrow<T, 1, 1>({left}, right, depth, out);
     }
 
     // Sees to it that the panel of column j is packed: by its first tile, where that can do it.
@@ -286,6 +352,8 @@ class ContractBlocks {
     T* output_ = nullptr;
     int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
     bool is_used_once_ = false;
+    const T* next_left_ = nullptr;
+    int64_t next_left_rows_ = 0, next_left_bytes_ = 0;
     int64_t whole_depth_ = 0, first_depth_ = 0;
     OffsetWindow<contract_row_block> left_rows_, output_rows_;
     OffsetWindow<contract_column_block> right_columns_, output_columns_;

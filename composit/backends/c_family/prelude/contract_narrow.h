@@ -1,0 +1,77 @@
+// What is left of a contraction's columns beside whole register tiles: a few of them times rows of
+// a packed left operand, which are the vectors' lanes here.
+#pragma once
+
+#include "composit/backends/c_family/prelude/contract_tile.h"
+
+template <class T, int R>
+constexpr int row_vectors = (R + vector_lanes<T> - 1) / vector_lanes<T>;
+
+// As many columns are worked on together; so many at most take less time than a register tile,
+// which is 2 R multiply-adds at each depth.
+constexpr int narrow_group = 4;
+template <class T>
+constexpr int narrow_columns =
+    narrow_group * (3 * tile_rows / (2 * narrow_group * row_vectors<T, tile_rows>));
+
+// The lanes of R rows; elements of what follows them fill the last vector up, or zeros if `is_last`
+// says that nothing might follow.
+template <class T, int R, int V>
+COMPOSIT_INLINE void load_rows(const T* from, bool is_last, Vector<T> (&rows)[V]) {
+    constexpr int lanes = vector_lanes<T>;
+    if (is_last) {
+        T copy[V * lanes] = {};
+        __builtin_memcpy(copy, from, R * sizeof(T));
+        for (int v = 0; v < V; ++v) rows[v] = load(copy + v * lanes);
+        return;
+    }
+#pragma GCC unroll 16
+    for (int v = 0; v < V; ++v) rows[v] = load(from + v * lanes);
+}
+
+template <class T, int R, int tiles, int V>
+COMPOSIT_INLINE void narrow_step(const T* const (&left)[tiles], const T* right, int64_t k,
+                                 bool is_last, Vector<T> (&sums)[tiles][narrow_group][V]) {
+    Vector<T> rows[tiles][V];
+#pragma GCC unroll 2
+    for (int t = 0; t < tiles; ++t) load_rows<T, R>(left[t] + k * R, is_last, rows[t]);
+    __asm__("" ::: "memory");  // keeps g++ from loading them again for each column
+#pragma GCC unroll 4
+    for (int j = 0; j < narrow_group; ++j) {
+        const Vector<T> factor = right[k * tile_columns<T> + j] - Vector<T>{};
+#pragma GCC unroll 2
+        for (int t = 0; t < tiles; ++t)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v)
+                sums[t][j][v] = fused_lanes<T>(rows[t][v], factor, sums[t][j][v]);
+    }
+}
+
+// Neighbouring tiles of R packed rows, at left[0] and left[1], times a group of columns of a packed
+// panel, from `right` on, of which `out.count` are wanted. Two tiles keep the processor busy.
+template <class T, int R, int tiles>
+void contract_narrow(const T* const (&left)[tiles], const T* right, int64_t depth,
+                     const TileOutput<T>& out) {
+    constexpr int lanes = vector_lanes<T>, V = row_vectors<T, R>;
+    constexpr int64_t beyond = V * lanes - R, last = (beyond + R - 1) / R;
+    Vector<T> sums[tiles][narrow_group][V];
+#pragma GCC unroll 2
+    for (int t = 0; t < tiles; ++t)
+#pragma GCC unroll 4
+        for (int j = 0; j < narrow_group; ++j)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) sums[t][j][v] = Vector<T>{};
+    const T* at[tiles];  // in registers
+    for (int t = 0; t < tiles; ++t) at[t] = left[t];
+    int64_t k = 0;
+    for (; k < depth - last; ++k) narrow_step<T, R, tiles>(at, right, k, false, sums);
+    for (; k < depth; ++k) narrow_step<T, R, tiles>(at, right, k, true, sums);
+    T plain[tiles][narrow_group][V * lanes];
+    __builtin_memcpy(plain, sums, sizeof plain);
+    for (int64_t j = 0; j < out.count; ++j)
+        for (int64_t i = 0; i < out.row_count; ++i) {
+            T& to = out.at[out.rows[i] + out.columns[j]];
+            const T sum = plain[i / R][j][i % R];
+            to = out.is_first ? sum : to + sum;
+        }
+}
