@@ -45,7 +45,7 @@ def composit_model(images, weights):
     import composit.numpy as cnp
     from composit import nn
 
-    w, batch, (layers, width) = weights, images.shape[0], sizes_of(weights)
+    w, batch, (layers, _) = weights, images.shape[0], sizes_of(weights)
 
     def linear(x, name):
         return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
