@@ -8,7 +8,7 @@ import pytest
 import composit
 from composit import numpy as cnp
 
-LENGTHS = [*range(1, 20), 31, 32, 33, 40]
+LENGTHS = [*range(1, 20), 31, 32, 33, 40, 64, 95, 520, 4096]
 SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, 3.0])
 
 
@@ -61,6 +61,35 @@ def test_extrema_positions_and_truth(length, name):
                 made = getattr(cnp, name)(cnp.asarray(values), axis=0, keepdims=keepdims)
                 expected = getattr(np, name)(values, axis=0, keepdims=keepdims)
                 np.testing.assert_array_equal(composit.evaluate(made), expected, strict=True)
+
+
+def larger(a, b):
+    """NaN if either is NaN; of equal operands the first one."""
+    return b if b > a or np.isnan(b) else a
+
+
+@pytest.mark.parametrize("length", [32, 33, 70, 128, 4096, 5000])
+@pytest.mark.parametrize("run", ["evaluated", "compiled"])
+def test_extrema_of_rows_find_nan_anywhere_and_keep_the_first_zero(length, run):
+    def extrema(x):
+        return cnp.max(x, axis=1), -cnp.min(-x, axis=1)
+
+    places = [*range(min(length, 70)), length - 1]
+    x = np.full((len(places) + 2, length), -1, dtype="float32")
+    for row, place in enumerate(places):
+        x[row, place] = np.nan
+        x[row, (place + 1) % length] = np.inf
+    x[-2, [3, 3 + 8]] = -0.0, 0.0
+    x[-1, [3, 3 + 8]] = 0.0, -0.0
+    call = composit.compile(extrema, x) if run == "compiled" else extrema
+    made = call(x if run == "compiled" else cnp.asarray(x))
+    got = made if run == "compiled" else [composit.evaluate(y) for y in made]
+    expected = np.array([in_lanes(row, larger) for row in x[:, : 32 * (length // 32)]])
+    if length <= 4096 and length % 32 == 0:
+        same_bits(got[0], expected)
+    assert np.isnan(got[0][: len(places)]).all()
+    np.testing.assert_array_equal(got[0], got[1])
+    np.testing.assert_array_equal(np.signbit(got[0][-2:]), [True, False])
 
 
 def test_several_axes_and_fused_neighbours():

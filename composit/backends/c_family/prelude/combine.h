@@ -32,11 +32,15 @@ struct Product {
 struct Maximum {
     template <class V>
     static COMPOSIT_INLINE V of(const V& a, const V& b) {
-        const V larger = b > a ? b : a;
         if constexpr (is_floating<V>)
-            return b != b ? b : larger;
+            return b != b ? b : without_nan(a, b);
         else
-            return larger;
+            return without_nan(a, b);
+    }
+    // The same where `b` is no NaN; `a` where it is.
+    template <class V>
+    static COMPOSIT_INLINE V without_nan(const V& a, const V& b) {
+        return b > a ? b : a;
     }
     template <class T>
     static constexpr T empty = T(0);  // never asked for: refused before
@@ -45,15 +49,27 @@ struct Maximum {
 struct Minimum {
     template <class V>
     static COMPOSIT_INLINE V of(const V& a, const V& b) {
-        const V smaller = b < a ? b : a;
         if constexpr (is_floating<V>)
-            return b != b ? b : smaller;
+            return b != b ? b : without_nan(a, b);
         else
-            return smaller;
+            return without_nan(a, b);
+    }
+    // The same where `b` is no NaN; `a` where it is.
+    template <class V>
+    static COMPOSIT_INLINE V without_nan(const V& a, const V& b) {
+        return b < a ? b : a;
     }
     template <class T>
     static constexpr T empty = T(0);
 };
+
+// Whether Op is one of these, for which NaN can be looked for apart from everything else.
+template <class Op>
+constexpr bool is_extremum = false;
+template <>
+inline constexpr bool is_extremum<Maximum> = true;
+template <>
+inline constexpr bool is_extremum<Minimum> = true;
 
 struct Any {
     template <class V>

@@ -11,6 +11,16 @@ constexpr int64_t reduce_block = 4096;
 constexpr int reduce_lanes = 32;
 constexpr int reduce_levels = 48;  // a tree over 2^48 blocks
 
+// As many lanes as a vector holds, and all of them.
+template <class T>
+struct ReduceLanes {
+    static constexpr int all_bytes = reduce_lanes * static_cast<int>(sizeof(T));
+    static constexpr int bytes = all_bytes < vector_bytes ? all_bytes : vector_bytes;
+    static constexpr int width = bytes / static_cast<int>(sizeof(T));
+    static constexpr int count = reduce_lanes / width;
+    typedef T Register __attribute__((vector_size(bytes)));
+};
+
 // Halving: lane j with lane j + 16, then j + 8, …; lanes from `present` on are absent.
 template <class Op, class T>
 COMPOSIT_INLINE T combine_lanes(T* lanes, int64_t present) {
@@ -63,24 +73,21 @@ class RowReduction {
 
     // A multiple of 32 elements, all lanes kept in registers.
     void add_groups(const T* x, int64_t n) {
-        constexpr int bytes = reduce_lanes * static_cast<int>(sizeof(T));
-        typedef T Lanes __attribute__((vector_size(bytes < vector_bytes ? bytes : vector_bytes)));
-        constexpr int width = static_cast<int>(sizeof(Lanes) / sizeof(T));
-        constexpr int count = reduce_lanes / width;
-        Lanes sums[count], values;
+        typedef ReduceLanes<T> Lanes;
+        typename Lanes::Register sums[Lanes::count], values;
 #pragma GCC unroll 16
-        for (int v = 0; v < count; ++v)
-            __builtin_memcpy(&sums[v], lanes_ + v * width, sizeof(Lanes));
+        for (int v = 0; v < Lanes::count; ++v)
+            __builtin_memcpy(&sums[v], lanes_ + v * Lanes::width, sizeof values);
         for (int64_t i = 0; i < n; i += reduce_lanes) {
 #pragma GCC unroll 16
-            for (int v = 0; v < count; ++v) {
-                __builtin_memcpy(&values, x + i + v * width, sizeof(Lanes));
+            for (int v = 0; v < Lanes::count; ++v) {
+                __builtin_memcpy(&values, x + i + v * Lanes::width, sizeof values);
                 sums[v] = Op::of(sums[v], values);
             }
         }
 #pragma GCC unroll 16
-        for (int v = 0; v < count; ++v)
-            __builtin_memcpy(lanes_ + v * width, &sums[v], sizeof(Lanes));
+        for (int v = 0; v < Lanes::count; ++v)
+            __builtin_memcpy(lanes_ + v * Lanes::width, &sums[v], sizeof values);
     }
 
     void close_block() {
@@ -98,10 +105,86 @@ class RowReduction {
     T tree_[reduce_levels];
 };
 
+// Combines values of which none is NaN for Op, an extremum of floats, that were looked through
+// before; as Op itself for all others.
+template <class Op, class T>
+struct WithoutNan {
+    template <class V>
+    static COMPOSIT_INLINE V of(const V& a, const V& b) {
+        if constexpr (is_extremum<Op> && is_floating<T>)
+            return Op::without_nan(a, b);
+        else
+            return Op::of(a, b);
+    }
+};
+
+// The lanes of a reduction, in registers, combined by halving.
+template <class Op, class T>
+COMPOSIT_INLINE T combine_vectors(typename ReduceLanes<T>::Register* sums) {
+    typedef ReduceLanes<T> Lanes;
+#pragma GCC unroll 16
+    for (int half = Lanes::count / 2; half >= 1; half /= 2)
+#pragma GCC unroll 16
+        for (int v = 0; v < half; ++v) sums[v] = Op::of(sums[v], sums[v + half]);
+    T lanes[Lanes::width];
+    __builtin_memcpy(lanes, &sums[0], sizeof lanes);
+#pragma GCC unroll 16
+    for (int half = Lanes::width / 2; half >= 1; half /= 2)
+#pragma GCC unroll 32
+        for (int lane = 0; lane < half; ++lane)
+            lanes[lane] = Op::of(lanes[lane], lanes[lane + half]);
+    return lanes[0];
+}
+
+// A reduction of at most one block whose lanes all get an element: nothing has to be kept but
+// them. An extremum of floats waits for one instruction an element where NaN is looked for apart.
+template <class Op, class T>
+COMPOSIT_INLINE T reduce_one_block(const T* x, int64_t n) {
+    typedef ReduceLanes<T> Lanes;
+    typedef WithoutNan<Op, T> Combiner;
+    constexpr bool looks_for_nan = is_extremum<Op> && is_floating<T>;
+    typename Lanes::Register sums[Lanes::count], values;
+    decltype(values != values) nans[Lanes::count] = {};
+#pragma GCC unroll 16
+    for (int v = 0; v < Lanes::count; ++v) {
+        __builtin_memcpy(&sums[v], x + v * Lanes::width, sizeof values);
+        if constexpr (looks_for_nan) nans[v] = sums[v] != sums[v];
+    }
+    int64_t i = reduce_lanes;
+    for (; i + reduce_lanes <= n; i += reduce_lanes) {
+#pragma GCC unroll 16
+        for (int v = 0; v < Lanes::count; ++v) {
+            __builtin_memcpy(&values, x + i + v * Lanes::width, sizeof values);
+            sums[v] = Combiner::of(sums[v], values);
+            if constexpr (looks_for_nan) nans[v] |= values != values;
+        }
+    }
+    bool is_nan = false;
+    if (i < n) {
+        T lanes[reduce_lanes];
+        __builtin_memcpy(lanes, sums, sizeof lanes);
+        for (int64_t lane = 0; i + lane < n; ++lane) {
+            lanes[lane] = Combiner::of(lanes[lane], x[i + lane]);
+            is_nan |= x[i + lane] != x[i + lane];
+        }
+        __builtin_memcpy(sums, lanes, sizeof lanes);
+    }
+    const T result = combine_vectors<Combiner, T>(sums);
+    if constexpr (looks_for_nan) {
+#pragma GCC unroll 16
+        for (int v = 1; v < Lanes::count; ++v) nans[0] |= nans[v];
+#pragma GCC unroll 64
+        for (int lane = 0; lane < Lanes::width; ++lane) is_nan |= nans[0][lane] != 0;
+        if (is_nan) return static_cast<T>(__builtin_nan(""));
+    }
+    return result;
+}
+
 // One whole reduction of contiguous elements.
 template <class Op, class T>
 inline T reduce_row(const T* x, int64_t n) {
-    if (n > 0 && n <= reduce_lanes) {
+    if (n >= reduce_lanes && n <= reduce_block) return reduce_one_block<Op>(x, n);
+    if (n > 0 && n < reduce_lanes) {
         T lanes[reduce_lanes];
         for (int64_t j = 0; j < n; ++j) lanes[j] = x[j];
         return combine_lanes<Op>(lanes, n);
