@@ -1,7 +1,10 @@
 // Finds the node whose indices are wrong.
 #include "composit/execute/blame.h"
 
+#include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+
+#include <set>
 
 namespace composit::execute {
 namespace {
@@ -44,6 +47,19 @@ bool has_wrong_index(const Node& node) {
     return false;
 }
 
+// Of gathers and scatters in the body of a loop, however deep.
+std::set<std::string> lines_of_indexing(const Node& node) {
+    std::set<std::string> lines;
+    if (!transforms::is_loop(node)) return lines;
+    const auto& body = *node.attributes().get<std::shared_ptr<const ir::Body>>("body");
+    for (const Node* inner : ir::topological_order(transforms::inline_calls(body.results))) {
+        const std::string& name = inner->operation().name;
+        if (name == "gather" || name == "scatter") lines.insert(inner->location());
+        lines.merge(lines_of_indexing(*inner));
+    }
+    return lines;
+}
+
 }  // namespace
 
 std::string line_of_wrong_index(const std::vector<Tensor>& outputs) {
@@ -53,6 +69,11 @@ std::string line_of_wrong_index(const std::vector<Tensor>& outputs) {
         if ((name == "gather" || name == "scatter") && has_wrong_index(*node))
             return node->location();
     }
+    // Which iteration of a loop it was is not known: the line of what indexes in it, if that is
+    // one.
+    for (const Node* node : ir::topological_order(inlined))
+        if (const auto lines = lines_of_indexing(*node); !lines.empty())
+            return lines.size() == 1 ? *lines.begin() : node->location();
     return "";
 }
 

@@ -14,34 +14,48 @@ using ir::kernel::Access;
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
 
+bool contains(const std::vector<int>& numbers, int number) {
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
 // The kernel as a program of its own: what it reads are inputs, what it writes outputs.
 class Extraction {
   public:
-    Extraction(const ir::kernel::Kernel& kernel, const ir::kernel::Program& whole) : whole_(whole) {
-        program.name = kernel.name;
-        ir::kernel::Kernel moved = kernel;
-        const auto written = ir::kernel::buffers_written(kernel);
-        const bool adds_to_what_is_there = std::holds_alternative<ir::kernel::Scatter>(kernel.body);
-        for (int number : ir::kernel::buffers_read(kernel)) {
-            const bool is_written =
-                std::find(written.begin(), written.end(), number) != written.end();
-            if (!is_written)
-                program.inputs.push_back(add(number, BufferKind::input));
-            else if (adds_to_what_is_there)
+    Extraction(const ir::kernel::Program& whole, size_t kernel) : whole_(whole) {
+        ir::kernel::Kernel moved = whole.kernels[kernel];
+        program.name = moved.name;
+        const OuterBuffers outer = outer_buffers(whole, kernel);
+        for (int number : outer.read)
+            if (contains(outer.written, number))
                 copy_first(number);
-        }
-        for (int number : written) program.outputs.push_back(add(number, BufferKind::output));
-        for (Access* access : ir::kernel::accesses(moved.body))
-            if (access->buffer != Access::position)
-                access->buffer = add(access->buffer, BufferKind::local);
-        if (auto* fused = std::get_if<ir::kernel::Fused>(&moved.body))
-            for (int& local : fused->locals) local = renumbered_.at(local);
+            else
+                program.inputs.push_back(add(number, BufferKind::input));
+        for (int number : outer.written) program.outputs.push_back(add(number, BufferKind::output));
+        renumber(moved);
         program.kernels.push_back(std::move(moved));
     }
 
     ir::kernel::Program program;
 
   private:
+    void renumber(ir::kernel::Kernel& kernel) {
+        if (auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
+            if (repeat->counter.buffer != Access::position)
+                repeat->counter.buffer = add(repeat->counter.buffer, BufferKind::temporary);
+            for (ir::kernel::Kernel& inner : repeat->kernels) renumber(inner);
+            return;
+        }
+        for (Access* access : ir::kernel::accesses(kernel.body))
+            if (access->buffer != Access::position)
+                access->buffer = add(access->buffer, kind_of(access->buffer));
+        if (auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body))
+            for (int& local : fused->locals) local = renumbered_.at(local);
+    }
+
+    BufferKind kind_of(int number) const {
+        return whole_.buffers[static_cast<size_t>(number)].kind;
+    }
+
     // The buffer's number here; of that kind if it is new.
     int add(int number, BufferKind kind) {
         const auto [found, is_new] =
@@ -81,6 +95,22 @@ class Extraction {
 
 }  // namespace
 
+OuterBuffers outer_buffers(const ir::kernel::Program& program, size_t kernel) {
+    const ir::kernel::Kernel& k = program.kernels[kernel];
+    const bool is_repeat = std::holds_alternative<ir::kernel::Repeat>(k.body),
+               goes_on = is_repeat || std::holds_alternative<ir::kernel::Scatter>(k.body);
+    const std::vector<int> written = ir::kernel::buffers_written(k);
+    const std::vector<bool> is_outer = is_repeat ? ir::kernel::touched_outside(program, kernel)
+                                                 : std::vector<bool>(program.buffers.size(), true);
+    OuterBuffers outer;
+    for (int number : ir::kernel::buffers_read(k))
+        if (is_outer[static_cast<size_t>(number)] && (goes_on || !contains(written, number)))
+            outer.read.push_back(number);
+    for (int number : written)
+        if (is_outer[static_cast<size_t>(number)]) outer.written.push_back(number);
+    return outer;
+}
+
 struct Kernel::Alone {
     std::once_flag once;
     std::shared_ptr<runtime::Executable> executable;
@@ -88,8 +118,9 @@ struct Kernel::Alone {
     const runtime::Executable& compiled(const Kernel& kernel) {
         std::call_once(once, [&] {
             // As it stands: it has been scheduled with the others.
+            const auto number = static_cast<size_t>(kernel.kernel_ - kernel.whole_->kernels.data());
             const ir::kernel::Program program =
-                transforms::plan_buffers(Extraction(*kernel.kernel_, *kernel.whole_).program, true);
+                transforms::plan_buffers(Extraction(*kernel.whole_, number).program, true);
             const execute::Options& options = kernel.options_;
             auto backend = runtime::backend(options.backend);
             if (backend->refuses(program.kernels.back(), program))

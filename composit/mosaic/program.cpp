@@ -125,18 +125,15 @@ void Program::list_kernels() {
         const Buffer& buffer = whole->buffers[static_cast<size_t>(number)];
         return Kernel::Operand{buffer.name, buffer.dtype, buffer.shape};
     };
-    for (const ir::kernel::Kernel& kernel : whole->kernels) {
+    for (size_t k = 0; k < whole->kernels.size(); ++k) {
         Kernel made;
-        made.kernel_ = &kernel;
+        made.kernel_ = &whole->kernels[k];
         made.whole_ = whole;
         made.options_ = compiled_->options();
         made.options_.steps = nullptr;
-        const auto written = ir::kernel::buffers_written(kernel);
-        for (int number : ir::kernel::buffers_read(kernel))
-            if (std::find(written.begin(), written.end(), number) == written.end() ||
-                std::holds_alternative<ir::kernel::Scatter>(kernel.body))
-                made.inputs_.push_back(operand(number));
-        for (int number : written) made.outputs_.push_back(operand(number));
+        const OuterBuffers outer = outer_buffers(*whole, k);
+        for (int number : outer.read) made.inputs_.push_back(operand(number));
+        for (int number : outer.written) made.outputs_.push_back(operand(number));
         kernels_.push_back(std::move(made));
     }
 }

@@ -63,6 +63,13 @@ struct Memory {
     int64_t peak() const { return arena + scratch + outputs + packed; }
 };
 
+// What a kernel takes and gives when it is called alone: buffer numbers. What it goes on from and
+// writes is both.
+struct OuterBuffers {
+    std::vector<int> read, written;
+};
+OuterBuffers outer_buffers(const ir::kernel::Program& program, size_t kernel);
+
 // One kernel of a program, which can be called alone.
 class Kernel {
   public:

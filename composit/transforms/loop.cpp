@@ -238,7 +238,8 @@ Tensors loop_jvp(const Node& node, const Tensors& tangents) {
     };
     for (size_t k = 0; k < parts.states; ++k) pass(k);
     for (size_t k = 0; k < parts.states; ++k) pass_tangent(k);
-    for (size_t k = parts.states; k < parts.operands(); ++k) pass(k), pass_tangent(k);
+    for (size_t k = parts.states; k < parts.operands(); ++k) pass(k);
+    for (size_t k = parts.states; k < parts.operands(); ++k) pass_tangent(k);
     Tensors all = jvp(parts.body.results, sources, directions);
     all.insert(all.begin(), parts.body.results.begin(), parts.body.results.end());
     all = ir::substitute(all, from, to);
@@ -352,9 +353,14 @@ Tensors change_bodies(const Tensors& tensors,
         }
         const Parts parts(*node);
         BodyRef& body = changed_body[&parts.body];
-        if (!body)
-            body = std::make_shared<const Body>(
-                Body{parts.body.name, parts.body.parameters, change(parts.body.results)});
+        if (!body) {
+            const Tensors results = change(parts.body.results);
+            body = results == parts.body.results
+                       ? node->attributes().get<BodyRef>("body")
+                       : std::make_shared<const Body>(
+                             Body{parts.body.name, parts.body.parameters, results});
+        }
+        if (body.get() == &parts.body && operands == node->operands()) continue;
         const ir::LocationScope scope(ir::intern(node->location()));
         Attributes attributes{{"body", body}, {"begin", parts.begin}, {"end", parts.end}};
         rebuilt.emplace(node, ir::outputs_of(ir::make_node(loop_operation(), operands,

@@ -18,23 +18,6 @@ using ir::Array;
 using ir::Attribute;
 using ir::Node;
 
-// Exact: arrays are equal when they are the same memory, bodies when they are the same object.
-bool equal_attributes(const Node& a, const Node& b) {
-    const auto &x = a.attributes().items(), &y = b.attributes().items();
-    if (x.size() != y.size()) return false;
-    for (size_t i = 0; i < x.size(); ++i) {
-        if (x[i].first != y[i].first || x[i].second.index() != y[i].second.index()) return false;
-        if (const Array* array = std::get_if<Array>(&x[i].second)) {
-            if (array->data() != std::get<Array>(y[i].second).data()) return false;
-        } else if (const auto* body = std::get_if<std::shared_ptr<const ir::Body>>(&x[i].second)) {
-            if (*body != std::get<std::shared_ptr<const ir::Body>>(y[i].second)) return false;
-        } else if (!ir::structurally_equal(x[i].second, y[i].second)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool computes_the_same(const Node& a, const Node& b) {
     return &a.operation() == &b.operation() && a.operands() == b.operands() &&
            a.types() == b.types() && equal_attributes(a, b);
@@ -162,8 +145,24 @@ class Simplification {
 
 }  // namespace
 
+bool equal_attributes(const Node& a, const Node& b) {
+    const auto &x = a.attributes().items(), &y = b.attributes().items();
+    if (x.size() != y.size()) return false;
+    for (size_t i = 0; i < x.size(); ++i) {
+        if (x[i].first != y[i].first || x[i].second.index() != y[i].second.index()) return false;
+        if (const Array* array = std::get_if<Array>(&x[i].second)) {
+            if (array->data() != std::get<Array>(y[i].second).data()) return false;
+        } else if (const auto* body = std::get_if<std::shared_ptr<const ir::Body>>(&x[i].second)) {
+            if (*body != std::get<std::shared_ptr<const ir::Body>>(y[i].second)) return false;
+        } else if (!ir::structurally_equal(x[i].second, y[i].second)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 std::vector<Tensor> simplify(const std::vector<Tensor>& given) {
-    const std::vector<Tensor> outputs = change_bodies(given, simplify);
+    const std::vector<Tensor> outputs = change_bodies(share_loops(given), simplify);
     Simplification simplification(outputs);
     simplification.run();
     std::vector<Tensor> simplified;

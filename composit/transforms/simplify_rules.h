@@ -18,4 +18,7 @@ struct SimplifyRule {
 
 const std::vector<SimplifyRule>& simplify_rules();
 
+// Exact: arrays are equal when they are the same memory, bodies when they are the same object.
+bool equal_attributes(const ir::Node& a, const ir::Node& b);
+
 }  // namespace composit::transforms

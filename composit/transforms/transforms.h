@@ -51,6 +51,11 @@ std::vector<Tensor> change_bodies(
     const std::vector<Tensor>& tensors,
     const std::function<std::vector<Tensor>(const std::vector<Tensor>& results)>& change);
 
+// ----- share_loops.cpp
+// Of two loops of which one does all that the other does, and more, that one alone. Part of
+// simplify.
+std::vector<Tensor> share_loops(const std::vector<Tensor>& outputs);
+
 // ----- inline_calls.cpp
 // Every `call` (any operation that decomposes instead of lowering) replaced by what its body does,
 // however deep, but for operations that `keep` (none by default). A function of all tensors at

@@ -100,7 +100,8 @@ ModelStep Layout::step_of(const Program& program, const c_family::Modules& modul
     step.module = call.module;
     step.function = call.function;
     step.tasks = function.tasks;
-    step.is_direct = is_small && !function.can_fault && work < most_work(*call.kernel);
+    step.is_direct = is_small && work < most_work(*call.kernel);
+    step.can_fault = function.can_fault;
     step.number = count_++;
     return step;
 }
@@ -229,6 +230,17 @@ bool CompiledProgram::run_for_model(void* state, int64_t number, void* const* at
     }
 }
 
+bool CompiledProgram::accept_for_model(void* state, int64_t number, const Fault* fault) {
+    Running& running = *static_cast<Running*>(state);
+    try {
+        report(*running.program.numbered_[static_cast<size_t>(number)], {*fault});
+        return true;
+    } catch (...) {
+        running.error = std::current_exception();
+        return false;
+    }
+}
+
 bool CompiledProgram::go_on_with_model(void* state) {
     try {
         runtime::check_interrupt();
@@ -255,7 +267,7 @@ std::vector<double> CompiledProgram::seconds_of_kernels(const runtime::Run& run)
 void CompiledProgram::run_models(const runtime::Run& run) const {
     MemoryPool::Block arena(pool_, arena_bytes_), scratch(pool_, scratch_bytes_);
     Running running{*this, run};
-    const Host host{&running, &run_for_model, &go_on_with_model};
+    const Host host{&running, &run_for_model, &go_on_with_model, &accept_for_model};
     for (Model model : models_) {
         runtime::check_interrupt();
         if (!model(entries_.data(), const_cast<void* const*>(run.inputs.data()),

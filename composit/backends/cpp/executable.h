@@ -84,6 +84,7 @@ class CompiledProgram : public runtime::Executable {
     // Numbers the steps that call functions, and finds the scratch memory that direct ones need.
     void number(const std::vector<Step>& steps, const std::vector<ModelStep>& as_text);
     static bool go_on_with_model(void* state);
+    static bool accept_for_model(void* state, int64_t number, const Fault* fault);
     static bool run_for_model(void* state, int64_t number, void* const* at);
     static void report(const Step& step, const std::vector<Fault>& faults);
 

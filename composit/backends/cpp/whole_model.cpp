@@ -45,17 +45,21 @@ class ModelWriter {
     //         run_exp_add(0, 1, at, scratch, nullptr);
     //     }"
     std::string step_text(const ModelStep& step) const {
-        std::string call;
+        const std::string head = text("    {  // ", step.name, "\n        void* const at[] = {",
+                                      join(step.pointers), "};\n        ");
         if (!step.is_direct)
-            call = text("if (!host->run_step(host->state, ", step.number, ", at)) return false;");
-        else if (functions_)
-            call = text("run_", (*functions_)[step.function].function, "(0, ", step.tasks,
-                        ", at, scratch, nullptr);");
-        else
-            call = text("kernels[", step.module, "][", step.function, "].run(0, ", step.tasks,
-                        ", at, scratch, nullptr);");
-        return text("    {  // ", step.name, "\n        void* const at[] = {", join(step.pointers),
-                    "};\n        ", call, "\n    }\n");
+            return text(head, "if (!host->run_step(host->state, ", step.number,
+                        ", at)) return false;\n    }\n");
+        const std::string function =
+            functions_ ? "run_" + (*functions_)[step.function].function
+                       : text("kernels[", step.module, "][", step.function, "].run");
+        const auto call = [&](const std::string& fault) {
+            return text(function, "(0, ", step.tasks, ", at, scratch, ", fault, ");\n");
+        };
+        if (!step.can_fault) return head + call("nullptr") + "    }\n";
+        return text(head, "Fault fault = {-1, 0, 0};\n        ", call("&fault"),
+                    "        if (fault.outer >= 0 && !host->accepts(host->state, ", step.number,
+                    ", &fault))\n            return false;\n    }\n");
     }
 
     std::string repeat_text(const ModelStep& step) {
@@ -90,6 +94,7 @@ struct Host {
     // Large steps: shared out to threads, and where Ctrl-C is looked for. False: return at once.
     bool (*run_step)(void* state, int64_t number, void* const* at);
     bool (*may_go_on)(void* state);
+    bool (*accepts)(void* state, int64_t number, const Fault* fault);
 };
 
 )" + writer.text_of_parts() +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/cpp/entries.h"
 
 #include <cstdint>
 #include <string>
@@ -18,8 +19,9 @@ struct Host {
     bool (*run_step)(void* state, int64_t number, void* const* at);
     // Looks for an interruption, from time to time in long loops. False: return at once.
     bool (*may_go_on)(void* state);
+    // What a step that the model called itself has met. False: return at once.
+    bool (*accepts)(void* state, int64_t number, const Fault* fault);
 };
-struct Entry;
 using Model = bool (*)(const Entry* const* kernels, void* const* inputs, void* const* constants,
                        void* const* outputs, char* arena, char* scratch, const Host* host);
 
@@ -33,7 +35,8 @@ struct ModelStep {
     std::vector<std::string> pointers;
     int64_t tasks = 1;
     bool is_direct = false;  // called at once; else by the host
-    size_t number = 0;       // for the host: among all calls of functions
+    bool can_fault = false;
+    size_t number = 0;  // for the host: among all calls of functions
     bool is_repeat = false;
     int64_t begin = 0, end = 0;  // the iterations of a Repeat
     int64_t patience = 1;        // how many of them are run between looks for an interruption

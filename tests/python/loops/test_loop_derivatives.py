@@ -120,6 +120,44 @@ def test_forward_mode_is_one_loop():
     assert "stacked" not in str(tangent.graph) and "scatter" not in str(tangent.graph)
 
 
+def loops_of(function, *arguments):
+    """How many loops the compiled program has."""
+    compiled = composit.compile(function, *arguments, backend="interpreter")
+    return [kernel.kind for kernel in compiled.kernels].count("Repeat")
+
+
+@pytest.mark.parametrize("name", ["recurrent", "powers", "nested", "of a gradient", "softmax"])
+def test_a_value_and_its_derivative_go_through_one_loop(name):
+    function, *arguments = FUNCTIONS[name]
+
+    def loss(*x):
+        results = function(*x)
+        return sum(map(cnp.sum, results if isinstance(results, tuple) else [results]))
+
+    both = composit.value_and_grad(loss)
+    assert loops_of(loss, *arguments) == 1
+    assert loops_of(both, *arguments) == 2  # there, with states saved, and back
+    assert loops_of(lambda *x: composit.jvp(loss, x, x), *arguments) == 1
+    tensors = [cnp.asarray(a) for a in arguments]
+    value, slope = both(*tensors)
+    np.testing.assert_array_equal(value, loss(*tensors))
+    np.testing.assert_array_equal(slope, composit.grad(loss)(*tensors))
+
+
+def test_loops_of_other_values_are_not_shared():
+    """Constants are bound at each evaluation: equal ones may differ the next time."""
+
+    def f(x, scale):
+        return composit.fori_loop(0, 3, lambda i, y: y * cnp.asarray(scale), x)
+
+    x = cnp.asarray(normal(3))
+    for scales in ((2.0, 2.0), (2.0, 3.0)):
+        one, (_, other) = f(x, scales[0]), composit.jvp(lambda x: f(x, scales[1]), (x,), (x,))
+        found = composit.evaluate(one, other)
+        np.testing.assert_allclose(found[0], np.asarray(x) * scales[0] ** 3)
+        np.testing.assert_allclose(found[1], np.asarray(x) * scales[1] ** 3)
+
+
 def test_gradients_of_states_that_are_not_smooth():
     def counted(x):
         def body(i, state):

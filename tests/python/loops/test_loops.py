@@ -267,6 +267,32 @@ def test_graph_mosaic_and_text():
     assert "for i from 0 to 3, in order:" in str(program.kernels[-1])
 
 
+def test_a_loop_called_alone():
+    w = cnp.asarray(W)
+
+    def body(i, s):
+        x, count = s
+        return cnp.tanh(nn.softmax(x @ w, axis=-1) + x) + i.astype("float32"), count + 1
+
+    x = composit.placeholder("x", X.shape)
+    outputs = composit.fori_loop(0, 4, body, (x, 0))
+    expected = unrolled(0, 4, body, (cnp.asarray(X), 0))
+    for target in ("cpp", "interpreter"):
+        program = mosaic.compile(*outputs, target=target)
+        kernel = program.kernels[-1]
+        assert kernel.kind == "Repeat"
+        assert len(kernel.outputs) == 2
+        values = {"x": X, "w": W}
+        given = []
+        for operand in kernel.inputs:
+            shape = tuple(operand.shape)
+            given.append(
+                np.int64(0) if shape == () else values["w"] if shape == W.shape else values["x"]
+            )
+        found = kernel(*given)
+        same_bits(sorted(found, key=np.ndim), sorted(expected, key=np.ndim), target)
+
+
 def test_interpreted_values_after_a_change_of_what_is_captured():
     """Plans are found by structure: captured values are not part of them."""
 
@@ -290,7 +316,7 @@ def test_an_index_out_of_bounds():
     def looped(x):
         return composit.fori_loop(0, 6, lambda i, x: x + table[i], x)
 
-    message = "index 4 is out of bounds for axis 0 with size 4"
+    message = r"index 4 is out of bounds for axis 0 with size 4 \(test_loops\.py:\d+\)"
     with pytest.raises(IndexError, match=message):
         np.asarray(looped(cnp.asarray(V)))
     for options in ({}, {"fuse": False}, {"backend": "interpreter"}):
