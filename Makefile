@@ -21,7 +21,7 @@ FUNCTIONS ?=
 PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
     python3-venv python3-dev)
 
-.PHONY: help setup apt configure build demo test bench check fmt asan fuzz sweep docs golden wheel clean
+.PHONY: help setup apt configure build demo test bench check fmt asan tsan fuzz sweep docs golden wheel clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -96,6 +96,12 @@ asan: setup  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(CMAKE) --preset asan
 	@$(CMAKE) --build build/asan -j $(JOBS)
 	@$(CTEST) --test-dir build/asan -j $(JOBS) --output-on-failure -E headers_alone
+
+tsan: setup  ## C++ tests of what threads share under ThreadSanitizer
+	@$(CMAKE) --preset tsan
+	@$(CMAKE) --build build/tsan -j $(JOBS) --target test_execute test_runtime
+	@TSAN_OPTIONS="halt_on_error=1 die_after_fork=0" $(CTEST) --test-dir build/tsan -j $(JOBS) \
+	    --output-on-failure -R '^test_(execute|runtime)'
 
 # --- Checking -------------------------------------------------------------------------------
 

@@ -84,9 +84,10 @@ void Job::wait() {
     }
 }
 
-void Job::rethrow() const {
+void Job::rethrow() {
     if (is_interrupted_) throw runtime::Interrupted();
-    if (error_) std::rethrow_exception(error_);
+    // Taken out, so that no worker, who may hold the job still, destroys it.
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void Job::note_interrupt() {

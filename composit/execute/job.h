@@ -34,7 +34,7 @@ class Job {
     void wait();
 
     // An interrupt, else the error of the lowest task that failed, whatever the threads did.
-    void rethrow() const;
+    void rethrow();
 
   private:
     struct alignas(64) Run {  // of tasks; each on a cache line of its own
