@@ -78,8 +78,8 @@ def cases():
 if __name__ == "__main__":
     notes = (
         "Forward, backward and Adam (`torch.optim.Adam(fused=True)`), each from the weights of the "
-        "step before. The models are tensorgrad's: three convolutions of 8, 16 and 32 channels with "
-        "batch normalisation and average pooling; one transformer layer of width 128 over 49 "
+        "step before. The models are tensorgrad's: three convolutions of 8, 16 and 32 channels "
+        "with batch normalisation and average pooling; one transformer layer of width 128 over 49 "
         "patches; no dropout. Losses agree to 1e-5, gradients to 1e-3 of each weight's largest, or "
         "1e-6 of the largest of all, but 1e-4 where they are zero but for rounding: for biases "
         "that a normalisation takes away again."
