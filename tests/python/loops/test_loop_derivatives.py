@@ -151,11 +151,12 @@ def test_loops_of_other_values_are_not_shared():
         return composit.fori_loop(0, 3, lambda i, y: y * cnp.asarray(scale), x)
 
     x = cnp.asarray(normal(3))
-    for scales in ((2.0, 2.0), (2.0, 3.0)):
-        one, (_, other) = f(x, scales[0]), composit.jvp(lambda x: f(x, scales[1]), (x,), (x,))
+    for scale, other_scale in ((2.0, 2.0), (2.0, 3.0)):
+        one = f(x, scale)
+        _, other = composit.jvp(lambda x, scale=other_scale: f(x, scale), (x,), (x,))
         found = composit.evaluate(one, other)
-        np.testing.assert_allclose(found[0], np.asarray(x) * scales[0] ** 3)
-        np.testing.assert_allclose(found[1], np.asarray(x) * scales[1] ** 3)
+        np.testing.assert_allclose(found[0], np.asarray(x) * scale**3)
+        np.testing.assert_allclose(found[1], np.asarray(x) * other_scale**3)
 
 
 def test_gradients_of_states_that_are_not_smooth():
