@@ -13,11 +13,6 @@ using ir::scalar::Op;
 
 namespace {
 
-bool same(const Access& a, const Access& b) {
-    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
-           a.strides == b.strides;
-}
-
 // Strides of `shape` over the memory that `strides` of `from` describe, or nothing. Both describe
 // the same elements.
 std::optional<std::vector<int64_t>> reshaped_strides(const Shape& from,
@@ -63,6 +58,11 @@ Expr renumbered(const Nest& nest, const std::vector<size_t>& numbers) {
 }
 
 }  // namespace
+
+bool is_equal(const Access& a, const Access& b) {
+    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
+           a.strides == b.strides;
+}
 
 Access row_major(int buffer, ir::DType dtype, const Shape& shape, int64_t offset) {
     return {buffer, dtype, offset, ir::row_major_strides(shape)};
@@ -140,7 +140,7 @@ Nest combine(const std::vector<Nest>& nests,
         bool moved = false;  // the first nest of a chain keeps its numbers, and so its body
         for (const Access& access : nest.inputs) {
             size_t k = 0;
-            while (k < result.inputs.size() && !same(result.inputs[k], access)) ++k;
+            while (k < result.inputs.size() && !is_equal(result.inputs[k], access)) ++k;
             if (k == result.inputs.size()) result.inputs.push_back(access);
             moved |= k != numbers.size();
             numbers.push_back(k);

@@ -15,6 +15,8 @@ using ir::kernel::Access;
 
 // The nest that reads one access of that shape.
 Nest nest_of(const ir::Shape& shape, const Access& access);
+// Whether both name the same elements, read alike, at every index.
+bool is_equal(const Access& a, const Access& b);
 // True when the value is one element read, unchanged: the nest is a view of memory (or of
 // positions).
 bool is_view(const Nest& nest);

@@ -35,10 +35,6 @@ struct GraphLowering::State {
 
 namespace {
 
-bool is_equal(const Access& a, const Access& b) {
-    return a.buffer == b.buffer && a.offset == b.offset && a.strides == b.strides;
-}
-
 bool touches(const std::vector<int>& buffers, int buffer) {
     return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
 }
@@ -52,7 +48,7 @@ bool reads_what_it_writes(const Kernel& kernel, const Access& place, const Acces
         for (const Access& output : map->outputs) {
             Access there = output;
             there.buffer = place.buffer;
-            if (output.buffer == next.buffer && !is_equal(there, input)) return false;
+            if (output.buffer == next.buffer && !ops::is_equal(there, input)) return false;
         }
     }
     return true;
@@ -79,7 +75,7 @@ bool does_nothing(const Kernel& kernel) {
     if (map == nullptr || map->outputs.size() != 1) return false;
     const ir::scalar::Expr& value = map->values[0];
     return value.op() == ir::scalar::Op::argument &&
-           is_equal(map->inputs[static_cast<size_t>(value.index())], map->outputs[0]);
+           ops::is_equal(map->inputs[static_cast<size_t>(value.index())], map->outputs[0]);
 }
 
 }  // namespace

@@ -32,11 +32,6 @@ constexpr int most_between = 8;
 
 size_t at(int number) { return static_cast<size_t>(number); }
 
-bool is_equal(const Access& a, const Access& b) {
-    return a.buffer == b.buffer && a.dtype == b.dtype && a.offset == b.offset &&
-           a.strides == b.strides;
-}
-
 size_t operation_count(const std::vector<Expr>& values) {
     const auto all = ir::scalar::all_expressions(values);
     return static_cast<size_t>(std::count_if(all.begin(), all.end(), [](const Expr& expr) {
@@ -58,11 +53,11 @@ std::optional<Map> joined(const Map& first, const Map& second) {
         std::optional<Expr> value;
         for (size_t j = 0; j < first.outputs.size(); ++j) {
             if (input.buffer != first.outputs[j].buffer) continue;
-            if (!is_equal(input, first.outputs[j])) return std::nullopt;
+            if (!ops::is_equal(input, first.outputs[j])) return std::nullopt;
             value = first.values[j];
         }
         size_t k = 0;
-        while (k < both.inputs.size() && !is_equal(both.inputs[k], input)) ++k;
+        while (k < both.inputs.size() && !ops::is_equal(both.inputs[k], input)) ++k;
         touch_alike |= (value.has_value() || k < first.inputs.size()) &&
                        ops::moves_with_all(input, first.extents);
         if (!value) {
