@@ -1,8 +1,8 @@
 // Finds the node whose indices are wrong.
 #include "composit/execute/blame.h"
 
-#include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+#include "composit/transforms/loop.h"
 
 #include <set>
 
@@ -51,8 +51,8 @@ bool has_wrong_index(const Node& node) {
 std::set<std::string> lines_of_indexing(const Node& node) {
     std::set<std::string> lines;
     if (!transforms::is_loop(node)) return lines;
-    const auto& body = *node.attributes().get<std::shared_ptr<const ir::Body>>("body");
-    for (const Node* inner : ir::topological_order(transforms::inline_calls(body.results))) {
+    const std::vector<Tensor>& results = transforms::LoopParts(node).body.results;
+    for (const Node* inner : ir::topological_order(transforms::inline_calls(results))) {
         const std::string& name = inner->operation().name;
         if (name == "gather" || name == "scatter") lines.insert(inner->location());
         lines.merge(lines_of_indexing(*inner));

@@ -1,5 +1,7 @@
 // loop: a body applied again and again, with its rules. They transform the body, so the operation
 // stands here and not among the primitives.
+#include "composit/transforms/loop.h"
+
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
@@ -26,25 +28,6 @@ using Tensors = std::vector<Tensor>;
 using Flags = std::vector<bool>;
 
 namespace {
-
-// A loop node, taken apart.
-struct Parts {
-    const Body& body;
-    int64_t begin, end;
-    size_t states;
-
-    explicit Parts(const Node& node)
-        : body(*node.attributes().get<BodyRef>("body")),
-          begin(node.attributes().get<int64_t>("begin")),
-          end(node.attributes().get<int64_t>("end")),
-          states(body.results.size()) {}
-
-    const Tensor& counter() const { return body.parameters[0]; }
-    // Of operand k: the states, then what is the same in all iterations.
-    const Tensor& parameter(size_t k) const { return body.parameters[k + 1]; }
-    size_t operands() const { return body.parameters.size() - 1; }
-    int64_t iterations() const { return std::max<int64_t>(0, end - begin); }
-};
 
 // Parameters, states and results of a loop while it is put together.
 class Draft {
@@ -117,7 +100,7 @@ bool is_used(const Tensor& parameter, const Tensors& results) {
 Tensor number(int64_t value) { return ir::constant(Array::scalar(DType::int64, value)); }
 
 // The states at the beginning of each iteration that are wanted, stacked: the loop once more.
-Tensors saved_states(const Node& node, const Parts& parts, const Flags& wanted) {
+Tensors saved_states(const Node& node, const LoopParts& parts, const Flags& wanted) {
     Draft draft(parts.body.name + "_saved");
     const Tensor counter = draft.counter();
     Tensors from{parts.counter()}, to{counter};
@@ -150,7 +133,7 @@ Tensors saved_states(const Node& node, const Parts& parts, const Flags& wanted) 
 // From the last iteration to the first: cotangents of the state, and sums of those of what is the
 // same in all iterations.
 Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted) {
-    const Parts parts(node);
+    const LoopParts parts(node);
     if (parts.iterations() == 0) {
         Tensors result = gradients;
         result.resize(parts.operands());
@@ -213,7 +196,7 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
 
 // The state and its tangent, side by side.
 Tensors loop_jvp(const Node& node, const Tensors& tangents) {
-    const Parts parts(node);
+    const LoopParts parts(node);
     Tensors result(parts.states);
     if (parts.iterations() == 0) {
         for (size_t k = 0; k < parts.states; ++k) result[k] = tangents[k];
@@ -255,7 +238,7 @@ Tensors loop_jvp(const Node& node, const Tensors& tangents) {
 // ----- batching
 
 // Which results depend on one of the parameters that are batched.
-Flags dependent(const Parts& parts, const Flags& batched) {
+Flags dependent(const LoopParts& parts, const Flags& batched) {
     std::unordered_set<const Node*> reached;
     for (size_t k = 0; k < parts.operands(); ++k)
         if (batched[k]) reached.insert(&parts.parameter(k).node());
@@ -268,7 +251,7 @@ Flags dependent(const Parts& parts, const Flags& batched) {
 }
 
 Tensors batch_loop(const Node& node, const Tensors& operands, const Flags& given, int64_t size) {
-    const Parts parts(node);
+    const LoopParts parts(node);
     Flags batched = given;  // a state is as soon as one iteration makes it so
     for (bool grows = true; grows;) {
         grows = false;
@@ -310,7 +293,7 @@ const ir::Operation& loop_operation() {
         .batch = batch_loop,
         .lower =
             [](const Node& node, ir::Lowering& lowering) {
-                const Parts parts(node);
+                const LoopParts parts(node);
                 lowering.repeat(parts.body, parts.begin, parts.end);
             },
         .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
@@ -327,6 +310,12 @@ Tensors loop(std::shared_ptr<const Body> body, const Tensors& operands, int64_t 
     check_loop(operands, attributes);
     return ir::outputs_of(ir::make_node(loop_operation(), operands, std::move(attributes)));
 }
+
+LoopParts::LoopParts(const Node& node)
+    : body(*node.attributes().get<BodyRef>("body")),
+      begin(node.attributes().get<int64_t>("begin")),
+      end(node.attributes().get<int64_t>("end")),
+      states(body.results.size()) {}
 
 bool is_loop(const Node& node) { return &node.operation() == &loop_operation(); }
 
@@ -351,7 +340,7 @@ Tensors change_bodies(const Tensors& tensors,
                 rebuilt.emplace(node, ir::outputs_of(ir::with_operands(*node, operands)));
             continue;
         }
-        const Parts parts(*node);
+        const LoopParts parts(*node);
         BodyRef& body = changed_body[&parts.body];
         if (!body) {
             const Tensors results = change(parts.body.results);

@@ -1,6 +1,7 @@
 // A loop that another goes through as well, on its way to more: a function's value beside its
 // derivative, which saves states or carries tangents along.
 #include "composit/ir/operation.h"
+#include "composit/transforms/loop.h"
 #include "composit/transforms/simplify_rules.h"
 #include "composit/transforms/transforms.h"
 
@@ -10,7 +11,6 @@
 namespace composit::transforms {
 namespace {
 
-using ir::Body;
 using ir::Node;
 using Tensors = std::vector<Tensor>;
 
@@ -46,32 +46,23 @@ class Twins {
     std::unordered_map<const Node*, const Node*> twins_;
 };
 
-const Body& body_of(const Node& node) {
-    return *node.attributes().get<std::shared_ptr<const Body>>("body");
-}
-
-int64_t number_of(const Node& node, const char* name) {
-    return node.attributes().get<int64_t>(name);
-}
-
 // Whether the first states of `more` are those of `one`, with as many others behind them, and so
 // what is the same in all iterations.
 bool goes_through(const Node& more, const Node& one) {
-    const Body &m = body_of(more), &o = body_of(one);
-    const size_t states = o.results.size(), fixed = one.operands().size() - states;
-    if (m.results.size() <= states || more.operands().size() < m.results.size() + fixed ||
-        number_of(more, "begin") != number_of(one, "begin") ||
-        number_of(more, "end") != number_of(one, "end"))
+    const LoopParts m(more), o(one);
+    const size_t fixed = o.operands() - o.states;
+    if (m.states <= o.states || m.operands() < m.states + fixed || m.begin != o.begin ||
+        m.end != o.end)
         return false;
     Twins twins;
-    twins.pair(o.parameters[0], m.parameters[0]);
-    for (size_t k = 0; k < one.operands().size(); ++k) {
-        const size_t there = k < states ? k : m.results.size() + (k - states);
+    twins.pair(o.counter(), m.counter());
+    for (size_t k = 0; k < o.operands(); ++k) {
+        const size_t there = k < o.states ? k : m.states + (k - o.states);
         if (!(one.operands()[k] == more.operands()[there])) return false;
-        twins.pair(o.parameters[k + 1], m.parameters[there + 1]);
+        twins.pair(o.parameter(k), m.parameter(there));
     }
-    for (size_t k = 0; k < states; ++k)
-        if (!twins.are(o.results[k], m.results[k])) return false;
+    for (size_t k = 0; k < o.states; ++k)
+        if (!twins.are(o.body.results[k], m.body.results[k])) return false;
     return true;
 }
 

@@ -1,0 +1,28 @@
+// A loop node, taken apart.
+#pragma once
+
+#include "composit/ir/body.h"
+#include "composit/ir/node.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace composit::transforms {
+
+// Valid as long as the node, which must be a loop (is_loop in transforms.h).
+struct LoopParts {
+    const ir::Body& body;
+    int64_t begin, end;
+    size_t states;
+
+    explicit LoopParts(const ir::Node& node);
+
+    const ir::Tensor& counter() const { return body.parameters[0]; }
+    // Of operand k: the states, then what is the same in all iterations.
+    const ir::Tensor& parameter(size_t k) const { return body.parameters[k + 1]; }
+    size_t operands() const { return body.parameters.size() - 1; }
+    int64_t iterations() const { return std::max<int64_t>(0, end - begin); }
+};
+
+}  // namespace composit::transforms
