@@ -29,6 +29,9 @@ class Sides:
     peers: dict[str, Call]
     flops: float = 0
     bytes: float = 0
+    # Of a case that is_share: does `least_work` times what the machine must do at least.
+    least: Call | None = None
+    least_work: float = 1
 
 
 @dataclass
@@ -43,7 +46,7 @@ class Case:
     per_call: int = 1
     threads: tuple[int, ...] = (1, 2)
     rounds: tuple[int, int] = ROUNDS
-    is_share: bool = False  # the row is about the share of the multiply-add peak, not the ratio
+    is_share: bool = False  # the row is about the share of `sides.least`, not the ratio
 
 
 @dataclass
@@ -110,6 +113,8 @@ def rows_of(cases: Iterable[Case | Probe], threads: int, limits: Limits) -> Iter
 
 
 def measure(case: Case | Probe, threads: int, limits: Limits) -> Row:
+    if isinstance(case, Case) and case.is_share:
+        return measure_share(case, threads)
     if isinstance(case, Case):
         return measure_case(case, threads, limits)
     value, beside = case.measure(threads)
@@ -134,10 +139,24 @@ def measure_case(case: Case, threads: int, limits: Limits) -> Row:
     least = limits.seconds(sides.flops, sides.bytes)
     if least:
         row.percent = 100 * least / medians[0]
-    if case.is_share:
-        row.value, row.unit = least / medians[0], "share"
-        row.beside = {name: least / m for name, m in zip(peers, medians[1:])}
     return row
+
+
+def measure_share(case: Case, threads: int) -> Row:
+    """What the machine must do at least is a side of its own: what it can do changes with what
+    others do on it. Two threads must be 1.7 times as fast as one."""
+    sides = case.prepare(threads)
+    assert sides.least and case.must
+    times = in_turns([sides.ours, sides.least, *sides.peers.values()], case.rounds)
+    medians = [statistics.median(side) for side in zip(*times)]
+    shares = [
+        statistics.median(side[1] / sides.least_work / side[i] for side in times)
+        for i in range(len(sides.peers) + 2)
+    ]
+    must = case.must if threads == 1 else case.must * 1.7 / threads
+    return Row(case.name, threads, shares[0], "share", must, case.aim,
+               percent=100 * shares[0], composit_us=1e6 * medians[0], rounds=len(times),
+               beside=dict(zip(sides.peers, shares[2:])), load=os.getloadavg()[0])  # fmt: skip
 
 
 def in_turns(calls: list[Call], rounds: tuple[int, int] = ROUNDS) -> list[list[float]]:

@@ -76,18 +76,20 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
     return name;
 }
 
-// Whether the tiles read the left operand where it lies: few columns do not repay packing it, nor
-// somewhat more where each row is read along memory. (Not if rows are whole pages apart, which
-// share few of the cache's sets.)
-bool reads_left(const Contract& c, const Groups& groups) {
+// Whether the tiles copy the left operand's rows before they read them: "false" where few columns
+// do not repay that; "packs_rows", which depends on the processor, for somewhat more columns where
+// each row is read along memory. (Not if rows are whole pages apart, which share few of the cache's
+// sets.)
+std::string packs_left(const Contract& c, const Groups& groups) {
     constexpr int64_t few_columns = 64, more_columns = 320, page = 4096;
-    if (c.left_is_packed) return false;
-    if (groups.column_count() <= few_columns) return true;
-    if (groups.column_count() > more_columns || groups.depth.extents.empty()) return false;
+    if (c.left_is_packed) return "true";
+    if (groups.column_count() <= few_columns) return "false";
+    if (groups.column_count() > more_columns || groups.depth.extents.empty()) return "true";
     const bool is_along_memory =
         groups.depth.accesses[0].strides.back() == 1 && groups.depth.extents.back() >= 16;
     const int64_t row = groups.rows.extents.empty() ? 1 : groups.rows.accesses[0].strides.back();
-    return is_along_memory && row * ir::size_of(c.left.dtype) % page != 0;
+    const bool reads_well = is_along_memory && row * ir::size_of(c.left.dtype) % page != 0;
+    return reads_well ? "packs_rows" : "true";
 }
 
 // "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that
@@ -95,12 +97,15 @@ bool reads_left(const Contract& c, const Groups& groups) {
 std::string call(const Contract& c, const Groups& groups, const std::string& product,
                  const std::vector<std::string>& bounds, const std::string& memory) {
     constexpr int64_t few_rows = 12;  // do not repay packing right
-    const bool packs_left = !reads_left(c, groups);
+    const std::string packs = packs_left(c, groups);
     const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
-    auto word = [](bool value) { return value ? "true" : "false"; };
-    std::vector<std::string> ways = {word(packs_left), word(!packs_left), word(reads_right)};
+    std::vector<std::string> ways = {packs,
+                                     packs == "true"    ? "false"
+                                     : packs == "false" ? "true"
+                                                        : "!" + packs,
+                                     reads_right ? "true" : "false"};
     const int64_t columns_left = groups.column_count() % columns_per_task;
-    if (packs_left && columns_left > 0) ways.push_back(text(columns_left));
+    if (packs != "false" && columns_left > 0) ways.push_back(text(columns_left));
     return text("contract<Reading<", join(ways), ">>(", product, ", {", join(bounds), "}, ", memory,
                 ");");
 }
@@ -116,7 +121,7 @@ void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bo
     // The copy of the shared side repays with so many rows or columns.
     constexpr int64_t many = 1024;
     const bool is_copied =
-        by_rows ? !c.right_is_packed : !c.left_is_packed && !reads_left(c, groups);
+        by_rows ? !c.right_is_packed : !c.left_is_packed && packs_left(c, groups) != "false";
     if (is_copied) writer.printed.tasks_together = std::min(parts, many / step);
     std::vector<std::string> bounds = {
         "b", "b + 1", "0", text(groups.row_count()), "0", text(groups.column_count())};

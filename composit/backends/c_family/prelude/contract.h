@@ -40,7 +40,10 @@ struct ContractPart {
     int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
 };
 
-constexpr int64_t contract_row_block = 144, contract_column_block = 1024, panels_at_a_time = 4;
+// Processors with vectors of 64 bytes have an L2 cache of 1 MB or more.
+constexpr int64_t contract_row_block = vector_bytes == 64 ? 288 : 144;
+constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
+constexpr int64_t panels_at_a_time = 4;
 
 // Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
 template <class T>
@@ -59,6 +62,35 @@ struct Reading {
         (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= narrow_columns<T>);
 };
 using AnyReading = Reading<true, true, true, -1>;
+// Of products of few columns: the addresses of a tile's rows, where these are not packed, find no
+// place in registers beside 12 rows of sums.
+constexpr bool packs_rows = tile_rows > 8;
+
+// Runs of `bytes` neighbouring bytes from at + starts[0], at + starts[1], …: what is fetched into
+// the L2 cache before it is needed, a few lines at a time.
+template <class T>
+class LinesAhead {
+  public:
+    LinesAhead() = default;
+    LinesAhead(const T* at, const int64_t* starts, int64_t runs, int64_t bytes)
+        : at_(at), starts_(starts), runs_(runs), each_((bytes + 63) / 64) {}
+
+    int64_t lines() const { return runs_ * each_; }
+    void fetch(int64_t begin, int64_t end) const {
+        if (begin == end) return;
+        int64_t run = begin / each_, line = begin % each_;
+        for (; begin < end; ++begin) {
+            const char* const start = reinterpret_cast<const char*>(at_ + starts_[run]);
+            __builtin_prefetch(start + 64 * line, 0, 2);
+            if (++line == each_) line = 0, ++run;
+        }
+    }
+
+  private:
+    const T* at_ = nullptr;
+    const int64_t* starts_ = nullptr;
+    int64_t runs_ = 0, each_ = 1;
+};
 
 // One part of the output, block by block.
 template <class T, class Allowed>
@@ -168,26 +200,37 @@ class ContractBlocks {
         packed_end_ = j + count;
     }
 
-    // Of a left operand that was packed as a whole, the block of rows that comes after this one.
+    // The block of the left operand that is read after this one: of one that was packed as a whole
+    // its tiles; of any other its rows, or, if rows are neighbours, its depth positions.
     void find_next_left(const ContractPart& part, int64_t row, int64_t k) {
-        next_left_ = nullptr;
+        next_left_ = {};
         if (row >= part.row_end) row = part.row_begin, k += contract_depth;
-        if (!c_.left_is_packed || k >= whole_depth_) return;
+        if (k >= whole_depth_) return;
+        const int64_t rows = least(part.row_end - row, contract_row_block);
         const int64_t depth = least(whole_depth_ - k, contract_depth);
-        next_left_ = left_ + row * whole_depth_ + k * tile_rows;
-        next_left_rows_ = least(part.row_end - row, contract_row_block) / tile_rows * tile_rows;
-        next_left_bytes_ = depth * tile_rows * static_cast<int64_t>(sizeof(T));
+        constexpr auto size = static_cast<int64_t>(sizeof(T));
+        if (c_.left_is_packed) {
+            const int64_t tiles = rows / tile_rows;
+            for (int64_t i = 0; i < tiles; ++i) tile_starts_[i] = i * tile_rows * whole_depth_;
+            next_left_ = {left_ + row * whole_depth_ + k * tile_rows, tile_starts_, tiles,
+                          depth * tile_rows * size};
+            return;
+        }
+        const T* const at = left_ + offset_of(c_.depth, c_.left_depth, k);
+        next_rows_.move(c_.rows, c_.left_rows, row, rows);
+        if (are_consecutive(left_depth_.offsets, depth))
+            next_left_ = {at, next_rows_.offsets, rows, depth * size};
+        else if (are_consecutive(next_rows_.offsets, rows))
+            next_left_ = {at + next_rows_.offsets[0] - left_depth_.offsets[0], left_depth_.offsets,
+                          depth, rows * size};
     }
-    // Fetches, while the tile at row i and column j is in use, the share of that column's panel in
-    // the next block's tile there.
+    // Fetches, while the tile at row i and column j is in use, its share of that block.
     void fetch_next_left(int64_t i, int64_t j) const {
-        if (next_left_ == nullptr || i >= next_left_rows_) return;
         constexpr int64_t width = tile_columns<T>;
-        const int64_t panels = (right_columns_.count + width - 1) / width, panel = j / width;
-        const char* const tile = reinterpret_cast<const char*>(next_left_ + i * whole_depth_);
-        const int64_t end = next_left_bytes_ * (panel + 1) / panels;
-        for (int64_t at = next_left_bytes_ * panel / panels; at < end; at += 64)
-            __builtin_prefetch(tile + at, 0, 2);  // into the L2 cache
+        const int64_t panels = (right_columns_.count + width - 1) / width;
+        const int64_t tiles = (left_rows_.count + tile_rows - 1) / tile_rows;
+        const int64_t tile = j / width * tiles + i / tile_rows, lines = next_left_.lines();
+        next_left_.fetch(lines * tile / (panels * tiles), lines * (tile + 1) / (panels * tiles));
     }
 
     // Fetches the packed panels that come after those of column j while these are in use.
@@ -352,10 +395,10 @@ class ContractBlocks {
     T* output_ = nullptr;
     int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
     bool is_used_once_ = false;
-    const T* next_left_ = nullptr;
-    int64_t next_left_rows_ = 0, next_left_bytes_ = 0;
+    LinesAhead<T> next_left_;
+    int64_t tile_starts_[contract_row_block / tile_rows];
     int64_t whole_depth_ = 0, first_depth_ = 0;
-    OffsetWindow<contract_row_block> left_rows_, output_rows_;
+    OffsetWindow<contract_row_block> left_rows_, next_rows_, output_rows_;
     OffsetWindow<contract_column_block> right_columns_, output_columns_;
     OffsetWindow<contract_depth> left_depth_, right_depth_;
 };

@@ -89,8 +89,11 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>
 
 template <class T, int R, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out) {
-    for (int64_t i = 0; i < out.row_count; ++i)
-        __builtin_prefetch(out.at + out.rows[i] + out.columns[0]);
+    for (int64_t i = 0; i < out.row_count; ++i) {
+        const T* const row = out.at + out.rows[i] + out.columns[0];
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(row + vector_lanes<T>, 1);
+    }
     const T* starts[R];  // in registers; rows that are not wanted repeat the last one
     Vector<T> sums[R][2];
 #pragma GCC unroll 16
