@@ -57,40 +57,14 @@ struct Reading {
     static constexpr bool packs_left = packs, reads_left = reads_directly;
     static constexpr bool reads_right = reads_right_directly;
     template <class T>
-    static constexpr bool may_be_narrow =
+    static constexpr bool may_be_split =
         columns_left < 0 ||
-        (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= narrow_columns<T>);
+        (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= split_columns<T>);
 };
 using AnyReading = Reading<true, true, true, -1>;
 // Of products of few columns: the addresses of a tile's rows, where these are not packed, find no
 // place in registers beside 12 rows of sums.
 constexpr bool packs_rows = tile_rows > 8;
-
-// Runs of `bytes` neighbouring bytes from at + starts[0], at + starts[1], …: what is fetched into
-// the L2 cache before it is needed, a few lines at a time.
-template <class T>
-class LinesAhead {
-  public:
-    LinesAhead() = default;
-    LinesAhead(const T* at, const int64_t* starts, int64_t runs, int64_t bytes)
-        : at_(at), starts_(starts), runs_(runs), each_((bytes + 63) / 64) {}
-
-    int64_t lines() const { return runs_ * each_; }
-    void fetch(int64_t begin, int64_t end) const {
-        if (begin == end) return;
-        int64_t run = begin / each_, line = begin % each_;
-        for (; begin < end; ++begin) {
-            const char* const start = reinterpret_cast<const char*>(at_ + starts_[run]);
-            __builtin_prefetch(start + 64 * line, 0, 2);
-            if (++line == each_) line = 0, ++run;
-        }
-    }
-
-  private:
-    const T* at_ = nullptr;
-    const int64_t* starts_ = nullptr;
-    int64_t runs_ = 0, each_ = 1;
-};
 
 // One part of the output, block by block.
 template <class T, class Allowed>
@@ -141,7 +115,7 @@ class ContractBlocks {
             const int64_t rows = least(part.row_end - i, contract_row_block);
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
             output_rows_.move(c_.rows, c_.output_rows, i, rows);
-            find_next_left(part, i + contract_row_block, k);
+            ahead_.left = next_left(part, i + contract_row_block, k);
             if (Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times)) {
                 if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
             } else if constexpr (Allowed::packs_left) {
@@ -200,60 +174,46 @@ class ContractBlocks {
         packed_end_ = j + count;
     }
 
+    static constexpr int64_t size = sizeof(T);
+
+    // How many tiles stand above each other in this block, and side by side.
+    int64_t tiles_of_panel() const { return (left_rows_.count + tile_rows - 1) / tile_rows; }
+    int64_t panels() const {
+        return (right_columns_.count + tile_columns<T> - 1) / tile_columns<T>;
+    }
+
     // The block of the left operand that is read after this one: of one that was packed as a whole
     // its tiles; of any other its rows, or, if rows are neighbours, its depth positions.
-    void find_next_left(const ContractPart& part, int64_t row, int64_t k) {
-        next_left_ = {};
+    LinesAhead<T> next_left(const ContractPart& part, int64_t row, int64_t k) {
         if (row >= part.row_end) row = part.row_begin, k += contract_depth;
-        if (k >= whole_depth_) return;
+        if (k >= whole_depth_) return {};
         const int64_t rows = least(part.row_end - row, contract_row_block);
         const int64_t depth = least(whole_depth_ - k, contract_depth);
-        constexpr auto size = static_cast<int64_t>(sizeof(T));
+        const int64_t steps = panels() * tiles_of_panel() * steps_of_tile;
         if (c_.left_is_packed) {
             const int64_t tiles = rows / tile_rows;
             for (int64_t i = 0; i < tiles; ++i) tile_starts_[i] = i * tile_rows * whole_depth_;
-            next_left_ = {left_ + row * whole_depth_ + k * tile_rows, tile_starts_, tiles,
-                          depth * tile_rows * size};
-            return;
+            return {left_ + row * whole_depth_ + k * tile_rows, tile_starts_, tiles,
+                    depth * tile_rows * size, steps};
         }
         const T* const at = left_ + offset_of(c_.depth, c_.left_depth, k);
         next_rows_.move(c_.rows, c_.left_rows, row, rows);
         if (are_consecutive(left_depth_.offsets, depth))
-            next_left_ = {at, next_rows_.offsets, rows, depth * size};
-        else if (are_consecutive(next_rows_.offsets, rows))
-            next_left_ = {at + next_rows_.offsets[0] - left_depth_.offsets[0], left_depth_.offsets,
-                          depth, rows * size};
-    }
-    // Fetches, while the tile at row i and column j is in use, its share of that block.
-    void fetch_next_left(int64_t i, int64_t j) const {
-        constexpr int64_t width = tile_columns<T>;
-        const int64_t panels = (right_columns_.count + width - 1) / width;
-        const int64_t tiles = (left_rows_.count + tile_rows - 1) / tile_rows;
-        const int64_t tile = j / width * tiles + i / tile_rows, lines = next_left_.lines();
-        next_left_.fetch(lines * tile / (panels * tiles), lines * (tile + 1) / (panels * tiles));
+            return {at, next_rows_.offsets, rows, depth * size, steps};
+        if (are_consecutive(next_rows_.offsets, rows))
+            return {at + next_rows_.offsets[0] - left_depth_.offsets[0], left_depth_.offsets, depth,
+                    rows * size, steps};
+        return {};
     }
 
-    // Fetches the packed panels that come after those of column j while these are in use.
-    class NextPanel {
-      public:
-        NextPanel(const T* at, int64_t bytes, int64_t tiles)
-            : at_(reinterpret_cast<const char*>(at)), each_((bytes / 64 + tiles - 1) / tiles) {}
-        void fetch_some() {
-            for (int64_t line = 0; line < each_; ++line, at_ += 64)
-                __builtin_prefetch(at_, 0, 2);  // into the L2 cache
-        }
-
-      private:
-        const char* at_;
-        int64_t each_;
-    };
-    NextPanel next_panel(int64_t j, int64_t depth) const {
-        constexpr int64_t width = tile_columns<T>;
-        j += width;
+    // The packed panel that comes after that of column j.
+    LinesAhead<T> next_panel(int64_t j, int64_t depth) const {
+        static constexpr int64_t start[] = {0};
+        j += tile_columns<T>;
         if (j < direct_columns_ || j >= (c_.right_is_packed ? right_columns_.count : packed_end_))
-            return {nullptr, 0, 1};
-        return {packed_right(j, depth).at, depth * width * static_cast<int64_t>(sizeof(T)),
-                (left_rows_.count + tile_rows - 1) / tile_rows};
+            return {};
+        return {packed_right(j, depth).at, start, 1, depth * tile_columns<T> * size,
+                tiles_of_panel() * steps_of_tile};
     }
 
     template <class Left>
@@ -269,18 +229,17 @@ class ContractBlocks {
                 continue;
             }
             TileOutput<T> out = output_at(0, j, is_first);
-            if constexpr (Left::is_packed && Allowed::template may_be_narrow<T>) {
-                if (!is_direct && out.count <= narrow_columns<T>) {
-                    narrow_panel<Left>(j, depth, out);
+            if constexpr (Left::is_packed && Allowed::template may_be_split<T>) {
+                if (!is_direct && out.count <= split_columns<T>) {
+                    need_panels(j, 1, depth);
+                    split_panel<Left>(j, depth, out);
                     continue;
                 }
             }
             int64_t i = 0;
             if (!is_direct) i = first_tiles<Left>(j, depth, out);
-            NextPanel next = next_panel(j, depth);
+            ahead_.right = next_panel(j, depth);
             while (i < left_rows_.count) {
-                next.fetch_some();
-                if constexpr (Left::is_packed) fetch_next_left(i, j);
                 const int rows = rows_of_tile(i, out);
                 const Left left = left_at<Left>(i, depth, rows);
                 if constexpr (Allowed::reads_right)
@@ -301,8 +260,31 @@ class ContractBlocks {
 
     // The last panel, of few columns.
     template <class Left>
-    void narrow_panel(int64_t j, int64_t depth, TileOutput<T> out) {
-        need_panels(j, 1, depth);
+    void split_panel(int64_t j, int64_t depth, TileOutput<T> out) {
+        int64_t first = 0;
+        if constexpr (has_half_tiles) {
+            if (out.count > narrow_columns<T>) {
+                half_tiles<Left>(j, depth, out);
+                first = vector_lanes<T>;
+            }
+        }
+        if (first < out.count) narrow_tiles<Left>(j, first, depth, out);
+    }
+
+    template <class Left>
+    void half_tiles(int64_t j, int64_t depth, TileOutput<T> out) {
+        constexpr int64_t lanes = vector_lanes<T>;
+        out.count = least(out.count, lanes);
+        out.is_consecutive = out.count == lanes && are_consecutive(out.columns, lanes);
+        for (int64_t i = 0; i < left_rows_.count;) {
+            const int rows = rows_of_tile(i, out);
+            tile<1>(rows, left_at<Left>(i, depth, rows), packed_right(j, depth), depth, out);
+            i += rows;
+        }
+    }
+
+    template <class Left>
+    void narrow_tiles(int64_t j, int64_t first, int64_t depth, TileOutput<T> out) {
         const int64_t whole = out.count;
         for (int64_t i = 0; i < left_rows_.count; i += out.row_count) {
             const int rows = rows_of_tile(i, out);
@@ -310,7 +292,7 @@ class ContractBlocks {
             const bool is_pair = rows == tile_rows && others > 0 &&
                                  next_tile_rows(others, c_.left_is_packed) == tile_rows;
             if (is_pair) out.row_count = least(left_rows_.count - i, 2 * tile_rows);
-            for (int64_t group = 0; group < whole; group += narrow_group) {
+            for (int64_t group = first; group < whole; group += narrow_group) {
                 out.columns = output_columns_.offsets + j + group;
                 out.count = least(whole - group, narrow_group);
                 const T* const right = packed_right(j, depth).at + group;
@@ -342,7 +324,8 @@ class ContractBlocks {
             PackingRight<T> right{right_, right_depth_.offsets,
                                   packed_right_ + (j - packed_begin_) * depth};
             if (right.find(right_columns_.offsets + j)) {
-                contract_tile<T, tile_rows>(left_at<Left>(0, depth, tile_rows), right, depth, out);
+                contract_tile<T, tile_rows>(left_at<Left>(0, depth, tile_rows), right, depth, out,
+                                            ahead_);
                 packed_end_ = j + width;
                 return tile_rows;
             }
@@ -380,11 +363,15 @@ class ContractBlocks {
             return {left_, left_rows_.offsets + i, left_depth_.offsets};
     }
 
-    template <class Left, class Right>
-    static void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
-        if (rows == tile_rows) return contract_tile<T, tile_rows>(left, right, depth, out);
-        if (rows == 4) return contract_tile<T, 4>(left, right, depth, out);
-        return contract_tile<T, 1>(left, right, depth, out);
+    template <int V = 2, class Left, class Right>
+    void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
+        if (rows == tile_rows) {
+            contract_tile<T, tile_rows, V>(left, right, depth, out, ahead_);
+        } else if (rows == 4) {
+            contract_tile<T, 4, V>(left, right, depth, out, ahead_);
+        } else {
+            contract_tile<T, 1, V>(left, right, depth, out, ahead_);
+        }
     }
 
     const Contraction<T>& c_;
@@ -395,7 +382,7 @@ class ContractBlocks {
     T* output_ = nullptr;
     int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
     bool is_used_once_ = false;
-    LinesAhead<T> next_left_;
+    Ahead<T> ahead_;
     int64_t tile_starts_[contract_row_block / tile_rows];
     int64_t whole_depth_ = 0, first_depth_ = 0;
     OffsetWindow<contract_row_block> left_rows_, next_rows_, output_rows_;

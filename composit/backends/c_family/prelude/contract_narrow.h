@@ -1,5 +1,5 @@
-// What is left of a contraction's columns beside whole register tiles: a few of them times rows of
-// a packed left operand, which are the vectors' lanes here.
+// What is left of a contraction's columns beside whole register tiles: half tiles, and a few
+// columns times rows of a packed left operand, which are the vectors' lanes here.
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_tile.h"
@@ -7,12 +7,22 @@
 template <class T, int R>
 constexpr int row_vectors = (R + vector_lanes<T> - 1) / vector_lanes<T>;
 
-// As many columns are worked on together; so many at most take less time than a register tile,
-// which is 2 R multiply-adds at each depth.
+// As many columns are worked on together, each one a multiply-add for every vector of rows.
 constexpr int narrow_group = 4;
+
+// A tile of one vector of columns: of few rows its sums would wait for each other.
+constexpr bool has_half_tiles = tile_rows > 8;
+
+// The most columns that take less time in groups than in a tile, which is R multiply-adds at each
+// depth if it is a half one, else 2 R. (Groups wait for their loads, too.)
 template <class T>
-constexpr int narrow_columns =
-    narrow_group * (3 * tile_rows / (2 * narrow_group * row_vectors<T, tile_rows>));
+constexpr int narrow_columns = narrow_group * ((has_half_tiles ? 4 : 9) * tile_rows /
+                                               (6 * narrow_group * row_vectors<T, tile_rows>));
+
+// The most columns of a panel that are better split: into those of a half tile and groups.
+template <class T>
+constexpr int split_columns =
+    has_half_tiles ? vector_lanes<T> + 2 * narrow_group : narrow_columns<T>;
 
 // The lanes of R rows; elements of what follows them fill the last vector up, or zeros if `is_last`
 // says that nothing might follow.

@@ -1,5 +1,5 @@
-// The register tile of a contraction: a few rows times two vectors of columns, over at most 256
-// depth positions.
+// The register tile of a contraction: a few rows times two vectors of columns, or one, over at most
+// 256 depth positions.
 #pragma once
 
 #include "composit/backends/c_family/prelude/offsets.h"
@@ -60,25 +60,25 @@ struct TileOutput {
     bool is_first;        // the first depth block: its results are stored, later ones are added
 };
 
-template <class T, int R>
-COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>& out) {
+template <class T, int R, int V>
+COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>& out) {
     constexpr int lanes = vector_lanes<T>;
     if (out.is_consecutive) {
 #pragma GCC unroll 16
         for (int i = 0; i < R; ++i) {
             if (i == out.row_count) break;
             T* row = out.at + out.rows[i] + out.columns[0];
-            store(row, out.is_first ? sums[i][0] : load(row) + sums[i][0]);
-            store(row + lanes, out.is_first ? sums[i][1] : load(row + lanes) + sums[i][1]);
+#pragma GCC unroll 2
+            for (int v = 0; v < V; ++v, row += lanes)
+                store(row, out.is_first ? sums[i][v] : load(row) + sums[i][v]);
         }
         return;
     }
-    T plain[R][2 * lanes];
+    T plain[R][V * lanes];
 #pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
-        store(plain[i], sums[i][0]);
-        store(plain[i] + lanes, sums[i][1]);
-    }
+    for (int i = 0; i < R; ++i)
+#pragma GCC unroll 2
+        for (int v = 0; v < V; ++v) store(plain[i] + v * lanes, sums[i][v]);
     for (int64_t i = 0; i < out.row_count; ++i) {
         for (int64_t j = 0; j < out.count; ++j) {
             T& to = out.at[out.rows[i] + out.columns[j]];
@@ -87,33 +87,78 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][2], const TileOutput<T>
     }
 }
 
-template <class T, int R, class Left, class Right>
-void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out) {
+// Runs of `bytes` neighbouring bytes from at + starts[0], at + starts[1], …, which are fetched into
+// the L2 cache before they are needed, a few lines at a time: a processor can wait for few at once.
+template <class T>
+class LinesAhead {
+  public:
+    LinesAhead() = default;
+    // All are fetched in so many steps.
+    LinesAhead(const T* at, const int64_t* starts, int64_t runs, int64_t bytes, int64_t steps)
+        : at_(at),
+          starts_(starts),
+          runs_(runs),
+          each_((bytes + 63) / 64),
+          at_a_time_((runs * each_ + steps - 1) / steps) {}
+
+    COMPOSIT_INLINE void step() {
+        for (int64_t count = 0; count < at_a_time_ && run_ < runs_; ++count) {
+            const char* const start = reinterpret_cast<const char*>(at_ + starts_[run_]);
+            __builtin_prefetch(start + 64 * line_, 0, 2);
+            if (++line_ == each_) line_ = 0, ++run_;
+        }
+    }
+
+  private:
+    const T* at_ = nullptr;
+    const int64_t* starts_ = nullptr;
+    int64_t runs_ = 0, each_ = 0, at_a_time_ = 0;
+    int64_t run_ = 0, line_ = 0;
+};
+
+// What is fetched while tiles are in use, in `steps_of_tile` steps in each.
+template <class T>
+struct Ahead {
+    LinesAhead<T> left, right;
+};
+constexpr int64_t depth_of_step = 64, steps_of_tile = contract_depth / depth_of_step;
+
+template <class T, int R, int V = 2, class Left, class Right>
+void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out,
+                   Ahead<T>& ahead) {
     for (int64_t i = 0; i < out.row_count; ++i) {
         const T* const row = out.at + out.rows[i] + out.columns[0];
         __builtin_prefetch(row, 1);
-        __builtin_prefetch(row + vector_lanes<T>, 1);
+        if (V == 2) __builtin_prefetch(row + vector_lanes<T>, 1);
     }
     const T* starts[R];  // in registers; rows that are not wanted repeat the last one
-    Vector<T> sums[R][2];
+    Vector<T> sums[R][V];
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
         starts[i] = left.start(Left::is_packed || i < out.row_count ? i : out.row_count - 1);
-        sums[i][0] = sums[i][1] = Vector<T>{};
+#pragma GCC unroll 2
+        for (int v = 0; v < V; ++v) sums[i][v] = Vector<T>{};
     }
+    for (int64_t k = 0; k < depth;) {
+        ahead.left.step();
+        ahead.right.step();
+        const int64_t end = depth - k < depth_of_step ? depth : k + depth_of_step;
 #pragma GCC unroll 4
-    for (int64_t k = 0; k < depth; ++k) {
-        const int64_t offset = left.template offset<R>(k);
-        const T* row = right(k);
-        const Vector<T> low = load(row), high = load(row + vector_lanes<T>);
+        for (; k < end; ++k) {
+            const int64_t offset = left.template offset<R>(k);
+            const T* row = right(k);
+            Vector<T> columns[V];
+#pragma GCC unroll 2
+            for (int v = 0; v < V; ++v) columns[v] = load(row + v * vector_lanes<T>);
 #pragma GCC unroll 16
-        for (int i = 0; i < R; ++i) {
-            const Vector<T> factor = starts[i][offset] - Vector<T>{};
-            __asm__("" ::
-                        : "memory");  // keeps g++ from loading neighbours at once and shuffling
-                                      // them apart
-            sums[i][0] = fused_lanes<T>(factor, low, sums[i][0]);
-            sums[i][1] = fused_lanes<T>(factor, high, sums[i][1]);
+            for (int i = 0; i < R; ++i) {
+                const Vector<T> factor = starts[i][offset] - Vector<T>{};
+                // Keeps g++ from loading neighbours at once and shuffling them apart.
+                __asm__("" ::: "memory");
+#pragma GCC unroll 2
+                for (int v = 0; v < V; ++v)
+                    sums[i][v] = fused_lanes<T>(factor, columns[v], sums[i][v]);
+            }
         }
     }
     put_tile<T, R>(sums, out);
