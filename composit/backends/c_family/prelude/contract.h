@@ -115,7 +115,12 @@ class ContractBlocks {
             const int64_t rows = least(part.row_end - i, contract_row_block);
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
             output_rows_.move(c_.rows, c_.output_rows, i, rows);
-            ahead_.left = next_left(part, i + contract_row_block, k);
+            // Nothing has fetched the very first block: its tiles do that for each other.
+            is_first_block_ = c_.left_is_packed && k == 0 && i == part.row_begin;
+            next_left_ = next_left(part, i + contract_row_block, k, panels() - is_first_block_);
+            ahead_.left = is_first_block_
+                              ? tiles_ahead(i + tile_rows, rows - tile_rows, 0, depth, 1)
+                              : next_left_;
             if (Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times)) {
                 if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
             } else if constexpr (Allowed::packs_left) {
@@ -182,20 +187,24 @@ class ContractBlocks {
         return (right_columns_.count + tile_columns<T> - 1) / tile_columns<T>;
     }
 
+    // Whole tiles of a left operand that was packed as a whole, to be fetched in so many panels.
+    LinesAhead<T> tiles_ahead(int64_t row, int64_t rows, int64_t k, int64_t depth, int64_t panels) {
+        const int64_t tiles = rows / tile_rows;
+        if (tiles <= 0) return {};
+        for (int64_t i = 0; i < tiles; ++i) tile_starts_[i] = i * tile_rows * whole_depth_;
+        return {left_ + row * whole_depth_ + k * tile_rows, tile_starts_, tiles,
+                depth * tile_rows * size, panels * tiles_of_panel() * steps_of_tile};
+    }
+
     // The block of the left operand that is read after this one: of one that was packed as a whole
     // its tiles; of any other its rows, or, if rows are neighbours, its depth positions.
-    LinesAhead<T> next_left(const ContractPart& part, int64_t row, int64_t k) {
+    LinesAhead<T> next_left(const ContractPart& part, int64_t row, int64_t k, int64_t panels) {
         if (row >= part.row_end) row = part.row_begin, k += contract_depth;
-        if (k >= whole_depth_) return {};
+        if (k >= whole_depth_ || panels == 0) return {};
         const int64_t rows = least(part.row_end - row, contract_row_block);
         const int64_t depth = least(whole_depth_ - k, contract_depth);
-        const int64_t steps = panels() * tiles_of_panel() * steps_of_tile;
-        if (c_.left_is_packed) {
-            const int64_t tiles = rows / tile_rows;
-            for (int64_t i = 0; i < tiles; ++i) tile_starts_[i] = i * tile_rows * whole_depth_;
-            return {left_ + row * whole_depth_ + k * tile_rows, tile_starts_, tiles,
-                    depth * tile_rows * size, steps};
-        }
+        if (c_.left_is_packed) return tiles_ahead(row, rows, k, depth, panels);
+        const int64_t steps = panels * tiles_of_panel() * steps_of_tile;
         const T* const at = left_ + offset_of(c_.depth, c_.left_depth, k);
         next_rows_.move(c_.rows, c_.left_rows, row, rows);
         if (are_consecutive(left_depth_.offsets, depth))
@@ -220,6 +229,7 @@ class ContractBlocks {
     void row_block(bool is_first, int64_t depth) {
         constexpr int64_t width = tile_columns<T>;
         for (int64_t j = 0; j < right_columns_.count; j += width) {
+            if (is_first_block_ && j == width) ahead_.left = next_left_;
             const bool is_direct = Allowed::reads_right && j < direct_columns_;
             if (left_rows_.count == 1 && j + 4 * width <= right_columns_.count &&
                 is_direct == (j + 3 * width < direct_columns_)) {
@@ -381,8 +391,9 @@ class ContractBlocks {
     const T* right_ = nullptr;
     T* output_ = nullptr;
     int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
-    bool is_used_once_ = false;
+    bool is_used_once_ = false, is_first_block_ = false;
     Ahead<T> ahead_;
+    LinesAhead<T> next_left_;
     int64_t tile_starts_[contract_row_block / tile_rows];
     int64_t whole_depth_ = 0, first_depth_ = 0;
     OffsetWindow<contract_row_block> left_rows_, next_rows_, output_rows_;

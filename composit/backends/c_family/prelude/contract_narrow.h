@@ -64,6 +64,8 @@ void contract_narrow(const T* const (&left)[tiles], const T* right, int64_t dept
                      const TileOutput<T>& out) {
     constexpr int lanes = vector_lanes<T>, V = row_vectors<T, R>;
     constexpr int64_t beyond = V * lanes - R, last = (beyond + R - 1) / R;
+    for (int64_t i = 0; i < out.row_count; ++i)
+        __builtin_prefetch(out.at + out.rows[i] + out.columns[0], 1);
     Vector<T> sums[tiles][narrow_group][V];
 #pragma GCC unroll 2
     for (int t = 0; t < tiles; ++t)
@@ -78,10 +80,15 @@ void contract_narrow(const T* const (&left)[tiles], const T* right, int64_t dept
     for (; k < depth; ++k) narrow_step<T, R, tiles>(at, right, k, true, sums);
     T plain[tiles][narrow_group][V * lanes];
     __builtin_memcpy(plain, sums, sizeof plain);
-    for (int64_t j = 0; j < out.count; ++j)
-        for (int64_t i = 0; i < out.row_count; ++i) {
-            T& to = out.at[out.rows[i] + out.columns[j]];
-            const T sum = plain[i / R][j][i % R];
-            to = out.is_first ? sum : to + sum;
+    for (int t = 0; t < tiles; ++t)
+        for (int i = 0; i < R; ++i) {
+            if (t * R + i == out.row_count) return;
+            T* const row = out.at + out.rows[t * R + i];
+#pragma GCC unroll 4
+            for (int j = 0; j < narrow_group; ++j) {
+                if (j == out.count) break;
+                T& to = row[out.columns[j]];
+                to = out.is_first ? plain[t][j][i] : to + plain[t][j][i];
+            }
         }
 }
