@@ -120,6 +120,14 @@ inline void pack_strided(const T* from, const int64_t* across, int64_t count, co
     for (; i < count; ++i) pack_transposed<W, 1>(from, across + i, along, depth, to + i);
 }
 
+// Groups of four offsets, each the second behind the one before: images under windows of stride 2.
+inline bool are_every_second(const int64_t* offsets, int64_t count) {
+    if (count % 4 != 0) return false;
+    bool yes = true;
+    for (int64_t i = 0; i < count; ++i) yes &= offsets[i] == offsets[i - i % 4] + i % 4 * 2;
+    return yes;
+}
+
 // to[k * W + i] = from[across[i] + along[k]] for i < count; zero for count <= i < W.
 template <int W, class T>
 inline void pack_panel(const T* from, const int64_t* across, int64_t count, const int64_t* along,
@@ -137,6 +145,14 @@ inline void pack_panel(const T* from, const int64_t* across, int64_t count, cons
     }
     for (int64_t i = count; i < W; ++i)
         for (int64_t k = 0; k < depth; ++k) to[k * W + i] = T(0);
+    if constexpr (sizeof(T) == 4) {
+        if (are_every_second(across, count)) {
+            for (int64_t k = 0; k < depth; ++k)
+                for (int64_t i = 0; i < count; i += 4)
+                    copy_every_second(from + across[i] + along[k], to + k * W + i);
+            return;
+        }
+    }
     if (are_mostly_neighbours(along, depth))
         return pack_strided<W>(from, across, count, along, depth, to);
     for (int64_t k = 0; k < depth; ++k)

@@ -105,5 +105,17 @@ COMPOSIT_INLINE void transpose_pair(const T* from, const int64_t* rows, T* to, i
                              reinterpret_cast<const char*>(&high)};
     for (int k = 0; k < 4; ++k) __builtin_memcpy(to + k * to_stride, halves[k / 2] + k % 2 * 8, 8);
 }
+
+// to[i] = from[2 * i] for four elements of 4 bytes, reading nothing behind the last of them.
+template <class T>
+COMPOSIT_INLINE void copy_every_second(const T* from, T* to) {
+    typedef uint32_t Four __attribute__((vector_size(16)));
+    typedef int32_t Picks __attribute__((vector_size(16), unused));
+    Four low, high;
+    __builtin_memcpy(&low, from, 16);
+    __builtin_memcpy(&high, from + 3, 16);
+    const Four both = COMPOSIT_PICK(low, high, 0, 2, 5, 7);
+    __builtin_memcpy(to, &both, 16);
+}
 #undef COMPOSIT_PICK
 #undef COMPOSIT_TALL
