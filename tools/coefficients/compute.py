@@ -41,6 +41,26 @@ def tail_entry(kind, shift, offset, highest, count, bits):
     return function, reciprocal(function), -mpf(offset), end, count, bits
 
 
+# The exponential of gelu counts in steps of ln(2) as float32 has it: its functions make up for it.
+UNROUNDED = mp.log(2) / round_to(mp.log(2), SINGLE)
+
+
+def gelu_entry(times, center, lowest, highest):
+    """4 times(a) exp(t / 2) Phi(-a) - 1, t = a^2 UNROUNDED, in (a - center) / (a + 2.25)."""
+    shift, center = mpf("2.25"), mpf(center)
+
+    def value(u):
+        a = (center + shift * u) / (1 - u)
+        return 2 * times(a) * mp.erfc(a / root(2)) * mp.exp(a * a * UNROUNDED / 2) - 1
+
+    low, high = [(mpf(a) - center) / (mpf(a) + shift) for a in (lowest, highest)]
+    return value, lambda u: 1 / (1 + value(u)), low, high, 8, SINGLE
+
+
+def gelu_exponential_part(r):
+    return (2 * mp.expm1(-r * UNROUNDED / 2) + r) / r**2 if r else mpf(0.25)
+
+
 def exponential_part(r):
     return (mp.expm1(r) - r) / r**2 if r else mpf(0.5)
 
@@ -113,9 +133,14 @@ def entries():
     yield ("erf_float64", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
            lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
            TINY, erf_high, 12, DOUBLE)
-    yield ("normal_tail_float32",
-           "(x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 0.875, x <= 14.6, Phi normal",
-           *tail_entry("normal", 4, 0.875, "14.6", 11, SINGLE))
+    yield ("gelu_near_float32", "4 m(a) - 1, m(a) = exp(t / 2) Phi(-a), Phi normal, t = a^2 ln(2) "
+           "/ float32(ln(2)), in (a - 0.5) / (a + 2.25), a <= 1.375, relative to 4 m(a)",
+           *gelu_entry(lambda a: mpf(1), "0.5", "0", "1.375"))
+    yield ("gelu_far_float32", "4 a m(a) - 1 in (a - 2) / (a + 2.25), 1.375 <= a <= 14.6, "
+           "relative to 4 a m(a)", *gelu_entry(lambda a: a, "2", "1.375", "14.6"))
+    yield ("gelu_exp_float32", "(2 exp(-t / 2) - 2 + r) / r^2, t = r ln(2) / float32(ln(2)), "
+           "|r| <= ln(2), relative to 2 exp(-t / 2)", gelu_exponential_part,
+           lambda r: r * r / 2 / mp.exp(-r * UNROUNDED / 2), -2 * half_ln2, 2 * half_ln2, 5, SINGLE)
     yield ("normal_tail_float64",
            "(x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39",
            *tail_entry("normal", 5.5, 0.875, "39", 23, DOUBLE))

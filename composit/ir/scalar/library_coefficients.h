@@ -138,11 +138,24 @@ inline constexpr double erf_float64[] = {
     0x1.ba5147b53a8d8p-20, -0x1.61e4a8f7d47c7p-23, 0x1.035c09d0dc2a4p-26, -0x1.297202a970bd9p-30,
 };
 
-// (x + 4) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 4) - 0.875, x <= 14.6, Phi normal; error 2^-26.47
-inline constexpr double normal_tail_float32[] = {
-    0x1.ace7140000000p-1,  -0x1.6d84e60000000p-1,  0x1.d9fd0a0000000p-2,   -0x1.bdf36a0000000p-3,
-    0x1.06e0de0000000p-4,  -0x1.2109640000000p-8,  -0x1.39ca4a0000000p-8,  0x1.60ff8a0000000p-10,
-    0x1.6902100000000p-12, -0x1.4f31f40000000p-13, -0x1.6494f40000000p-16,
+// 4 m(a) - 1, m(a) = exp(t / 2) Phi(-a), Phi normal, t = a^2 ln(2) / float32(ln(2)), in (a - 0.5) /
+// (a + 2.25), a <= 1.375, relative to 4 m(a); error 2^-26.83
+inline constexpr double gelu_near_float32[] = {
+    0x1.9809ec0000000p-2,  -0x1.3b943e0000000p+1, 0x1.20a4d80000000p+0, 0x1.37d8ce0000000p-3,
+    -0x1.58f4400000000p-3, -0x1.602f7c0000000p-4, 0x1.40b5c00000000p-8, 0x1.1511260000000p-5,
+};
+
+// 4 a m(a) - 1 in (a - 2) / (a + 2.25), 1.375 <= a <= 14.6, relative to 4 a m(a); error 2^-25.64
+inline constexpr double gelu_far_float32[] = {
+    0x1.6117720000000p-2, 0x1.7303180000000p-1,  -0x1.75009e0000000p-1, 0x1.f67fc80000000p-3,
+    0x1.c18bf60000000p-5, -0x1.33a4ee0000000p-5, -0x1.4673c60000000p-6, 0x1.8d2b000000000p-7,
+};
+
+// (2 exp(-t / 2) - 2 + r) / r^2, t = r ln(2) / float32(ln(2)), |r| <= ln(2), relative to 2 exp(-t /
+// 2); error 2^-28.12
+inline constexpr double gelu_exp_float32[] = {
+    0x1.fffffe0000000p-3,   -0x1.5554920000000p-5, 0x1.55579a0000000p-8,
+    -0x1.1237940000000p-11, 0x1.6ad41e0000000p-15,
 };
 
 // (x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39; error 2^-55.62

@@ -47,6 +47,10 @@ Expr log1p_inside(const Pair& x);
 // |sin(pi x)| for float64, relative error about an ulp; NaN at infinities.
 Expr absolute_sin_of_pi(const Expr& x);
 
+// gelu and gelu_slope of float32.
+Expr gelu_of_float32(const Expr& x);
+Expr gelu_slope_of_float32(const Expr& x);
+
 // log2(x) of a positive normal float64, relative error about 2^-66.
 Pair log2_pair(const Expr& x);
 

@@ -1,4 +1,4 @@
-// The error function, its complement and the exact gelu.
+// The error function, its complement and the exact gelu, whose float32 has a file of its own.
 //
 // Near 0 erf is a polynomial. Elsewhere erfc(x) = exp(-x^2) g(x), where (x + 4) g(x) is smooth in x
 // / (x + 4) up to infinity (the change of variable of Schonfelder, 1978) and exp takes x^2 with the
@@ -59,7 +59,7 @@ Scaled erfc_of_positive(const Expr& x) {
     return {fma(u, tail.value.high, u * correction), tail.exponent};
 }
 
-// Of x >= 0, for Phi, the normal distribution, and its density phi; both dtypes.
+// Of x >= 0, for Phi, the normal distribution, and its density phi; float64.
 struct NormalTail {
     Expr bounded;  // x
     Expr v, rest;  // x / (x + shift) and 1 - v
@@ -70,10 +70,8 @@ struct NormalTail {
 };
 
 NormalTail normal_tail(const Expr& x) {
-    using namespace coefficients;
-    const bool single = is_float32(x);
-    const double shift = single ? 4.0 : 5.5;
-    const Expr bounded = at_most(x, single ? 14.6 : 39.0).named("bounded");
+    constexpr double shift = 5.5;
+    const Expr bounded = at_most(x, 39.0).named("bounded");
     const Expr sum = (bounded + shift).named("sum");
     const Expr lost = bounded - (sum - shift);
     const Expr v = (bounded / sum).named("v");
@@ -81,10 +79,7 @@ NormalTail normal_tail(const Expr& x) {
     const Expr residual = fma(-v, lost, fma(-v, sum, bounded)) * (rest * (1.0 / shift));
     const Expr w = fma(v, 2.0, -0.875).named("w");
     const Pair power = negative_square(bounded, 0.5);
-    const ScaledPair tail =
-        exp_times_polynomial(power, w,
-                             single ? std::span<const double>(normal_tail_float32)
-                                    : std::span<const double>(normal_tail_float64));
+    const ScaledPair tail = exp_times_polynomial(power, w, coefficients::normal_tail_float64);
     return {bounded, v, rest, shift, residual, tail, exp_pair_of_rest(reduce_exp(power)).high};
 }
 
@@ -141,12 +136,14 @@ Expr erfc_of(const Expr& x) {
 
 Expr gelu_slope_of(const Expr& x) {
     require_float("gelu_slope", x);
+    if (is_float32(x)) return gelu_slope_of_float32(x);
     const Expr tail = slope_of_normal_tail(absolute(x)).named("tail");
     return select(x < 0.0, tail, 1.0 - tail);
 }
 
 Expr gelu_of(const Expr& x) {
     require_float("gelu", x);
+    if (is_float32(x)) return gelu_of_float32(x);
     const Expr tail = weighted_normal_tail(absolute(x)).named("tail");
     return select(x >= 0.0, x, -0.0) - tail;
 }

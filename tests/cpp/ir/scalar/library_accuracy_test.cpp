@@ -115,14 +115,19 @@ T run(const Expr& body, DType dtype, T x, T y) {
     return static_cast<T>(value_of(dtype, result));
 }
 
-// |got - exact| in units of the last place that `exact` has in T.
+// The unit of the last place that `exact` has in T.
 template <class T>
-long double error_in_ulp(T got, long double exact) {
+long double unit_of(long double exact) {
     const int digits = std::numeric_limits<T>::digits;
     const int lowest = std::numeric_limits<T>::min_exponent;
     int exponent = 0;
     std::frexp(exact, &exponent);
-    return std::fabs(got - exact) / std::ldexp(1.0L, std::max(exponent, lowest) - digits);
+    return std::ldexp(1.0L, std::max(exponent, lowest) - digits);
+}
+
+template <class T>
+long double error_in_ulp(T got, long double exact) {
+    return std::fabs(got - exact) / unit_of<T>(exact);
 }
 
 template <class T, class Word>
@@ -157,6 +162,28 @@ TEST_P(Accuracy, Float64) { check<double, uint64_t>(GetParam(), DType::float64, 
 
 INSTANTIATE_TEST_SUITE_P(Library, Accuracy, ::testing::ValuesIn(cases),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Near its zero the derivative of gelu has the error of a number near Phi(-|x|).
+template <class T>
+void check_slope_of_gelu(DType dtype, long double bound) {
+    const Expr body = simplify({gelu_slope_of(Expr::argument(0, dtype))})[0];
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> wide(-14.6, 6), close(-2, 2);
+    for (int i = 0; i < 6000; ++i) {
+        const auto x = static_cast<T>(i % 2 ? wide(random) : close(random));
+        const long double z = x, root2 = std::sqrt(2.0L);
+        const long double density = std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0L));
+        const long double exact = std::erfc(-z / root2) / 2 + z * density;
+        const long double size = std::max(std::fabs(exact), std::erfc(std::fabs(z) / root2) / 2);
+        const T got = run(body, dtype, x, x);
+        EXPECT_LE(std::fabs(got - exact) / unit_of<T>(size), bound) << x << " gave " << got;
+    }
+}
+
+TEST(LibraryAccuracy, TheSlopeOfGeluIsClose) {
+    check_slope_of_gelu<float>(DType::float32, 3);
+    check_slope_of_gelu<double>(DType::float64, 8);
+}
 
 // Where terms cancel, against results of 300 bits: doubles beside zeros and poles of lgamma, pairs
 // of which one exponential is nearly what the other lacks from 1.

@@ -105,6 +105,10 @@ TEST(LibrarySpecialValues, OfActivationsAreLimits) {
             expect_same(run(function, dtype, 0.0), 0.0);
             expect_same(run(function, dtype, nan), nan);
         }
+        expect_same(run(gelu_slope_of, dtype, infinity), 1);
+        expect_same(run(gelu_slope_of, dtype, -infinity), -0.0);
+        expect_same(run(gelu_slope_of, dtype, -0.0), 0.5);
+        expect_same(run(gelu_slope_of, dtype, nan), nan);
         expect_same(run(sigmoid_of, dtype, infinity), 1);
         expect_same(run(sigmoid_of, dtype, -infinity), 0);
         expect_same(run(sigmoid_of, dtype, -0.0), 0.5);

@@ -1,0 +1,95 @@
+// The exact gelu in float32, and its derivative.
+//
+// With a = |x|, gelu(x) = max(x, 0) - a Phi(-a), and Phi(-a) = exp(-a^2 / 2) m(a), m being smooth.
+// Polynomials of degree 7 in u = (a - center) / (a + shift) give 4 m(a) - 1 for a below a bound and
+// 4 a m(a) - 1 above it: numbers of which the roundings hardly count, and factors a and 1 that are
+// exact. They do not wait for the exponential, nor it for them: what processors can compute beside
+// each other decides on the speed of a loop as long as this one.
+#include "composit/ir/scalar/library_coefficients.h"
+#include "composit/ir/scalar/library_cores.h"
+
+namespace composit::ir::scalar::parts {
+namespace {
+
+// Those that library_coefficients.h states.
+constexpr double near_end = 1.375;
+constexpr double farthest = 14.6;  // below -farthest gelu and its derivative round to 0
+constexpr double shift = 2.25, near_center = 0.5, far_center = 2.0;
+
+constexpr double twice_ln2 = 0x1.62e43p+0, twice_ln2_low = -0x1.05c61p-28;
+constexpr double half_log2_of_e = 0x1.715476p-1;
+constexpr double density_at_0 = 0x1.9884533d43651p-2;
+
+// Powers of two are larger by 2^64, so that they are normal numbers where gelu is subnormal.
+constexpr int head_room = 64;
+
+// Of a = |x|: Phi(-a) = 2^-67 power (2 + growth) (1 + factor) / divisor, divisor being 1 where
+// is_near, else a.
+struct NormalTail {
+    Expr a, is_near, factor, power, growth;
+};
+
+// The one that holds for this a.
+Expr coefficient(const NormalTail& of, double near, double far) {
+    return select(of.is_near, constant_like(of.a, near), far);
+}
+
+// The polynomial in pairs of terms, so that few operations wait for each other.
+Expr factor_of(const NormalTail& of) {
+    const auto pair = [&of](size_t i, const Expr& u) {
+        using namespace coefficients;
+        return fma(coefficient(of, gelu_near_float32[i + 1], gelu_far_float32[i + 1]), u,
+                   coefficient(of, gelu_near_float32[i], gelu_far_float32[i]));
+    };
+    const Expr center = coefficient(of, near_center, far_center).named("center");
+    const Expr u = ((of.a - center) / (of.a + shift)).named("u");
+    const Expr square = u * u;
+    const Expr curved = fma(fma(pair(6, u), square, pair(4, u)), square, pair(2, u));
+    return fma(curved, square, pair(0, u)).named("factor");
+}
+
+NormalTail normal_tail(const Expr& x) {
+    NormalTail of;
+    of.a = magnitude_at_most(x, farthest).named("a");
+    of.is_near = (of.a < near_end).named("is_near");
+    of.factor = factor_of(of);
+    // a^2 = -2 ln(2) n + rest, with what the rounding of a^2 loses.
+    const Expr square = (of.a * of.a).named("square");
+    const double rounding = exponent_shift(x) + head_room;
+    const Expr shifted = fma(square, -half_log2_of_e, rounding).named("shifted");
+    const Expr exponent = shifted - rounding;
+    const Expr rest = (fma(exponent, twice_ln2, square) + fma(of.a, of.a, -square)).named("rest");
+    of.power = power_of_two(shifted);
+    // 2 exp(-rest / 2) - 2
+    of.growth = fma(rest * rest, polynomial(rest, coefficients::gelu_exp_float32), -rest);
+    return of;
+}
+
+}  // namespace
+
+Expr gelu_of_float32(const Expr& x) {
+    const NormalTail of = normal_tail(x);
+    const Expr leading = (select(of.is_near, of.a, 1.0) * of.power).named("leading");
+    const Expr change = fma(of.factor, of.growth, of.growth) + (of.factor + of.factor);
+    const Expr tail = fma(leading, change, leading + leading).named("tail");
+    // NaN comes from x itself, as do zeros with their sign.
+    return fma(tail, -std::ldexp(1.0, -head_room - 3), at_least(x, -0.0));
+}
+
+// Phi(-a) - a phi(a) for x < 0, else what it lacks to 1.
+Expr gelu_slope_of_float32(const Expr& x) {
+    const NormalTail of = normal_tail(x);
+    const Expr ratio = (of.factor + 1.0) / select(of.is_near, constant_like(x, 1.0), of.a);
+    // The power counts in steps of ln(2) as float32 has it, which only the factor makes up for.
+    const double steps = -2.0 * density_at_0 * (twice_ln2_low / twice_ln2);
+    const Expr density = fma(of.a * of.a, steps, -4.0 * density_at_0).named("density");
+    const Expr leading = (fma(of.a, density, ratio) * of.power).named("leading");
+    const Expr tail = fma(leading, of.growth, leading + leading).named("tail");
+    const double unit = std::ldexp(1.0, -head_room - 3);
+    const Expr is_negative = x < 0.0;
+    const Expr limit =
+        select(is_negative, constant_like(x, 0.0), select(x >= 0.0, constant_like(x, 1.0), x));
+    return fma(tail, select(is_negative, constant_like(x, unit), -unit), limit);
+}
+
+}  // namespace composit::ir::scalar::parts
