@@ -188,11 +188,12 @@ std::string Compiled::plan() const {
     for (size_t i = 0; i < program_.buffers.size(); ++i) {
         const Buffer& buffer = program_.buffers[i];
         const bool in_arena = buffer.kind == BufferKind::temporary;
+        const std::string elsewhere = buffer.is_in_memory() ? "-" : "packed";
         out << std::left << std::setw(8) << i << std::setw(24) << buffer.name << std::setw(11)
             << ir::kernel::name(buffer.kind) << std::setw(11) << ir::name(buffer.dtype)
             << std::setw(20) << tuple_text(buffer.shape) << std::right << std::setw(14)
             << buffer.bytes << std::setw(14)
-            << (in_arena ? std::to_string(buffer.arena_offset) : "-") << '\n';
+            << (in_arena ? std::to_string(buffer.arena_offset) : elsewhere) << '\n';
         if (in_arena) separate += buffer.bytes;
     }
     out << "arena: " << program_.arena_bytes << " bytes for " << separate

@@ -16,8 +16,8 @@ using ir::Node;
 // Where the value of one of the program's inputs comes from.
 struct Binding {
     static constexpr size_t fixed = SIZE_MAX;
-    size_t leaf = fixed;  // a number in the signature's leaves
-    Array value;          // fixed: a constant that a rule of composit made, not the user
+    size_t leaf = fixed;      // a number in the signature's leaves
+    ir::ConstantArray value;  // fixed: a constant that a rule of composit made, not the user
 };
 
 // A result is a leaf itself where all work on it was found to do nothing.
@@ -163,7 +163,7 @@ void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
             if (leaf != leaf_number.end())
                 inputs.push_back({leaf->second, {}});
             else
-                inputs.push_back({Binding::fixed, ir::constant_value(node)});
+                inputs.push_back({Binding::fixed, ir::constant_array(node)});
         }
         plan.executable = build(lowered.program, plan.options).executable;
     }
@@ -173,20 +173,23 @@ void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
     plan.is_built = true;
 }
 
-const Array& value_of_leaf(const Node& leaf) {
+const ir::ConstantArray& value_of_leaf(const Node& leaf) {
     user_check(ir::is_constant(leaf), "evaluate: the placeholder ", described(leaf),
                " has no value. Compile the function and call it, or put a constant in its place.");
-    return ir::constant_value(leaf);
+    return ir::constant_array(leaf);
 }
 
 std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves, int threads) {
     runtime::Run run;
     run.threads = threads;
     run.parallel_for = parallel_for(threads);
-    for (const Binding& input : plan.inputs)
-        run.inputs.push_back(input.leaf == Binding::fixed
-                                 ? input.value.data()
-                                 : value_of_leaf(*leaves[input.leaf]).data());
+    std::vector<std::shared_ptr<const void>> held;
+    for (const Binding& input : plan.inputs) {
+        held.push_back(
+            (input.leaf == Binding::fixed ? input.value : value_of_leaf(*leaves[input.leaf]))
+                .row_major());
+        run.inputs.push_back(held.back().get());
+    }
     std::vector<Array> computed;
     for (const ir::TensorType& type : plan.outputs) {
         computed.emplace_back(type.dtype, type.shape);
@@ -195,7 +198,7 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
     if (plan.executable) plan.executable->run(run);
     std::vector<Array> values;
     for (const Result& result : plan.results)
-        values.push_back(result.is_leaf ? value_of_leaf(*leaves[result.index])
+        values.push_back(result.is_leaf ? value_of_leaf(*leaves[result.index]).value()
                                         : computed[result.index]);
     return values;
 }

@@ -85,7 +85,8 @@ class Compiled {
     };
     const std::vector<Pass>& passes() const;                         // printed on first use
     const ir::kernel::Program& program() const { return program_; }  // kernels, buffers
-    std::string plan() const;    // buffers as a table, arena, bytes
+    // Buffers as a table, arena, bytes; "packed" is a constant whose copy took its place.
+    std::string plan() const;
     std::string source() const;  // what the back end generated
     std::string build_command() const;
     const std::vector<Placement>& placements() const { return placements_; }  // one per kernel

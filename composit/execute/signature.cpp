@@ -13,7 +13,6 @@
 namespace composit::execute {
 namespace {
 
-using ir::Array;
 using ir::Attribute;
 using ir::Body;
 using ir::DType;
@@ -102,10 +101,10 @@ class Walk {
     void write_value(const std::vector<int64_t>& v, bool) { bytes(v.data(), v.size() * 8); }
     void write_value(const ir::scalar::RowRef& v, bool) { word(std::bit_cast<uint64_t>(v.get())); }
     // The values of a leaf are bound at each evaluation; those of any other array are structure.
-    void write_value(const Array& v, bool is_leaf) {
+    void write_value(const ir::ConstantArray& v, bool is_leaf) {
         word(static_cast<uint64_t>(v.dtype()));
         write_value(v.shape(), is_leaf);
-        if (!is_leaf) bytes(v.data(), static_cast<size_t>(v.bytes()));
+        if (!is_leaf) bytes(v.row_major().get(), static_cast<size_t>(v.bytes()));
     }
     // Promotion asks of a Python integer whether it fits a dtype: that much of its value is
     // structure.

@@ -61,8 +61,12 @@ Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape))
     data_ = owner_.get();
 }
 
-Array::Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data)
-    : dtype_(dtype), shape_(std::move(shape)), owner_(std::move(owner)), data_(data) {}
+Array::Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data, bool is_borrowed)
+    : dtype_(dtype),
+      is_borrowed_(is_borrowed),
+      shape_(std::move(shape)),
+      owner_(std::move(owner)),
+      data_(data) {}
 
 Array Array::zeros(DType dtype, Shape shape) {
     Array result(dtype, std::move(shape));

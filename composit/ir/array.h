@@ -23,8 +23,10 @@ class Array {
     Array() = default;
     // Uninitialised memory, to be filled through mutable_data() before the array is shared.
     Array(DType dtype, Shape shape);
-    // Memory owned by somebody else; `owner` keeps it alive. Must be aligned to its dtype.
-    Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data);
+    // Memory that `owner` keeps alive, aligned to its dtype. Borrowed: others may read or write it
+    // for as long as it lives.
+    Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data,
+          bool is_borrowed = true);
 
     static Array zeros(DType dtype, Shape shape);
     template <class T>
@@ -42,10 +44,12 @@ class Array {
     }
     void* mutable_data() const { return data_; }  // only while the maker is the sole owner
     const std::shared_ptr<void>& owner() const { return owner_; }
+    bool is_borrowed() const { return is_borrowed_; }
     explicit operator bool() const { return data_ != nullptr; }
 
   private:
     DType dtype_ = DType::float32;
+    bool is_borrowed_ = false;
     Shape shape_;
     std::shared_ptr<void> owner_;
     void* data_ = nullptr;

@@ -47,7 +47,7 @@ struct Hash {
         for (int64_t x : v) h = hash_combine(h, static_cast<uint64_t>(x));
         return h;
     }
-    uint64_t operator()(const Array& v) const {
+    uint64_t operator()(const ConstantArray& v) const {
         return hash_combine((*this)(v.dtype()), (*this)(v.shape()));
     }
     uint64_t operator()(const scalar::RowRef& v) const { return std::bit_cast<uint64_t>(v.get()); }
@@ -62,7 +62,7 @@ struct Equal {
     bool operator()(double a, double b) const {
         return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
     }
-    bool operator()(const Array& a, const Array& b) const {
+    bool operator()(const ConstantArray& a, const ConstantArray& b) const {
         return a.dtype() == b.dtype() && a.shape() == b.shape();
     }
     bool operator()(const std::shared_ptr<const Body>& a,

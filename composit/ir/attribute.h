@@ -2,7 +2,7 @@
 // shapes, names, bodies).
 #pragma once
 
-#include "composit/ir/array.h"
+#include "composit/ir/constant_array.h"
 #include "composit/ir/dtype.h"
 #include "composit/ir/scalar/row.h"
 
@@ -19,7 +19,7 @@ namespace composit::ir {
 struct Body;  // body.h: a named graph with parameters, held by `call` nodes
 
 using Attribute = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
-                               Array, scalar::RowRef, std::shared_ptr<const Body>>;
+                               ConstantArray, scalar::RowRef, std::shared_ptr<const Body>>;
 
 // Name -> value, sorted by name; a handful at most.
 class Attributes {

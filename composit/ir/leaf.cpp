@@ -15,7 +15,7 @@ namespace {
 
 void check_constant(const std::vector<Tensor>& operands, const Attributes& attributes) {
     check_operand_count("constant", operands, 0);
-    const Array& value = checked_attribute<Array>("constant", attributes, "value");
+    const auto& value = checked_attribute<ConstantArray>("constant", attributes, "value");
     if (!attributes.has("weak")) return;
     const DType dtype = value.dtype();
     const bool is_python =
@@ -37,7 +37,7 @@ const Operation& constant_operation() {
         .doc = "An array that is part of the program; its values are not part of the plan's key.",
         .infer = [](const std::vector<Tensor>&,
                     const Attributes& attributes) -> std::vector<TensorType> {
-            const Array& value = attributes.get<Array>("value");
+            const auto& value = attributes.get<ConstantArray>("value");
             return {{value.shape(), value.dtype(), attributes.has("weak")}};
         },
         .lower = [](const Node&,
@@ -115,6 +115,9 @@ Tensor input(std::string_view name, DType dtype, Shape shape) {
 
 bool is_constant(const Node& node) { return &node.operation() == &constant_operation(); }
 bool is_input(const Node& node) { return &node.operation() == &input_operation(); }
-const Array& constant_value(const Node& node) { return node.attributes().get<Array>("value"); }
+const ConstantArray& constant_array(const Node& node) {
+    return node.attributes().get<ConstantArray>("value");
+}
+Array constant_value(const Node& node) { return constant_array(node).value(); }
 
 }  // namespace composit::ir

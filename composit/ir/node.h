@@ -7,7 +7,6 @@
 #pragma once
 
 #include "composit/base/ref.h"
-#include "composit/ir/array.h"
 #include "composit/ir/attribute.h"
 #include "composit/ir/dtype.h"
 
@@ -155,7 +154,8 @@ Tensor weak_scalar(double value);
 Tensor input(std::string_view name, DType dtype, Shape shape);  // a placeholder
 bool is_constant(const Node& node);
 bool is_input(const Node& node);
-const Array& constant_value(const Node& node);
+const ConstantArray& constant_array(const Node& node);
+Array constant_value(const Node& node);  // its elements in row-major order
 
 // Nodes that `outputs` reach, operands before users, each once. Iterative; deterministic (depth
 // first, operands in order).

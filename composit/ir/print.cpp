@@ -84,7 +84,7 @@ struct AttributeText {
     std::string operator()(const std::string& v) const { return quoted(v); }
     std::string operator()(DType v) const { return std::string(name(v)); }
     std::string operator()(const std::vector<int64_t>& v) const { return "[" + join(v) + "]"; }
-    std::string operator()(const Array& v) const { return array_text(v); }
+    std::string operator()(const ConstantArray& v) const { return array_text(v.value()); }
     std::string operator()(const scalar::RowRef& v) const { return "row(" + quoted(v->name) + ")"; }
     std::string operator()(const BodyRef& v) const {
         return "body(" + std::to_string(bodies.at(v.get())) + ")";
@@ -241,9 +241,11 @@ std::map<std::string, Array> large_constants(const std::vector<Tensor>& outputs)
     for (const Section& section : sections_of(outputs))
         for (const Node* node : section.nodes)
             for (const auto& [key, value] : node->attributes().items())
-                if (const Array* array = std::get_if<Array>(&value))
-                    if (array->size() > most_inline_elements)
-                        found.emplace(array_name(*array), *array);
+                if (const auto* array = std::get_if<ConstantArray>(&value))
+                    if (array->size() > most_inline_elements) {
+                        const Array elements = array->value();
+                        found.emplace(array_name(elements), elements);
+                    }
     return found;
 }
 

@@ -48,13 +48,14 @@ int buffer_of(const Schema::Entry& entry, const ir::kernel::Program& program,
         for (size_t i = 0; i < inputs.size(); ++i)
             if (inputs[i] == entry.tensor) return program.inputs[i];
     const ir::Node* node = entry.tensor ? &entry.tensor.node() : nullptr;
-    const void* data = node && ir::is_constant(*node) ? ir::constant_value(*node).data() : nullptr;
+    const ir::ConstantArray constant =
+        node && ir::is_constant(*node) ? ir::constant_array(*node) : ir::ConstantArray();
     std::vector<std::string> names;
     for (size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         if (!is_leaf(buffer)) continue;
-        if (data ? buffer.kind == BufferKind::constant && buffer.value.data() == data
-                 : !entry.tensor && buffer.name == entry.name)
+        if (constant ? buffer.kind == BufferKind::constant && buffer.value == constant
+                     : !entry.tensor && buffer.name == entry.name)
             return static_cast<int>(b);
         names.push_back(buffer.name);
     }
@@ -153,12 +154,20 @@ void Program::list_buffers() {
             }
 }
 
+std::vector<PlannedBuffer> Program::buffers() const {
+    std::vector<PlannedBuffer> found = buffers_;
+    for (size_t b = 0; b < found.size(); ++b)
+        found[b].is_in_memory = compiled_->program().buffers[b].is_in_memory();
+    return found;
+}
+
 Memory Program::memory() const {
     Memory memory;
     memory.arena = compiled_->program().arena_bytes;
     const int64_t working = compiled_->executable().working_bytes(compiled_->options().threads);
     memory.scratch = std::max<int64_t>(0, working - memory.arena);
-    for (const PlannedBuffer& buffer : buffers_) {
+    for (const PlannedBuffer& buffer : buffers()) {
+        if (!buffer.is_in_memory) continue;
         if (buffer.kind == BufferKind::input) memory.inputs += buffer.bytes;
         if (buffer.kind == BufferKind::output) memory.outputs += buffer.bytes;
         if (buffer.kind == BufferKind::constant) memory.constants += buffer.bytes;

@@ -50,6 +50,7 @@ struct PlannedBuffer {
     ir::Shape shape;
     int64_t bytes = 0, offset = -1;  // offset in the arena; -1: memory of its own
     int first = -1, last = -1;       // numbers of kernels; -1: unused
+    bool is_in_memory = true;        // a constant is not when its packed copy took its place
 };
 
 // What a call of the program takes, in bytes; known before the first.
@@ -57,8 +58,9 @@ struct Memory {
     int64_t arena = 0;    // temporaries
     int64_t scratch = 0;  // of kernels, for all threads
     int64_t outputs = 0;
-    int64_t packed = 0;  // copies of constants in the order in which products read them
-    int64_t constants = 0, inputs = 0;
+    int64_t packed = 0;     // copies of constants in the order in which products read them
+    int64_t constants = 0;  // as they were given, without those whose copies took their place
+    int64_t inputs = 0;
     // Of which a call allocates: arena, scratch and outputs. Packed ones live with the program.
     int64_t peak() const { return arena + scratch + outputs + packed; }
 };
@@ -112,7 +114,7 @@ class Program {
     const std::vector<TiledTensor>& tiles() const { return tiles_; }
     const std::vector<Kernel>& kernels() const { return kernels_; }  // without packing
     std::vector<runtime::SourceFile> sources() const { return compiled_->executable().sources(); }
-    const std::vector<PlannedBuffer>& buffers() const { return buffers_; }
+    std::vector<PlannedBuffer> buffers() const;  // as they are at the moment
     Memory memory() const;
     std::string buffer_table() const { return compiled_->plan(); }
     // The arena as a picture, SVG: offset upwards, kernels to the right.

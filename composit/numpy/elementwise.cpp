@@ -48,7 +48,7 @@ double element(const Array& array, int64_t i) {
 void check_exponent(const Tensor& x, const Tensor& y) {
     const bool is_whole = !ir::is_inexact(x.dtype()) && ir::is_signed_integer(y.dtype());
     if (!is_whole || !ir::is_constant(y.node())) return;
-    const Array& exponents = ir::constant_value(y.node());
+    const Array exponents = ir::constant_value(y.node());
     for (int64_t i = 0; i < exponents.size(); ++i)
         user_check(element(exponents, i) >= 0,
                    "Integers to negative integer powers are not allowed. (", element(exponents, i),

@@ -63,11 +63,12 @@ void GraphLowering::bind_input(const Tensor& leaf, const std::string& fallback_n
 }
 
 void GraphLowering::bind_constant(const Node& node) {
-    const ir::Array& value = ir::constant_value(node);
+    const ir::ConstantArray& value = ir::constant_array(node);
     const std::string name = node.name().empty() ? "constant" : node.name();
     if (options_.inline_scalars && value.size() == 1) {
         ir::scalar::Bits bits{};
-        std::memcpy(bits.data(), value.data(), static_cast<size_t>(ir::size_of(value.dtype())));
+        std::memcpy(bits.data(), value.row_major().get(),
+                    static_cast<size_t>(ir::size_of(value.dtype())));
         values_[&node] = {Nest{value.shape(), {}, Expr::constant_bits(value.dtype(), bits)}};
         return;
     }

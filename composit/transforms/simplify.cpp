@@ -14,7 +14,6 @@
 namespace composit::transforms {
 namespace {
 
-using ir::Array;
 using ir::Attribute;
 using ir::Node;
 
@@ -150,8 +149,8 @@ bool equal_attributes(const Node& a, const Node& b) {
     if (x.size() != y.size()) return false;
     for (size_t i = 0; i < x.size(); ++i) {
         if (x[i].first != y[i].first || x[i].second.index() != y[i].second.index()) return false;
-        if (const Array* array = std::get_if<Array>(&x[i].second)) {
-            if (array->data() != std::get<Array>(y[i].second).data()) return false;
+        if (const auto* array = std::get_if<ir::ConstantArray>(&x[i].second)) {
+            if (*array != std::get<ir::ConstantArray>(y[i].second)) return false;
         } else if (const auto* body = std::get_if<std::shared_ptr<const ir::Body>>(&x[i].second)) {
             if (*body != std::get<std::shared_ptr<const ir::Body>>(y[i].second)) return false;
         } else if (!ir::structurally_equal(x[i].second, y[i].second)) {

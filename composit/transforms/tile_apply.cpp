@@ -126,7 +126,7 @@ class Application {
             tiles = add_buffer(buffer(number), kind, buffer(number).name + "_tiles");
             // A program that is only looked at may come without values.
             if (buffer(number).value.size() > 0)
-                buffer(tiles).value = tilize(buffer(number).value, view(number));
+                buffer(tiles).value = tilize(buffer(number).value.value(), view(number));
         } else if (kind != BufferKind::temporary) {
             tiles =
                 add_buffer(buffer(number), BufferKind::temporary, buffer(number).name + "_tiles");

@@ -169,7 +169,8 @@ ir::Array array_from(nb::handle value, bool copy) {
                           PyArray_CHKFLAGS(ndarray_of(source), NPY_ARRAY_OWNDATA);
     if ((!copy || is_fresh) && bytes > 0) {
         PyObject* held = source.release().ptr();
-        return ir::Array(dtype, shape, std::shared_ptr<void>(data, Releases{held}), data);
+        return ir::Array(dtype, shape, std::shared_ptr<void>(data, Releases{held}), data,
+                         !is_fresh);
     }
     ir::Array array(dtype, shape);
     copy_bytes(array.mutable_data(), data, bytes);

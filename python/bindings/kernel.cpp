@@ -141,8 +141,10 @@ void bind_parts(nb::module_& module) {
         .def_ro("shape", &Buffer::shape)
         .def_ro("bytes", &Buffer::bytes)
         .def_ro("arena_offset", &Buffer::arena_offset)
+        .def_prop_ro("is_in_memory", &Buffer::is_in_memory,
+                     "False for a constant whose packed copy took its place.")
         .def_prop_ro("value", [](const Buffer& self) {
-            return self.value ? ndarray_from(self.value) : nb::none();
+            return self.value ? ndarray_from(self.value.value()) : nb::none();
         });
     nb::class_<Kernel>(module, "Kernel", "One loop nest of a program.")
         .def_ro("name", &Kernel::name)

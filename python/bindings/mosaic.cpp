@@ -113,7 +113,9 @@ void bind_reports(nb::module_& module) {
         .def_ro("bytes", &PlannedBuffer::bytes)
         .def_ro("offset", &PlannedBuffer::offset)
         .def_ro("first", &PlannedBuffer::first)
-        .def_ro("last", &PlannedBuffer::last);
+        .def_ro("last", &PlannedBuffer::last)
+        .def_ro("is_in_memory", &PlannedBuffer::is_in_memory,
+                "False for a constant whose packed copy took its place.");
     nb::class_<mosaic::Memory>(module, "Memory", "Bytes that a program takes.")
         .def_ro("arena", &mosaic::Memory::arena)
         .def_ro("scratch", &mosaic::Memory::scratch)
@@ -181,7 +183,7 @@ void bind_program(nb::module_& module) {
                          nb::dict arrays;
                          for (const auto& buffer : self.compiled().program().buffers)
                              if (buffer.kind == ir::kernel::BufferKind::constant)
-                                 arrays[buffer.name.c_str()] = ndarray_from(buffer.value);
+                                 arrays[buffer.name.c_str()] = ndarray_from(buffer.value.value());
                          return arrays;
                      })
         .def_prop_ro("buffer_table", &Program::buffer_table)

@@ -34,6 +34,7 @@ struct PrintedKernel {
     bool can_fault = false;  // returns an IndexFault (prelude/indices.h), else nothing
     bool is_any_order = false;         // uses COMPOSIT_ANY_ORDER
     bool is_in_vectors = false;        // is COMPOSIT_IN_VECTORS
+    bool reads_panels = false;         // an operand is packed (prelude/contract_pack.h)
     bool needs_vectors = false;        // it or a member of it is, or uses COMPOSIT_IN_TURNS
     std::vector<std::string> prelude;  // the files it uses
 };

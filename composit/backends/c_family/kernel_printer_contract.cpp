@@ -276,31 +276,13 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
 
 }  // namespace
 
-void print_body(KernelText& writer, const ir::kernel::Pack& pack) {
-    const int64_t across = ir::element_count(pack.across), depth = ir::element_count(pack.depth);
-    if (across == 0 || depth == 0) return;
-    writer.printed.prelude = {"contract.h"};
-    writer.printed.tasks = 1;
-    const size_t m = pack.across.size();
-    const LoopNest rows = merge_loops({pack.across, {part(pack.from, 0, m)}});
-    const LoopNest depths = merge_loops({pack.depth, {part(pack.from, m, pack.depth.size())}});
-    const std::string element = type_name(pack.from.dtype);
-    const std::string loops =
-        text("{", writer.loops("across", rows.extents), ", ",
-             writer.constants("across_strides", rows.accesses[0].strides), ", ",
-             writer.loops("depth", depths.extents), ", ",
-             writer.constants("depth_strides", depths.accesses[0].strides), "}");
-    Access from = pack.from, to = pack.to;
-    from.strides.clear(), to.strides.clear();
-    writer.code.add(text("pack_whole_", pack.is_left ? "left" : "right", "<", element, ">(",
-                         writer.place(from, {}, element, false), ", ",
-                         loops.substr(1, loops.size() - 2), ", ",
-                         writer.place(to, {}, element, true), ");"));
-}
+// Whoever makes the executable packs, by runtime/packing.h.
+void print_body(KernelText&, const ir::kernel::Pack&) {}
 
 void print_body(KernelText& writer, const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
     Groups groups(c);
+    writer.printed.reads_panels = c.left_is_packed || c.right_is_packed;
     if (ir::is_floating(c.output.dtype))
         print_float(writer, c, groups);
     else

@@ -228,8 +228,10 @@ Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NO
 
 Library::~Library() { dlclose(handle_); }
 
+void* Library::find(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
 void* Library::symbol(const std::string& name) const {
-    void* address = dlsym(handle_, name.c_str());
+    void* address = find(name);
     if (address == nullptr) fail<InputOutputError>("there is no symbol ", name);
     return address;
 }

@@ -20,6 +20,7 @@ class Library {
 
     // Throws InputOutputError when there is no such symbol.
     void* symbol(const std::string& name) const;
+    void* find(const std::string& name) const;  // null: there is none
 
   private:
     void* handle_ = nullptr;

@@ -4,6 +4,8 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
+#include <algorithm>
+
 namespace composit::cpp {
 namespace {
 
@@ -44,6 +46,14 @@ struct Entry {
 
 )";
 
+constexpr const char* panel_width_function = R"(
+extern "C" int64_t composit_panel_width(bool is_left, int64_t element_bytes, int64_t remaining);
+extern "C" int64_t composit_panel_width(bool is_left, int64_t element_bytes, int64_t remaining) {
+    return element_bytes == 4 ? panel_width<float>(is_left, remaining)
+                              : panel_width<double>(is_left, remaining);
+}
+)";
+
 }  // namespace
 
 std::string head_of(const ir::kernel::Program& program, const std::string& build_command) {
@@ -69,6 +79,9 @@ std::string source_of(const c_family::Module& module, const std::string& head,
     result += "}  // namespace\n\n";
     result += text("extern \"C\" {\nextern const Entry ", entries_symbol, "[];\nconst Entry ",
                    entries_symbol, "[] = {\n", table, "};\n}\n");
+    if (std::any_of(module.functions.begin(), module.functions.end(),
+                    [](const PrintedKernel& kernel) { return kernel.reads_panels; }))
+        result += panel_width_function;
     return model.empty() ? result : result + "\n" + model;
 }
 

@@ -21,6 +21,10 @@ struct Entry {
 
 inline constexpr const char* entries_symbol = "composit_kernels";  // const Entry[…]
 
+// How wide the panels are in which a module's products read packed operands; runtime/packing.h.
+using PanelWidth = int64_t (*)(bool is_left, int64_t element_bytes, int64_t remaining);
+inline constexpr const char* panel_width_symbol = "composit_panel_width";
+
 // What all files of a program begin with: a large one has hundreds, so it is made once.
 std::string head_of(const ir::kernel::Program& program, const std::string& build_command);
 // The complete source of one module of a program; `model` (whole_model.h) stands at its end.

@@ -31,8 +31,6 @@ double most_work(const Kernel& kernel) {
     return std::holds_alternative<ir::kernel::Contract>(kernel.body) ? 0x1p33 : 0x1p28;
 }
 
-bool is_once(const Kernel& kernel) { return std::holds_alternative<ir::kernel::Pack>(kernel.body); }
-
 double work_of(const Kernel& kernel, const Program& program) {
     return ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program);
 }
@@ -48,6 +46,17 @@ std::string pointer_text(const Layout::Place& place) {
         case BufferKind::temporary: return place.at == 0 ? "arena" : text("arena + ", place.at);
     }
     return "";
+}
+
+// What the program's own products ask for; all of its libraries were compiled alike.
+runtime::PanelWidth panel_width(const Compiled& compiled) {
+    return [&](bool is_left, ir::DType dtype, int64_t remaining) {
+        for (const auto& library : compiled.libraries)
+            if (void* const found = library->find(panel_width_symbol))
+                return reinterpret_cast<PanelWidth>(found)(is_left, ir::size_of(dtype), remaining);
+        internal_check(false, "cpp: no library tells the width of panels");
+        return int64_t{0};
+    };
 }
 
 }  // namespace
@@ -74,7 +83,7 @@ Layout::Layout(const Program& program, const c_family::Modules& modules) {
     number(program.inputs);
     number(program.outputs);
     for (const c_family::Call& call : modules.calls.at(0))
-        if (!is_once(*call.kernel)) steps.push_back(step_of(program, modules, call));
+        steps.push_back(step_of(program, modules, call));
 }
 
 ModelStep Layout::step_of(const Program& program, const c_family::Modules& modules,
@@ -113,21 +122,11 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
       places_(layout.places),
       kernel_count_(program.kernels.size()),
       arena_bytes_(layout.arena_bytes) {
-    // All packed operands together, so that large pages hold them.
-    int64_t packed_bytes = 0;
-    for (const Buffer& buffer : program.buffers)
-        if (buffer.kind == BufferKind::packed) packed_bytes += rounded_up(buffer.bytes);
-    if (packed_bytes > 0) packed_ = ir::allocate_aligned(packed_bytes);
-    char* packed = static_cast<char*>(packed_.get());
-    for (const Buffer& buffer : program.buffers) {
-        if (buffer.kind == BufferKind::constant) {
-            constants_.push_back(buffer.value);
-            constant_pointers_.push_back(const_cast<void*>(buffer.value.data()));
-        }
-        if (buffer.kind == BufferKind::packed) {
-            constant_pointers_.push_back(packed);
-            packed += rounded_up(buffer.bytes);
-        }
+    constants_ = runtime::memory_of_constants(program, panel_width(compiled_), parallel_for);
+    for (size_t b = 0; b < constants_.size(); ++b) {
+        const BufferKind kind = program.buffers[b].kind;
+        if (kind == BufferKind::constant || kind == BufferKind::packed)
+            constant_pointers_.push_back(const_cast<void*>(constants_[b].get()));
     }
     constant_pointers_.push_back(nullptr);
     for (size_t m = 0; m < modules.modules.size(); ++m)
@@ -136,12 +135,8 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     const size_t count = compiled_.libraries.size();
     for (size_t m = count - compiled_.models; m < count; ++m)
         models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));
-    std::vector<Step> packs;
-    for (const c_family::Call& call : modules.calls.at(0)) {
-        auto& list = is_once(*call.kernel) ? packs : steps_;
-        list.push_back(step_of(program, modules, call));
-    }
-    pack(packs, parallel_for);
+    for (const c_family::Call& call : modules.calls.at(0))
+        steps_.push_back(step_of(program, modules, call));
     number(steps_, layout.steps);
 }
 
@@ -158,22 +153,6 @@ void CompiledProgram::number(const std::vector<Step>& steps,
         if (as_text[s].is_direct)
             scratch_bytes_ = std::max(scratch_bytes_, steps[s].entry.scratch_bytes);
     }
-}
-
-// Each is one task: packing is little work for a lot of memory.
-void CompiledProgram::pack(const std::vector<Step>& steps,
-                           const runtime::ParallelFor& parallel_for) const {
-    const auto run_one = [&](int64_t number) {
-        const Step& step = steps[static_cast<size_t>(number)];
-        std::vector<void*> at;
-        for (const Layout::Place& place : step.at) at.push_back(pointer(place, {}, nullptr));
-        run_step(step, {}, at.data());
-    };
-    const auto count = static_cast<int64_t>(steps.size());
-    if (parallel_for)
-        parallel_for(count, run_one);
-    else
-        for (int64_t i = 0; i < count; ++i) run_one(i);
 }
 
 CompiledProgram::Step CompiledProgram::step_of(const Program& program,
@@ -336,10 +315,10 @@ void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* 
         step.entry.run(step.tasks * chunk / chunks, step.tasks * (chunk + 1) / chunks, at,
                        scratch.data(), &fault);
     };
-    if (run.parallel_for && chunks > 1)
+    if (chunks > 1)
         run.parallel_for(chunks, run_chunk);
-    else  // packing, which no run asked for, has no threads
-        for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
+    else
+        run_chunk(0);
     report(step, faults);
 }
 

@@ -6,7 +6,7 @@
 #include "composit/backends/cpp/entries.h"
 #include "composit/backends/cpp/memory_pool.h"
 #include "composit/backends/cpp/whole_model.h"
-#include "composit/runtime/backend.h"
+#include "composit/runtime/packing.h"
 
 #include <memory>
 #include <string>
@@ -30,7 +30,7 @@ struct Layout {
     };
     std::vector<Place> places;  // of each buffer
     int64_t arena_bytes = 0;
-    std::vector<ModelStep> steps;  // without those that run once, as a model's text needs them
+    std::vector<ModelStep> steps;
 
     Layout(const ir::kernel::Program& program, const c_family::Modules& modules);
 
@@ -72,7 +72,6 @@ class CompiledProgram : public runtime::Executable {
     };
     struct Running;  // a run of a model
 
-    void pack(const std::vector<Step>& steps, const runtime::ParallelFor& parallel_for) const;
     Step step_of(const ir::kernel::Program& program, const c_family::Modules& modules,
                  const c_family::Call& call) const;
     void run_steps(const runtime::Run& run, std::vector<double>* seconds) const;
@@ -94,8 +93,7 @@ class CompiledProgram : public runtime::Executable {
     std::vector<Step> steps_;
     std::vector<const Step*> numbered_;  // steps that call functions, however deep
     std::vector<Layout::Place> places_;
-    std::vector<ir::Array> constants_;  // keeps their memory
-    std::shared_ptr<void> packed_;
+    std::vector<std::shared_ptr<const void>> constants_;  // by buffer number: keeps their memory
     std::vector<void*> constant_pointers_;
     size_t kernel_count_ = 0;
     int64_t arena_bytes_ = 0, scratch_bytes_ = 0;  // of steps that the models call at once

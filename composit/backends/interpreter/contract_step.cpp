@@ -136,37 +136,14 @@ class ContractStep : public Step {
     bool is_swapped_ = false, left_is_packed_ = false, right_is_packed_ = false;
 };
 
-class PackStep : public Step {
-  public:
-    PackStep(const ir::kernel::Pack& pack, const KernelSet& set)
-        : across_(pack.across, {&pack.from}, {0}),
-          depth_(pack.depth, {&pack.from}, {pack.across.size()}),
-          from_(pack.from),
-          to_(pack.to) {
-        const ContractKernel* kernel = set.contract(pack.from.dtype);
-        if (kernel != nullptr) run_ = pack.is_left ? kernel->pack_left : kernel->pack_right;
-        user_check<NotSupported>(run_ != nullptr, "interpreter: operands of ", pack.from.dtype,
-                                 " cannot be packed");
-    }
-
-    void run(const Memory& memory, const runtime::Run&) const override {
-        const auto at = [&](const Operand& operand) {
-            return memory[static_cast<size_t>(operand.buffer)] + operand.offset * operand.size();
-        };
-        run_({at(from_), at(to_), across_.loops(), depth_.loops(), across_.strides(0),
-              depth_.strides(0)});
-    }
-
-  private:
-    Group across_, depth_;
-    Operand from_, to_;
-    void (*run_)(const PackArguments&) = nullptr;
-};
-
 }  // namespace
 
+// The executable packs, by runtime/packing.h; there is nothing to do later.
 StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet& set) {
-    return std::make_unique<PackStep>(pack, set);
+    const ContractKernel* kernel = set.contract(pack.from.dtype);
+    user_check<NotSupported>(kernel != nullptr && kernel->panel_width != nullptr,
+                             "interpreter: operands of ", pack.from.dtype, " cannot be packed");
+    return nullptr;
 }
 
 StepRef make_step(const ir::kernel::Contract& contract, const Program&, const KernelSet& set) {

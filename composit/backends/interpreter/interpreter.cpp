@@ -4,6 +4,7 @@
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
 #include "composit/runtime/interrupt.h"
+#include "composit/runtime/packing.h"
 
 #include <chrono>
 #include <mutex>
@@ -50,16 +51,13 @@ class ArenaPool {
 
 class InterpreterExecutable : public runtime::Executable {
   public:
-    InterpreterExecutable(const Program& program, const KernelSet& set)
+    InterpreterExecutable(const Program& program, const KernelSet& set,
+                          const runtime::ParallelFor& parallel_for)
         : program_(program), arenas_(program.arena_bytes) {
-        allocate_packed();
         for (size_t k = 0; k < program_.kernels.size(); ++k) {
             runtime::check_interrupt();
             StepRef step = step_of(program_.kernels[k], program_, set);
-            if (std::holds_alternative<ir::kernel::Pack>(program_.kernels[k].body)) {
-                step->run(bind({}, nullptr), {});
-                continue;
-            }
+            if (!step) continue;
             steps_.push_back(std::move(step));
             kernel_of_step_.push_back(k);
         }
@@ -67,6 +65,10 @@ class InterpreterExecutable : public runtime::Executable {
             internal_check(buffer.kind != BufferKind::temporary || buffer.arena_offset >= 0 ||
                                buffer.bytes == 0,
                            "buffer ", buffer.name, " has no place in the arena");
+        const auto panel_width = [&](bool is_left, ir::DType dtype, int64_t remaining) {
+            return set.contract(dtype)->panel_width(is_left, remaining);
+        };
+        constants_ = runtime::memory_of_constants(program_, panel_width, parallel_for);
     }
 
     void run(const runtime::Run& run) const override { run_steps(run, nullptr); }
@@ -104,21 +106,12 @@ class InterpreterExecutable : public runtime::Executable {
         }
     }
 
-    void allocate_packed() {
-        for (const Buffer& buffer : program_.buffers)
-            packed_.push_back(buffer.kind == BufferKind::packed ? ir::allocate_aligned(buffer.bytes)
-                                                                : nullptr);
-    }
-
     Memory bind(const runtime::Run& run, char* arena) const {
         Memory memory(program_.buffers.size(), nullptr);
         for (size_t b = 0; b < memory.size(); ++b) {
             const Buffer& buffer = program_.buffers[b];
-            if (buffer.kind == BufferKind::constant)
-                memory[b] = static_cast<char*>(const_cast<void*>(buffer.value.data()));
-            else if (buffer.kind == BufferKind::packed)
-                memory[b] = static_cast<char*>(packed_[b].get());
-            else if (buffer.kind == BufferKind::temporary && arena != nullptr)
+            memory[b] = static_cast<char*>(const_cast<void*>(constants_[b].get()));
+            if (buffer.kind == BufferKind::temporary)
                 memory[b] = arena + std::max<int64_t>(buffer.arena_offset, 0);
         }
         for (size_t i = 0; i < run.inputs.size(); ++i)
@@ -132,7 +125,7 @@ class InterpreterExecutable : public runtime::Executable {
     const Program program_;  // steps refer to it
     std::vector<StepRef> steps_;
     std::vector<size_t> kernel_of_step_;
-    std::vector<std::shared_ptr<void>> packed_;  // by buffer number
+    std::vector<std::shared_ptr<const void>> constants_;  // by buffer number
     mutable ArenaPool arenas_;
 };
 
@@ -155,9 +148,10 @@ std::optional<std::string> InterpreterBackend::refuses(const Kernel& kernel,
     return std::nullopt;
 }
 
-std::shared_ptr<runtime::Executable> InterpreterBackend::compile(const Program& program,
-                                                                 const runtime::CompileOptions&) {
-    return std::make_shared<InterpreterExecutable>(program, set_ ? *set_ : kernel_set());
+std::shared_ptr<runtime::Executable> InterpreterBackend::compile(
+    const Program& program, const runtime::CompileOptions& how) {
+    return std::make_shared<InterpreterExecutable>(program, set_ ? *set_ : kernel_set(),
+                                                   how.parallel_for);
 }
 
 }  // namespace composit::interpreter

@@ -244,41 +244,25 @@ void contract_others(const ContractArguments& a, const ContractRange& range, voi
     contract_plain<Add, Multiply>(contraction<T>(a), part(range));
 }
 
-template <class T>
-void pack_left_floats(const PackArguments& a) {
-    pack_whole_left(static_cast<const T*>(a.from), loops(a.across), a.across_strides,
-                    loops(a.depth), a.depth_strides, static_cast<T*>(a.to));
-}
-
-template <class T>
-void pack_right_floats(const PackArguments& a) {
-    pack_whole_right(static_cast<const T*>(a.from), loops(a.across), a.across_strides,
-                     loops(a.depth), a.depth_strides, static_cast<T*>(a.to));
-}
-
 struct FindContract {
     template <class T>
     const ContractKernel* of() const {
         if constexpr (is_floating<T>) {
             static constexpr ContractKernel kernel = {
-                contract_scratch<T> * static_cast<int64_t>(sizeof(T)),
-                tile_rows,
-                tile_columns<T>,
-                contract_floats<T>,
-                pack_left_floats<T>,
-                pack_right_floats<T>};
+                contract_scratch<T> * static_cast<int64_t>(sizeof(T)), tile_rows, tile_columns<T>,
+                contract_floats<T>, panel_width<T>};
             return &kernel;
         } else {
             static constexpr ContractKernel kernel = {
-                0, 1, 256, contract_others<Sum, Product, Wrapping<T>>, nullptr, nullptr};
+                0, 1, 256, contract_others<Sum, Product, Wrapping<T>>, nullptr};
             return &kernel;
         }
     }
 };
 
 const ContractKernel* find_contract(DType dtype) {
-    static constexpr ContractKernel truths = {
-        0, 1, 256, contract_others<Any, All, uint8_t>, nullptr, nullptr};
+    static constexpr ContractKernel truths = {0, 1, 256, contract_others<Any, All, uint8_t>,
+                                              nullptr};
     return dtype == DType::boolean ? &truths
                                    : for_type<const ContractKernel*>(dtype, FindContract{});
 }

@@ -68,12 +68,6 @@ struct ContractArguments {  // see prelude/contract.h
     const int64_t *output_batch, *output_rows, *output_columns;
     bool left_is_packed = false, right_is_packed = false;
 };
-struct PackArguments {  // see prelude/contract_pack.h
-    const void* from;
-    void* to;
-    LoopNest across, depth;
-    const int64_t *across_strides, *depth_strides;
-};
 struct ContractRange {
     int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
 };
@@ -81,8 +75,8 @@ struct ContractKernel {
     int64_t scratch_bytes;
     int64_t tile_rows, tile_columns;
     void (*run)(const ContractArguments& arguments, const ContractRange& range, void* scratch);
-    void (*pack_left)(const PackArguments& arguments);  // null: no operand is ever packed
-    void (*pack_right)(const PackArguments& arguments);
+    // See prelude/contract_pack.h; null: no operand is ever packed.
+    int64_t (*panel_width)(bool is_left, int64_t remaining);
 };
 
 struct IndexArguments {  // see prelude/indices.h

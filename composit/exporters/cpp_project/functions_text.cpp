@@ -86,14 +86,14 @@ class FunctionWriter {
             pointers_.push_back({"const " + type(buffer) + "*", name, "nullptr", shape});
         } else if (buffer.value.size() <= inlined_elements) {
             tables_ += composit::text("    static constexpr ", type(buffer), " ", name,
-                                      "_values[] = ", literals(buffer.value), ";\n");
+                                      "_values[] = ", literals(buffer.value.value()), ";\n");
             pointers_.push_back({"const " + type(buffer) + "*", name, name + "_values", shape});
         } else {
             needs_weights_ = true;
             pointers_.push_back(
                 {"const " + type(buffer) + "*", name,
                  composit::text("reinterpret_cast<const ", type(buffer), "*>(constants + ",
-                                project_.weights.place(buffer.value), ")"),
+                                project_.weights.place(buffer.value.value()), ")"),
                  shape});
         }
     }

@@ -7,7 +7,7 @@
 // what it writes, except Scatter (see there), Map in place on equal accesses, and Repeat.
 #pragma once
 
-#include "composit/ir/array.h"
+#include "composit/ir/constant_array.h"
 #include "composit/ir/dtype.h"
 #include "composit/ir/scalar/expr.h"
 
@@ -91,8 +91,9 @@ struct Contract {
 };
 
 // Copies a constant operand of contractions into the order in which their inner loops read it,
-// once, when the executable is made. The back end decides on the order: only its contractions read
-// `to`. `across` are the rows of a left operand, the columns of a right one.
+// once, when the executable is made; the copy may take the place of the original: see
+// runtime/packing.h. The back end decides on the order: only its contractions read `to`. `across`
+// are the rows of a left operand, the columns of a right one.
 struct Pack {
     Extents across, depth;
     bool is_left = false;
@@ -188,9 +189,12 @@ struct Buffer {
     int64_t bytes = 0;
     // temporaries: place in the arena, given by plan_buffers (-1 before). inputs, constants,
     // outputs: own memory. locals: one part of a Fused, in its scratch memory. packed: what a Pack
-    // writes, own memory that lives as long as the executable
+    // writes, memory that belongs to the constant
     int64_t arena_offset = -1;
-    Array value;  // constants: their data
+    ConstantArray value;  // constants: their data
+
+    // A constant is not when its packed copy took its place.
+    bool is_in_memory() const { return !value || value.is_row_major(); }
 };
 
 // Inputs, constants and outputs are separate pieces of memory; temporaries lie in one arena of

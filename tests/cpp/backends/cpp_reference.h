@@ -17,7 +17,8 @@ class Reference {
         // Temporaries that share a place in the arena share nothing here: kernels must not notice.
         for (size_t k = 0; k < inputs.size(); ++k) fill(program.inputs[k], inputs[k]);
         for (size_t b = 0; b < program.buffers.size(); ++b)
-            if (program.buffers[b].value) fill(static_cast<int>(b), program.buffers[b].value);
+            if (program.buffers[b].value)
+                fill(static_cast<int>(b), program.buffers[b].value.value());
     }
 
     std::vector<Array> run() {

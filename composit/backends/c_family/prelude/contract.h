@@ -18,7 +18,7 @@ struct Contraction {
     const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
     const int64_t *right_batch, *right_depth, *right_columns;
     const int64_t *output_batch, *output_rows, *output_columns;
-    // Of operands that pack_whole_left or pack_whole_right copied, without batch loops.
+    // Of operands that lie in panels of panel_width, without batch loops.
     bool left_is_packed = false, right_is_packed = false;
 };
 

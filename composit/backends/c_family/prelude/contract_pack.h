@@ -214,40 +214,9 @@ inline void pack_right(const T* from, const int64_t* columns, int64_t count, con
                           to);
 }
 
-// A whole operand, for Contraction's left_is_packed: the panels of pack_left, each over the whole
-// depth. Element i of `across` is a row.
+// The rows, or columns, of the next panel of a whole operand, for Contraction's left_is_packed and
+// right_is_packed: panels like those above, each over the whole depth, one after the other.
 template <class T>
-inline void pack_whole_left(const T* from, const Loops& across, const int64_t* across_strides,
-                            const Loops& depths, const int64_t* depth_strides, T* to) {
-    const int64_t count = iterations(across), depth = iterations(depths);
-    int64_t rows[tile_rows], along[contract_depth];
-    for (int64_t i = 0; i < count;) {
-        const int width = next_tile_rows(count - i, true);
-        const int64_t some = count - i < width ? count - i : width;
-        fill_offsets(across, across_strides, i, some, rows);
-        for (int64_t k = 0; k < depth; k += contract_depth) {
-            const int64_t length = depth - k < contract_depth ? depth - k : contract_depth;
-            fill_offsets(depths, depth_strides, k, length, along);
-            pack_left_panel(width, from, rows, some, along, length, to + i * depth + k * width);
-        }
-        i += width;
-    }
-}
-
-// The same for right_is_packed and pack_right.
-template <class T>
-inline void pack_whole_right(const T* from, const Loops& across, const int64_t* across_strides,
-                             const Loops& depths, const int64_t* depth_strides, T* to) {
-    constexpr int64_t width = tile_columns<T>;
-    const int64_t count = iterations(across), depth = iterations(depths);
-    int64_t columns[width], along[contract_depth];
-    for (int64_t j = 0; j < count; j += width) {
-        const int64_t part = count - j < width ? count - j : width;
-        fill_offsets(across, across_strides, j, part, columns);
-        for (int64_t k = 0; k < depth; k += contract_depth) {
-            const int64_t length = depth - k < contract_depth ? depth - k : contract_depth;
-            fill_offsets(depths, depth_strides, k, length, along);
-            pack_panel<width>(from, columns, part, along, length, to + j * depth + k * width);
-        }
-    }
+inline int64_t panel_width(bool is_left, int64_t remaining) {
+    return is_left ? next_tile_rows(remaining, true) : tile_columns<T>;
 }
