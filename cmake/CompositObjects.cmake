@@ -24,9 +24,11 @@ target_compile_features(composit_settings INTERFACE cxx_std_20)
 target_compile_options(composit_settings INTERFACE -ffp-contract=off -Wall -Wextra)
 target_link_libraries(composit_settings INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 if(COMPOSIT_SANITIZE)
-  target_compile_options(composit_settings INTERFACE -fsanitize=${COMPOSIT_SANITIZE}
-                                                     -fno-sanitize-recover=all
-                                                     -fno-omit-frame-pointer)
+  # Targets with the property UNWATCHED are compiled as without.
+  target_compile_options(
+    composit_settings
+    INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNWATCHED>>>:-fsanitize=${COMPOSIT_SANITIZE}>
+              -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(composit_settings INTERFACE -fsanitize=${COMPOSIT_SANITIZE})
 endif()
 
