@@ -31,13 +31,14 @@ Array counted(DType dtype, const Shape& shape) {
 }
 
 // Buffer 0 is the constant, buffer 1 what `pack` makes of it.
-Program program_of(Array value, Pack pack, int64_t most_across) {
+Program program_of(const Array& value, Pack pack, int64_t most_across) {
     Program program;
-    Buffer constant{"w", BufferKind::constant, value.dtype(), value.shape(), value.bytes()};
-    constant.value = std::move(value);
+    Buffer constant{"w",  BufferKind::constant, value.dtype(), value.shape(), value.bytes(), -1,
+                    value};
     const int64_t depth = ir::element_count(pack.depth);
-    Buffer packed{"packed_w", BufferKind::packed, constant.dtype, {most_across, depth}};
-    packed.bytes = most_across * depth * ir::size_of(constant.dtype);
+    const int64_t bytes = most_across * depth * ir::size_of(constant.dtype);
+    Buffer packed{"packed_w", BufferKind::packed, constant.dtype, {most_across, depth}, bytes, -1,
+                  {}};
     program.buffers = {std::move(constant), std::move(packed)};
     pack.from.buffer = 0;
     pack.from.dtype = pack.to.dtype = program.buffers[0].dtype;
