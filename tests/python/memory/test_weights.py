@@ -14,6 +14,7 @@ from composit import mosaic
 
 BACK_ENDS = ["cpp", "interpreter"]
 ALLOWED = 1.15  # of the weights and the arena
+MORE = 0.1  # of the weights, for another program: its arena, scratch memory and code
 
 # A process of its own: the peak is the process's. The weights are drawn one by one into the same
 # array, so that what NumPy takes for them is out of the account.
@@ -28,7 +29,7 @@ import composit
 import composit.numpy as cnp
 from composit import nn
 
-LAYERS, WIDTH, WIDE = 6, 512, 2048
+LAYERS, WIDTH, WIDE = 12, 512, 2048
 
 def status(key):
     return int(re.search(rf"{key}:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
@@ -83,10 +84,12 @@ def test_peak_of_two_specialisations_is_the_weights_and_the_arena(backend):
     command = [sys.executable, "-c", PROGRAM.replace("{backend!r}", repr(backend))]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     measured = json.loads(out)
-    assert measured["weights"] > 40 << 20
+    assert measured["weights"] > 90 << 20
     assert measured["packed"] > 0.99 * measured["weights"]
     assert measured["originals"] < 0.01 * measured["weights"]
-    assert max(measured["peaks"]) < ALLOWED, measured
+    first, second = measured["peaks"]
+    assert first < ALLOWED, measured
+    assert second < first + MORE, measured
 
 
 def matrix(rows, columns, seed=0):
