@@ -16,6 +16,13 @@ DType strengthen(DType weak, DType strong) {
     return strong;
 }
 
+// A placeholder that x depends on, if there is one.
+const ir::Node* placeholder_of(const Tensor& x) {
+    for (const ir::Node* node : ir::topological_order({x}))
+        if (ir::is_input(*node)) return node;
+    return nullptr;
+}
+
 }  // namespace
 
 Tensor strong(const Tensor& x) { return ops::astype(x, x.dtype()); }
@@ -61,12 +68,21 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& operands, std::optional<
 
 Array concrete(std::string_view function, std::string_view what, const Tensor& x) {
     if (ir::is_constant(x.node())) return ir::constant_value(x.node());
-    for (const ir::Node* node : ir::topological_order({x}))
-        user_check<NotSupported>(
-            !ir::is_input(*node), function, ": the shape of the result depends on the values of ",
-            what, ", which depend on the placeholder '", node->name(),
+    if (const ir::Node* placeholder = placeholder_of(x))
+        fail<NotSupported>(
+            function, ": the shape of the result depends on the values of ", what,
+            ", which depend on the placeholder '", placeholder->name(),
             "'. Inside compile, grad, vmap and wrap_as_operation shapes must be known.");
     return execute::evaluate({x})[0];
+}
+
+bool truth(std::string_view function, const Tensor& x, std::string_view instead) {
+    if (const ir::Node* placeholder = placeholder_of(x))
+        fail<NotSupported>(function, ": it needs the values of what depends on the placeholder '",
+                           placeholder->name(),
+                           "'. Inside compile, grad, vmap and wrap_as_operation use ", instead,
+                           ".");
+    return *execute::evaluate({x})[0].data_as<bool>();
 }
 
 }  // namespace composit::numpy

@@ -61,4 +61,8 @@ void check_integer_fits(std::string_view function, const Tensor& x, DType dtype)
 // wrap_as_operation).
 [[nodiscard]] Array concrete(std::string_view function, std::string_view what, const Tensor& x);
 
+// The value of a 0-d bool that decides what a function returns, or whether it is an error. Found
+// and refused as `concrete` does; `instead` is what can be used there.
+[[nodiscard]] bool truth(std::string_view function, const Tensor& x, std::string_view instead);
+
 }  // namespace composit::numpy

@@ -13,5 +13,9 @@ void bind_numpy_reductions(nanobind::module_& module);
 void bind_numpy_linear(nanobind::module_& module);
 void bind_numpy_indexing(nanobind::module_& module);
 void bind_numpy_random(nanobind::module_& module);
+void bind_numpy_comparisons(nanobind::module_& module);
+void bind_numpy_nan_reductions(nanobind::module_& module);
+void bind_numpy_differences(nanobind::module_& module);
+void bind_numpy_special(nanobind::module_& module);
 
 }  // namespace composit::python

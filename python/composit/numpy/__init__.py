@@ -7,12 +7,17 @@ from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import manipulation, random
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
+from composit.numpy.comparisons import *
+from composit.numpy.complex_parts import *
 from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
+from composit.numpy.differences import *
 from composit.numpy.linear import *
 from composit.numpy.manipulation import *
+from composit.numpy.nan_reductions import *
 from composit.numpy.reductions import *
 from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
+from composit.numpy.special import *
 
 _table = ufuncs()
 globals().update(_table)
@@ -78,7 +83,17 @@ inf = float("inf")
 nan = float("nan")
 newaxis = None
 
-_hidden = {"Any", "annotations", "operator", "refuse", "with_location", "write_out", "ufuncs"}
+_hidden = {
+    "Any",
+    "annotations",
+    "masked_by",
+    "math",
+    "operator",
+    "refuse",
+    "with_location",
+    "write_out",
+    "ufuncs",
+}
 __all__ = [name for name in dir() if not name.startswith("_") and name not in _hidden]
 
 

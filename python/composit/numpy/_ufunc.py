@@ -107,8 +107,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         if len(operands) != self.nin:
             operands, (out,) = self._parted(operands, out)
         result = _computed(name, operands, dtype, casting)
-        if where is not True:
-            result = _masked(name, result, where, out)
+        result = masked_by(name, result, where, out)
         return write_out(name, result, out)
 
     def reduce(
@@ -200,7 +199,7 @@ class PairUfunc(Elementwise):
         # Both are made before either is written: out may be an operand.
         results = [_computed(row.__name__, operands, dtype, casting) for row in self.rows]
         if where is not True:
-            results = [_masked(name, result, where, o) for result, o in zip(results, outs)]
+            results = [masked_by(name, result, where, o) for result, o in zip(results, outs)]
         first, second = (write_out(name, result, o) for result, o in zip(results, outs))
         return first, second
 
@@ -211,8 +210,10 @@ def _computed(row: str, operands: tuple[Any, ...], dtype: Any, casting: str) -> 
     return _apply(row, *operands) if dtype is None else _apply_in(row, dtype, *operands)
 
 
-def _masked(function: str, result: LazyTensor, where: Any, out: Any) -> LazyTensor:
+def masked_by(function: str, result: LazyTensor, where: Any, out: Any) -> LazyTensor:
     """The result where `where` holds, what `out` has elsewhere."""
+    if where is True:
+        return result
     out = the_output(out)
     if out is None:
         raise NotSupported(

@@ -1,0 +1,215 @@
+// Reductions of what is left when NaN is replaced by the value that does not count.
+#include "composit/numpy/nan_reductions.h"
+
+#include "composit/base/error.h"
+#include "composit/base/errors_as.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/one_node.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+
+#include <limits>
+
+namespace composit::numpy {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// x with NaN replaced; itself where its dtype has none.
+Tensor replaced(std::string_view function, const Tensor& x, double value) {
+    user_check<NotSupported>(!ir::is_complex(x.dtype()), function, ": ", x.dtype(),
+                             " is not supported yet. A real dtype is required.");
+    const Tensor given = strong(x);
+    if (!ir::is_inexact(given.dtype())) return given;
+    return apply("where", {apply("isnan", {given}), scalar(given.dtype(), value), given});
+}
+
+Tensor is_number(const Tensor& x) { return apply("logical_not", {apply("isnan", {x})}); }
+
+// nanmax and nanmin: `row` takes the number where one of two operands is NaN.
+template <class Extremum>
+Tensor extremum(std::string_view function, const Extremum& reduction, std::string_view row,
+                double least, const Tensor& x, const Axis& axis, bool keepdims,
+                const Operand& initial, const Tensor& where) {
+    return errors_as(function, [&] {
+        const Tensor values = replaced(function, x, least);
+        if (!ir::is_inexact(values.dtype()))
+            return reduction(values, axis, keepdims, initial, where);
+        const Operand start = where || initial ? Operand(least) : Operand();
+        const Tensor found = any(is_number(x), axis, keepdims, where);
+        user_check(initial || !where, function, ": reduction operation '", row,
+                   "' does not have an identity, so to use a where mask one has to specify "
+                   "'initial'.");
+        const Tensor result =
+            apply("where", {found, reduction(values, axis, keepdims, start, where),
+                            scalar(values.dtype(), not_a_number)});
+        return initial ? apply(row, {ops::astype(initial, values.dtype()), result}) : result;
+    });
+}
+
+struct Argument {
+    std::string_view name;
+    Tensor (*function)(const Tensor&, std::optional<int64_t>, bool);
+};
+
+Tensor position(std::string_view function, const Argument& argument, double least, const Tensor& x,
+                std::optional<int64_t> axis, bool keepdims) {
+    return errors_as(function, [&] {
+        const Tensor values = replaced(function, x, least);
+        if (ir::is_inexact(values.dtype()) && values.size() > 0) {
+            const Tensor nothing =
+                any(all(apply("isnan", {strong(x)}), axis ? Axis(*axis) : Axis()));
+            const std::string instead =
+                text(argument.name, "(where(isnan(x), ", least > 0 ? "inf" : "-inf", ", x))");
+            user_check(!truth(function, nothing, instead), function,
+                       ": All-NaN slice encountered. At least one number in each is required.");
+        }
+        return argument.function(values, axis, keepdims);
+    });
+}
+
+void check_inexact(std::string_view function, const Tensor& x, std::optional<DType> dtype) {
+    if (!ir::is_inexact(x.dtype()) || !dtype) return;
+    user_check<TypeError>(ir::is_inexact(*dtype), function,
+                          ": If a is inexact, then dtype must be inexact: ", *dtype, ".");
+}
+
+// The sum of values that are numbers, over their count less ddof.
+Tensor shared(const Tensor& total, const Tensor& count, double ddof) {
+    const Tensor wide = ops::astype(count, total.dtype());
+    return apply("divide", {total, ddof == 0 ? wide : apply("subtract", {wide, ddof})});
+}
+
+// nanvar's and nanstd's operands: x, and where given `where` and `mean`.
+struct Given {
+    Tensor x, where, mean;
+};
+
+Tensor variance(const Given& given, const Axis& axis, DType dtype, double ddof, bool keepdims) {
+    const Tensor number = is_number(given.x);
+    const Tensor zero = scalar(given.x.dtype(), 0);
+    const Tensor values = apply("where", {number, given.x, zero});
+    Tensor centre = given.mean;
+    if (!centre)
+        centre = shared(sum(values, axis, dtype, true, {}, given.where),
+                        sum(number, axis, DType::int64, true, {}, given.where), 0);
+    // NumPy keeps deviations in x's dtype, whatever the dtype of the sum.
+    const Tensor deviation =
+        ops::astype(apply("subtract", {ops::astype(values, dtype), centre}), given.x.dtype());
+    const Tensor counted = apply("where", {number, deviation, zero});
+    const Tensor squares = apply("multiply", {counted, counted});
+    const Tensor total = sum(squares, axis, dtype, keepdims, {}, given.where);
+    const Tensor count = sum(number, axis, DType::int64, keepdims, {}, given.where);
+    const Tensor free = apply("subtract", {ops::astype(count, DType::float64), ddof});
+    return apply("where", {apply("less_equal", {free, 0}), scalar(total.dtype(), not_a_number),
+                           shared(total, count, ddof)});
+}
+
+template <class Finish>
+Tensor spread(std::string_view function, const Tensor& x, const Axis& axis,
+              std::optional<DType> dtype, double ddof, bool keepdims, const Tensor& where,
+              const Tensor& mean, const Finish& finish) {
+    check_inexact(function, x, dtype);
+    const Tensor values = strong(x);
+    const DType to = dtype.value_or(values.dtype());
+    Tensors operands{values};
+    if (where) operands.push_back(where);
+    if (mean) operands.push_back(strong(mean));
+    return one_node(function, operands, [&](const Tensors& given) {
+        const Tensor mask = where ? given[1] : Tensor();
+        return finish(
+            variance({given[0], mask, mean ? given.back() : Tensor()}, axis, to, ddof, keepdims));
+    });
+}
+
+void check_mean(std::string_view function, const Tensor& mean) {
+    user_check<NotSupported>(!mean, function,
+                             ": mean= of integers is not supported yet. Leave it out, or convert "
+                             "x to float64.");
+}
+
+void check_real(std::string_view function, const Tensor& x) { (void)replaced(function, x, 0); }
+
+}  // namespace
+
+Tensor nansum(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
+              const Operand& initial, const Tensor& where) {
+    return errors_as("nansum", [&] {
+        return sum(replaced("nansum", x, 0), axis, dtype, keepdims, initial, where);
+    });
+}
+
+Tensor nanprod(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
+               const Operand& initial, const Tensor& where) {
+    return errors_as("nanprod", [&] {
+        return prod(replaced("nanprod", x, 1), axis, dtype, keepdims, initial, where);
+    });
+}
+
+Tensor nanmax(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+              const Tensor& where) {
+    return extremum("nanmax", max, "fmax", -infinity, x, axis, keepdims, initial, where);
+}
+
+Tensor nanmin(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
+              const Tensor& where) {
+    return extremum("nanmin", min, "fmin", infinity, x, axis, keepdims, initial, where);
+}
+
+Tensor nanmean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
+               const Tensor& where) {
+    check_real("nanmean", x);
+    if (!ir::is_inexact(x.dtype()))
+        return errors_as("nanmean", [&] { return mean(x, axis, dtype, keepdims, where); });
+    check_inexact("nanmean", x, dtype);
+    Tensors operands{strong(x)};
+    if (where) operands.push_back(where);
+    return one_node("nanmean", operands, [&](const Tensors& given) {
+        const Tensor mask = given.size() > 1 ? given[1] : Tensor();
+        const Tensor number = is_number(given[0]);
+        return shared(sum(replaced("nanmean", given[0], 0), axis, dtype, keepdims, {}, mask),
+                      sum(number, axis, DType::int64, keepdims, {}, mask), 0);
+    });
+}
+
+Tensor nanvar(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
+              bool keepdims, const Tensor& where, const Tensor& mean) {
+    check_real("nanvar", x);
+    if (ir::is_inexact(x.dtype()))
+        return spread("nanvar", x, axis, dtype, ddof, keepdims, where, mean,
+                      [](const Tensor& variance) { return variance; });
+    check_mean("nanvar", mean);
+    return errors_as("nanvar", [&] { return var(x, axis, dtype, ddof, keepdims, where); });
+}
+
+Tensor nanstd(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
+              bool keepdims, const Tensor& where, const Tensor& mean) {
+    check_real("nanstd", x);
+    if (ir::is_inexact(x.dtype()))
+        return spread("nanstd", x, axis, dtype, ddof, keepdims, where, mean,
+                      [](const Tensor& variance) { return apply("sqrt", {variance}); });
+    check_mean("nanstd", mean);
+    return errors_as("nanstd", [&] { return std(x, axis, dtype, ddof, keepdims, where); });
+}
+
+Tensor nanargmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+    return position("nanargmax", Argument{"argmax", argmax}, -infinity, x, axis, keepdims);
+}
+
+Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+    return position("nanargmin", Argument{"argmin", argmin}, infinity, x, axis, keepdims);
+}
+
+Tensor nancumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+    return errors_as("nancumsum", [&] { return cumsum(replaced("nancumsum", x, 0), axis, dtype); });
+}
+
+Tensor nancumprod(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+    return errors_as("nancumprod",
+                     [&] { return cumprod(replaced("nancumprod", x, 1), axis, dtype); });
+}
+
+}  // namespace composit::numpy

@@ -1,0 +1,84 @@
+// fix, sinc and nan_to_num as graphs of rows.
+#include "composit/numpy/special.h"
+
+#include "composit/base/error.h"
+#include "composit/base/errors_as.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/one_node.h"
+#include "composit/ops/ops.h"
+
+#include <limits>
+#include <numbers>
+
+namespace composit::numpy {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The greatest number of a floating dtype.
+double greatest(DType dtype) {
+    switch (dtype) {
+        case DType::float16: return 65504;
+        case DType::bfloat16: return 0x1.FEp127;
+        case DType::float32: return std::numeric_limits<float>::max();
+        default: return std::numeric_limits<double>::max();
+    }
+}
+
+// What sinc divides by where x is 0: sin of it is itself.
+double smallest_step(DType dtype) {
+    switch (dtype) {
+        case DType::float16: return 0x1p-10;
+        case DType::bfloat16: return 0x1p-7;
+        case DType::float32: return std::numeric_limits<float>::epsilon();
+        default: return std::numeric_limits<double>::epsilon();
+    }
+}
+
+// A replacement in x's shape and dtype.
+Tensor fitted(const Tensor& replacement, const Tensor& x) {
+    user_check<TypeError>(!ir::is_complex(replacement.dtype()),
+                          "nan_to_num: Cannot cast scalar from dtype('", replacement.dtype(),
+                          "') to dtype('", x.dtype(), "') according to the rule 'same_kind'.");
+    return broadcast_to(ops::astype(replacement, x.dtype()), x.shape());
+}
+
+}  // namespace
+
+Tensor fix(const Tensor& x) {
+    return errors_as("fix", [&] { return apply("trunc", {x}); });
+}
+
+Tensor sinc(const Tensor& x) {
+    const Tensor value = strong(x);
+    user_check<NotSupported>(!ir::is_complex(value.dtype()), "sinc: ", value.dtype(),
+                             " is not supported yet. A real dtype is required.");
+    return one_node("sinc", {value}, [](const Tensors& operands) {
+        const Tensor scaled = apply("multiply", {std::numbers::pi, operands[0]});
+        const Tensor angle =
+            apply("where", {apply("not_equal", {scaled, 0}), scaled,
+                            scalar(scaled.dtype(), smallest_step(scaled.dtype()))});
+        return apply("divide", {apply("sin", {angle}), angle});
+    });
+}
+
+Tensor nan_to_num(const Tensor& x, const Operand& nan, const Operand& posinf,
+                  const Operand& neginf) {
+    user_check<NotSupported>(!ir::is_complex(x.dtype()), "nan_to_num: ", x.dtype(),
+                             " is not supported yet. A real dtype is required.");
+    const Tensor value = strong(x);
+    if (!ir::is_inexact(value.dtype())) return value;
+    return errors_as("nan_to_num", [&] {
+        const double most = greatest(value.dtype());
+        const Tensor high = posinf ? fitted(posinf, value) : scalar(value.dtype(), most);
+        const Tensor low = neginf ? fitted(neginf, value) : scalar(value.dtype(), -most);
+        const Tensor finite =
+            apply("where", {apply("equal", {value, infinity}), high,
+                            apply("where", {apply("equal", {value, -infinity}), low, value})});
+        return apply("where", {apply("isnan", {value}), fitted(nan, value), finite});
+    });
+}
+
+}  // namespace composit::numpy
