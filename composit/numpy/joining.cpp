@@ -71,6 +71,9 @@ Tensor append(const Tensor& x, const Tensor& values, std::optional<int64_t> axis
 std::vector<Tensor> split(const Tensor& x, int64_t sections, int64_t axis) {
     const int64_t along = normalize_axis("split", axis, x.rank());
     const int64_t length = x.shape()[static_cast<size_t>(along)];
+    user_check<ZeroDivisionError>(sections != 0,
+                                  "split: integer modulo by zero: number sections "
+                                  "is 0. At least 1 is required.");
     user_check<ValueError>(sections > 0, "split: number sections must be larger than 0, not ",
                            sections, ".");
     user_check(length % sections == 0,

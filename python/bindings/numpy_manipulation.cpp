@@ -1,9 +1,9 @@
 // composit/numpy/manipulation.h.
 #include "casters.h"
 #include "composit/numpy/manipulation.h"
-#include "content.h"
 #include "location.h"
 #include "numpy.h"
+#include "viewing.h"
 
 #include <nanobind/stl/pair.h>
 
@@ -13,16 +13,6 @@ namespace {
 using numpy::Axis;
 using MaybeAxis = std::optional<int64_t>;
 using Integers = std::vector<int64_t>;
-
-// Functions whose results share memory with their first argument in NumPy.
-template <class... Arguments, class Function>
-auto viewing(Function function) {
-    return [function](nb::handle x, Arguments... arguments) {
-        const Tensor result = function(tensor_from(x), std::move(arguments)...);
-        if (!nb::isinstance<LazyTensor>(x)) return wrap(result);
-        return wrap_view(result, content_of<LazyTensor>(x));
-    };
-}
 
 void bind_views(nb::module_& module) {
     const nb::call_guard<Located> located;
@@ -45,14 +35,6 @@ void bind_views(nb::module_& module) {
     module.def("broadcast_to", viewing<Integers>(numpy::broadcast_to), located);
     module.def("flip", viewing<Axis>(numpy::flip), located);
     module.def("rot90", viewing<int64_t, std::pair<int64_t, int64_t>>(numpy::rot90), located);
-}
-
-nb::list viewed(const std::vector<Tensor>& parts, nb::handle x) {
-    nb::list result;
-    for (const Tensor& part : parts)
-        result.append(nb::isinstance<LazyTensor>(x) ? wrap_view(part, content_of<LazyTensor>(x))
-                                                    : wrap(part));
-    return result;
 }
 
 void bind_parts(nb::module_& module) {

@@ -7,17 +7,21 @@ from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import manipulation, random
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
+from composit.numpy.assembling import *
 from composit.numpy.comparisons import *
 from composit.numpy.complex_parts import *
 from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
 from composit.numpy.differences import *
+from composit.numpy.index_arrays import *
 from composit.numpy.linear import *
 from composit.numpy.manipulation import *
 from composit.numpy.nan_reductions import *
 from composit.numpy.reductions import *
 from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
+from composit.numpy.selecting import *
 from composit.numpy.special import *
+from composit.numpy.writing import *
 
 _table = ufuncs()
 globals().update(_table)

@@ -1,0 +1,84 @@
+// composit/numpy/selecting.h and writing.h.
+#include "casters.h"
+#include "composit/numpy/selecting.h"
+#include "composit/numpy/writing.h"
+#include "indexing.h"
+#include "location.h"
+#include "numpy.h"
+
+namespace composit::python {
+namespace {
+
+// One integer, a slice, or an array of integers or a mask.
+numpy::Positions positions_from(nb::handle value) {
+    if (PySlice_Check(value.ptr())) return std::get<numpy::Slice>(index_from(value)[0]);
+    if (PyLong_CheckExact(value.ptr())) return integer_from(value);
+    return tensor_from(value);
+}
+
+void bind_writing(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("put_along_axis", &numpy::put_along_axis, nb::arg("x"), nb::arg("indices"),
+               nb::arg("values"), nb::arg("axis").none(), located);
+    module.def("fill_diagonal", &numpy::fill_diagonal, located);
+    module.def("put", &numpy::put, located);
+    module.def("place", &numpy::place, located);
+    module.def("putmask", &numpy::putmask, located);
+    module.def(
+        "copyto",
+        [](const Tensor& x, const numpy::Operand& source, const std::string& casting,
+           const MaybeOperand& where) { return numpy::copyto(x, source, casting, where); },
+        nb::arg("x"), nb::arg("source"), nb::arg("casting"), nb::arg("where").none(), located);
+}
+
+}  // namespace
+
+void bind_numpy_selecting(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def(
+        "select",
+        [](const std::vector<Tensor>& conditions, const std::vector<Tensor>& choices,
+           const numpy::Operand& otherwise) {
+            return numpy::select(conditions, {choices.begin(), choices.end()}, otherwise);
+        },
+        located);
+    module.def("choose", &numpy::choose, located);
+    module.def("extract", &numpy::extract, located);
+    module.def("compress", &numpy::compress, nb::arg("condition"), nb::arg("x"),
+               nb::arg("axis").none(), located);
+    module.def("trim_zeros", &numpy::trim_zeros, located);
+    module.def(
+        "insert",
+        [](const Tensor& x, nb::handle positions, const numpy::Operand& values,
+           std::optional<int64_t> axis) {
+            return numpy::insert(x, positions_from(positions), values, axis);
+        },
+        nb::arg("x"), nb::arg("positions").none(), nb::arg("values"), nb::arg("axis").none(),
+        located);
+    module.def(
+        "delete",
+        [](const Tensor& x, nb::handle positions, std::optional<int64_t> axis) {
+            return numpy::delete_(x, positions_from(positions), axis);
+        },
+        nb::arg("x"), nb::arg("positions").none(), nb::arg("axis").none(), located);
+    // Functions of the user's: what they return is taken like any operand.
+    module.def(
+        "apply_along_axis",
+        [](nb::object function, int64_t axis, const Tensor& x) {
+            const auto call = [&](const Tensor& row) { return tensor_from(function(wrap(row))); };
+            return numpy::apply_along_axis(call, axis, x);
+        },
+        located);
+    module.def(
+        "apply_over_axes",
+        [](nb::object function, const Tensor& x, const std::vector<int64_t>& axes) {
+            const auto call = [&](const Tensor& at, int64_t axis) {
+                return tensor_from(function(wrap(at), axis));
+            };
+            return numpy::apply_over_axes(call, x, axes);
+        },
+        located);
+    bind_writing(module);
+}
+
+}  // namespace composit::python

@@ -1,0 +1,142 @@
+"""Putting tensors together of parts, taking parts off, and products of stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import refuse, write_out
+from composit.numpy.manipulation import _sections
+
+_c = _core.numpy
+
+
+def column_stack(tup: Any) -> LazyTensor:
+    """Joined as columns; parts of one dimension are columns."""
+    return _c.column_stack(tup)
+
+
+def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
+    """Joined as rows: vstack's old name."""
+    if casting != "same_kind":
+        refuse("row_stack", casting=casting)
+    return _c.row_stack(tup if dtype is None else [_c.astype(part, dtype) for part in tup])
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
+    """split along the second axis (the only one of 1-d tensors)."""
+    sections = _sections(indices_or_sections)
+    if sections is not None:
+        return tuple(_c.hsplit(ary, sections))
+    return tuple(_c.hsplit_at(ary, indices_or_sections))
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
+    """split along the first axis."""
+    sections = _sections(indices_or_sections)
+    if sections is not None:
+        return tuple(_c.vsplit(ary, sections))
+    return tuple(_c.vsplit_at(ary, indices_or_sections))
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
+    """split along the third axis."""
+    sections = _sections(indices_or_sections)
+    if sections is not None:
+        return tuple(_c.dsplit(ary, sections))
+    return tuple(_c.dsplit_at(ary, indices_or_sections))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[LazyTensor, ...]:
+    """x[0], x[1], … of an axis."""
+    return tuple(_c.unstack(x, axis))
+
+
+def block(arrays: Any) -> LazyTensor:
+    """Nested lists of blocks, joined: the innermost along the last axis."""
+    return _c.block(arrays)
+
+
+def diagflat(v: Any, k: int = 0) -> LazyTensor:
+    """The flattened v on the k-th diagonal of a square of zeros."""
+    return _c.diagflat(v, k)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> LazyTensor:
+    """Powers of x as columns, the highest first unless increasing."""
+    return _c.vander(x, N, bool(increasing))
+
+
+def kron(a: Any, b: Any) -> LazyTensor:
+    """Kronecker's product: a block of b for each element of a."""
+    return _c.kron(a, b)
+
+
+def _ends(function: str, start: Any, stop: Any, num: Any, axis: Any) -> tuple[float, float, int]:
+    """The numbers between which a sequence runs, and how many it has."""
+    for value in (start, stop):
+        if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
+            refuse(function, start=start, stop=stop)
+    _c.normalize_axis(function, _core.integer(axis), 1)
+    return _core.number(start), _core.number(stop), _core.integer(num)
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
+    dtype: Any = None, axis: int = 0,
+) -> LazyTensor:  # fmt: skip
+    """base to the powers of linspace(start, stop, num)."""
+    first, last, count = _ends("logspace", start, stop, num, axis)
+    if getattr(base, "shape", ()) != () or isinstance(base, (list, tuple)):
+        refuse("logspace", base=base)
+    return _c.logspace(first, last, count, bool(endpoint), _core.number(base), dtype)
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> LazyTensor:
+    """`num` values from start to stop, each a constant multiple of the one before."""
+    first, last, count = _ends("geomspace", start, stop, num, axis)
+    return _c.geomspace(first, last, count, bool(endpoint), dtype)
+
+
+def _product(function: str, x1: Any, x2: Any, out: Any, dtype: Any, casting: Any, **more: Any):
+    if casting != "same_kind":
+        refuse(function, casting=casting)
+    if more.pop("order", "K") not in ("K", "C", "A"):
+        raise ValueError(with_location(f"{function}: order must be 'K', 'C' or 'A'."))
+    refuse(function, **more)
+    if dtype is not None:
+        x1, x2 = _c.astype(x1, dtype), _c.astype(x2, dtype)
+    return write_out(function, getattr(_c, function)(x1, x2), out)
+
+
+def matvec(
+    x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, casting: str = "same_kind",
+    order: str = "K", dtype: Any = None,
+) -> Any:  # fmt: skip
+    """Products of matrices (…, m, n) and vectors (…, n)."""
+    return _product("matvec", x1, x2, out, dtype, casting, order=order, axes=axes)
+
+
+def vecmat(
+    x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, casting: str = "same_kind",
+    order: str = "K", dtype: Any = None,
+) -> Any:  # fmt: skip
+    """Products of vectors (…, n) and matrices (…, n, m)."""
+    return _product("vecmat", x1, x2, out, dtype, casting, order=order, axes=axes)
+
+
+def vecdot(
+    x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, axis: int = -1,
+    keepdims: bool = False, casting: str = "same_kind", order: str = "K", dtype: Any = None,
+) -> Any:  # fmt: skip
+    """Sums of products along one axis of both; the other axes broadcast."""
+    if casting != "same_kind":
+        refuse("vecdot", casting=casting)
+    refuse("vecdot", axes=axes, order=None if order in ("K", "C", "A") else order)
+    if dtype is not None:
+        x1, x2 = _c.astype(x1, dtype), _c.astype(x2, dtype)
+    result = _c.vecdot(x1, x2, axis)
+    return write_out("vecdot", _c.expand_dims(result, axis) if keepdims else result, out)

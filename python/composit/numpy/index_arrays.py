@@ -1,0 +1,104 @@
+"""Index arrays: grids of positions, triangles and diagonals, positions of what is not zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, _mismatch
+from composit._core import LazyTensor
+from composit.numpy._ufunc import refuse
+
+_c = _core.numpy
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[LazyTensor, ...]:
+    """Indices of the main diagonal of a hypercube."""
+    return tuple(_c.diag_indices(n, ndim))
+
+
+def diag_indices_from(arr: Any) -> tuple[LazyTensor, ...]:
+    """Indices of arr's main diagonal."""
+    return tuple(_c.diag_indices_from(arr))
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[LazyTensor, ...]:
+    """Indices at and below the k-th diagonal of an (n, m) matrix."""
+    return tuple(_c.tril_indices(n, k, m))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[LazyTensor, ...]:
+    """Indices at and above the k-th diagonal of an (n, m) matrix."""
+    return tuple(_c.triu_indices(n, k, m))
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[LazyTensor, ...]:
+    """Indices at and below the k-th diagonal of arr."""
+    return tuple(_c.tril_indices_from(arr, k))
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[LazyTensor, ...]:
+    """Indices at and above the k-th diagonal of arr."""
+    return tuple(_c.triu_indices_from(arr, k))
+
+
+def _function(value: Any) -> Any:
+    if not callable(value):
+        raise TypeError(_mismatch.wrong(value, "A function"))
+    return value
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[LazyTensor, ...]:
+    """Where mask_func(ones((n, n)), k) is not zero: evaluates it now."""
+    size = _core.integer(n)
+    return tuple(_c.nonzero(_function(mask_func)(_c.ones((size, size), int), k)))
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """The position of each element along each axis; sparse ones broadcast to the whole."""
+    lengths = _core.integers(dimensions)
+    return tuple(_c.sparse_indices(lengths, dtype)) if sparse else _c.indices(lengths, dtype)
+
+
+def fromfunction(
+    function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
+) -> Any:
+    """What the function makes of the positions along each axis."""
+    refuse("fromfunction", like=like)
+    lengths = _core.integers(shape)
+    grid = _c.broadcast_arrays(_c.sparse_indices(lengths, dtype)) if lengths else ()
+    return _function(function)(*grid, **kwargs)
+
+
+def ix_(*args: Any) -> tuple[LazyTensor, ...]:
+    """Sequences along axes of their own, which select their cross product."""
+    from composit.numpy import asarray
+
+    sequences = []
+    for sequence in args:
+        given = asarray(sequence)
+        has_dtype = hasattr(sequence, "dtype")  # an empty list has none
+        sequences.append(given if has_dtype or given.size else _c.astype(given, int))
+    return tuple(_c.ix(sequences))
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C"
+) -> LazyTensor:
+    """Positions in the flattened array of the elements at some indices."""
+    modes = [mode] if isinstance(mode, str) else mode
+    return _c.ravel_multi_index(multi_index, dims, modes, order)
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[LazyTensor, ...]:
+    """Indices, one tensor per axis, of positions in the flattened array."""
+    return tuple(_c.unravel_index(indices, shape, order))
+
+
+def argwhere(a: Any) -> LazyTensor:
+    """Indices of the elements that are not zero, one row each: evaluates `a` now."""
+    return _c.argwhere(a)
+
+
+def flatnonzero(a: Any) -> LazyTensor:
+    """Positions in the flattened `a` of what is not zero: evaluates `a` now."""
+    return _c.flatnonzero(a)

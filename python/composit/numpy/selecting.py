@@ -1,0 +1,108 @@
+"""Choosing, inserting and deleting elements; functions applied along axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, _mismatch
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import write_out
+from composit.numpy.creation import asarray
+
+_c = _core.numpy
+
+
+def _function(value: Any) -> Any:
+    if not callable(value):
+        raise TypeError(_mismatch.wrong(value, "A function"))
+    return value
+
+
+def _listed(value: Any) -> list[Any]:
+    try:
+        return list(value)
+    except TypeError:
+        raise TypeError(_mismatch.wrong(value, "A sequence")) from None
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> LazyTensor:
+    """Elements of the first choice whose condition holds, else the default."""
+    return _c.select(condlist, choicelist, default)
+
+
+def _conditions(x: LazyTensor, condlist: Any) -> list[Any]:
+    """condlist as a list: it may be a condition itself, by NumPy's rule."""
+    if isinstance(condlist, (bool, int, float)) or getattr(condlist, "shape", None) == ():
+        return [condlist]
+    conditions = _listed(condlist)
+    first = conditions[0] if conditions else None
+    is_list = isinstance(first, list) or getattr(first, "ndim", 0) > 0
+    return conditions if is_list or x.ndim == 0 else [condlist]
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> LazyTensor:
+    """Functions, or values, of the elements of x for which conditions hold: evaluates those now.
+    One function more than conditions is for the elements of none."""
+    x = asarray(x)
+    masks = [_c.astype(condition, bool) for condition in _conditions(x, condlist)]
+    functions = _listed(funclist)
+    if len(functions) == len(masks) + 1:
+        masks.append(~_c.any(_c.stack(masks, 0, None), 0, False, None))
+    elif len(functions) != len(masks):
+        count = len(masks)
+        raise ValueError(
+            with_location(
+                f"piecewise: with {count} condition(s), either {count} or {count + 1} functions "
+                f"are expected, not {len(functions)}."
+            )
+        )
+    result = _c.zeros_like(x, None, None)
+    for mask, function in zip(masks, functions):
+        if callable(function):
+            selected = _c.get_item(x, mask)
+            if selected.size == 0:
+                continue
+            function = function(selected, *args, **kw)
+        result = _c.set_item(result, mask, function)
+    return result
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
+    """The element of choices[a[i]] at each position i."""
+    return write_out("choose", _c.choose(a, choices, mode), out)
+
+
+def extract(condition: Any, arr: Any) -> LazyTensor:
+    """The elements of the flattened arr where the condition holds: evaluates the condition now."""
+    return _c.extract(condition, arr)
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> LazyTensor:
+    """The slices of `a` at which the condition holds: evaluates the condition now."""
+    return write_out("compress", _c.compress(condition, a, axis), out)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> LazyTensor:
+    """Without the zeros at the front and back: evaluates filt now."""
+    return _c.trim_zeros(filt, trim, axis)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> LazyTensor:
+    """Values before the positions obj: an integer, a slice, a mask or several integers."""
+    return _c.insert(arr, obj, values, axis)
+
+
+def delete(arr: Any, obj: Any, axis: int | None = None) -> LazyTensor:
+    """Without the slices at obj: an integer, a slice, a mask or several integers."""
+    return _c.delete(arr, obj, axis)
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> LazyTensor:
+    """The function of every 1-d slice along an axis."""
+    function = _function(func1d)
+    return _c.apply_along_axis(lambda row: function(row, *args, **kwargs), axis, arr)
+
+
+def apply_over_axes(func: Any, a: Any, axes: Any) -> LazyTensor:
+    """func(a, axis) for one axis after another."""
+    return _c.apply_over_axes(_function(func), a, axes)

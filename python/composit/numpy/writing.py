@@ -1,0 +1,65 @@
+"""NumPy's in-place functions: they put another node into a tensor's cell, or write an ndarray."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, _mismatch
+from composit._core import LazyTensor
+
+_c = _core.numpy
+
+
+def _write(target: Any, changed: LazyTensor) -> None:
+    """What `changed` holds becomes the target's value."""
+    if isinstance(target, LazyTensor):
+        target.replaced(changed)
+    else:
+        target[...] = changed.evaluated()
+
+
+def _target(value: Any) -> Any:
+    """The value, which can be written."""
+    import numpy as np
+
+    if not isinstance(value, (LazyTensor, np.ndarray)):
+        raise TypeError(_mismatch.wrong(value, "A tensor, or an ndarray,"))
+    return value
+
+
+def _listed(value: Any, dtype: Any) -> Any:
+    """A list's elements in a dtype, by the rules of asarray, as NumPy takes them; others as is."""
+    from composit.numpy import asarray
+
+    return asarray(value, dtype) if isinstance(value, (list, tuple)) else value
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """take_along_axis's elements replaced by values."""
+    _write(arr, _c.put_along_axis(_target(arr), indices, values, axis))
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """The main diagonal replaced by val."""
+    _write(a, _c.fill_diagonal(_target(a), val, bool(wrap)))
+
+
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Elements of the flattened `a` replaced; v repeats."""
+    _write(a, _c.put(_target(a), _listed(ind, int), _listed(v, a.dtype), mode))
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """The elements where the mask holds replaced by the values, one after the other."""
+    _write(arr, _c.place(_target(arr), mask, _listed(vals, arr.dtype)))
+
+
+def putmask(a: Any, /, mask: Any, values: Any) -> None:
+    """The elements where the mask holds replaced by the values at the same positions."""
+    _write(a, _c.putmask(_target(a), mask, _listed(values, a.dtype)))
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """dst's elements replaced by src's, where `where` holds."""
+    mask = None if where is True else where
+    _write(dst, _c.copyto(_target(dst), src, casting, mask))
