@@ -45,6 +45,7 @@ NB_MODULE(_core, module) {
     bind_numpy_nan_reductions(numpy);
     bind_numpy_differences(numpy);
     bind_numpy_special(numpy);
+    bind_numpy_windows(numpy);
     nb::module_ random = module.def_submodule("random", "composit/random/*.h");
     bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");

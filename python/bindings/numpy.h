@@ -20,5 +20,6 @@ void bind_numpy_comparisons(nanobind::module_& module);
 void bind_numpy_nan_reductions(nanobind::module_& module);
 void bind_numpy_differences(nanobind::module_& module);
 void bind_numpy_special(nanobind::module_& module);
+void bind_numpy_windows(nanobind::module_& module);
 
 }  // namespace composit::python

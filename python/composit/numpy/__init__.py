@@ -10,6 +10,7 @@ from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.assembling import *
 from composit.numpy.comparisons import *
 from composit.numpy.complex_parts import *
+from composit.numpy.correlation import *
 from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
 from composit.numpy.differences import *
@@ -21,6 +22,7 @@ from composit.numpy.reductions import *
 from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
 from composit.numpy.selecting import *
 from composit.numpy.special import *
+from composit.numpy.windows import *
 from composit.numpy.writing import *
 
 _table = ufuncs()
@@ -97,6 +99,7 @@ _hidden = {
     "with_location",
     "write_out",
     "ufuncs",
+    "warnings",
 }
 __all__ = [name for name in dir() if not name.startswith("_") and name not in _hidden]
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 HEADERS = [
-    "numpy/comparisons.h", "numpy/complex_parts.h", "numpy/creation.h", "numpy/differences.h",
-    "numpy/linear.h", "numpy/manipulation.h", "numpy/nan_reductions.h", "numpy/reductions.h",
-    "numpy/special.h", "numpy/random.h", "nn/operations.h", "nn/layers.h", "nn/training.h",
-    "nn/initializers.h", "nn/differentiation.h", "random/distributions.h",
+    "numpy/comparisons.h", "numpy/complex_parts.h", "numpy/correlation.h", "numpy/creation.h",
+    "numpy/differences.h", "numpy/linear.h", "numpy/manipulation.h", "numpy/nan_reductions.h",
+    "numpy/reductions.h", "numpy/special.h", "numpy/random.h", "numpy/windows.h",
+    "nn/operations.h", "nn/layers.h", "nn/training.h", "nn/initializers.h",
+    "nn/differentiation.h", "random/distributions.h",
 ]  # fmt: skip
 # Nothing can be wrong with their arguments, or they only keep a value.
 HARMLESS = {"asarray", "scalar", "state", "iscomplexobj", "isrealobj"}
