@@ -15,6 +15,7 @@ from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
 from composit.numpy.differences import *
 from composit.numpy.index_arrays import *
+from composit.numpy.kinds import *
 from composit.numpy.linear import *
 from composit.numpy.manipulation import *
 from composit.numpy.nan_reductions import *

@@ -288,3 +288,26 @@ def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -
             )
         )
     return _core.constant(values, name)
+
+
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
+    like: Any = None,
+) -> LazyTensor:  # fmt: skip
+    """asarray: composit has one class of tensors."""
+    return asarray(a, dtype, order, device=device, copy=copy, like=like)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
+    """asarray with at least one dimension."""
+    return _c.atleast_1d(asarray(a, dtype, like=like))
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> LazyTensor:
+    """asarray of values that are finite: evaluates them now."""
+    import numpy as np
+
+    result = asarray(a, dtype, order)
+    if result.dtype.kind == "f" and not np.isfinite(result.evaluated()).all():
+        raise ValueError(with_location("asarray_chkfinite: array must not contain infs or NaNs"))
+    return result

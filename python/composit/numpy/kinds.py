@@ -1,0 +1,73 @@
+"""Questions about dtypes and objects, which need no graph: NumPy answers them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit._core import LazyTensor, with_location
+
+_CLASSES = (TypeError, ValueError, OverflowError, LookupError, AttributeError)
+
+
+def _asked(function: str, *arguments: Any, **options: Any) -> Any:
+    """What NumPy's function says; its errors, of the same class, with the user's line."""
+    import numpy as np
+
+    try:
+        return getattr(np, function)(*arguments, **options)
+    except _CLASSES as error:
+        kind = next(known for known in _CLASSES if isinstance(error, known))
+        types = ", ".join(type(argument).__name__ for argument in arguments)
+        raise kind(
+            with_location(
+                f"{function}: NumPy's {function} does not take these values, of types ({types}). "
+                "Others are required."
+            )
+        ) from None
+
+
+def _dtype(value: Any) -> Any:
+    return value.dtype if isinstance(value, LazyTensor) else value
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a dtype, or a tensor's, may be converted under a rule of casting."""
+    return _asked("can_cast", _dtype(from_), to, casting)
+
+
+def promote_types(type1: Any, type2: Any, /) -> Any:
+    """The smallest dtype to which both convert safely."""
+    return _asked("promote_types", type1, type2)
+
+
+def common_type(*arrays: Any) -> Any:
+    """The floating dtype that holds all of these tensors' elements."""
+    import numpy as np
+
+    like = [np.empty(0, a.dtype) if isinstance(a, LazyTensor) else a for a in arrays]
+    return _asked("common_type", *like)
+
+
+def mintypecode(typechars: Any, typeset: Any = "GDFgdf", default: str = "d") -> str:
+    """The character of the smallest dtype to which those of `typechars` convert safely."""
+    return _asked("mintypecode", typechars, typeset, default)
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether a dtype is below another in NumPy's hierarchy."""
+    return _asked("issubdtype", arg1, arg2)
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind: "bool", "integral", "real floating", …"""
+    return _asked("isdtype", dtype, kind)
+
+
+def isscalar(element: Any) -> bool:
+    """Whether this is a number or a text, and no tensor."""
+    return _asked("isscalar", element)
+
+
+def iterable(y: Any) -> bool:
+    """Whether iteration over y is possible."""
+    return y.ndim > 0 if isinstance(y, LazyTensor) else _asked("iterable", y)
