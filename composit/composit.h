@@ -27,6 +27,7 @@
 #include "composit/numpy/random.h"
 #include "composit/numpy/reductions.h"
 #include "composit/numpy/selecting.h"
+#include "composit/numpy/sorting.h"
 #include "composit/numpy/special.h"
 #include "composit/numpy/windows.h"
 #include "composit/numpy/writing.h"

@@ -16,6 +16,7 @@ void register_reduce();
 void register_contract();
 void register_convolve();
 void register_layout();
+void register_sort();
 void register_windows();
 void register_gather();
 
@@ -65,6 +66,7 @@ void register_operations() {
     register_contract();
     register_convolve();
     register_layout();
+    register_sort();
     register_windows();
     register_gather();
     call_operation();

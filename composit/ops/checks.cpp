@@ -77,6 +77,12 @@ void check_scan(const Operands& operands, const Attributes& attributes) {
     check_axis("scan", checked_attribute<int64_t>("scan", attributes, "axis"), operands[0].rank());
 }
 
+void check_argsort(const Operands& operands, const Attributes& attributes) {
+    check_operand_count("argsort", operands, 1);
+    check_axis("argsort", checked_attribute<int64_t>("argsort", attributes, "axis"),
+               operands[0].rank());
+}
+
 void check_contract(const Operands& operands, const Attributes& attributes) {
     check_operand_count("contract", operands, 2);
     const char* const names[2][2] = {{"batch_a", "contracted_a"}, {"batch_b", "contracted_b"}};

@@ -41,6 +41,11 @@ Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims = fal
 // Running sum, product, maximum or minimum along one axis.
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 
+// ----- sort.cpp
+// Positions (int64) along an axis in the order of the values, which are real: equals, as 0 and -0
+// are, keep their order, NaN come last.
+Tensor argsort(const Tensor& x, int64_t axis);
+
 // ----- contract.cpp
 // Every batched tensordot. Result dimensions: batch (as paired), then the free axes of a, then
 // those of b, each in their order; the contracted axes pair up in the order given. Dtypes must be

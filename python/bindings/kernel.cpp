@@ -78,6 +78,14 @@ struct Fields {
         fields["output"] = body.output;
         return fields;
     }
+    nb::dict operator()(const kernel::Sort& body) const {
+        nb::dict fields;
+        fields["extents"] = body.extents;
+        fields["input"] = body.input;
+        fields["output"] = body.output;
+        fields["spare"] = body.spare;
+        return fields;
+    }
     nb::dict operator()(const kernel::Pack& body) const {
         nb::dict fields;
         fields["across"] = body.across;

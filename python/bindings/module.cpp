@@ -40,6 +40,7 @@ NB_MODULE(_core, module) {
     bind_numpy_assembling(numpy);
     bind_numpy_index_arrays(numpy);
     bind_numpy_selecting(numpy);
+    bind_numpy_sorting(numpy);
     bind_numpy_random(numpy);
     bind_numpy_comparisons(numpy);
     bind_numpy_nan_reductions(numpy);

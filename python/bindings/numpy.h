@@ -15,6 +15,7 @@ void bind_numpy_indexing(nanobind::module_& module);
 void bind_numpy_assembling(nanobind::module_& module);
 void bind_numpy_index_arrays(nanobind::module_& module);
 void bind_numpy_selecting(nanobind::module_& module);
+void bind_numpy_sorting(nanobind::module_& module);
 void bind_numpy_random(nanobind::module_& module);
 void bind_numpy_comparisons(nanobind::module_& module);
 void bind_numpy_nan_reductions(nanobind::module_& module);

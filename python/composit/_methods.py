@@ -148,6 +148,20 @@ def _fill(self: LazyTensor, value: Any) -> None:
     self[...] = value
 
 
+def _sort(
+    self: LazyTensor, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
+    """Puts the values in ascending order along an axis, in place."""
+    self[...] = cnp.sort(self, axis, kind, order, stable=stable)
+
+
+def _partition(
+    self: LazyTensor, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+) -> None:
+    """Puts what is smaller than the kth value before it, in place."""
+    self[...] = cnp.partition(self, kth, axis, kind, order)
+
+
 def _flat(self: LazyTensor) -> LazyTensor:
     return self.ravel()
 
@@ -161,7 +175,7 @@ def attach() -> None:
     functions = [
         "sum", "prod", "max", "min", "mean", "var", "std", "argmax", "argmin", "any", "all",
         "cumsum", "cumprod", "ravel", "squeeze", "swapaxes", "repeat", "take", "diagonal",
-        "trace", "dot", "nonzero",
+        "trace", "dot", "nonzero", "argsort", "argpartition", "searchsorted",
     ]  # fmt: skip
     for name in functions:
         setattr(LazyTensor, name, getattr(cnp, name))
@@ -173,6 +187,7 @@ def attach() -> None:
         "__index__": _index, "__bool__": _scalar(bool), "__int__": _scalar(int),
         "__float__": _scalar(float), "__complex__": _scalar(complex),
         "__array_ufunc__": _dispatch.array_ufunc, "__array_function__": _dispatch.array_function,
+        "sort": _sort, "partition": _partition,
         "copy": lambda self, order="C": self.copied(),
         "__copy__": lambda self: self.copied(),
         "__deepcopy__": lambda self, memo: self.copied(),

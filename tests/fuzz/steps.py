@@ -94,7 +94,7 @@ def reduction(w: Any) -> str:
 
 def running(w: Any) -> str:
     x = w.of_rank(1)
-    return f"cnp.{w.one_of(('cumsum', 'cumsum', 'cumprod'))}({x}, axis={w.axis(x)})"
+    return f"cnp.{w.one_of(('cumsum', 'cumsum', 'cumprod', 'sort'))}({x}, axis={w.axis(x)})"
 
 
 def matmul(w: Any) -> str:

@@ -20,6 +20,7 @@ namespace composit::interpreter::COMPOSIT_ISA {
 #include "composit/backends/c_family/prelude/reduce_position.h"
 #include "composit/backends/c_family/prelude/scan.h"
 #include "composit/backends/c_family/prelude/scatter.h"
+#include "composit/backends/c_family/prelude/sort.h"
 
 extern const NamedKernel named_kernels[];  // generated
 extern const int64_t named_kernel_count;
@@ -335,6 +336,24 @@ FoldKernel find_fold(DType dtype) {
     return dtype == DType::boolean ? nullptr : for_type<FoldKernel>(dtype, FindFold{});
 }
 
+template <class T>
+void run_sort(const SortArguments& a, int64_t begin, int64_t end) {
+    sort_rows(SortTask<T>{static_cast<const T*>(a.input), a.output, a.spare, loops(a.outer),
+                          a.input_outer, a.output_outer, a.spare_outer, a.length, a.stride},
+              begin, end);
+}
+
+struct FindSort {
+    template <class T>
+    SortKernel of() const {
+        return run_sort<T>;
+    }
+};
+
+SortKernel find_sort(DType dtype) {
+    return dtype == DType::boolean ? run_sort<uint8_t> : for_type<SortKernel>(dtype, FindSort{});
+}
+
 }  // namespace
 
 extern const KernelSet set;
@@ -349,6 +368,7 @@ const KernelSet set = {
     {run_gather<uint8_t>, run_gather<uint16_t>, run_gather<uint32_t>, run_gather<uint64_t>,
      run_gather<Bytes16>},
     find_scatter,
-    find_fold};
+    find_fold,
+    find_sort};
 
 }  // namespace composit::interpreter::COMPOSIT_ISA

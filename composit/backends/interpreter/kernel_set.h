@@ -114,6 +114,16 @@ struct FoldArguments {  // see prelude/fold.h
 };
 using FoldKernel = void (*)(const FoldArguments& arguments, int64_t begin, int64_t end);
 
+struct SortArguments {  // see prelude/sort.h
+    const void* input;
+    int64_t* output;
+    int64_t* spare;
+    LoopNest outer;
+    const int64_t *input_outer, *output_outer, *spare_outer;
+    int64_t length, stride;
+};
+using SortKernel = void (*)(const SortArguments& arguments, int64_t begin, int64_t end);
+
 // Entries are null where a dtype or combiner has no kernel.
 struct KernelSet {
     const char* name;  // "baseline", "avx2", "avx512"
@@ -126,6 +136,7 @@ struct KernelSet {
     MoveKernel gather[5];
     MoveKernel (*scatter)(bool add, ir::DType dtype);
     FoldKernel (*fold)(ir::DType dtype);
+    SortKernel (*sort)(ir::DType dtype);
 
     VectorKernel find(const std::string& symbol) const;  // null when there is none
 };

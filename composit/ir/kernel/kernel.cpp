@@ -104,6 +104,7 @@ void Fingerprint::add(const Kernel& kernel) {
             all(f.outer, f.positions, f.counts, f.window, f.steps, f.dilations);
             all(f.input, f.output);
         },
+        [&](const Sort& s) { all(s.extents, s.input, s.output, s.spare); },
         [&](const Pack& p) { all(p.across, p.depth, uint64_t{p.is_left}, p.from, p.to); },
         [&](const Fused& f) {
             add(f.pieces);
@@ -152,8 +153,9 @@ std::string_view name(BufferKind kind) {
 }
 
 std::string_view kind_name(const Kernel& kernel) {
-    static constexpr std::string_view names[] = {"Map",     "Reduce", "Scan", "Contract", "Gather",
-                                                 "Scatter", "Fold",   "Pack", "Fused",    "Repeat"};
+    static constexpr std::string_view names[] = {"Map",    "Reduce",  "Scan",  "Contract",
+                                                 "Gather", "Scatter", "Fold",  "Sort",
+                                                 "Pack",   "Fused",   "Repeat"};
     return names[kernel.body.index()];
 }
 
@@ -224,6 +226,7 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
             [&](const Fold& fold) {
                 put({fold.input}, concatenate({fold.outer, fold.counts, fold.window}));
             },
+            [&](const Sort& sort) { put({sort.input}, sort.extents); },
             [&](const Pack& pack) { put({pack.from}, concatenate({pack.across, pack.depth})); },
             [&](const Fused& fused) { put_members(result, fused, true); },
             [&](const Repeat& repeat) { put_repeated(result, repeat, true); },
@@ -248,6 +251,10 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
             [&](const Scatter& s) { result.push_back({s.data, s.inner, size(s.outer)}); },
             [&](const Fold& f) {
                 result.push_back({f.output, concatenate({f.outer, f.positions})});
+            },
+            [&](const Sort& s) {
+                result.push_back({s.output, s.extents});
+                result.push_back({s.spare, s.extents});
             },
             [&](const Pack& p) {
                 // Tiles have up to 32 columns; the last one of rows has at most three too many.
@@ -280,6 +287,7 @@ std::vector<Access*> accesses(Body& body) {
                    [&](Gather& k) { one(k.data), all(k.indices), one(k.output); },
                    [&](Scatter& k) { one(k.update), all(k.indices), one(k.data); },
                    [&](Fold& k) { one(k.input), one(k.output); },
+                   [&](Sort& k) { one(k.input), one(k.output), one(k.spare); },
                    [&](Pack& k) { one(k.from), one(k.to); },
                    [&](Fused& k) {
                        for (Member& member : k.members)
@@ -354,6 +362,7 @@ double flops(const Kernel& kernel) {
         [](const Gather&) { return 0.0; },
         [](const Scatter& s) { return s.add ? size(s.outer) * size(s.inner) : 0.0; },
         [](const Fold& f) { return size(f.outer) * size(f.counts) * size(f.window); },
+        [](const Sort&) { return 0.0; },
         [](const Pack&) { return 0.0; },
         [](const Fused& f) {
             double count = 0;

@@ -77,6 +77,16 @@ struct Scan {
     Access output;
 };
 
+// Positions in the order of the values along the last extent: output[outer, j] is where in
+// input[outer, ·] the one stands that j others come before. The smaller comes first, of equals (0
+// and -0 are) that of the smaller position; NaN come last. Rows of `output` and of `spare`, which
+// is of no account afterwards, are consecutive.
+struct Sort {
+    Extents extents;
+    Access input;
+    Access output, spare;  // int64
+};
+
 // out[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]; b, m, n and k are each several
 // loops, flattened row-major. Floats: k is cut into blocks of 256; within a block one chain of fma
 // from +0 in k's order; block results are added in order (the first block's result is not added to
@@ -161,7 +171,8 @@ struct Repeat {
     std::vector<Kernel> kernels;
 };
 
-using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Pack, Fused, Repeat>;
+using Body =
+    std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Pack, Fused, Repeat>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"

@@ -48,6 +48,10 @@ std::vector<Loop> loops(Body& body) {
         list.put(scan->extents, every, true);
         list.last().is_outer = list.last().can_be_cut = false;
     }
+    if (auto* sort = std::get_if<Sort>(&body)) {
+        list.put(sort->extents, every, true);
+        list.last().is_outer = list.last().can_be_cut = false;
+    }
     if (auto* c = std::get_if<Contract>(&body)) {
         list.put(c->batch, {0, 1, 2}, true);
         list.put(c->rows, {0, 2}, true);

@@ -173,6 +173,13 @@ class Writer {
                     " where ", join(conditions), " of ", element(f.input, in), "\n");
     }
 
+    std::string body(const Sort& s) const {
+        std::vector<std::string> names = names_in({{'i', s.extents.size()}});
+        return text("  ", loops_text(s.extents, names), " in the order of ",
+                    element(s.input, names), ":\n    ", element(s.output, names),
+                    " = position along the last loop\n");
+    }
+
     std::string body(const Pack& p) const {
         std::vector<std::string> names =
             names_in({{p.is_left ? 'm' : 'n', p.across.size()}, {'k', p.depth.size()}});

@@ -25,6 +25,7 @@ from composit.numpy.selecting import *
 from composit.numpy.special import *
 from composit.numpy.windows import *
 from composit.numpy.writing import *
+from composit.numpy.sorting import *
 
 _table = ufuncs()
 globals().update(_table)

@@ -281,6 +281,27 @@ class Reference {
         });
     }
 
+    static bool comes_before(DType dtype, Bits a, Bits b) {
+        if (dtype == DType::boolean) return a[0] < b[0];
+        return holds(ir::scalar::Op::less, dtype, a, b) ||
+               (ir::is_floating(dtype) && is_nan(dtype, b) && !is_nan(dtype, a));
+    }
+    // Each element takes the place that as many come before.
+    void run_body(const ir::kernel::Sort& s) {
+        const int64_t length = s.extents.back();
+        each({s.extents.begin(), s.extents.end() - 1}, [&](const Index& row) {
+            std::vector<Bits> values;
+            for (int64_t i = 0; i < length; ++i) values.push_back(load(s.input, join({row, {i}})));
+            for (size_t i = 0; i < values.size(); ++i) {
+                int64_t before = 0;
+                for (size_t j = 0; j < values.size(); ++j)
+                    before += comes_before(s.input.dtype, values[j], values[i]) ||
+                              (j < i && !comes_before(s.input.dtype, values[i], values[j]));
+                store(s.output, join({row, {before}}), {static_cast<uint64_t>(i), 0});
+            }
+        });
+    }
+
     // A packed operand lies row by row here, over the whole depth.
     static int64_t flat(const Extents& extents, const Index& index) {
         int64_t result = 0;

@@ -328,6 +328,14 @@ inline std::vector<Program> indexing_programs() {
                              {3}, {11, 8}, {4, 5}, {3, 2}, {2, 1}, {2, 3}, b.all(x), b.all(y)});
         programs.push_back(b.done());
     }
+    for (DType dtype : {DType::float32, DType::float64, DType::int16, DType::boolean}) {
+        Builder b(text("sort_", dtype));
+        const int x = b.input("x", dtype, {3, 70, 5}), y = b.output("y", DType::int64, {3, 5, 70});
+        const int spare = b.temporary("spare", DType::int64, {3, 5, 70});
+        b.kernel("sort",
+                 ir::kernel::Sort{{3, 5, 70}, b.access(x, {350, 1, 5}), b.all(y), b.all(spare)});
+        programs.push_back(b.done());
+    }
     {
         Builder b("fold_channels_last");
         int x = b.input("x", DType::float64, {2, 6, 4, 7}),

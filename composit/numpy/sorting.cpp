@@ -1,0 +1,149 @@
+// Sorting and searching, over the primitive argsort.
+#include "composit/numpy/sorting.h"
+
+#include "composit/base/error.h"
+#include "composit/base/errors_as.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/indexing.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/reductions.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
+
+namespace composit::numpy {
+namespace {
+
+Tensor as_integer(int64_t value) { return ir::weak_scalar(value); }
+
+// x flattened where there is no axis; the axis then.
+std::pair<Tensor, int64_t> along(std::string_view function, const Tensor& x,
+                                 std::optional<int64_t> axis) {
+    if (!axis) return {ravel(strong(x)), 0};
+    return {strong(x), normalize_axis(function, *axis, x.rank())};
+}
+
+Tensor order(std::string_view function, const Tensor& x, int64_t axis) {
+    return errors_as(function, [&] { return ops::argsort(x, axis); });
+}
+
+void check_kth(const Tensor& x, int64_t axis, const std::vector<int64_t>& kth) {
+    const int64_t length = x.shape()[static_cast<size_t>(axis)];
+    for (int64_t k : kth)
+        user_check(-length <= k && k < length, "kth(=", k < 0 ? k + length : k, ") out of bounds (",
+                   length, ")");
+}
+
+// a before b where NaN come last.
+Tensor comes_before(const Tensor& a, const Tensor& b) {
+    const Tensor less = apply("less", {a, b});
+    if (!ir::is_floating(a.dtype())) return less;
+    const Tensor only_b = apply("greater", {apply("isnan", {b}), apply("isnan", {a})});
+    return apply("logical_or", {less, only_b});
+}
+
+}  // namespace
+
+Tensor argsort(const Tensor& x, std::optional<int64_t> axis) {
+    const auto [values, at] = along("argsort", x.rank() == 0 ? ravel(x) : x, axis);
+    return order("argsort", values, at);
+}
+
+Tensor sort(const Tensor& x, std::optional<int64_t> axis) {
+    const auto [values, at] = along("sort", x, axis);
+    return take_along_axis(values, order("sort", values, at), at);
+}
+
+Tensor argpartition(const Tensor& x, const std::vector<int64_t>& kth, std::optional<int64_t> axis) {
+    const auto [values, at] = along("argpartition", x.rank() == 0 ? ravel(x) : x, axis);
+    check_kth(values, at, kth);
+    return order("argpartition", values, at);
+}
+
+Tensor partition(const Tensor& x, const std::vector<int64_t>& kth, std::optional<int64_t> axis) {
+    const auto [values, at] = along("partition", x, axis);
+    check_kth(values, at, kth);
+    return take_along_axis(values, order("partition", values, at), at);
+}
+
+Tensor lexsort(const std::vector<Tensor>& keys, int64_t axis) {
+    user_check<TypeError>(!keys.empty(), "lexsort: need sequence of keys with len > 0 in lexsort");
+    for (const Tensor& key : keys)
+        user_check(key.shape() == keys[0].shape(), "lexsort: all keys need to be the same shape");
+    if (keys[0].rank() == 0) return zeros({}, ir::DType::int64);
+    const int64_t at = normalize_axis("lexsort", axis, keys[0].rank());
+    Tensor found = order("lexsort", strong(keys[0]), at);
+    for (size_t k = 1; k < keys.size(); ++k) {
+        const Tensor key = take_along_axis(strong(keys[k]), found, at);
+        found = take_along_axis(found, order("lexsort", key, at), at);
+    }
+    return found;
+}
+
+// As many halvings as the length has bits, for all values at once.
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side, const Tensor& sorter) {
+    user_check(sorted.rank() == 1, "searchsorted: object too deep for desired array: shape ",
+               sorted.shape(), ". One dimension is required.");
+    const ir::DType dtype = ir::promote(sorted.dtype(), values.dtype());
+    Tensor in_order = ops::astype(strong(sorted), dtype);
+    if (sorter) {
+        user_check<TypeError>(ir::is_integer(sorter.dtype()),
+                              "searchsorted: sorter must only contain integers, not ",
+                              sorter.dtype(), ".");
+        user_check(sorter.shape() == sorted.shape(), "searchsorted: sorter.size must equal ",
+                   sorted.size(), ", not ", sorter.size(), ".");
+        in_order = take_along_axis(in_order, sorter, 0);
+    }
+    const Tensor wanted = ops::astype(strong(values), dtype);
+    const int64_t length = sorted.size();
+    Tensor low = zeros(values.shape(), ir::DType::int64);
+    if (length == 0) return low;
+    Tensor high = full(values.shape(), length);
+    for (int64_t left = length; left > 0; left /= 2) {
+        const Tensor middle = apply("floor_divide", {apply("add", {low, high}), as_integer(2)});
+        // Once low is the length, nothing changes any more.
+        const Tensor inside = apply("minimum", {middle, as_integer(length - 1)});
+        const Tensor element = ops::gather(in_order, {inside}, {0});
+        const Tensor is_behind = side == Side::left
+                                     ? comes_before(element, wanted)
+                                     : apply("logical_not", {comes_before(wanted, element)});
+        const Tensor is_open = apply("less", {low, high});
+        const Tensor goes_right = apply("logical_and", {is_open, is_behind});
+        const Tensor goes_left = apply("greater", {is_open, is_behind});
+        low = apply("where", {goes_right, apply("add", {middle, as_integer(1)}), low});
+        high = apply("where", {goes_left, middle, high});
+    }
+    return low;
+}
+
+Tensor median(const Tensor& x, const Axis& axis, bool keepdims) {
+    std::vector<int64_t> axes = axis.of("median", x.rank());
+    // The axes that go, moved to the end and merged.
+    std::vector<int64_t> others;
+    Shape rest, kept = x.shape();
+    for (int64_t d = 0; d < x.rank(); ++d) {
+        const bool goes = std::find(axes.begin(), axes.end(), d) != axes.end();
+        if (!goes) others.push_back(d), rest.push_back(x.shape()[static_cast<size_t>(d)]);
+        if (goes) kept[static_cast<size_t>(d)] = 1;
+    }
+    std::vector<int64_t> permutation = others;
+    permutation.insert(permutation.end(), axes.begin(), axes.end());
+    Shape merged = rest;
+    int64_t length = 1;
+    for (int64_t d : axes) length *= x.shape()[static_cast<size_t>(d)];
+    merged.push_back(length);
+    const ir::DType dtype = ir::is_inexact(x.dtype()) ? x.dtype() : ir::DType::float64;
+    const Tensor rows = reshape(transpose(ops::astype(strong(x), dtype), permutation), merged);
+    const Shape& shape = keepdims ? kept : rest;
+    if (length == 0) return reshape(mean(rows, -1), shape);
+    const Tensor sorted = sort(rows, -1);
+    const auto part = [&](int64_t first, int64_t count) {
+        return get_item(sorted, {Ellipsis{}, Slice{first, first + count, {}}});
+    };
+    const Tensor middle = mean(part((length - 1) / 2, length % 2 == 0 ? 2 : 1), -1);
+    const Tensor last = get_item(sorted, {Ellipsis{}, length - 1});
+    return reshape(apply("where", {apply("isnan", {last}), last, middle}), shape);
+}
+
+}  // namespace composit::numpy

@@ -1,0 +1,88 @@
+"""Sorting and searching: orders along an axis, and what follows from them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import refuse, write_out
+
+_c = _core.numpy
+_KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+
+
+def _check_kind(function: str, kind: Any, order: Any, stable: Any) -> None:
+    """Every order is stable here, whatever is asked for."""
+    refuse(function, order=order)
+    if kind is not None and stable is not None:
+        message = f"{function}: `kind` and `stable` parameters can't be provided at the same time."
+        raise ValueError(with_location(f"{message} Use only one of them."))
+    if kind is not None and str(kind).lower() not in _KINDS:
+        raise ValueError(
+            with_location(
+                f"{function}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
+            )
+        )
+
+
+def argsort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> LazyTensor:
+    """Positions along an axis in the order of the values; NaN last, equals in their order."""
+    _check_kind("argsort", kind, order, stable)
+    return _c.argsort(a, axis)
+
+
+def sort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> LazyTensor:
+    """The values in ascending order along an axis; NaN last."""
+    _check_kind("sort", kind, order, stable)
+    return _c.sort(a, axis)
+
+
+def _positions(function: str, kth: Any) -> list[int]:
+    import numpy as np
+
+    found = np.asarray(kth)
+    if found.dtype.kind not in "iu":
+        raise TypeError(with_location(f"{function}: Partition index must be integer"))
+    return [operator.index(k) for k in np.atleast_1d(found).tolist()]
+
+
+def argpartition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> LazyTensor:
+    """Positions that put what is smaller than the kth before it; in order altogether."""
+    refuse("argpartition", order=order)
+    return _c.argpartition(a, _positions("argpartition", kth), axis)
+
+
+def partition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> LazyTensor:
+    """The values, those smaller than the kth before it; in order altogether."""
+    refuse("partition", order=order)
+    return _c.partition(a, _positions("partition", kth), axis)
+
+
+def lexsort(keys: Any, axis: int = -1) -> LazyTensor:
+    """Positions in the order of the last key, ties by the one before, and so on."""
+    return _c.lexsort(list(keys), axis)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> LazyTensor:
+    """Where values belong in an ascending a: before their equals (left) or behind (right)."""
+    if side not in ("left", "right"):
+        message = f"searchsorted: side must be 'left' or 'right' (got {side!r})"
+        raise ValueError(with_location(message))
+    return _c.searchsorted(a, v, side == "right", sorter)
+
+
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> LazyTensor:
+    """The middle value over axes, or the mean of both middle ones; NaN where there is one."""
+    return write_out("median", _c.median(a, axis, keepdims), out)
