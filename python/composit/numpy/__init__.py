@@ -22,10 +22,10 @@ from composit.numpy.nan_reductions import *
 from composit.numpy.reductions import *
 from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
 from composit.numpy.selecting import *
+from composit.numpy.sorting import *
 from composit.numpy.special import *
 from composit.numpy.windows import *
 from composit.numpy.writing import *
-from composit.numpy.sorting import *
 
 _table = ufuncs()
 globals().update(_table)
