@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from composit import _core
@@ -46,10 +45,16 @@ def sort(
 def _positions(function: str, kth: Any) -> list[int]:
     import numpy as np
 
-    found = np.asarray(kth)
+    required = f"{function}: kth is {kth!r}. An integer, or a list of some, is required."
+    try:
+        found = np.atleast_1d(kth)
+    except ValueError:
+        raise ValueError(with_location(required)) from None
+    if found.ndim > 1:
+        raise ValueError(with_location(required))
     if found.dtype.kind not in "iu":
-        raise TypeError(with_location(f"{function}: Partition index must be integer"))
-    return [operator.index(k) for k in np.atleast_1d(found).tolist()]
+        raise TypeError(with_location(required))
+    return found.tolist()
 
 
 def argpartition(
@@ -70,7 +75,7 @@ def partition(
 
 def lexsort(keys: Any, axis: int = -1) -> LazyTensor:
     """Positions in the order of the last key, ties by the one before, and so on."""
-    return _c.lexsort(list(keys), axis)
+    return _c.lexsort(keys, axis)
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> LazyTensor:

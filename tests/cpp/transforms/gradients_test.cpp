@@ -130,6 +130,11 @@ std::vector<Primitive> primitives() {
         {"gather",
          {{4, 3}},
          [](const Tensors& x) { return gather(x[0], {integers({3, -4, 3, 1}, {2, 2})}, {0}); }},
+        {"sorted rows",
+         {{3, 5}},
+         [](const Tensors& x) {
+             return gather(x[0], {iota({3, 5}, 0), argsort(x[0], 1)}, {0, 1});
+         }},
         {"gather two axes",
          {{4, 3, 2}},
          [](const Tensors& x) {
