@@ -31,7 +31,12 @@ def _astype(
     if casting != "unsafe":
         import numpy as np
 
-        if not np.can_cast(self.dtype, dtype, casting):  # type: ignore[arg-type]
+        try:
+            fits = np.can_cast(self.dtype, np.dtype(dtype), casting)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(with_location(f"astype: {error}")) from None
+        if not fits:
             raise TypeError(
                 with_location(
                     f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} "
