@@ -41,7 +41,7 @@ def value_of(row: dict) -> str:
 
 
 def target(number: float | None) -> str:
-    return "" if number is None else f"{number:g}"
+    return "" if number is None else f"{number:.3g}"
 
 
 def duration(us: float | None) -> str:
