@@ -24,11 +24,6 @@ Access part(const Access& access, size_t first, size_t count) {
 // The type that moves elements of this size.
 std::string moving_type(ir::DType dtype) { return text("uint", 8 * ir::size_of(dtype), "_t"); }
 
-Access start_of(Access access) {
-    access.strides.clear();
-    return access;
-}
-
 // What gather and scatter share: index operands in the outer loops.
 struct Indexing {
     LoopNest outer,

@@ -18,11 +18,6 @@ Access outer_of(Access access) {
     return access;
 }
 
-Access start_of(Access access) {
-    access.strides.clear();
-    return access;
-}
-
 }  // namespace
 
 void print_body(KernelText& writer, const ir::kernel::Sort& sort) {

@@ -69,6 +69,12 @@ std::string loop_header(const std::string& index, int64_t extent);
 std::vector<std::string> loop_headers(const std::vector<std::string>& indices,
                                       const ir::kernel::Extents& extents, int split);
 
+// The first element of an access, for tables of loops that take its strides apart.
+inline ir::kernel::Access start_of(ir::kernel::Access access) {
+    access.strides.clear();
+    return access;
+}
+
 // Which loop to share out among threads; -1 when `work` (element operations) is too little for
 // that.
 int choose_split(const ir::kernel::Extents& extents, double work);

@@ -27,8 +27,8 @@ class FoldStep : public Step {
         const int64_t* const input = fold_.input.strides.data();
         const int64_t* const output = fold_.output.strides.data();
         FoldArguments a;
-        a.input = at(memory, fold_.input);
-        a.output = at(memory, fold_.output);
+        a.input = start_of(memory, fold_.input);
+        a.output = start_of(memory, fold_.output);
         a.outer = {static_cast<int>(outer_count_), fold_.outer.data()};
         a.positions = {static_cast<int>(axes), fold_.positions.data()};
         a.counts = {static_cast<int>(axes), fold_.counts.data()};
@@ -49,10 +49,6 @@ class FoldStep : public Step {
     }
 
   private:
-    static char* at(const Memory& memory, const ir::kernel::Access& access) {
-        return memory[static_cast<size_t>(access.buffer)] +
-               access.offset * ir::size_of(access.dtype);
-    }
     static int64_t product(const ir::kernel::Extents& extents, size_t first) {
         int64_t result = 1;
         for (size_t d = 0; d < first; ++d) result *= extents[d];

@@ -24,10 +24,6 @@ class IndexedStep : public Step {
     static LoopNest loops(const ir::kernel::Extents& extents) {
         return {static_cast<int>(extents.size()), extents.data()};
     }
-    static char* at(const Memory& memory, const ir::kernel::Access& access) {
-        return memory[static_cast<size_t>(access.buffer)] +
-               access.offset * ir::size_of(access.dtype);
-    }
     static int64_t count(const ir::kernel::Extents& extents) {
         int64_t product = 1;
         for (const int64_t extent : extents) product *= extent;
@@ -38,7 +34,7 @@ class IndexedStep : public Step {
     MoveArguments arguments(const Memory& memory, const ir::kernel::Access& other,
                             std::vector<const int64_t*>& indices) const {
         for (const auto& access : kernel_.indices)
-            indices.push_back(reinterpret_cast<const int64_t*>(at(memory, access)));
+            indices.push_back(reinterpret_cast<const int64_t*>(start_of(memory, access)));
         MoveArguments a;
         a.outer = loops(kernel_.outer);
         a.inner = loops(kernel_.inner);
@@ -71,8 +67,8 @@ class GatherStep : public IndexedStep<ir::kernel::Gather> {
     void run(const Memory& memory, const runtime::Run& run) const override {
         std::vector<const int64_t*> indices;
         MoveArguments a = arguments(memory, kernel_.output, indices);
-        a.from = at(memory, kernel_.data);
-        a.to = at(memory, kernel_.output);
+        a.from = start_of(memory, kernel_.data);
+        a.to = start_of(memory, kernel_.output);
         const int64_t outer = count(kernel_.outer);
         std::mutex mutex;
         BadIndex first = {-1, 0, 0};  // of all threads' the one that comes first
@@ -102,8 +98,8 @@ class ScatterStep : public IndexedStep<ir::kernel::Scatter> {
     void run(const Memory& memory, const runtime::Run& run) const override {
         std::vector<const int64_t*> indices;
         MoveArguments a = arguments(memory, kernel_.update, indices);
-        a.from = at(memory, kernel_.update);
-        a.to = at(memory, kernel_.data);
+        a.from = start_of(memory, kernel_.update);
+        a.to = start_of(memory, kernel_.data);
         // Updates of one element keep their order: threads share out the inner elements only.
         const int64_t inner = count(kernel_.inner);
         std::mutex mutex;

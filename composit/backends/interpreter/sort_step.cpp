@@ -23,9 +23,9 @@ class SortStep : public Step {
         const int64_t length = sort_.extents.back();
         if (rows == 0 || length == 0) return;
         SortArguments a;
-        a.input = at(memory, sort_.input);
-        a.output = reinterpret_cast<int64_t*>(at(memory, sort_.output));
-        a.spare = reinterpret_cast<int64_t*>(at(memory, sort_.spare));
+        a.input = start_of(memory, sort_.input);
+        a.output = reinterpret_cast<int64_t*>(start_of(memory, sort_.output));
+        a.spare = reinterpret_cast<int64_t*>(start_of(memory, sort_.spare));
         a.outer = {static_cast<int>(outer), sort_.extents.data()};
         a.input_outer = sort_.input.strides.data();
         a.output_outer = sort_.output.strides.data();
@@ -38,11 +38,6 @@ class SortStep : public Step {
     }
 
   private:
-    static char* at(const Memory& memory, const ir::kernel::Access& access) {
-        return memory[static_cast<size_t>(access.buffer)] +
-               access.offset * ir::size_of(access.dtype);
-    }
-
     ir::kernel::Sort sort_;
     SortKernel kernel_;
 };

@@ -26,6 +26,11 @@ void split(const runtime::Run& run, int64_t count, double work, const Task& task
     run.parallel_for(used, [&](int64_t i) { task(count * i / used, count * (i + 1) / used); });
 }
 
+// Where an access starts.
+inline char* start_of(const Memory& memory, const ir::kernel::Access& access) {
+    return memory[static_cast<size_t>(access.buffer)] + access.offset * ir::size_of(access.dtype);
+}
+
 class Step {
   public:
     virtual ~Step() = default;
