@@ -47,6 +47,10 @@ NB_MODULE(_core, module) {
     bind_numpy_differences(numpy);
     bind_numpy_special(numpy);
     bind_numpy_windows(numpy);
+    nb::module_ linalg = module.def_submodule("linalg", "composit/numpy/linalg.h");
+    bind_numpy_linalg(linalg);
+    nb::module_ fft = module.def_submodule("fft", "composit/numpy/fft.h");
+    bind_numpy_fft(fft);
     nb::module_ random = module.def_submodule("random", "composit/random/*.h");
     bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");

@@ -22,5 +22,8 @@ void bind_numpy_nan_reductions(nanobind::module_& module);
 void bind_numpy_differences(nanobind::module_& module);
 void bind_numpy_special(nanobind::module_& module);
 void bind_numpy_windows(nanobind::module_& module);
+// Into modules of their own, composit._core.linalg and composit._core.fft.
+void bind_numpy_linalg(nanobind::module_& module);
+void bind_numpy_fft(nanobind::module_& module);
 
 }  // namespace composit::python

@@ -21,12 +21,13 @@ def _refused(name: str) -> NotSupported:
     )
 
 
-def _find(name: str) -> Any:
+def _find(name: str, module: str = "") -> Any:
     from composit import numpy as cnp
 
-    found = cnp.__dict__.get(name) or cnp.__dict__.get(_other_names.get(name, ""))
+    names = vars(getattr(cnp, module)) if module else vars(cnp)
+    found = names.get(name) or names.get(_other_names.get(name, ""))
     if found is None:
-        raise _refused(name)
+        raise _refused(f"{module}.{name}".lstrip("."))
     return found
 
 
@@ -43,6 +44,8 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
 def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Called by NumPy for its other functions."""
     module = func.__module__ or ""
+    if module in ("numpy.linalg", "numpy.fft"):
+        return _find(func.__name__, module.removeprefix("numpy."))(*args, **kwargs)
     if module not in ("numpy", "numpy.lib.stride_tricks", "numpy.lib._stride_tricks_impl"):
         raise _refused(f"{module.removeprefix('numpy.')}.{func.__name__}")
     return _find(func.__name__)(*args, **kwargs)

@@ -5,7 +5,7 @@ import typing as _typing
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.numpy import manipulation, random
+from composit.numpy import fft, linalg, manipulation, random
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.assembling import *
 from composit.numpy.comparisons import *
