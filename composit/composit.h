@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/exporters/cpp_project/export.h"
+#include "composit/foreign/lapack.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/ir/scalar/row.h"

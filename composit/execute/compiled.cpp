@@ -143,6 +143,8 @@ std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) cons
         executable_->run(run);
     } catch (const IndexError& error) {
         rethrow_with_line(error, with_values(arguments));
+    } catch (const LinAlgError& error) {
+        rethrow_with_line(error, with_values(arguments));
     }
     return results;
 }

@@ -210,6 +210,8 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
         return evaluate_without_blame(outputs, options);
     } catch (const IndexError& error) {
         rethrow_with_line(error, outputs);
+    } catch (const LinAlgError& error) {
+        rethrow_with_line(error, outputs);
     }
 }
 

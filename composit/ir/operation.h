@@ -93,6 +93,9 @@ struct Operation {
     std::function<void(const std::vector<Tensor>& operands, const Attributes& attributes)> check =
         {};
 
+    // Its kernel is a Foreign: the bits are another library's, and it cannot be exported.
+    bool is_foreign = false;
+
     uint64_t hash = 0;  // of the name; register_operation fills it in
 };
 

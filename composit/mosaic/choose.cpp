@@ -50,8 +50,10 @@ bool is_leaf(const Buffer& buffer) {
 }
 
 Schema choose_schema(const ir::kernel::Program& program, const Machine& machine, bool fuse) {
-    for (const auto& kernel : program.kernels)  // tiles cannot go through loops
-        if (std::holds_alternative<ir::kernel::Repeat>(kernel.body)) return schema_of(program, {});
+    for (const auto& kernel : program.kernels)  // tiles cannot go through loops and foreign calls
+        if (std::holds_alternative<ir::kernel::Repeat>(kernel.body) ||
+            std::holds_alternative<ir::kernel::Foreign>(kernel.body))
+            return schema_of(program, {});
     ir::kernel::Program shapes = program;  // without the values of constants, which need not move
     for (Buffer& buffer : shapes.buffers) buffer.value = {};
     std::vector<std::pair<int, TileView>> best;

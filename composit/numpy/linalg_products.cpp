@@ -64,8 +64,8 @@ std::vector<std::vector<size_t>> best_splits(const std::vector<double>& lengths)
             const size_t j = i + distance;
             costs[i][j] = std::numeric_limits<double>::infinity();
             for (size_t k = i; k < j; ++k) {
-                const double cost = costs[i][k] + costs[k + 1][j] +
-                                    lengths[i] * lengths[k + 1] * lengths[j + 1];
+                const double cost =
+                    costs[i][k] + costs[k + 1][j] + lengths[i] * lengths[k + 1] * lengths[j + 1];
                 if (cost < costs[i][j]) costs[i][j] = cost, splits[i][j] = k;
             }
         }

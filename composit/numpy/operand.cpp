@@ -66,6 +66,8 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& operands, std::optional<
     return result;
 }
 
+bool depends_on_placeholder(const Tensor& x) { return placeholder_of(x) != nullptr; }
+
 Array concrete(std::string_view function, std::string_view what, const Tensor& x) {
     if (ir::is_constant(x.node())) return ir::constant_value(x.node());
     if (const ir::Node* placeholder = placeholder_of(x))

@@ -56,6 +56,9 @@ class Operand {
 // OverflowError, NumPy's words, when x is a Python integer that dtype, an integer, cannot hold.
 void check_integer_fits(std::string_view function, const Tensor& x, DType dtype);
 
+// Whether the value of a tensor is unknown until a function is called.
+[[nodiscard]] bool depends_on_placeholder(const Tensor& x);
+
 // The value of a tensor that decides a shape: a constant's, else evaluated now. NotSupported,
 // naming `function` and `what`, when it depends on a placeholder (inside compile, grad, vmap,
 // wrap_as_operation).

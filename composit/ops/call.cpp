@@ -19,6 +19,9 @@ void register_layout();
 void register_sort();
 void register_windows();
 void register_gather();
+void register_solve();
+void register_least_squares();
+void register_decompositions();
 
 namespace {
 
@@ -69,6 +72,9 @@ void register_operations() {
     register_sort();
     register_windows();
     register_gather();
+    register_solve();
+    register_least_squares();
+    register_decompositions();
     call_operation();
     ir::constant(Array::scalar(DType::float32, 0));  // leaves register themselves when first made
     ir::input("x", DType::float32, {});

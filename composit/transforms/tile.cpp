@@ -131,6 +131,13 @@ class Propagation {
                 kernel.lines.empty() ? "" : " (" + join(kernel.lines) + ")",
                 ". Tiles cannot go through loops yet: a program without them, or no tiles, are "
                 "required.");
+        for (const Kernel& kernel : program_.kernels)
+            user_check<NotSupported>(
+                given_.empty() || !std::holds_alternative<ir::kernel::Foreign>(kernel.body),
+                "mosaic: tiles are given for a program with a foreign function, ", kernel.name,
+                kernel.lines.empty() ? "" : " (" + join(kernel.lines) + ")",
+                ". It reads and writes whole arrays: a program without it, or no tiles, are "
+                "required.");
         bool is_stable = false;
         while (!is_stable) {
             views_.assign(program_.buffers.size(), {});
@@ -152,7 +159,9 @@ class Propagation {
     TileView& view(int number) { return views_[static_cast<size_t>(number)]; }
 
     void visit(const Kernel& kernel) {
-        if (std::holds_alternative<ir::kernel::Repeat>(kernel.body)) return;
+        if (std::holds_alternative<ir::kernel::Repeat>(kernel.body) ||
+            std::holds_alternative<ir::kernel::Foreign>(kernel.body))
+            return;
         Body body = kernel.body;
         const size_t count = ir::kernel::accesses(body).size();
         for (size_t a = 0; a < count; ++a) settle(body, a, program_, {});

@@ -164,7 +164,8 @@ class Application {
 
     void rewrite(Kernel kernel) {
         Body& body = kernel.body;
-        if (std::holds_alternative<ir::kernel::Repeat>(body))
+        if (std::holds_alternative<ir::kernel::Repeat>(body) ||
+            std::holds_alternative<ir::kernel::Foreign>(body))
             return program_.kernels.push_back(std::move(kernel));
         const std::vector<bool> written = written_accesses(body);
         std::vector<bool> in_tiles(written.size(), false);

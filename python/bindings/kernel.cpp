@@ -117,6 +117,19 @@ struct Fields {
         fields["kernels"] = body.kernels;
         return fields;
     }
+    nb::dict operator()(const kernel::Foreign& body) const {
+        const auto accesses = [](const std::vector<kernel::Foreign::Operand>& operands) {
+            std::vector<Access> result;
+            for (const auto& operand : operands) result.push_back(operand.access);
+            return result;
+        };
+        nb::dict fields;
+        fields["function"] = body.function;
+        fields["options"] = body.options;
+        fields["inputs"] = accesses(body.inputs);
+        fields["outputs"] = accesses(body.outputs);
+        return fields;
+    }
 
   private:
     template <class Body>

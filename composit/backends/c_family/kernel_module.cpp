@@ -168,6 +168,12 @@ class Sorting {
             call.repeated = calls_of(repeat->kernels, program);
             return call;
         }
+        if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body)) {
+            Call call{&kernel};
+            for (const auto* operands : {&foreign->inputs, &foreign->outputs})
+                for (const auto& operand : *operands) call.buffers.push_back(operand.access.buffer);
+            return call;
+        }
         const std::vector<Parameter> parameters = parameters_of(kernel, program);
         const uint64_t key = sharing_key(kernel, parameters);
         if (known_.count(key) == 0) {
@@ -191,7 +197,8 @@ class Sorting {
 void erase_idle(std::vector<Call>& calls, const std::vector<Module>& modules) {
     for (Call& call : calls) erase_idle(call.repeated, modules);
     std::erase_if(calls, [&](const Call& call) {
-        return !call.is_repeat() && modules[call.module].functions[call.function].tasks == 0;
+        return !call.is_repeat() && !call.is_foreign() &&
+               modules[call.module].functions[call.function].tasks == 0;
     });
 }
 
@@ -214,7 +221,7 @@ void for_each_function(const std::vector<Call>& calls,
     for (const Call& call : calls)
         if (call.is_repeat())
             for_each_function(call.repeated, visit);
-        else
+        else if (!call.is_foreign())
             visit(call);
 }
 

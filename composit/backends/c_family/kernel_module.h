@@ -19,17 +19,20 @@ struct Module {
     std::vector<PrintedKernel> functions;
 };
 
-// One step of running a program: a kernel's function, or for a Repeat the calls of its kernels.
+// One step of running a program: a kernel's function; for a Repeat the calls of its kernels; a
+// Foreign, which has no text, is for the back end to call (runtime/foreign.h).
 struct Call {
     const ir::kernel::Kernel* kernel = nullptr;  // of the program
     size_t number = 0;                           // in program.kernels, of it or the one around it
     size_t module = 0, function = 0;
-    std::vector<int> buffers = {};  // one per parameter of the function; of a Repeat its counter
+    // One per parameter of the function; of a Repeat its counter; of a Foreign one per operand.
+    std::vector<int> buffers = {};
     std::vector<Call> repeated = {};
 
     bool is_repeat() const { return std::holds_alternative<ir::kernel::Repeat>(kernel->body); }
+    bool is_foreign() const { return std::holds_alternative<ir::kernel::Foreign>(kernel->body); }
 };
-// Calls `visit` for every call of a function, however deep.
+// Calls `visit` for every call of a printed function, however deep.
 void for_each_function(const std::vector<Call>& calls,
                        const std::function<void(const Call&)>& visit);
 

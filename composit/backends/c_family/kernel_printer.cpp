@@ -102,6 +102,7 @@ std::vector<std::string> parameter_texts(const PrintedKernel& printed,
 }  // namespace
 
 std::optional<std::string> unprintable(const Kernel& kernel) {
+    if (std::holds_alternative<ir::kernel::Foreign>(kernel.body)) return std::nullopt;  // no text
     auto refuse = [](DType dtype) { return text("C++ kernels for ", dtype, " are not built yet"); };
     for (const auto& accesses :
          {ir::kernel::accesses_read(kernel), ir::kernel::accesses_written(kernel)})
@@ -135,7 +136,8 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
             [&](const auto& body) {
                 using Kind = std::remove_cvref_t<decltype(body)>;
                 if constexpr (!std::is_same_v<Kind, ir::kernel::Fused> &&
-                              !std::is_same_v<Kind, ir::kernel::Repeat>)
+                              !std::is_same_v<Kind, ir::kernel::Repeat> &&
+                              !std::is_same_v<Kind, ir::kernel::Foreign>)
                     print_body(writer, body);
             },
             kernel.body);

@@ -104,6 +104,10 @@ ModelStep Layout::step_of(const Program& program, const c_family::Modules& modul
             step.repeated.push_back(step_of(program, modules, inner));
         return step;
     }
+    if (call.is_foreign()) {
+        step.number = count_++;
+        return step;
+    }
     const auto& function = modules.modules[call.module].functions[call.function];
     const bool is_small = function.tasks <= 1 || work < 2 * work_per_chunk;
     step.module = call.module;
@@ -167,6 +171,10 @@ CompiledProgram::Step CompiledProgram::step_of(const Program& program,
         step.is_repeat = true;
         for (const c_family::Call& inner : call.repeated)
             step.repeated.push_back(step_of(program, modules, inner));
+        return step;
+    }
+    if (const auto* foreign = std::get_if<ir::kernel::Foreign>(&kernel.body)) {
+        step.foreign = std::make_shared<const runtime::ForeignKernel>(*foreign);
         return step;
     }
     step.entry = entries_[call.module][call.function];
@@ -307,6 +315,7 @@ int64_t CompiledProgram::Step::chunks(int threads) const {
 }
 
 void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* const* at) const {
+    if (step.foreign) return step.foreign->run(at);
     const int64_t chunks = step.chunks(run.threads);
     std::vector<Fault> faults(step.axes.empty() ? 1 : static_cast<size_t>(chunks));
     auto run_chunk = [&](int64_t chunk) {

@@ -6,6 +6,7 @@
 #include "composit/backends/cpp/entries.h"
 #include "composit/backends/cpp/memory_pool.h"
 #include "composit/backends/cpp/whole_model.h"
+#include "composit/runtime/foreign.h"
 #include "composit/runtime/packing.h"
 
 #include <memory>
@@ -67,6 +68,7 @@ class CompiledProgram : public runtime::Executable {
         int64_t begin = 0, end = 0;  // of a Repeat, whose counter is all that `at` names
         std::vector<Step> repeated = {};
         bool is_repeat = false;
+        std::shared_ptr<const runtime::ForeignKernel> foreign = nullptr;
 
         int64_t chunks(int threads) const;  // that the tasks are cut into
     };

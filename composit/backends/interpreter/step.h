@@ -55,5 +55,6 @@ StepRef make_step(const ir::kernel::Sort& sort, const Program& program, const Ke
 StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Repeat& repeat, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Foreign& foreign, const Program& program, const KernelSet& set);
 
 }  // namespace composit::interpreter

@@ -16,6 +16,7 @@ namespace {
 
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
+using ir::kernel::Kernel;
 using ir::kernel::Program;
 
 // Names that the text of functions uses for itself.
@@ -44,8 +45,23 @@ std::vector<std::string> name_buffers(const Program& program, size_t modules) {
     return result;
 }
 
+// A project of its own has no library to call.
+void refuse_foreign(const Program& program) {
+    for (const Kernel& kernel : program.kernels)
+        ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
+            const auto* foreign = std::get_if<ir::kernel::Foreign>(&step.body);
+            if (foreign == nullptr) return;
+            fail<NotSupported>("export: ", step.comment,
+                               step.lines.empty() ? "" : " (" + join(step.lines) + ")",
+                               " calls the foreign function ", foreign->function,
+                               ", which an exported project cannot. Use compile, or export what "
+                               "comes before and after it.");
+        });
+}
+
 Project plan(const std::vector<Program>& functions, const ExportOptions& options) {
     user_check(!functions.empty(), "export: there is no function to export. Give at least one.");
+    for (const Program& program : functions) refuse_foreign(program);
     Project project;
     project.name = c_family::Names().claim(options.name.empty() ? "model" : options.name);
     std::vector<const Program*> programs;

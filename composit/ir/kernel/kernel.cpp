@@ -120,6 +120,12 @@ void Fingerprint::add(const Kernel& kernel) {
             all(static_cast<uint64_t>(r.begin), static_cast<uint64_t>(r.end), r.counter);
             for (const Kernel& inner : r.kernels) add(inner);
         },
+        [&](const Foreign& f) {
+            all(hash_text(f.function), f.options, uint64_t{f.inputs.size()});
+            for (const auto& operands : {f.inputs, f.outputs})
+                for (const Foreign::Operand& operand : operands)
+                    all(operand.access, operand.extents);
+        },
     };
     std::visit(feed, kernel.body);
 }
@@ -153,9 +159,9 @@ std::string_view name(BufferKind kind) {
 }
 
 std::string_view kind_name(const Kernel& kernel) {
-    static constexpr std::string_view names[] = {"Map",    "Reduce",  "Scan",  "Contract",
-                                                 "Gather", "Scatter", "Fold",  "Sort",
-                                                 "Pack",   "Fused",   "Repeat"};
+    static constexpr std::string_view names[] = {"Map",    "Reduce",  "Scan",   "Contract",
+                                                 "Gather", "Scatter", "Fold",   "Sort",
+                                                 "Pack",   "Fused",   "Repeat", "Foreign"};
     return names[kernel.body.index()];
 }
 
@@ -230,6 +236,9 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
             [&](const Pack& pack) { put({pack.from}, concatenate({pack.across, pack.depth})); },
             [&](const Fused& fused) { put_members(result, fused, true); },
             [&](const Repeat& repeat) { put_repeated(result, repeat, true); },
+            [&](const Foreign& foreign) {
+                for (const auto& input : foreign.inputs) put({input.access}, input.extents);
+            },
         },
         kernel.body);
     return result;
@@ -268,6 +277,10 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
                     result.push_back({repeat.counter, {}, iterations(repeat)});
                 put_repeated(result, repeat, false);
             },
+            [&](const Foreign& foreign) {
+                for (const auto& output : foreign.outputs)
+                    result.push_back({output.access, output.extents});
+            },
         },
         kernel.body);
     return result;
@@ -297,6 +310,10 @@ std::vector<Access*> accesses(Body& body) {
                        one(k.counter);
                        for (Kernel& kernel : k.kernels)
                            for (Access* access : accesses(kernel.body)) one(*access);
+                   },
+                   [&](Foreign& k) {
+                       for (auto* operands : {&k.inputs, &k.outputs})
+                           for (Foreign::Operand& operand : *operands) one(operand.access);
                    },
                },
                body);
@@ -374,6 +391,7 @@ double flops(const Kernel& kernel) {
             for (const Kernel& inner : r.kernels) count += flops(inner);
             return count * iterations(r);
         },
+        [](const Foreign&) { return 0.0; },  // unknown
     };
     return std::visit(loops, kernel.body);
 }

@@ -151,6 +151,19 @@ struct Fold {
     Access output;  // strides over outer + positions
 };
 
+// A call of a function that is no part of composit (runtime/foreign.h), which reads its inputs and
+// writes every element of its outputs. Its bits are that function's: outside what semantics.md 1
+// promises, and not for export. What `options` mean is the function's business.
+struct Foreign {
+    struct Operand {
+        Access access;  // strides over extents
+        Extents extents;
+    };
+    std::string function;
+    std::vector<int64_t> options;
+    std::vector<Operand> inputs, outputs;  // outputs are row-major
+};
+
 // Kernels of which each reads only its own part of what those before it made, done part by part, so
 // that what passes between them stays in the cache. The order of work is all that it decides: the
 // members, over everything, one after the other, compute the same bits. Parts are independent.
@@ -171,8 +184,8 @@ struct Repeat {
     std::vector<Kernel> kernels;
 };
 
-using Body =
-    std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Pack, Fused, Repeat>;
+using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Pack, Fused,
+                          Repeat, Foreign>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"

@@ -21,7 +21,8 @@ struct Loop {
     int64_t extent() const { return (*extents)[at]; }
 };
 
-// Of any body but Pack, Fused and Repeat, in the order in which the body lists its extents. The
+// Of any body but Pack, Fused and Repeat, in the order in which the body lists its extents; none of
+// a Foreign. The
 // columns of a contraction are not among the outer loops: those are batch and rows.
 std::vector<Loop> loops(Body& body);
 

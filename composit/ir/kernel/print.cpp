@@ -228,6 +228,18 @@ class Writer {
         return result;
     }
 
+    // "  u, s, vh = lapack.svd(a; 1)"
+    std::string body(const Foreign& f) const {
+        const auto names = [&](const std::vector<Foreign::Operand>& operands) {
+            std::vector<std::string> result;
+            for (const Foreign::Operand& operand : operands)
+                result.push_back(buffer_name(operand.access.buffer));
+            return join(result);
+        };
+        return text("  ", names(f.outputs), " = ", f.function, "(", names(f.inputs),
+                    f.options.empty() ? "" : "; ", join(f.options), ")\n");
+    }
+
     // "kernel exp: Map  # exp; train.py:12"
     static std::string title(const Kernel& kernel) {
         std::string result = text("kernel ", kernel.name, ": ", kind_name(kernel));

@@ -1,6 +1,7 @@
 // What kernels mean, spelled out: one element at a time, in the order that kernel.h gives.
 #pragma once
 
+#include "composit/runtime/foreign.h"
 #include "tests/cpp/backends/cpp_programs.h"
 
 #include <map>
@@ -337,6 +338,14 @@ class Reference {
             for (const Kernel& kernel : r.kernels)
                 std::visit([&](const auto& body) { run_body(body); }, kernel.body);
         }
+    }
+
+    void run_body(const ir::kernel::Foreign& f) {
+        std::vector<void*> at;
+        for (const auto* operands : {&f.inputs, &f.outputs})
+            for (const auto& operand : *operands)
+                at.push_back(memory_[static_cast<size_t>(operand.access.buffer)].data());
+        runtime::ForeignKernel(f).run(at.data());
     }
 
     const Program& program_;

@@ -3,6 +3,8 @@
 #include "composit/base/text.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/operation.h"
+#include "composit/ops/decompositions.h"
+#include "composit/ops/matrices.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
@@ -36,6 +38,47 @@ Tensor integers(std::vector<int64_t> values, Shape shape) {
 ops::Convolution plain_convolution(size_t dimensions) {
     const std::vector<int64_t> ones(dimensions, 1), zeros(dimensions, 0);
     return {ones, zeros, zeros, ones, ones, 1};
+}
+
+// Of any matrix: symmetric, positive definite, with eigenvalues that are apart.
+Tensor definite(const Tensor& x) {
+    const Tensor steps = ir::constant(Array::of<double>(DType::float64, {3}, {4, 9, 16}));
+    return ops::plus(ops::product(x, ops::transposed(x)), ops::diagonal_matrix(steps));
+}
+
+Tensor first_of(const Tensors& parts) { return parts[0]; }
+
+void add_decompositions(std::vector<Primitive>& list) {
+    using namespace ops;
+    const std::vector<Primitive> more{
+        {"cholesky", {{3, 3}}, [](const Tensors& x) { return cholesky(definite(x[0]), false); }},
+        {"cholesky upper",
+         {{3, 3}},
+         [](const Tensors& x) { return cholesky(definite(x[0]), true); }},
+        {"solve", {{3, 3}, {3, 2}}, [](const Tensors& x) { return solve(definite(x[0]), x[1]); }},
+        {"inv", {{3, 3}}, [](const Tensors& x) { return inv(definite(x[0])); }},
+        {"slogdet", {{3, 3}}, [](const Tensors& x) { return slogdet(definite(x[0]))[1]; }},
+        {"determinant", {{3, 3}}, [](const Tensors& x) { return slogdet(x[0])[2]; }},
+        {"lstsq",
+         {{4, 3}, {4, 2}},
+         [](const Tensors& x) {
+             const Tensor rcond = ir::constant(Array::scalar(DType::float64, 1e-9));
+             return first_of(lstsq(x[0], x[1], rcond));
+         }},
+        {"pinv",
+         {{3, 2}},
+         [](const Tensors& x) {
+             return pinv(x[0], ir::constant(Array::scalar(DType::float64, 1e-9)));
+         }},
+        {"qr", {{3, 3}}, [](const Tensors& x) { return qr(definite(x[0]), QrMode::reduced)[1]; }},
+        {"svd",
+         {{3, 3}},
+         [](const Tensors& x) { return map("square", {svd(definite(x[0]), SvdVectors::few)[0]}); }},
+        {"eigh",
+         {{3, 3}},
+         [](const Tensors& x) { return map("square", {eigh(definite(x[0]), true, false)[1]}); }},
+    };
+    list.insert(list.end(), more.begin(), more.end());
 }
 
 std::vector<Primitive> primitives() {
@@ -161,6 +204,7 @@ std::vector<Primitive> primitives() {
              return call(body, x)[0];
          }},
     };
+    add_decompositions(list);
     return list;
 }
 

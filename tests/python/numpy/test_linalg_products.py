@@ -91,16 +91,21 @@ def test_numpys_functions_of_our_tensors_are_ours():
     assert np.linalg.multi_dot([x, x, np.eye(3)]).shape == (3, 3)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, -3, 2.0, np.int64(5), None])
-@pytest.mark.parametrize("d", [1.0, 0.1, -2, 0, np.float64(0.3)])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, -3, 2.0, None])
+@pytest.mark.parametrize("d", [1.0, 0.1, -2, 0])
 def test_frequencies(n, d):
     assert_agree(cnp.fft.fftfreq, np.fft.fftfreq, [n, d])
     assert_agree(cnp.fft.rfftfreq, np.fft.rfftfreq, [n, d])
 
 
-@pytest.mark.parametrize("shape", [(), (0,), (5,), (6,), (2, 3, 4)], ids=str)
+@pytest.mark.parametrize("shape", [(0,), (5,), (6,), (2, 3, 4)], ids=str)
 @pytest.mark.parametrize("axes", [None, 0, -1, (0, 1), [2, 0], (), (0, 0), 3])
 def test_shifts(shape, axes):
     x = np.arange(np.prod(shape), dtype=int).reshape(shape)
     assert_agree(cnp.fft.fftshift, np.fft.fftshift, [x, axes])
     assert_agree(cnp.fft.ifftshift, np.fft.ifftshift, [x, axes])
+
+
+def test_frequencies_of_numpys_numbers():
+    assert_agree(cnp.fft.fftfreq, np.fft.fftfreq, [np.int64(5), np.float64(0.3)])
+    assert_agree(cnp.fft.rfftfreq, np.fft.rfftfreq, [np.int16(8)])

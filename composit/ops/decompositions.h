@@ -1,0 +1,68 @@
+// The primitives that LAPACK computes: kernels of the kind Foreign (docs/decisions/0011).
+//
+// Operands are float64 or complex128 (all alike) with at least two dimensions, the last two of
+// which are matrices; batch axes are equal. Errors that depend on values are LinAlgErrors when they
+// are evaluated. Names of the functions: composit/foreign.
+#pragma once
+
+#include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace composit::ops {
+
+// ----- solve.cpp
+// The triangular L of a = L Lᴴ, of which the lower triangle is read; or U of a = Uᴴ U, from the
+// upper.
+Tensor cholesky(const Tensor& a, bool upper);
+// x of a x = b; b is a batch of matrices, too.
+Tensor solve(const Tensor& a, const Tensor& b);
+// NaN instead of an error for singular matrices, where it is wished.
+Tensor inv(const Tensor& a, bool nan_if_singular = false);
+// (sign, logarithm of the magnitude (float64), determinant) of each matrix. The derivative needs an
+// invertible matrix.
+std::vector<Tensor> slogdet(const Tensor& a);
+
+// ----- least_squares.cpp
+// (x, sums of squares of the residuals, rank (int32), singular values) of the x of the smallest
+// norm that minimises the norm of a x - b. rcond (float64, one per matrix): singular values at most
+// rcond times the largest count as zero. Residuals are NaN unless the rank is full and a has at
+// least as many rows as columns.
+std::vector<Tensor> lstsq(const Tensor& a, const Tensor& b, const Tensor& rcond);
+// The Moore-Penrose inverse, with rcond as lstsq's; composed of svd.
+Tensor pinv(const Tensor& a, const Tensor& rcond);
+
+// ----- decompose.cpp
+enum class QrMode { reduced, complete, r, raw };
+// reduced, complete: (q, r); r: (r); raw: LAPACK's factors and tau. The last two, and complete of
+// more rows than columns, have no derivative.
+std::vector<Tensor> qr(const Tensor& a, QrMode mode);
+enum class SvdVectors { none, few, all };
+// (u, s, vh), or (s); s is float64.
+std::vector<Tensor> svd(const Tensor& a, SvdVectors vectors);
+// (w, v), or (w), of a Hermitian matrix, of which one triangle is read; w is float64.
+std::vector<Tensor> eigh(const Tensor& a, bool computes_vectors, bool reads_upper);
+// (w, v, is_real), or (w, is_real): complex128, or their real parts alone, as float64, of a real a;
+// is_real (bool): whether all eigenvalues of the matrix are.
+std::vector<Tensor> eig(const Tensor& a, bool computes_vectors, bool gives_real);
+
+// ----- foreign.cpp: what their records have in common
+// Emits the call of a function with the node's operands and outputs.
+void lower_foreign(const ir::Node& node, ir::Lowering& lowering, std::string function,
+                   std::vector<int64_t> options);
+// The same operation with a leading axis on all operands.
+std::vector<Tensor> batch_foreign(const ir::Node& node, const std::vector<Tensor>& operands,
+                                  const std::vector<bool>& batched, int64_t batch_size);
+// Checks that there are `count` operands, that the first `matrices` of them are matrices of one
+// dtype and batch, and that the first is square where it has to be.
+struct MatrixRules {
+    size_t count = 1, matrices = 1;
+    bool is_square = false;
+};
+void check_matrices(std::string_view operation, const std::vector<Tensor>& operands,
+                    const MatrixRules& rules);
+
+}  // namespace composit::ops
