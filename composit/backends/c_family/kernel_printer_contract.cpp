@@ -104,8 +104,8 @@ std::string call(const Contract& c, const Groups& groups, const std::string& pro
                                      : packs == "false" ? "true"
                                                         : "!" + packs,
                                      reads_right ? "true" : "false"};
-    const int64_t columns_left = groups.column_count() % columns_per_task;
-    if (packs != "false" && columns_left > 0) ways.push_back(text(columns_left));
+    ways.push_back(text(groups.row_count() % rows_per_task));
+    ways.push_back(text(groups.column_count() % columns_per_task));
     return text("contract<Reading<", join(ways), ">>(", product, ", {", join(bounds), "}, ", memory,
                 ");");
 }

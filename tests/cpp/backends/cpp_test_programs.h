@@ -265,6 +265,8 @@ inline std::vector<Program> contract_programs() {
         product("product_no_depth", f, 4, 0, 3),
         narrow_product(f, 31, 300, 67),
         narrow_product(f, 151, 9, 340),
+        narrow_product(f, 28, 40, 98),
+        narrow_product(f, 100, 260, 115),
         narrow_product(d, 20, 270, 65),
         product("product_int32", DType::int32, 20, 30, 40),
         product("product_int8", DType::int8, 5, 30, 7, 2),

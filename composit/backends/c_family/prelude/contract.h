@@ -42,6 +42,9 @@ struct ContractPart {
 
 // Processors with vectors of 64 bytes have an L2 cache of 1 MB or more.
 constexpr int64_t contract_row_block = vector_bytes == 64 ? 288 : 144;
+// The columns' panels stay in the L2 cache beside blocks of rows; where they are this few, smaller
+// blocks of a left operand that is fetched ahead leave more of it to others.
+constexpr int64_t few_columns = 256, row_block_of_few_columns = 144;
 constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
 constexpr int64_t panels_at_a_time = 4;
 
@@ -51,8 +54,10 @@ constexpr int64_t contract_scratch = (contract_row_block + contract_column_block
 
 // Which ways of reading the operands are compiled; the bits are the same with any of them.
 // Generated code, which knows the lengths, leaves out the others, because compiling them takes
-// time. Of all columns, `columns_left` are beside whole blocks of 64; -1 if they may be any number.
-template <bool packs, bool reads_directly, bool reads_right_directly, int columns_left = 0>
+// time. Of all columns, `columns_left` are beside whole blocks of 64, of all rows `rows_left`
+// beside blocks of 12; -1 if they may be any number.
+template <bool packs, bool reads_directly, bool reads_right_directly, int rows_left = -1,
+          int columns_left = -1>
 struct Reading {
     static constexpr bool packs_left = packs, reads_left = reads_directly;
     static constexpr bool reads_right = reads_right_directly;
@@ -60,8 +65,17 @@ struct Reading {
     static constexpr bool may_be_split =
         columns_left < 0 ||
         (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= split_columns<T>);
+    template <int R>
+    static constexpr bool has_tiles = rows_left < 0 || has_tiles_of(R, rows_left);
+    // Whether a split panel may have a group of so many columns.
+    template <class T, int N>
+    static constexpr bool may_have_group() {
+        const int64_t left = columns_left < 0 ? 0 : narrow_part<T>(columns_left % tile_columns<T>);
+        return columns_left < 0 || (N == narrow_group && left >= narrow_group) ||
+               (left % narrow_group > 0 && narrow_columns_of(left % narrow_group) == N);
+    }
 };
-using AnyReading = Reading<true, true, true, -1>;
+using AnyReading = Reading<true, true, true>;
 // Of products of few columns: the addresses of a tile's rows, where these are not packed, find no
 // place in registers beside 12 rows of sums.
 constexpr bool packs_rows = tile_rows > 8;
@@ -110,18 +124,25 @@ class ContractBlocks {
         direct_columns_ = reads_right_once ? consecutive_panels() * tile_columns<T> : 0;
         packed_begin_ = packed_end_ = direct_columns_;
         // What no second row block reads takes the place of what was packed before.
-        is_used_once_ = part.row_end - part.row_begin <= contract_row_block;
-        for (int64_t i = part.row_begin; i < part.row_end; i += contract_row_block) {
-            const int64_t rows = least(part.row_end - i, contract_row_block);
+        row_block_ = c_.left_is_packed && columns <= few_columns
+                         ? least(contract_row_block, row_block_of_few_columns)
+                         : contract_row_block;
+        is_used_once_ = part.row_end - part.row_begin <= row_block_;
+        for (int64_t i = part.row_begin; i < part.row_end; i += row_block_) {
+            const int64_t rows = least(part.row_end - i, row_block_);
+            is_packing_ = !c_.right_is_packed && i == part.row_begin;
+            ahead_.right = {};
             left_rows_.move(c_.rows, c_.left_rows, i, rows);
             output_rows_.move(c_.rows, c_.output_rows, i, rows);
             // Nothing has fetched the very first block: its tiles do that for each other.
             is_first_block_ = c_.left_is_packed && k == 0 && i == part.row_begin;
-            next_left_ = next_left(part, i + contract_row_block, k, panels() - is_first_block_);
+            reads_left_directly_ =
+                Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times);
+            next_left_ = next_left(part, i + row_block_, k, tiled_panels() - is_first_block_);
             ahead_.left = is_first_block_
                               ? tiles_ahead(i + tile_rows, rows - tile_rows, 0, depth, 1)
                               : next_left_;
-            if (Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times)) {
+            if (reads_left_directly_) {
                 if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
             } else if constexpr (Allowed::packs_left) {
                 if (!c_.left_is_packed)
@@ -175,8 +196,22 @@ class ContractBlocks {
         const bool is_one = is_used_once_ && panels == 1 && !are_best_together(j);
         const int64_t count = least(left, is_one ? width : panels_at_a_time * width);
         pack_right(right_, right_columns_.offsets + j, count, right_depth_.offsets, depth,
-                   packed_right_ + (j - packed_begin_) * depth);
+                   columns_read(count % width), packed_right_ + (j - packed_begin_) * depth);
         packed_end_ = j + count;
+        fetch_next_panels(j);
+    }
+
+    // Whether a panel of so many columns is split.
+    bool is_split(int64_t count) const {
+        return Allowed::template may_be_split<T> && !reads_left_directly_ && count > 0 &&
+               count <= split_columns<T> && count < tile_columns<T>;
+    }
+    // How many columns of a panel are read, of which `count` are wanted.
+    int64_t columns_read(int64_t count) const {
+        if (!is_split(count)) return tile_columns<T>;
+        const int64_t narrow = narrow_part<T>(count), rest = narrow % narrow_group;
+        const int64_t wide = count > narrow ? vector_lanes<T> : 0;
+        return wide + narrow - rest + narrow_columns_of(rest);
     }
 
     static constexpr int64_t size = sizeof(T);
@@ -185,6 +220,12 @@ class ContractBlocks {
     int64_t tiles_of_panel() const { return (left_rows_.count + tile_rows - 1) / tile_rows; }
     int64_t panels() const {
         return (right_columns_.count + tile_columns<T> - 1) / tile_columns<T>;
+    }
+
+    // Without one that consists of narrow groups only: these fetch nothing.
+    int64_t tiled_panels() const {
+        const int64_t last = right_columns_.count % tile_columns<T>;
+        return panels() - (is_split(last) && narrow_part<T>(last) == last);
     }
 
     // Whole tiles of a left operand that was packed as a whole, to be fetched in so many panels.
@@ -201,7 +242,7 @@ class ContractBlocks {
     LinesAhead<T> next_left(const ContractPart& part, int64_t row, int64_t k, int64_t panels) {
         if (row >= part.row_end) row = part.row_begin, k += contract_depth;
         if (k >= whole_depth_ || panels == 0) return {};
-        const int64_t rows = least(part.row_end - row, contract_row_block);
+        const int64_t rows = least(part.row_end - row, row_block_);
         const int64_t depth = least(whole_depth_ - k, contract_depth);
         if (c_.left_is_packed) return tiles_ahead(row, rows, k, depth, panels);
         const int64_t steps = panels * tiles_of_panel() * steps_of_tile;
@@ -215,14 +256,26 @@ class ContractBlocks {
         return {};
     }
 
-    // The packed panel that comes after that of column j.
-    LinesAhead<T> next_panel(int64_t j, int64_t depth) const {
+    // Those panels of the right operand that are packed next, if rows of several of them lie side
+    // by side in memory; panels from column j on were packed just now.
+    void fetch_next_panels(int64_t j) {
+        constexpr int64_t width = tile_columns<T>;
+        const int64_t panels = (packed_end_ - j) / width;
+        ahead_.right = {};
+        if (panels > 0 && are_best_together(packed_end_))
+            ahead_.right = {right_ + right_columns_.offsets[packed_end_], right_depth_.offsets,
+                            right_depth_.count, panels_at_a_time * width * size,
+                            panels * tiles_of_panel() * steps_of_tile};
+    }
+    // The packed panel that comes after that of column j, unless it is packed in this row block.
+    void fetch_next_panel(int64_t j, int64_t depth) {
         static constexpr int64_t start[] = {0};
         j += tile_columns<T>;
-        if (j < direct_columns_ || j >= (c_.right_is_packed ? right_columns_.count : packed_end_))
-            return {};
-        return {packed_right(j, depth).at, start, 1, depth * tile_columns<T> * size,
-                tiles_of_panel() * steps_of_tile};
+        if (is_packing_) return;
+        ahead_.right = {};
+        if (j >= direct_columns_ && j < (c_.right_is_packed ? right_columns_.count : packed_end_))
+            ahead_.right = {packed_right(j, depth).at, start, 1, depth * tile_columns<T> * size,
+                            tiles_of_panel() * steps_of_tile};
     }
 
     template <class Left>
@@ -231,16 +284,18 @@ class ContractBlocks {
         for (int64_t j = 0; j < right_columns_.count; j += width) {
             if (is_first_block_ && j == width) ahead_.left = next_left_;
             const bool is_direct = Allowed::reads_right && j < direct_columns_;
-            if (left_rows_.count == 1 && j + 4 * width <= right_columns_.count &&
-                is_direct == (j + 3 * width < direct_columns_)) {
-                if (!is_direct) need_panels(j, 4, depth);
-                four_panels<Left>(j, is_direct, is_first, depth);
-                j += 3 * width;
-                continue;
+            if constexpr (Allowed::template has_tiles<1>) {
+                if (left_rows_.count == 1 && j + 4 * width <= right_columns_.count &&
+                    is_direct == (j + 3 * width < direct_columns_)) {
+                    if (!is_direct) need_panels(j, 4, depth);
+                    four_panels<Left>(j, is_direct, is_first, depth);
+                    j += 3 * width;
+                    continue;
+                }
             }
             TileOutput<T> out = output_at(0, j, is_first);
             if constexpr (Left::is_packed && Allowed::template may_be_split<T>) {
-                if (!is_direct && out.count <= split_columns<T>) {
+                if (!is_direct && is_split(out.count)) {
                     need_panels(j, 1, depth);
                     split_panel<Left>(j, depth, out);
                     continue;
@@ -248,7 +303,7 @@ class ContractBlocks {
             }
             int64_t i = 0;
             if (!is_direct) i = first_tiles<Left>(j, depth, out);
-            ahead_.right = next_panel(j, depth);
+            fetch_next_panel(j, depth);
             while (i < left_rows_.count) {
                 const int rows = rows_of_tile(i, out);
                 const Left left = left_at<Left>(i, depth, rows);
@@ -271,13 +326,9 @@ class ContractBlocks {
     // The last panel, of few columns.
     template <class Left>
     void split_panel(int64_t j, int64_t depth, TileOutput<T> out) {
-        int64_t first = 0;
-        if constexpr (has_half_tiles) {
-            if (out.count > narrow_columns<T>) {
-                half_tiles<Left>(j, depth, out);
-                first = vector_lanes<T>;
-            }
-        }
+        const int64_t first = out.count - narrow_part<T>(out.count);
+        if constexpr (has_half_tiles)
+            if (first > 0) half_tiles<Left>(j, depth, out);
         if (first < out.count) narrow_tiles<Left>(j, first, depth, out);
     }
 
@@ -293,33 +344,52 @@ class ContractBlocks {
         }
     }
 
+    // Columns from `first` on, in groups.
     template <class Left>
     void narrow_tiles(int64_t j, int64_t first, int64_t depth, TileOutput<T> out) {
         const int64_t whole = out.count;
+        for (int64_t group = first; group < whole; group += narrow_group) {
+            out.columns = output_columns_.offsets + j + group;
+            out.count = least(whole - group, narrow_group);
+            const T* const right = packed_right(j, depth).at + group;
+            const int64_t columns = narrow_columns_of(out.count);
+            if constexpr (Allowed::template may_have_group<T, 1>())
+                if (columns == 1) narrow_columns_times<1, Left>(right, depth, out);
+            if constexpr (Allowed::template may_have_group<T, 2>())
+                if (columns == 2) narrow_columns_times<2, Left>(right, depth, out);
+            if constexpr (Allowed::template may_have_group<T, narrow_group>())
+                if (columns == narrow_group)
+                    narrow_columns_times<narrow_group, Left>(right, depth, out);
+        }
+    }
+    template <int N, class Left>
+    void narrow_columns_times(const T* right, int64_t depth, TileOutput<T> out) {
+        constexpr int together = narrow_tiles_together<T, N>();
         for (int64_t i = 0; i < left_rows_.count; i += out.row_count) {
             const int rows = rows_of_tile(i, out);
-            const int64_t others = left_rows_.count - i - rows;
-            const bool is_pair = rows == tile_rows && others > 0 &&
-                                 next_tile_rows(others, c_.left_is_packed) == tile_rows;
-            if (is_pair) out.row_count = least(left_rows_.count - i, 2 * tile_rows);
-            for (int64_t group = first; group < whole; group += narrow_group) {
-                out.columns = output_columns_.offsets + j + group;
-                out.count = least(whole - group, narrow_group);
-                const T* const right = packed_right(j, depth).at + group;
-                if (is_pair)
-                    contract_narrow<T, tile_rows, 2>({left_at<Left>(i, depth, rows).at,
-                                                      left_at<Left>(i + tile_rows, depth, rows).at},
-                                                     right, depth, out);
-                else
-                    narrow_tile(rows, left_at<Left>(i, depth, rows).at, right, depth, out);
+            const T* const left = left_at<Left>(i, depth, rows).at;
+            const int64_t others = left_rows_.count - i - (together - 1) * tile_rows;
+            if (together > 1 && others > 0 &&
+                next_tile_rows(others, c_.left_is_packed) == tile_rows) {
+                out.row_count = least(left_rows_.count - i, together * tile_rows);
+                const int64_t stride = left_at<Left>(i + tile_rows, depth, rows).at - left;
+                contract_narrow<T, tile_rows, together, N>(left, stride, right, depth, out);
+            } else {
+                narrow_tile<N>(rows, left, right, depth, out);
             }
         }
     }
+    template <int N>
     static void narrow_tile(int rows, const T* left, const T* right, int64_t depth,
                             const TileOutput<T>& out) {
-        if (rows == tile_rows) return contract_narrow<T, tile_rows, 1>({left}, right, depth, out);
-        if (rows == 4) return contract_narrow<T, 4, 1>({left}, right, depth, out);
-        contract_narrow<T, 1, 1>({left}, right, depth, out);
+        if (rows == tile_rows)
+            return contract_narrow<T, tile_rows, 1, N>(left, 0, right, depth, out);
+        if constexpr (tile_rows > 8 && Allowed::template has_tiles<8>)
+            if (rows == 8) return contract_narrow<T, 8, 1, N>(left, 0, right, depth, out);
+        if constexpr (tile_rows > 4 && Allowed::template has_tiles<4>)
+            if (rows == 4) return contract_narrow<T, 4, 1, N>(left, 0, right, depth, out);
+        if constexpr (Allowed::template has_tiles<1>)
+            contract_narrow<T, 1, 1, N>(left, 0, right, depth, out);
     }
 
     // Sees to it that the panel of column j is packed: by its first tile, where that can do it.
@@ -375,13 +445,14 @@ class ContractBlocks {
 
     template <int V = 2, class Left, class Right>
     void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
-        if (rows == tile_rows) {
-            contract_tile<T, tile_rows, V>(left, right, depth, out, ahead_);
-        } else if (rows == 4) {
-            contract_tile<T, 4, V>(left, right, depth, out, ahead_);
-        } else {
+        if (rows == tile_rows)
+            return contract_tile<T, tile_rows, V>(left, right, depth, out, ahead_);
+        if constexpr (tile_rows > 8 && Allowed::template has_tiles<8>)
+            if (rows == 8) return contract_tile<T, 8, V>(left, right, depth, out, ahead_);
+        if constexpr (tile_rows > 4 && Allowed::template has_tiles<4>)
+            if (rows == 4) return contract_tile<T, 4, V>(left, right, depth, out, ahead_);
+        if constexpr (Allowed::template has_tiles<1>)
             contract_tile<T, 1, V>(left, right, depth, out, ahead_);
-        }
     }
 
     const Contraction<T>& c_;
@@ -391,11 +462,12 @@ class ContractBlocks {
     const T* right_ = nullptr;
     T* output_ = nullptr;
     int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
-    bool is_used_once_ = false, is_first_block_ = false;
+    bool is_used_once_ = false, is_packing_ = false, is_first_block_ = false;
+    bool reads_left_directly_ = false;
     Ahead<T> ahead_;
     LinesAhead<T> next_left_;
     int64_t tile_starts_[contract_row_block / tile_rows];
-    int64_t whole_depth_ = 0, first_depth_ = 0;
+    int64_t row_block_ = 0, whole_depth_ = 0, first_depth_ = 0;
     OffsetWindow<contract_row_block> left_rows_, next_rows_, output_rows_;
     OffsetWindow<contract_column_block> right_columns_, output_columns_;
     OffsetWindow<contract_depth> left_depth_, right_depth_;

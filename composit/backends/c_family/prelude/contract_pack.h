@@ -5,14 +5,23 @@
 #include "composit/backends/c_family/prelude/transpose.h"
 
 // The rows of the next tile when `left` remain; it may have more, filled up with what is of no
-// account. Tiles of 4 rows keep the processor busy, smaller ones wait for their own results, so two
-// of 4 do for 7 or 8 rows. Not in operands packed as a whole: parts of them end anywhere between
-// tiles.
-inline int next_tile_rows(int64_t left, bool is_whole) {
+// account. Tiles of 4 rows keep the processor busy less well, smaller ones wait for their own
+// results; so 13 to 16 rows are two tiles of 8 where there are such, and 7 or 8 rows two of 4 where
+// there are not. Not in operands packed as a whole: parts of them end anywhere between tiles.
+constexpr int next_tile_rows(int64_t left, bool is_whole) {
     if (left == 1) return 1;
     if (left <= 4) return 4;
-    const bool is_two_fours = left <= 8 && (tile_rows > 8 || (left > tile_rows && !is_whole));
-    return is_two_fours ? 4 : tile_rows;
+    if (tile_rows > 8) return left <= 8 || (!is_whole && left > tile_rows && left <= 16) ? 8 : 12;
+    return left <= 8 && left > tile_rows && !is_whole ? 4 : tile_rows;
+}
+
+// Whether tiles of R rows occur where the number of rows is `left` and any number of twelves.
+constexpr bool has_tiles_of(int rows, int left) {
+    for (int more = 0; more <= 24; more += 12)
+        for (int is_whole = 0; is_whole < 2; ++is_whole)
+            for (int at = left + more; at > 0; at -= next_tile_rows(at, is_whole))
+                if (next_tile_rows(at, is_whole) == rows) return true;
+    return rows == tile_rows;
 }
 
 // Unsigned integers of a size.
@@ -25,45 +34,51 @@ struct WordOf<8> {
     typedef uint64_t type;
 };
 
-// A vector whose elements lie in at most two runs of neighbours, the second behind the first, at
-// any depth: rows of an image. Both are read as whole vectors, between the first element and the
-// last.
-template <class T>
-class TwoRuns {
+// A vector whose elements lie in at most N runs of neighbours, each behind the one before, at any
+// depth: rows of an image. All are read as whole vectors, between the first element and the last.
+template <class T, int N>
+class Runs {
   public:
     // Whether the elements at across[0], across[1], … are such.
     bool find(const int64_t* across) {
         constexpr int lanes = vector_lanes<T>;
-        int cut = 1;
-        while (cut < lanes && across[cut] == across[0] + cut) ++cut;
-        first_ = across[0];
-        second_ = cut < lanes ? across[cut] - cut : first_;
-        for (int i = 0; i < lanes; ++i) is_first_[i] = i < cut ? ~Word(0) : Word(0);
-        return second_ >= first_ && (cut == lanes || are_consecutive(across + cut, lanes - cut));
+        int end = 0;
+        for (int n = 0; n < N; ++n) {
+            const int begin = end;
+            starts_[n] = begin < lanes ? across[begin] - begin : starts_[n - 1];
+            if (n > 0 && starts_[n] < starts_[n - 1]) return false;
+            while (end < lanes && across[end] == starts_[n] + end) ++end;
+            for (int i = 0; i < lanes; ++i)
+                is_in_[n][i] = begin <= i && i < end ? ~Word(0) : Word(0);
+        }
+        return end == lanes;
     }
 
     COMPOSIT_INLINE void copy(const T* from, T* to) const {
-        Words first, second;
-        __builtin_memcpy(&first, from + first_, sizeof first);
-        __builtin_memcpy(&second, from + second_, sizeof second);
-        const Words both = (first & is_first_) | (second & ~is_first_);
-        __builtin_memcpy(to, &both, sizeof both);
+        Words all{};
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) {
+            Words run;
+            __builtin_memcpy(&run, from + starts_[n], sizeof run);
+            all |= run & is_in_[n];
+        }
+        __builtin_memcpy(to, &all, sizeof all);
     }
 
   private:
     typedef typename WordOf<sizeof(T)>::type Word;
     typedef Word Words __attribute__((vector_size(COMPOSIT_VECTOR_BYTES)));
-    int64_t first_ = 0, second_ = 0;
-    Words is_first_{};
+    int64_t starts_[N] = {};
+    Words is_in_[N] = {};
 };
 
-// A right operand that is packed while it is read: the rows of a panel whose vectors are TwoRuns.
+// A right operand that is packed while it is read: the rows of a panel whose vectors are two runs.
 template <class T>
 struct PackingRight {
     const T* from;
     const int64_t* along;
     T* to;
-    TwoRuns<T> low{}, high{};
+    Runs<T, 2> low{}, high{};
 
     // Whether the elements at across[0], across[1], … are such.
     bool find(const int64_t* across) {
@@ -128,10 +143,10 @@ inline bool are_every_second(const int64_t* offsets, int64_t count) {
     return yes;
 }
 
-// to[k * W + i] = from[across[i] + along[k]] for i < count; zero for count <= i < W.
+// to[k * W + i] = from[across[i] + along[k]] for i < count; zero for count <= i < filled.
 template <int W, class T>
 inline void pack_panel(const T* from, const int64_t* across, int64_t count, const int64_t* along,
-                       int64_t depth, T* to) {
+                       int64_t depth, T* to, int64_t filled = W) {
     if constexpr (W == tile_columns<T>) {
         PackingRight<T> row{from, along, to};
         if (count == W && row.find(across)) {
@@ -143,8 +158,9 @@ inline void pack_panel(const T* from, const int64_t* across, int64_t count, cons
             __builtin_memcpy(to + k * W, from + across[0] + along[k], W * sizeof(T));
         return;
     }
-    for (int64_t i = count; i < W; ++i)
-        for (int64_t k = 0; k < depth; ++k) to[k * W + i] = T(0);
+    if (count < filled)
+        for (int64_t k = 0; k < depth; ++k)
+            for (int64_t i = count; i < filled; ++i) to[k * W + i] = T(0);
     if constexpr (sizeof(T) == 4) {
         if (are_every_second(across, count)) {
             for (int64_t k = 0; k < depth; ++k)
@@ -155,8 +171,12 @@ inline void pack_panel(const T* from, const int64_t* across, int64_t count, cons
     }
     if (are_mostly_neighbours(along, depth))
         return pack_strided<W>(from, across, count, along, depth, to);
+    int64_t i = 0;
+    for (Runs<T, 4> runs; i + vector_lanes<T> <= count && runs.find(across + i);
+         i += vector_lanes<T>)
+        for (int64_t k = 0; k < depth; ++k) runs.copy(from + along[k], to + k * W + i);
     for (int64_t k = 0; k < depth; ++k)
-        for (int64_t i = 0; i < count; ++i) to[k * W + i] = from[across[i] + along[k]];
+        for (int64_t j = i; j < count; ++j) to[k * W + j] = from[across[j] + along[k]];
 }
 
 // `P` panels whose rows lie side by side: all of them at each depth, as memory is read best.
@@ -175,6 +195,7 @@ template <class T>
 inline void pack_left_panel(int width, const T* from, const int64_t* rows, int64_t count,
                             const int64_t* depths, int64_t depth, T* to) {
     if (width == tile_rows) return pack_panel<tile_rows>(from, rows, count, depths, depth, to);
+    if (tile_rows > 8 && width == 8) return pack_panel<8>(from, rows, count, depths, depth, to);
     if (width == 4) return pack_panel<4>(from, rows, count, depths, depth, to);
     pack_panel<1>(from, rows, count, depths, depth, to);
 }
@@ -199,10 +220,10 @@ inline void pack_left(const T* from, const int64_t* rows, int64_t count, const i
     }
 }
 
-// Panels of tile_columns columns, the last one filled up with zeros.
+// Panels of tile_columns columns; one that is incomplete has `filled` columns, the last ones zeros.
 template <class T>
 inline void pack_right(const T* from, const int64_t* columns, int64_t count, const int64_t* depths,
-                       int64_t depth, T* to) {
+                       int64_t depth, int64_t filled, T* to) {
     constexpr int64_t width = tile_columns<T>;
     constexpr int several = 4;
     int64_t j = 0;
@@ -211,7 +232,7 @@ inline void pack_right(const T* from, const int64_t* columns, int64_t count, con
         pack_neighbours<width, several>(from + columns[j], depths, depth, to);
     for (; j < count; j += width, to += width * depth)
         pack_panel<width>(from, columns + j, count - j < width ? count - j : width, depths, depth,
-                          to);
+                          to, count - j < width ? filled : width);
 }
 
 // The rows, or columns, of the next panel of a whole operand, for Contraction's left_is_packed and

@@ -121,7 +121,7 @@ template <class T>
 struct Ahead {
     LinesAhead<T> left, right;
 };
-constexpr int64_t depth_of_step = 64, steps_of_tile = contract_depth / depth_of_step;
+constexpr int64_t depth_of_step = 16, steps_of_tile = contract_depth / depth_of_step;
 
 template <class T, int R, int V = 2, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out,
