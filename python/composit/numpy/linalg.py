@@ -211,7 +211,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 def svd(
     a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
-    """Singular values S, the largest first, with the vectors U and Vh unless compute_uv is False."""
+    """Singular values S, the largest first, with vectors U and Vh unless compute_uv is False."""
     if not compute_uv:
         return _c.svdvals(a, hermitian)
     return SVDResult(*_c.svd(a, full_matrices, hermitian))
