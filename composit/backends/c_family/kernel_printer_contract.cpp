@@ -12,7 +12,7 @@ using ir::kernel::Access;
 using ir::kernel::Contract;
 using ir::kernel::Extents;
 
-constexpr int64_t rows_per_task = 12, columns_per_task = 64;  // whole register tiles of any CPU
+constexpr int64_t rows_per_task = 12, columns_per_task = 32;  // whole register tiles of any CPU
 
 using Strides = std::vector<int64_t>;
 
@@ -122,7 +122,7 @@ void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bo
     constexpr int64_t many = 1024;
     const bool is_copied =
         by_rows ? !c.right_is_packed : !c.left_is_packed && packs_left(c, groups) != "false";
-    if (is_copied) writer.printed.tasks_together = std::min(parts, many / step);
+    writer.printed.tasks_together = std::min(parts, (is_copied ? many : 256) / step);
     std::vector<std::string> bounds = {
         "b", "b + 1", "0", text(groups.row_count()), "0", text(groups.column_count())};
     std::string last = text("last < ", length, " ? last : ", length);

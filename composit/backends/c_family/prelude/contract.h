@@ -54,7 +54,7 @@ constexpr int64_t contract_scratch = (contract_row_block + contract_column_block
 
 // Which ways of reading the operands are compiled; the bits are the same with any of them.
 // Generated code, which knows the lengths, leaves out the others, because compiling them takes
-// time. Of all columns, `columns_left` are beside whole blocks of 64, of all rows `rows_left`
+// time. Of all columns, `columns_left` are beside whole blocks of 32, of all rows `rows_left`
 // beside blocks of 12; -1 if they may be any number.
 template <bool packs, bool reads_directly, bool reads_right_directly, int rows_left = -1,
           int columns_left = -1>

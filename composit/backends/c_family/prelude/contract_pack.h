@@ -135,11 +135,11 @@ inline void pack_strided(const T* from, const int64_t* across, int64_t count, co
     for (; i < count; ++i) pack_transposed<W, 1>(from, across + i, along, depth, to + i);
 }
 
-// Groups of four offsets, each the second behind the one before: images under windows of stride 2.
-inline bool are_every_second(const int64_t* offsets, int64_t count) {
-    if (count % 4 != 0) return false;
+// Groups of `run` offsets, each the second behind the one before: images under windows of stride 2.
+inline bool are_every_second(const int64_t* offsets, int64_t count, int64_t run) {
+    if (count % run != 0) return false;
     bool yes = true;
-    for (int64_t i = 0; i < count; ++i) yes &= offsets[i] == offsets[i - i % 4] + i % 4 * 2;
+    for (int64_t i = 0; i < count; ++i) yes &= offsets[i] == offsets[i - i % run] + i % run * 2;
     return yes;
 }
 
@@ -162,7 +162,14 @@ inline void pack_panel(const T* from, const int64_t* across, int64_t count, cons
         for (int64_t k = 0; k < depth; ++k)
             for (int64_t i = count; i < filled; ++i) to[k * W + i] = T(0);
     if constexpr (sizeof(T) == 4) {
-        if (are_every_second(across, count)) {
+        constexpr int lanes = vector_lanes<T>;
+        if (are_every_second(across, count, lanes)) {
+            for (int64_t k = 0; k < depth; ++k)
+                for (int64_t i = 0; i < count; i += lanes)
+                    copy_every_second_of_vectors(from + across[i] + along[k], to + k * W + i);
+            return;
+        }
+        if (are_every_second(across, count, 4)) {
             for (int64_t k = 0; k < depth; ++k)
                 for (int64_t i = 0; i < count; i += 4)
                     copy_every_second(from + across[i] + along[k], to + k * W + i);

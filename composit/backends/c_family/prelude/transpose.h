@@ -117,5 +117,22 @@ COMPOSIT_INLINE void copy_every_second(const T* from, T* to) {
     const Four both = COMPOSIT_PICK(low, high, 0, 2, 5, 7);
     __builtin_memcpy(to, &both, 16);
 }
+
+// The same for as many elements as a vector has.
+template <class T>
+COMPOSIT_INLINE void copy_every_second_of_vectors(const T* from, T* to) {
+    if constexpr (vector_bytes < 32) return copy_every_second(from, to);
+    typedef uint32_t Words __attribute__((vector_size(COMPOSIT_VECTOR_BYTES)));
+    typedef int32_t Picks __attribute__((vector_size(COMPOSIT_VECTOR_BYTES), unused));
+    Words low, high;
+    __builtin_memcpy(&low, from, sizeof low);
+    __builtin_memcpy(&high, from + vector_lanes<T> - 1, sizeof high);
+#if COMPOSIT_VECTOR_BYTES == 64
+    low = COMPOSIT_PICK(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
+#elif COMPOSIT_VECTOR_BYTES == 32
+    low = COMPOSIT_PICK(low, high, 0, 2, 4, 6, 9, 11, 13, 15);
+#endif
+    __builtin_memcpy(to, &low, sizeof low);
+}
 #undef COMPOSIT_PICK
 #undef COMPOSIT_TALL
