@@ -50,6 +50,9 @@ class OutOfMemory : public Error {
 class InputOutputError : public Error {
     using Error::Error;
 };
+class RuntimeError : public Error {
+    using Error::Error;
+};
 class LinAlgError : public ValueError {
     using ValueError::ValueError;
 };

@@ -29,4 +29,8 @@ Tensor checked_positions(const OutOfBounds& error, const Tensor& positions, int6
     return x;
 }
 
+bool is_violated(const Tensor& condition) {
+    return !depends_on_placeholder(condition) && !*concrete("", "", condition).data_as<bool>();
+}
+
 }  // namespace composit::numpy

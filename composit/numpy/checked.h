@@ -20,4 +20,10 @@ struct OutOfBounds {
 [[nodiscard]] Tensor checked_positions(const OutOfBounds& error, const Tensor& positions,
                                        int64_t length, std::string_view mode);
 
+// Whether a 0-d bool is false, as far as can be known now: never under placeholders. For values
+// that NumPy refuses though they decide no shape.
+//
+//   user_check(!is_violated(all(greater_equal(weights, 0))), "cov: aweights cannot be negative.")
+[[nodiscard]] bool is_violated(const Tensor& condition);
+
 }  // namespace composit::numpy

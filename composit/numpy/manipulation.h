@@ -80,6 +80,9 @@ namespace composit::numpy {
 [[nodiscard]] Tensor repeat(const Tensor& x, const std::vector<int64_t>& repeats,
                             std::optional<int64_t> axis = {});
 [[nodiscard]] Tensor tile(const Tensor& x, const std::vector<int64_t>& repetitions);
+// The elements of x again and again in another shape; zeros if there are none. ValueError: "all
+// elements of `new_shape` must be non-negative".
+[[nodiscard]] Tensor resize(const Tensor& x, const Shape& shape);
 
 // ----- padding: (before, after) per axis. Modes: constant (of `value`), edge, reflect, symmetric,
 // wrap, empty (zeros). Others of NumPy's are refused by name (NotSupported). ValueError for

@@ -131,6 +131,22 @@ Tensor tile(const Tensor& x, const std::vector<int64_t>& repetitions) {
     return reshape(broadcast_to(reshape(x, narrow), wide), result);
 }
 
+Tensor resize(const Tensor& x, const Shape& shape) {
+    for (int64_t length : shape)
+        user_check(length >= 0, "resize: all elements of `new_shape` must be non-negative: ", shape,
+                   ".");
+    const int64_t count = ir::element_count(shape);
+    if (x.size() == 0 || count == 0) return zeros(shape, x.dtype());
+    return errors_as("resize", [&] {
+        const Tensor flat = ravel(strong(x));
+        const int64_t whole = count / x.size(), left = count % x.size();
+        std::vector<Tensor> parts;
+        if (whole > 0) parts.push_back(ravel(ops::broadcast_to(flat, {whole, x.size()})));
+        if (left > 0) parts.push_back(part(flat, 0, 0, left));
+        return reshape(parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0), shape);
+    });
+}
+
 Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
            std::string_view mode, const Operand& value) {
     user_check(static_cast<int>(widths.size()) == x.rank() || widths.size() == 1,

@@ -7,10 +7,9 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/merged_axes.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
-
-#include <algorithm>
 
 namespace composit::numpy {
 namespace {
@@ -118,27 +117,13 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side, const
 }
 
 Tensor median(const Tensor& x, const Axis& axis, bool keepdims) {
-    std::vector<int64_t> axes = axis.of("median", x.rank());
-    // The axes that go, moved to the end and merged.
-    std::vector<int64_t> others;
-    Shape rest, kept = x.shape();
-    for (int64_t d = 0; d < x.rank(); ++d) {
-        const bool goes = std::find(axes.begin(), axes.end(), d) != axes.end();
-        if (!goes) others.push_back(d), rest.push_back(x.shape()[static_cast<size_t>(d)]);
-        if (goes) kept[static_cast<size_t>(d)] = 1;
-    }
-    std::vector<int64_t> permutation = others;
-    permutation.insert(permutation.end(), axes.begin(), axes.end());
-    Shape merged = rest;
-    int64_t length = 1;
-    for (int64_t d : axes) length *= x.shape()[static_cast<size_t>(d)];
-    merged.push_back(length);
-    const ir::DType dtype = ir::is_inexact(x.dtype()) ? x.dtype() : ir::DType::float64;
-    const Tensor rows = reshape(transpose(ops::astype(strong(x), dtype), permutation), merged);
+    const DType dtype = ir::is_inexact(x.dtype()) ? x.dtype() : ir::DType::float64;
+    const auto [rows, rest, kept, length] =
+        merge_axes(ops::astype(strong(x), dtype), axis.of("median", x.rank()));
     const Shape& shape = keepdims ? kept : rest;
     if (length == 0) return reshape(mean(rows, -1), shape);
     const Tensor sorted = sort(rows, -1);
-    const auto part = [&](int64_t first, int64_t count) {
+    const auto part = [&sorted](int64_t first, int64_t count) {
         return get_item(sorted, {Ellipsis{}, Slice{first, first + count, {}}});
     };
     const Tensor middle = mean(part((length - 1) / 2, length % 2 == 0 ? 2 : 1), -1);

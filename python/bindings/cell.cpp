@@ -26,19 +26,22 @@ bool is_layout(const ir::Node& node) {
     return false;
 }
 
-// Writing `value` where the path from `base` to `view` looks: the positions that the path selects
-// are found by sending numbered elements through it.
+// The number of each element of `view` in `base`: numbered elements, sent through the path.
+Tensor places_of(const Tensor& view, const Tensor& base) {
+    const Tensor numbers = ops::reshape(ops::iota({base.size()}, 0), base.shape());
+    return view == base ? numbers : ir::substitute({view}, {base}, {numbers})[0];
+}
+
+// Writing `value` where the path from `base` to `view` looks.
 Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value) {
     for (const Tensor* at = &view; !(*at == base); at = &at->node().operand(0))
         user_check(at->node().operation().name != "broadcast_to",
                    "assignment destination is read-only");
     if (view == base) return value;
     const int64_t count = base.size();
-    const Tensor numbers = ops::reshape(ops::iota({count}, 0), base.shape());
-    const std::vector<Tensor> places = ir::substitute({view}, {base}, {numbers});
     const ir::Shape line = {view.size()};
     const Tensor written =
-        ops::scatter(ops::reshape(base, {count}), {ops::reshape(places[0], line)}, {0},
+        ops::scatter(ops::reshape(base, {count}), {ops::reshape(places_of(view, base), line)}, {0},
                      ops::reshape(value, line), false);
     return ops::reshape(written, base.shape());
 }
@@ -85,6 +88,11 @@ void Cell::replace(Tensor tensor) const {
     } else {
         tensor_ = std::move(tensor);
     }
+}
+
+Tensor Cell::places() const {
+    const Tensor& view = tensor();
+    return places_of(view, root_ ? base_ : view);
 }
 
 bool is_layout_path(const Tensor& from, const Tensor& to) {

@@ -25,6 +25,7 @@ class Cell : public Counted<Cell> {
     void replace(Tensor tensor) const;  // shape and dtype are those of the old one
     bool is_view() const { return static_cast<bool>(root_); }
     const Cell* root() const { return root_ ? root_.get() : this; }
+    Tensor places() const;  // int64: the number of each element in the root, in row-major order
 
   private:
     Cell(Tensor tensor, Ref<Cell> root, Tensor base)

@@ -66,6 +66,8 @@ void translate(const std::exception_ptr& pointer, void*) {
         raise(PyExc_MemoryError, error);
     } catch (const InputOutputError& error) {
         raise(PyExc_OSError, error);
+    } catch (const RuntimeError& error) {
+        raise(PyExc_RuntimeError, error);
     } catch (const InternalError& error) {
         raise(internal_error, error);
     } catch (const runtime::Interrupted&) {

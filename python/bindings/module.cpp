@@ -45,6 +45,9 @@ NB_MODULE(_core, module) {
     bind_numpy_comparisons(numpy);
     bind_numpy_nan_reductions(numpy);
     bind_numpy_differences(numpy);
+    bind_numpy_statistics(numpy);
+    bind_numpy_sets(numpy);
+    bind_numpy_polynomials(numpy);
     bind_numpy_special(numpy);
     bind_numpy_windows(numpy);
     nb::module_ linalg = module.def_submodule("linalg", "composit/numpy/linalg.h");

@@ -20,6 +20,9 @@ void bind_numpy_random(nanobind::module_& module);
 void bind_numpy_comparisons(nanobind::module_& module);
 void bind_numpy_nan_reductions(nanobind::module_& module);
 void bind_numpy_differences(nanobind::module_& module);
+void bind_numpy_statistics(nanobind::module_& module);
+void bind_numpy_sets(nanobind::module_& module);
+void bind_numpy_polynomials(nanobind::module_& module);
 void bind_numpy_special(nanobind::module_& module);
 void bind_numpy_windows(nanobind::module_& module);
 // Into modules of their own, composit._core.linalg and composit._core.fft.

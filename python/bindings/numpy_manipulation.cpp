@@ -1,5 +1,6 @@
 // composit/numpy/manipulation.h.
 #include "casters.h"
+#include "composit/numpy/bits.h"
 #include "composit/numpy/manipulation.h"
 #include "location.h"
 #include "numpy.h"
@@ -106,6 +107,21 @@ void bind_numpy_manipulation(nb::module_& module) {
         },
         located);
     module.def("tile", &numpy::tile, located);
+    module.def("resize", &numpy::resize, located);
+    module.def("packbits", &numpy::packbits, nb::arg("x"), nb::arg("axis").none(), nb::arg("order"),
+               located);
+    module.def("unpackbits", &numpy::unpackbits, nb::arg("x"), nb::arg("axis").none(),
+               nb::arg("count").none(), nb::arg("order"), located);
+    // Where the memory of others begins that the tensor is in, else 0; its root; and the number of
+    // each element within.
+    module.def("placed", [](nb::handle x) {
+        const Cell& cell = *content_of<LazyTensor>(x).cell;
+        const ir::Node& root = cell.root()->tensor().node();
+        const bool is_borrowed = ir::is_constant(root) && ir::constant_value(root).is_borrowed();
+        const void* data = is_borrowed ? ir::constant_value(root).data() : nullptr;
+        return nb::make_tuple(reinterpret_cast<uintptr_t>(data),
+                              reinterpret_cast<uintptr_t>(cell.root()), wrap(cell.places()));
+    });
     module.def(
         "pad",
         [](const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widths,

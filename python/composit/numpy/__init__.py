@@ -14,16 +14,21 @@ from composit.numpy.correlation import *
 from composit.numpy.creation import *
 from composit.numpy.creation import array, asarray, copy
 from composit.numpy.differences import *
+from composit.numpy.formatting import *
 from composit.numpy.index_arrays import *
 from composit.numpy.kinds import *
 from composit.numpy.linear import *
 from composit.numpy.manipulation import *
+from composit.numpy.memory import *
 from composit.numpy.nan_reductions import *
+from composit.numpy.polynomials import *
 from composit.numpy.reductions import *
 from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average
 from composit.numpy.selecting import *
+from composit.numpy.sets import *
 from composit.numpy.sorting import *
 from composit.numpy.special import *
+from composit.numpy.statistics import *
 from composit.numpy.windows import *
 from composit.numpy.writing import *
 

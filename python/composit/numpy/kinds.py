@@ -6,7 +6,9 @@ from typing import Any
 
 from composit._core import LazyTensor, with_location
 
-_CLASSES = (TypeError, ValueError, OverflowError, LookupError, AttributeError)
+_CLASSES = (
+    TypeError, ValueError, OverflowError, LookupError, AttributeError, BufferError, RuntimeError,
+)  # fmt: skip
 
 
 def _asked(function: str, *arguments: Any, **options: Any) -> Any:
@@ -71,3 +73,28 @@ def isscalar(element: Any) -> bool:
 def iterable(y: Any) -> bool:
     """Whether iteration over y is possible."""
     return y.ndim > 0 if isinstance(y, LazyTensor) else _asked("iterable", y)
+
+
+def min_scalar_type(a: Any, /) -> Any:
+    """The smallest dtype that holds a number, which is evaluated; a tensor's dtype else."""
+    if isinstance(a, LazyTensor):
+        a = a.evaluated() if a.ndim == 0 else _empty_like(a)
+    return _asked("min_scalar_type", a)
+
+
+def typename(char: str) -> str:
+    """What a dtype's character stands for."""
+    return _asked("typename", char)
+
+
+def _empty_like(a: Any) -> Any:
+    """An ndarray of a tensor's shape and dtype, which takes no memory."""
+    import numpy as np
+
+    return np.broadcast_to(np.zeros((), a.dtype), a.shape)
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """The order of contractions that einsum would best take, and a table about it."""
+    shapes = [_empty_like(a) if isinstance(a, LazyTensor) else a for a in operands]
+    return _asked("einsum_path", *shapes, optimize=optimize, einsum_call=einsum_call)

@@ -222,6 +222,23 @@ def tile(A: Any, reps: Any) -> LazyTensor:
     return _c.tile(A, reps)
 
 
+def resize(a: Any, new_shape: Any) -> LazyTensor:
+    """The elements again and again in another shape; zeros if there are none."""
+    return _c.resize(a, new_shape)
+
+
+def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> LazyTensor:
+    """Whether eight elements are not zero, as the bits of a uint8."""
+    return _c.packbits(a, axis, bitorder)
+
+
+def unpackbits(
+    a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> LazyTensor:
+    """The bits of uint8: `count`, with zeros behind all, or all but the last -count."""
+    return _c.unpackbits(a, axis, count, bitorder)
+
+
 def _pad_widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
     import numpy as np
 

@@ -175,5 +175,12 @@ TEST(manipulation, grids) {
     EXPECT_EQ(meshgrid({counting({3}), counting({2})}, "ij")[0].shape(), (Shape{3, 2}));
 }
 
+TEST(manipulation, resize_takes_elements_again_and_again) {
+    const Tensor x = array<int64_t>({1, 2, 3});
+    expect_values<int64_t>(resize(x, {2, 4}), {2, 4}, {1, 2, 3, 1, 2, 3, 1, 2});
+    expect_values<int64_t>(resize(x, {2}), {2}, {1, 2});
+    EXPECT_THROW((void)resize(x, {-1}), ValueError);
+}
+
 }  // namespace
 }  // namespace composit::numpy

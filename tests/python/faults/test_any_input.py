@@ -18,7 +18,7 @@ from composit.types import LazyTensor
 
 ALLOWED = (
     TypeError, ValueError, LookupError, ArithmeticError, NotImplementedError, MemoryError,
-    AttributeError,
+    AttributeError, RuntimeError,
 )  # fmt: skip
 
 HUGE = [2**31, 2**40, 2**62, 2**63 - 1, 2**64, -(2**31), -(2**63)]
@@ -111,6 +111,7 @@ FOREIGN = re.compile(
 
 def explain(error):
     """The rule of docs/errors.md for what composit raises."""
+    assert not isinstance(error, composit.errors.InternalError), error
     message = str(error.args[0]) if error.args else ""
     if SIGNATURES.search(message):
         return

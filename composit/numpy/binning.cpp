@@ -1,0 +1,92 @@
+// Bins over searches, and sums over scatters.
+#include "composit/numpy/binning.h"
+
+#include "composit/base/error.h"
+#include "composit/base/errors_as.h"
+#include "composit/numpy/checked.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/elementwise.h"
+#include "composit/numpy/histogram_parts.h"
+#include "composit/numpy/manipulation.h"
+#include "composit/numpy/operators.h"
+#include "composit/numpy/reductions.h"
+#include "composit/numpy/sorting.h"
+#include "composit/ops/ops.h"
+#include "composit/ops/part.h"
+
+#include <algorithm>
+
+namespace composit::numpy {
+
+Tensor digitize(const Tensor& x, const Tensor& bins, bool is_right) {
+    user_check<TypeError>(!ir::is_complex(x.dtype()), "digitize: x may not be complex, but is ",
+                          x.dtype(), ".");
+    user_check(bins.rank() == 1,
+               "digitize: object of too small or too great depth for desired "
+               "array: bins have shape ",
+               bins.shape(), ". One dimension is required.");
+    return errors_as("digitize", [&] {
+        const Side side = is_right ? Side::left : Side::right;
+        const int64_t count = bins.size();
+        if (count < 2) return searchsorted(bins, x, side);
+        const Tensor edges = strong(bins);
+        const Tensor before = ops::part(edges, 0, 0, count - 1);
+        const Tensor after = ops::part(edges, 0, 1, count - 1);
+        const Tensor rises = all(apply("less_equal", {before, after}));
+        const Tensor falls = all(apply("greater_equal", {before, after}));
+        user_check(!is_violated(apply("logical_or", {rises, falls})),
+                   "digitize: bins must be monotonically increasing or decreasing.");
+        if (!depends_on_placeholder(edges)) {
+            if (!is_violated(rises)) return searchsorted(edges, x, side);
+            return count - searchsorted(flip(edges), x, side);
+        }
+        const Tensor found = searchsorted(apply("where", {rises, edges, flip(edges)}), x, side);
+        return apply("where", {rises, found, count - found});
+    });
+}
+
+Tensor sums_of_bins(const Tensor& bins, const Tensor& weights, int64_t count) {
+    const Tensor flat = ravel(bins);
+    const Tensor is_inside =
+        apply("logical_and", {apply("greater_equal", {flat, 0}), apply("less", {flat, count})});
+    const Tensor at = apply("where", {is_inside, flat, count});
+    const Tensor update = weights ? ravel(strong(weights)) : full(flat.shape(), int64_t{1});
+    const Tensor totals = ops::scatter(zeros({count + 1}, update.dtype()), {at}, {0}, update, true);
+    return ops::part(totals, 0, 0, count);
+}
+
+Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least) {
+    user_check(x.rank() == 1,
+               "bincount: object too deep, or of too small depth, for desired array: "
+               "x has shape ",
+               x.shape(), ". One dimension is required.");
+    user_check<TypeError>(x.dtype() == DType::boolean || ir::is_integer(x.dtype()),
+                          "bincount: Cannot cast array data from dtype('", x.dtype(),
+                          "') to dtype('int64') according to the rule 'safe'.");
+    user_check(least >= 0, "bincount: 'minlength' must not be negative: ", least, ".");
+    Tensor w;
+    if (weights) {
+        user_check<TypeError>(!ir::is_complex(weights.dtype()),
+                              "bincount: Cannot cast array data from dtype('", weights.dtype(),
+                              "') to dtype('float64') according to the rule 'safe'.");
+        user_check(weights.rank() == 1, "bincount: weights have shape ", weights.shape(),
+                   ". One dimension is required.");
+        user_check(weights.size() == x.size(),
+                   "bincount: The weights and list don't have the same "
+                   "length: ",
+                   weights.size(), " and ", x.size(), ".");
+        w = ops::astype(weights, DType::float64);
+    }
+    const Tensor positions = ops::astype(strong(x), DType::int64);
+    int64_t count = least;
+    if (x.size() > 0) {
+        const Array ends = concrete("bincount", "x", stack({min(positions), max(positions)}));
+        user_check(ends.data_as<int64_t>()[0] >= 0,
+                   "bincount: 'list' argument must have no negative elements: ",
+                   ends.data_as<int64_t>()[0], " is among them.");
+        count = std::max(least, ends.data_as<int64_t>()[1] + 1);
+    }
+    return errors_as("bincount", [&] { return sums_of_bins(positions, w, count); });
+}
+
+}  // namespace composit::numpy

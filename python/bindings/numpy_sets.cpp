@@ -1,0 +1,46 @@
+// composit/numpy/sets.h.
+#include "casters.h"
+#include "composit/numpy/sets.h"
+#include "flags.h"
+#include "location.h"
+#include "numpy.h"
+
+namespace composit::python {
+
+void bind_numpy_sets(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def(
+        "unique",
+        [](const Tensor& x, std::optional<int64_t> axis, TruthFlag equal_nan) {
+            const numpy::Unique found = numpy::unique(x, axis, equal_nan);
+            return nb::make_tuple(wrap(found.values), wrap(found.indices), wrap(found.inverse),
+                                  wrap(found.counts));
+        },
+        nb::arg("x"), nb::arg("axis").none(), nb::arg("equal_nan").none(), located);
+    module.def("union1d", &numpy::union1d, located);
+    module.def(
+        "intersect1d",
+        [](const Tensor& a, const Tensor& b, TruthFlag is_unique) {
+            const numpy::Intersection found = numpy::intersect1d(a, b, is_unique);
+            return nb::make_tuple(wrap(found.values), wrap(found.indices_a), wrap(found.indices_b));
+        },
+        nb::arg("a"), nb::arg("b"), nb::arg("is_unique").none(), located);
+    const auto difference = [&](const char* name, auto function) {
+        module.def(
+            name,
+            [function](const Tensor& a, const Tensor& b, TruthFlag is_unique) {
+                return function(a, b, is_unique);
+            },
+            nb::arg("a"), nb::arg("b"), nb::arg("is_unique").none(), located);
+    };
+    difference("setdiff1d", numpy::setdiff1d);
+    difference("setxor1d", numpy::setxor1d);
+    module.def(
+        "isin",
+        [](const Tensor& x, const Tensor& tested, TruthFlag invert, bool by_table) {
+            return numpy::isin(x, tested, invert, by_table);
+        },
+        nb::arg("x"), nb::arg("tested"), nb::arg("invert").none(), nb::arg("by_table"), located);
+}
+
+}  // namespace composit::python

@@ -1,0 +1,119 @@
+"""Arrays from iterators and other libraries, and questions about memory, whose layout is composit's
+own: every tensor counts as row-major."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, _mismatch
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import refuse
+from composit.numpy.creation import asarray
+from composit.numpy.kinds import _asked
+
+_c = _core.numpy
+_FLAGS = {
+    "C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F",
+    "FORTRAN": "F", "A": "A", "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O",
+    "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E",
+}  # fmt: skip
+
+
+def isfortran(a: Any) -> bool:
+    """Whether elements are in column-major and not in row-major order: never those of a tensor."""
+    import numpy as np
+
+    if isinstance(a, LazyTensor):
+        return False
+    if not isinstance(a, np.ndarray):
+        raise AttributeError(_mismatch.wrong(a, "A tensor or ndarray"))
+    return np.isfortran(a)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> LazyTensor:
+    """A tensor; a copy where OWNDATA is required. Other requirements say nothing about tensors."""
+    refuse("require", like=like)
+    if not requirements:
+        return asarray(a, dtype)
+    wanted = set()
+    if not hasattr(requirements, "__iter__"):
+        raise TypeError(_mismatch.wrong(requirements, "A sequence of texts"))
+    for name in requirements:
+        flag = _FLAGS.get(str(name).upper())
+        if flag is None:
+            known = ", ".join(_FLAGS)
+            raise KeyError(with_location(f"require: {name!r} is no requirement. Known: {known}."))
+        wanted.add(flag)
+    if wanted >= {"C", "F"}:
+        raise ValueError(with_location('require: Cannot specify both "C" and "F" order.'))
+    return asarray(a, dtype, copy=True) if "O" in wanted else asarray(a, dtype)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
+    """A tensor: the order of its elements in memory is composit's own."""
+    refuse("asfortranarray", like=like)
+    return asarray(a, dtype)
+
+
+def _places(x: Any) -> tuple[Any, Any, int] | None:
+    """Whose memory x is in (None: the machine's), the first byte of every element there, and their
+    size; None for what has no memory that others can see."""
+    import numpy as np
+
+    if isinstance(x, LazyTensor):
+        address, root, places = _c.placed(x)
+        size = x.dtype.itemsize
+        first = places.evaluated().ravel() * size
+        return (None, first + address, size) if address else (root, first, size)
+    if not isinstance(x, np.ndarray):
+        return None
+    first = np.full((), x.__array_interface__["data"][0], np.int64)
+    for length, stride in zip(x.shape, x.strides):
+        first = np.add.outer(first, np.arange(length) * stride)
+    return None, first.ravel(), x.itemsize
+
+
+def _bytes(first: Any, size: int) -> Any:
+    import numpy as np
+
+    return np.add.outer(first, np.arange(size)).ravel()
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
+    """Whether the stretches of memory from the first to the last element of both overlap."""
+    return _overlap(a, b, False)
+
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
+    """Whether both have an element in the same memory: views of one tensor, or of one ndarray."""
+    return _overlap(a, b, True)
+
+
+def _overlap(a: Any, b: Any, exactly: bool) -> bool:
+    import numpy as np
+
+    one, two = _places(a), _places(b)
+    if one is None or two is None or one[0] != two[0]:
+        return False
+    (_, first, size), (_, other, width) = one, two
+    if first.size == 0 or other.size == 0:
+        return False
+    if first.min() >= other.max() + width or other.min() >= first.max() + size:
+        return False
+    return not exactly or np.intersect1d(_bytes(first, size), _bytes(other, width)).size > 0
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> LazyTensor:
+    """A tensor of the numbers that an iterator gives, or of the first `count`."""
+    refuse("fromiter", like=like)
+    array = _asked("fromiter", iter, _core.dtype_of(dtype), _core.integer(count))
+    return asarray(array, copy=False)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> LazyTensor:
+    """A tensor in the memory of another library's array (row-major; else, or for copy=True, of a
+    copy): what is written there before an evaluation is read by it."""
+    if isinstance(x, LazyTensor):
+        return x.copied() if copy else x
+    array = _asked("from_dlpack", x, device=device, copy=copy)
+    return asarray(array, copy=False if array.flags.c_contiguous else None)

@@ -1,0 +1,63 @@
+"""Polynomials as coefficients from the highest power down."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy.creation import asarray
+
+_c = _core.numpy
+
+
+def _order(function: str, m: Any) -> int:
+    """How often: a number, of which NumPy takes the whole part."""
+    number = _core.number(m)
+    if not math.isfinite(number):
+        kind = ValueError if math.isnan(number) else OverflowError
+        raise kind(with_location(f"{function}: m is {m!r}. An integer is required."))
+    return int(number)
+
+
+def polyval(p: Any, x: Any) -> LazyTensor:
+    """The polynomial's values at x."""
+    return _c.polyval(p, x)
+
+
+def polyadd(a1: Any, a2: Any) -> LazyTensor:
+    """The sum of two polynomials."""
+    return _c.polyadd(a1, a2)
+
+
+def polysub(a1: Any, a2: Any) -> LazyTensor:
+    """The difference of two polynomials."""
+    return _c.polysub(a1, a2)
+
+
+def polymul(a1: Any, a2: Any) -> LazyTensor:
+    """The product of two polynomials, without their leading zeros: evaluates them now."""
+    return _c.polymul(a1, a2)
+
+
+def polydiv(u: Any, v: Any) -> tuple[LazyTensor, LazyTensor]:
+    """Quotient and remainder, without its leading zeros: evaluates it now."""
+    quotient, remainder = _c.polydiv(u, v)
+    return quotient, remainder
+
+
+def polyder(p: Any, m: Any = 1) -> LazyTensor:
+    """The m-th derivative."""
+    return _c.polyder(p, _order("polyder", m))
+
+
+def polyint(p: Any, m: Any = 1, k: Any = None) -> LazyTensor:
+    """The m-th antiderivative, with constants of integration."""
+    return _c.polyint(p, _order("polyint", m), k)
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """The polynomial with these zeros and a leading 1."""
+    zeros = asarray(seq_of_zeros)
+    return 1.0 if zeros.shape == (0,) else _c.poly(zeros)
