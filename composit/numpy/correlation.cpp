@@ -1,4 +1,4 @@
-// Correlations as contractions of windows, with masked sums where one sequence sticks out.
+// Correlations as contractions of windows; where one sequence sticks out, of halves of halves.
 #include "composit/numpy/correlation.h"
 
 #include "composit/base/error.h"
@@ -32,29 +32,60 @@ Ends ends_of(std::string_view function, std::string_view mode, int64_t shorter) 
     return {shorter / 2, shorter - 1 - shorter / 2};
 }
 
-// The sums of v with windows of x in which only what `inside` marks counts.
-Tensor partial_sums(const Tensor& x, const Tensor& v, const Tensor& inside) {
-    const Tensor products = sliding_window_view(x, {v.size()}) * v;
-    return sum(apply("where", {inside, products, scalar(v.dtype(), 0)}), 1, v.dtype());
+// Pieces of at most so many elements are summed up element by element.
+constexpr int64_t smallest_piece = 64;
+
+// x with zeros behind it.
+Tensor padded(const Tensor& x, int64_t length) {
+    if (x.size() == length) return x;
+    return ops::concatenate({x, full({length - x.size()}, scalar(x.dtype(), 0))}, 0);
+}
+
+// Row b, column t: the sum of rows[b, c] w[t - c] for c up to t.
+Tensor triangles(const Tensor& rows, const Tensor& w) {
+    const int64_t n = w.size();
+    const Tensor before = full({n - 1}, scalar(w.dtype(), 0));
+    const Tensor shifted = flip(sliding_window_view(ops::concatenate({before, w}, 0), {n}), 1);
+    const Tensor inside = arange(n) <= reshape(arange(n), {n, 1});
+    const Tensor products = expand_dims(rows, 1) * shifted;
+    // Sums begin with +0, as those of contractions: one product of -0 gives 0.
+    return sum(apply("where", {inside, products, scalar(w.dtype(), 0)}), 2, w.dtype()) + 0;
+}
+
+// a[0] w[r] + a[1] w[r - 1] + … + a[r] w[0] for every r; a and w are of one length. Results are
+// halved again and again: what the second half of a piece gets of the first half of a is a product
+// with one matrix, the same for all pieces. What zeros fill up reaches only what is cut off.
+Tensor sliding_in(const Tensor& a, const Tensor& w) {
+    const int64_t n = a.size();
+    int64_t piece = n, count = 1;
+    while (piece > smallest_piece) piece = (piece + 1) / 2, count *= 2;
+    const Tensor x = padded(a, piece * count), y = padded(w, piece * count);
+    Tensor result = triangles(reshape(x, {count, piece}), part(y, 0, 0, piece));
+    for (; count > 1; piece *= 2, count /= 2) {
+        const Tensor before = part(reshape(x, {count / 2, 2 * piece}), 1, 0, piece);
+        const Tensor shifted = sliding_window_view(part(y, 0, 1, 2 * piece - 1), {piece});
+        const Tensor more = ops::contract(flip(before, 1), shifted, {{}, {}, {1}, {1}});
+        const Tensor pairs = reshape(result, {count / 2, 2 * piece});
+        result =
+            ops::concatenate({part(pairs, 1, 0, piece), part(pairs, 1, piece, piece) + more}, 1);
+    }
+    return part(ravel(result), 0, 0, n);
 }
 
 // a is at least as long as v.
 Tensor slid(const Tensor& a, const Tensor& v, const Ends& ends) {
-    const int64_t length = a.size(), width = v.size();
+    const int64_t length = a.size(), width = v.size(), beyond = width - 1;
     std::vector<Tensor> parts;
-    const auto filler = [&](int64_t count) { return full({count}, scalar(a.dtype(), 0)); };
-    // Row r of the left end begins left - r elements before a, of the right end r + 1 elements
-    // after the last whole window.
-    const auto rows = [](int64_t count) { return reshape(arange(count), {count, 1}); };
-    if (ends.left > 0)
-        parts.push_back(
-            partial_sums(ops::concatenate({filler(ends.left), part(a, 0, 0, width - 1)}, 0), v,
-                         arange(width) >= ends.left - rows(ends.left)));
+    if (ends.left > 0) {
+        const Tensor all = sliding_in(part(a, 0, 0, beyond), part(flip(v), 0, 0, beyond));
+        parts.push_back(part(all, 0, beyond - ends.left, ends.left));
+    }
     parts.push_back(ops::contract(sliding_window_view(a, {width}), v, {{}, {}, {1}, {0}}));
-    if (ends.right > 0)
-        parts.push_back(partial_sums(
-            ops::concatenate({part(a, 0, length - width + 1, width - 1), filler(ends.right)}, 0), v,
-            arange(width) < width - 1 - rows(ends.right)));
+    if (ends.right > 0) {
+        const Tensor all =
+            sliding_in(flip(part(a, 0, length - beyond, beyond)), part(v, 0, 0, beyond));
+        parts.push_back(part(flip(all), 0, 0, ends.right));
+    }
     return parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
 }
 
