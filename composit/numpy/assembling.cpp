@@ -160,38 +160,6 @@ Tensor kron(const Tensor& a, const Tensor& b) {
     });
 }
 
-Tensor logspace(double start, double stop, int64_t count, bool endpoint, const Operand& base,
-                std::optional<DType> dtype) {
-    return errors_as("logspace", [&] {
-        const Tensor result =
-            apply("power", {strong(base), linspace(start, stop, count, endpoint, DType::float64)});
-        return dtype ? ops::astype(result, *dtype) : result;
-    });
-}
-
-Tensor geomspace(double start, double stop, int64_t count, bool endpoint,
-                 std::optional<DType> dtype) {
-    user_check(start != 0 && stop != 0,
-               "geomspace: Geometric sequence cannot include zero: start is ", start, ", stop is ",
-               stop, ".");
-    const double sign = start < 0 ? -1 : 1;
-    return errors_as("geomspace", [&] {
-        const Array ends = concrete("geomspace", "the ends",
-                                    apply("log10", {array<double>({start * sign, stop * sign})}));
-        const double* logarithms = ends.data_as<double>();
-        Tensor result = logspace(logarithms[0], logarithms[1], count, endpoint);
-        const int64_t first = std::min<int64_t>(1, count);
-        const int64_t last = endpoint && count > 1 ? count - 1 : count;
-        std::vector<Tensor> parts;
-        if (first > 0) parts.push_back(array<double>({start * sign}));
-        if (last > first) parts.push_back(split(result, Axes{first, last})[1]);
-        if (last < count) parts.push_back(array<double>({stop * sign}));
-        if (!parts.empty()) result = concatenate(parts);
-        if (sign < 0) result = apply("negative", {result});
-        return dtype ? ops::astype(result, *dtype) : result;
-    });
-}
-
 Tensor matvec(const Tensor& a, const Tensor& b) {
     user_check(a.rank() >= 2 && b.rank() >= 1, "matvec: a has shape ", a.shape(), ", b has shape ",
                b.shape(), ". At least 2 and 1 dimensions are required.");

@@ -54,15 +54,6 @@ struct Block {
 // Kronecker's product: blocks a[i, j, …] * b; shapes multiply, the shorter with leading ones.
 [[nodiscard]] Tensor kron(const Tensor& a, const Tensor& b);
 
-// base ** linspace(start, stop, …), converted to dtype; float64 unless given. base may have
-// several elements, of shape () or one that broadcasts to (count,).
-[[nodiscard]] Tensor logspace(double start, double stop, int64_t count = 50, bool endpoint = true,
-                              const Operand& base = 10.0, std::optional<DType> dtype = {});
-// Values in equal proportion from start to stop; the ends are exact. ValueError: "Geometric
-// sequence cannot include zero". NaN within where the signs differ.
-[[nodiscard]] Tensor geomspace(double start, double stop, int64_t count = 50, bool endpoint = true,
-                               std::optional<DType> dtype = {});
-
 // ----- products of stacks; leading axes broadcast, sums as matmul's. ValueError as matmul's.
 // (…, m, n), (…, n) -> (…, m)
 [[nodiscard]] Tensor matvec(const Tensor& a, const Tensor& b);

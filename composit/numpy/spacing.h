@@ -17,4 +17,16 @@ namespace composit::numpy {
                             bool endpoint = true, std::optional<DType> dtype = {},
                             int64_t axis = 0);
 
+// numpy.logspace: base ** linspace(start, stop, …), converted to dtype. base may have several
+// elements: all three broadcast then, and the new axis goes between.
+[[nodiscard]] Tensor logspace(const Operand& start, const Operand& stop, int64_t count = 50,
+                              bool endpoint = true, const Operand& base = 10.0,
+                              std::optional<DType> dtype = {}, int64_t axis = 0);
+// numpy.geomspace: values in equal proportion from start to stop; the ends are exact. float64 or
+// the result_type with it unless dtype is given. ValueError: "Geometric sequence cannot include
+// zero". NaN within where the signs differ.
+[[nodiscard]] Tensor geomspace(const Operand& start, const Operand& stop, int64_t count = 50,
+                               bool endpoint = true, std::optional<DType> dtype = {},
+                               int64_t axis = 0);
+
 }  // namespace composit::numpy

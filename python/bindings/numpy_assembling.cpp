@@ -65,10 +65,6 @@ void bind_numpy_assembling(nb::module_& module) {
     module.def("vander", &numpy::vander, nb::arg("x"), nb::arg("columns").none(),
                nb::arg("increasing"), located);
     module.def("kron", &numpy::kron, located);
-    module.def("logspace", &numpy::logspace, nb::arg("start"), nb::arg("stop"), nb::arg("count"),
-               nb::arg("endpoint"), nb::arg("base"), nb::arg("dtype").none(), located);
-    module.def("geomspace", &numpy::geomspace, nb::arg("start"), nb::arg("stop"), nb::arg("count"),
-               nb::arg("endpoint"), nb::arg("dtype").none(), located);
     module.def("matvec", &numpy::matvec, located);
     module.def("vecmat", &numpy::vecmat, located);
     module.def("vecdot", &numpy::vecdot, located);

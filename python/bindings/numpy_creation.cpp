@@ -1,6 +1,7 @@
 // composit/numpy/creation.h.
 #include "casters.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/spacing.h"
 #include "location.h"
 #include "numpy.h"
 
@@ -40,6 +41,12 @@ void bind_numpy_creation(nb::module_& module) {
         located);
     module.def("linspace", &numpy::linspace, "start"_a, "stop"_a, "count"_a, "endpoint"_a,
                "dtype"_a = nb::none(), "name"_a = "", located);
+    module.def("spaced", &numpy::spaced, "start"_a, "stop"_a, "count"_a, "endpoint"_a,
+               "dtype"_a.none(), "axis"_a, located);
+    module.def("logspace", &numpy::logspace, "start"_a, "stop"_a, "count"_a, "endpoint"_a, "base"_a,
+               "dtype"_a.none(), "axis"_a, located);
+    module.def("geomspace", &numpy::geomspace, "start"_a, "stop"_a, "count"_a, "endpoint"_a,
+               "dtype"_a.none(), "axis"_a, located);
     module.def("eye", &numpy::eye, "rows"_a, "columns"_a = nb::none(), "k"_a = 0,
                "dtype"_a = nb::none(), "name"_a = "", located);
     module.def("identity", &numpy::identity, "n"_a, "dtype"_a = nb::none(), "name"_a = "", located);

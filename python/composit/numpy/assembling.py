@@ -73,32 +73,19 @@ def kron(a: Any, b: Any) -> LazyTensor:
     return _c.kron(a, b)
 
 
-def _ends(function: str, start: Any, stop: Any, num: Any, axis: Any) -> tuple[float, float, int]:
-    """The numbers between which a sequence runs, and how many it has."""
-    for value in (start, stop):
-        if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
-            refuse(function, start=start, stop=stop)
-    _c.normalize_axis(function, _core.integer(axis), 1)
-    return _core.number(start), _core.number(stop), _core.integer(num)
-
-
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
     dtype: Any = None, axis: int = 0,
 ) -> LazyTensor:  # fmt: skip
     """base to the powers of linspace(start, stop, num)."""
-    first, last, count = _ends("logspace", start, stop, num, axis)
-    if getattr(base, "shape", ()) != () or isinstance(base, (list, tuple)):
-        refuse("logspace", base=base)
-    return _c.logspace(first, last, count, bool(endpoint), _core.number(base), dtype)
+    return _c.logspace(start, stop, _core.integer(num), bool(endpoint), base, dtype, axis)
 
 
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> LazyTensor:
     """`num` values from start to stop, each a constant multiple of the one before."""
-    first, last, count = _ends("geomspace", start, stop, num, axis)
-    return _c.geomspace(first, last, count, bool(endpoint), dtype)
+    return _c.geomspace(start, stop, _core.integer(num), bool(endpoint), dtype, axis)
 
 
 def _product(function: str, x1: Any, x2: Any, out: Any, dtype: Any, casting: Any, **more: Any):

@@ -224,15 +224,21 @@ def linspace(
 ) -> Any:  # fmt: skip
     """`num` values from start to stop."""
     _layout("linspace", None, device)
-    for value in (start, stop):
-        if getattr(value, "shape", ()) != () or isinstance(value, (list, tuple)):
-            refuse("linspace", start=start, stop=stop)
-    first, last, count = _core.number(start), _core.number(stop), _core.integer(num)
-    result = _c.linspace(first, last, count, bool(endpoint), dtype, "")
-    if not retstep:
-        return result
+    count = _core.integer(num)
     parts = count - 1 if endpoint else count
-    return result, (last - first) / parts if parts > 0 else float("nan")
+    if _is_number(start) and _is_number(stop):
+        _c.normalize_axis("linspace", _core.integer(axis), 1)
+        first, last = _core.number(start), _core.number(stop)
+        result = _c.linspace(first, last, count, bool(endpoint), dtype, "")
+        step: Any = (last - first) / parts if parts > 0 else float("nan")
+    else:
+        result = _c.spaced(start, stop, count, bool(endpoint), dtype, _core.integer(axis))
+        step = (asarray(stop) - asarray(start)) / parts if parts > 0 else float("nan")
+    return (result, step) if retstep else result
+
+
+def _is_number(value: Any) -> bool:
+    return getattr(value, "shape", ()) == () and not isinstance(value, (list, tuple, LazyTensor))
 
 
 def eye(

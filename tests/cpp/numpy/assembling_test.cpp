@@ -6,6 +6,7 @@
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
 #include "composit/numpy/selecting.h"
+#include "composit/numpy/spacing.h"
 #include "composit/numpy/writing.h"
 #include "values.h"
 

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy_agreement
 import pytest
+from against_numpy import agrees
 
 import composit
 import composit.numpy as cnp
@@ -247,3 +248,26 @@ def test_gradients(name):
         step[place] = 1e-6
         slope = (np.asarray(total(x + step)) - np.asarray(total(x - step))) / 2e-6
         assert abs(slope - found[place]) < 1e-7, place
+
+
+def test_sequences_between_arrays():
+    a, b = np.array([1.0, 2.0, -3.0]), np.array([[4.0], [9.0]])
+    for name in ("linspace", "logspace", "geomspace"):
+        for low, high in ((a, np.abs(a) + 1), (a, 5.0), (2, b), (a, b), (np.float32(1), b)):
+            for axis in (0, 1, -1, 2, 3):
+                for endpoint in (True, False):
+                    for num in (0, 1, 4):
+                        agrees(name, low, high, num, endpoint, axis=axis, ulp=64)
+        for dtype in ("float32", "int64", "float64"):
+            agrees(name, np.abs(a), np.array([4, 7, 9]), 5, dtype=dtype, ulp=64)
+        agrees(name, np.array([1, 5], "int8"), np.array([9.0, 7.5], "float32"), 6, ulp=64)
+        agrees(name, a, np.ones(2))
+        agrees(name, 1, 2, axis=1)
+        agrees(name, [1, 2], [3, 4], -1)
+    agrees("linspace", a, b, 4, retstep=True)
+    agrees("geomspace", a, 0.0)
+    agrees("geomspace", np.zeros(2), 1.0)
+    for base in (np.array([2.0, 3.0]), np.array([[2.0], [10.0]]), np.float32(2), 2):
+        for axis in (0, -1):
+            agrees("logspace", 1.0, 3.0, 4, base=base, axis=axis, ulp=64)
+            agrees("logspace", np.array([1, 2]), 3.0, 4, base=base, axis=axis, ulp=64)
