@@ -45,7 +45,8 @@ Ends outer_edges(std::string_view function, const Tensor& x, const Range& range)
                      : ": autodetected range is not finite: there are infinities or NaN.");
     if (!range && x.size() == 0) return {first, last};
     const Tensor is_point = apply("equal", {first, last});
-    if (!depends_on_placeholder(is_point)) {  // the dtype of Python numbers and integers follows from the values
+    if (!depends_on_placeholder(
+            is_point)) {  // the dtype of Python numbers and integers follows from the values
         if (is_violated(is_point)) return {first, last};
         return {combined("subtract", first, 0.5), combined("add", last, 0.5)};
     }

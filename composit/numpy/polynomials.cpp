@@ -135,19 +135,4 @@ Tensor polyint(const Tensor& p, int64_t order, const Tensor& constants) {
     });
 }
 
-Tensor poly(const Tensor& roots) {
-    const Tensor given = atleast_1d(strong(roots));
-    user_check<NotSupported>(given.rank() == 1 && !ir::is_complex(given.dtype()),
-                             "poly: zeros have type ", given.type(),
-                             ". One dimension and a real dtype are required.");
-    return errors_as("poly", [&] {
-        const DType dtype = ir::is_inexact(given.dtype()) ? given.dtype() : DType::float64;
-        const Tensor zero = zeros({1}, dtype), opposite = -ops::astype(given, dtype);
-        Tensor y = ones({1}, dtype);
-        for (int64_t i = 0; i < given.size(); ++i)
-            y = concatenate({y, zero}) + concatenate({zero, y * part(opposite, 0, i, 1)});
-        return y;
-    });
-}
-
 }  // namespace composit::numpy

@@ -8,6 +8,7 @@
 #include "composit/numpy/operand.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace composit::numpy {
@@ -30,7 +31,25 @@ namespace composit::numpy {
 [[nodiscard]] Tensor polyder(const Tensor& p, int64_t order = 1);
 [[nodiscard]] Tensor polyint(const Tensor& p, int64_t order = 1, const Tensor& constants = {});
 
-// The polynomial with these zeros (1-d) and a leading 1.
+// The polynomial with these zeros (1-d), or with the eigenvalues of a square matrix, and a leading
+// 1. ValueError: other shapes.
 [[nodiscard]] Tensor poly(const Tensor& zeros);
+
+// Zeros of the polynomial (1-d): eigenvalues of its companion matrix, and 0 for every zero at its
+// end. Evaluates p: complex where a zero is. ValueError: other dimensions.
+[[nodiscard]] Tensor roots(const Tensor& p);
+
+// The polynomial of a degree that is nearest to y (1-d, or columns) at x (1-d) by the squares of
+// the distances, each multiplied by its weight.
+struct PolynomialFit {
+    Tensor coefficients;
+    // linalg::lstsq's, of the scaled powers of x
+    Tensor residuals, rank, singular_values;
+    double rcond;       // len(x) times the precision of x's dtype unless given
+    Tensor covariance;  // of the coefficients, but for the size of the distances
+};
+// TypeError: other dimensions or lengths. ValueError: a negative degree.
+[[nodiscard]] PolynomialFit polyfit(const Tensor& x, const Tensor& y, int64_t degree,
+                                    std::optional<double> rcond = {}, const Tensor& weights = {});
 
 }  // namespace composit::numpy

@@ -54,6 +54,16 @@ Tensor sort(const Tensor& x, std::optional<int64_t> axis) {
     return take_along_axis(values, order("sort", values, at), at);
 }
 
+Tensor sort_complex(const Tensor& x) {
+    return errors_as("sort_complex", [&] {
+        const Tensor values = strong(x);
+        user_check<NotSupported>(!ir::is_complex(values.dtype()), "sort_complex: ", values.dtype(),
+                                 " is not supported yet. A real dtype is required.");
+        const bool is_narrow = ir::is_integer(values.dtype()) && ir::size_of(values.dtype()) <= 2;
+        return ops::astype(sort(values), is_narrow ? DType::complex64 : DType::complex128);
+    });
+}
+
 Tensor argpartition(const Tensor& x, const std::vector<int64_t>& kth, std::optional<int64_t> axis) {
     const auto [values, at] = along("argpartition", x.rank() == 0 ? ravel(x) : x, axis);
     check_kth(values, at, kth);

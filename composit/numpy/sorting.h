@@ -19,6 +19,9 @@ namespace composit::numpy {
 [[nodiscard]] Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1);
 // The values in ascending order; the gradient goes where each came from.
 [[nodiscard]] Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1);
+// numpy.sort_complex of real dtypes: sorted along the last axis, as complex64 for integers of 8 and
+// 16 bits, else complex128. NotSupported for complex dtypes.
+[[nodiscard]] Tensor sort_complex(const Tensor& x);
 // numpy.argpartition and numpy.partition: a full order is a partition at every `kth`. ValueError:
 // "kth(=7) out of bounds (5)".
 [[nodiscard]] Tensor argpartition(const Tensor& x, const std::vector<int64_t>& kth,

@@ -1,5 +1,7 @@
 // composit/numpy/polynomials.h.
 #include "casters.h"
+#include "composit/numpy/checked.h"
+#include "composit/numpy/elementwise.h"
 #include "composit/numpy/polynomials.h"
 #include "location.h"
 #include "numpy.h"
@@ -21,6 +23,21 @@ void bind_numpy_polynomials(nb::module_& module) {
         },
         located);
     module.def("poly", &numpy::poly, located);
+    module.def("roots", &numpy::roots, located);
+    // The fields of PolynomialFit; and whether the rank is known not to be full.
+    module.def(
+        "polyfit",
+        [](const Tensor& x, const Tensor& y, int64_t degree, std::optional<double> rcond,
+           const MaybeOperand& weights) {
+            const numpy::PolynomialFit fit = numpy::polyfit(x, y, degree, rcond, weights);
+            const Tensor is_full =
+                numpy::apply("equal", {fit.rank, static_cast<int64_t>(degree + 1)});
+            return nb::make_tuple(wrap(fit.coefficients), wrap(fit.residuals), wrap(fit.rank),
+                                  wrap(fit.singular_values), fit.rcond, wrap(fit.covariance),
+                                  numpy::is_violated(is_full));
+        },
+        nb::arg("x"), nb::arg("y"), nb::arg("degree"), nb::arg("rcond").none(),
+        nb::arg("weights").none(), located);
 }
 
 }  // namespace composit::python

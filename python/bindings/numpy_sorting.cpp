@@ -11,6 +11,7 @@ void bind_numpy_sorting(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("argsort", &numpy::argsort, located);
     module.def("sort", &numpy::sort, located);
+    module.def("sort_complex", &numpy::sort_complex, located);
     module.def("argpartition", &numpy::argpartition, located);
     module.def("partition", &numpy::partition, located);
     module.def("lexsort", &numpy::lexsort, located);

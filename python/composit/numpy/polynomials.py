@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from composit import _core
@@ -61,3 +62,39 @@ def poly(seq_of_zeros: Any) -> Any:
     """The polynomial with these zeros and a leading 1."""
     zeros = asarray(seq_of_zeros)
     return 1.0 if zeros.shape == (0,) else _c.poly(zeros)
+
+
+def roots(p: Any) -> LazyTensor:
+    """The zeros of a polynomial: evaluates it now."""
+    return _c.roots(p)
+
+
+def polyfit(
+    x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None,
+    cov: bool | str = False,
+) -> Any:  # fmt: skip
+    """The polynomial of a degree that is nearest to y at x by the squares of the distances; with
+    `full`, also what lstsq says; with `cov`, also the covariance of the coefficients."""
+    import numpy as np
+
+    order = _order("polyfit", deg) + 1
+    x, y = asarray(x), asarray(y)
+    found, *report, epsilon, covariance, lacks_rank = _c.polyfit(x, y, order - 1, rcond, w)
+    if full:
+        kind = np.float32 if x.dtype == np.float32 else np.float64
+        return (found, *report, kind(epsilon) if rcond is None else rcond)
+    if lacks_rank:
+        warnings.warn(
+            "polyfit: Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2
+        )
+    if not cov:
+        return found
+    if cov != "unscaled":
+        if len(x) <= order:
+            message = "polyfit: the number of data points must exceed order to scale the covariance"
+            raise ValueError(with_location(f"{message}: {len(x)} and {order}."))
+        scale = report[0] / (len(x) - order)
+        covariance = (covariance if y.ndim == 1 else _c.expand_dims(covariance, 2)) * scale
+    elif y.ndim == 2:
+        covariance = _c.expand_dims(covariance, 2)
+    return found, covariance

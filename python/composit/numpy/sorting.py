@@ -42,6 +42,11 @@ def sort(
     return _c.sort(a, axis)
 
 
+def sort_complex(a: Any) -> LazyTensor:
+    """The values as complex numbers, by real, then by imaginary parts."""
+    return _c.sort_complex(a)
+
+
 def _positions(function: str, kth: Any) -> list[int]:
     import numpy as np
 

@@ -28,5 +28,15 @@ TEST(polynomials, derivatives_and_back) {
     EXPECT_THROW((void)polyint(p, 3, array<double>({1, 2})), ValueError);
 }
 
+TEST(polynomials, zeros_and_fits) {
+    expect_near(roots(array<double>({0, 1, -3, 2, 0})), {3}, {2, 1, 0});
+    EXPECT_EQ(roots(array<double>({0})).shape(), (Shape{0}));
+    expect_near(poly(array<double>({2, 0, 0, 3}, {2, 2})), {3}, {1, -5, 6});
+    const Tensor x = array<double>({0, 1, 2, 3}), y = array<double>({1, 3, 7, 13});
+    expect_near(polyfit(x, y, 2).coefficients, {3}, {1, 1, 1}, 1e-9);
+    EXPECT_THROW((void)polyfit(x, y, -1), ValueError);
+    EXPECT_THROW((void)polyfit(y, array<double>({1}), 1), TypeError);
+}
+
 }  // namespace
 }  // namespace composit::numpy

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 HEADERS = [
     "numpy/binning.h", "numpy/bits.h", "numpy/covariance.h", "numpy/histograms.h",
-    "numpy/interpolation.h", "numpy/quantiles.h", "numpy/sets.h",
+    "numpy/interpolation.h", "numpy/polynomials.h", "numpy/quantiles.h", "numpy/sets.h",
     "numpy/comparisons.h", "numpy/complex_parts.h", "numpy/correlation.h", "numpy/creation.h",
     "numpy/differences.h", "numpy/linear.h", "numpy/manipulation.h", "numpy/nan_reductions.h",
     "numpy/reductions.h", "numpy/special.h", "numpy/random.h", "numpy/windows.h",

@@ -6,6 +6,7 @@ from against_numpy import agrees, same_bits_compiled
 from differences import check_derivatives
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy_agreement import assert_agree
 
 import composit
 import composit.numpy as cnp
@@ -106,3 +107,52 @@ def test_compiled_and_derivatives():
     check_derivatives(lambda p: cnp.polyint(p, 2), p)
     check_derivatives(lambda z: cnp.poly(z), p)
     assert repr(np.polyval(cnp.asarray(p), x)) == "LazyTensor(polyval: float64[3, 7])"
+
+
+def test_fits():
+    x, y = drawn("float64", (12,)), drawn("float64", (12, 3), 1)
+    w = np.random.default_rng(2).random(12) + 0.5
+    for dtype in ("int64", "float32", "float64"):
+        a, b = (x * 10).astype(dtype), (y * 10).astype(dtype)
+        for degree in (0, 1, 3):
+            for weights in (None, w):
+                options = {"w": weights, "ulp": 2**20, "scale": 1.0}
+                agrees("polyfit", a, b[:, 0], degree, **options)
+                agrees("polyfit", a, b, degree, **options)
+                assert_agree(
+                    cnp.polyfit, np.polyfit, (a, b, degree), {"full": True, "w": weights}, 2**20
+                )
+                assert_agree(
+                    cnp.polyfit,
+                    np.polyfit,
+                    (a, b[:, 0], degree),
+                    {"full": True, "w": weights},
+                    2**20,
+                )
+                for cov in (True, "unscaled"):
+                    agrees("polyfit", a, b[:, 0], degree, cov=cov, **options)
+                    agrees("polyfit", a, b, degree, cov=cov, **options)
+    options = {"rcond": 1e-10, "full": True}
+    assert_agree(cnp.polyfit, np.polyfit, (x, y[:, 0], 2), options, 2**20)
+    for arguments in ((x, y, -1), (x[:2], y, 1), (y, y, 1), (x[:0], y[:0], 1), (x, y[None], 1),
+                      (x, 3.0, 1), (x, y, np.inf)):  # fmt: skip
+        agrees("polyfit", *arguments)
+    agrees("polyfit", x, y, 1, w=w[:3])
+    agrees("polyfit", x, y, 1, w=y)
+    agrees("polyfit", x[:2], y[:2], 1, cov=True)
+    with pytest.warns(np.exceptions.RankWarning, match="polyfit: Polyfit may be poorly"):
+        cnp.polyfit(np.ones(4), np.ones(4), 2)
+    check_derivatives(lambda y: cnp.polyfit(x, y, 2), y[:, 0])
+
+
+def test_roots():
+    for p in ([1, -3, 2], [0, 0, 2.0, -8.0], [1, -1, 0, 0], [5], [0, 0], [], [3, 0]):
+        agrees("roots", p, ulp=64, scale=1.0)
+    agrees("roots", [[1, 2]])
+    agrees("poly", np.array([[2.0, 1.0], [1.0, 3.0]]), ulp=64, scale=1.0)
+    agrees("poly", np.zeros((2, 3)))
+    p = [1.0, 2.0, 5.0]
+    found = cnp.roots(p)
+    assert found.dtype == np.complex128 and found.shape == (2,)
+    with pytest.raises(NotImplementedError, match=r"roots: the shape .* placeholder 'x'"):
+        composit.compile(lambda x: cnp.roots(x), np.ones(3))

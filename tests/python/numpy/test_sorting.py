@@ -170,3 +170,12 @@ def test_vmap_sorts_each():
     x = drawn((3, 4, 5), "float32", 6)
     found = composit.vmap(lambda row: cnp.sort(row, 0))(x)
     np.testing.assert_array_equal(found, np.sort(x, 1))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float32", "float64"])
+def test_complex_sorts(dtype):
+    for shape in ((5,), (3, 4), (0,)):
+        x = np.asarray(np.arange(np.prod(shape)).reshape(shape)[..., ::-1].astype(dtype))
+        expected = np.sort_complex(x)
+        made = cnp.sort_complex(cnp.asarray(x))
+        assert (made.shape, made.dtype) == (expected.shape, expected.dtype)
