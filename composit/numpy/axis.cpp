@@ -38,4 +38,11 @@ std::vector<int64_t> Axis::of(std::string_view function, int rank) const {
     return all;
 }
 
+bool is_axis_of_a_number(int64_t axis, int rank) { return rank == 0 && (axis == 0 || axis == -1); }
+
+std::vector<int64_t> Axis::of_reduction(std::string_view function, int rank) const {
+    if (is_integer_ && is_axis_of_a_number(axes_->front(), rank)) return {};
+    return of(function, rank);
+}
+
 }  // namespace composit::numpy

@@ -29,6 +29,8 @@ class Axis {
     // Non-negative, in the order written; all axes for None. AxisError out of range, ValueError for
     // a duplicate.
     [[nodiscard]] std::vector<int64_t> of(std::string_view function, int rank) const;
+    // The same for reductions, which take one axis, 0 or -1, of a 0-d tensor, too: there is none.
+    [[nodiscard]] std::vector<int64_t> of_reduction(std::string_view function, int rank) const;
 
   private:
     std::optional<std::vector<int64_t>> axes_;
@@ -37,6 +39,8 @@ class Axis {
 
 // AxisError: "sum: axis 2 is out of bounds for an array of 2 dimensions. …"
 [[nodiscard]] int64_t normalize_axis(std::string_view function, int64_t axis, int rank);
+// Whether this is the axis that NumPy's reductions take of a 0-d tensor, though it has none.
+[[nodiscard]] bool is_axis_of_a_number(int64_t axis, int rank);
 [[nodiscard]] std::vector<int64_t> normalize_axes(std::string_view function,
                                                   const std::vector<int64_t>& axes, int rank);
 

@@ -9,6 +9,7 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -52,6 +53,25 @@ Array filled(const Array& element, Shape shape) {
     return result;
 }
 
+// Whether its bytes are all 0: such arrays are had from the system without being written.
+bool is_zero(const Array& element) {
+    const auto* bytes = static_cast<const char*>(element.data());
+    return std::all_of(bytes, bytes + element.bytes(), [](char byte) { return byte == 0; });
+}
+
+// More than this is not filled before it is evaluated, and perhaps never: one element, repeated.
+constexpr int64_t most_bytes = int64_t{1} << 30;
+
+Tensor leaf_of(const Array& element, Shape shape, const std::string& name) {
+    if (ir::element_count(shape) > most_bytes / ir::size_of(element.dtype())) {
+        const Tensor repeated = ops::full(std::move(shape), ir::constant(element));
+        return {ir::with_name(repeated.node(), name), 0};
+    }
+    Array values = is_zero(element) ? Array::zeros(element.dtype(), std::move(shape))
+                                    : filled(element, std::move(shape));
+    return ir::constant(std::move(values), name);
+}
+
 // Zeros with ones where `is_one(row, column)`.
 template <class IsOne>
 Array pattern(DType dtype, int64_t rows, int64_t columns, const IsOne& is_one) {
@@ -85,7 +105,7 @@ Tensor scalar(DType dtype, double value, std::string_view name) {
 Tensor zeros(Shape shape, std::optional<DType> dtype, std::string_view name) {
     check_shape("zeros", shape);
     const std::string text = call_name(name, "zeros", dtype, shape);
-    return ir::constant(Array::zeros(dtype.value_or(DType::float64), std::move(shape)), text);
+    return leaf_of(Array::zeros(dtype.value_or(DType::float64), {}), std::move(shape), text);
 }
 
 Tensor empty(Shape shape, std::optional<DType> dtype, std::string_view name) {
@@ -97,7 +117,7 @@ Tensor ones(Shape shape, std::optional<DType> dtype, std::string_view name) {
     check_shape("ones", shape);
     const Array one = converted(Array::scalar(DType::boolean, 1), dtype.value_or(DType::float64));
     const std::string text = call_name(name, "ones", dtype, shape);
-    return ir::constant(filled(one, std::move(shape)), text);
+    return leaf_of(one, std::move(shape), text);
 }
 
 Tensor full(Shape shape, const Operand& value, std::optional<DType> dtype, std::string_view name) {
@@ -115,7 +135,7 @@ Tensor full(Shape shape, const Operand& value, std::optional<DType> dtype, std::
     const std::string text = call_name(name, "full", dtype, shape, ", ", written);
     const Array element =
         errors_as("full", [&] { return converted(ir::constant_value(x.node()), to); });
-    return ir::constant(filled(element, std::move(shape)), text);
+    return leaf_of(element, std::move(shape), text);
 }
 
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype, std::optional<Shape> shape) {

@@ -38,7 +38,8 @@ template <class T>
 // A 0-d constant of that dtype: strong, unlike a literal. `value` is rounded (wraps for integers).
 [[nodiscard]] Tensor scalar(DType dtype, double value, std::string_view name = {});
 
-// ----- filled; dtype float64 unless given. ValueError: negative dimensions are not allowed.
+// ----- filled; dtype float64 unless given. ValueError: negative dimensions are not allowed. What
+// takes more than 1 GiB is no leaf but one element, repeated, which takes memory when evaluated.
 [[nodiscard]] Tensor zeros(Shape shape, std::optional<DType> dtype = {},
                            std::string_view name = {});
 [[nodiscard]] Tensor ones(Shape shape, std::optional<DType> dtype = {}, std::string_view name = {});

@@ -125,12 +125,6 @@ Tensor spread(std::string_view function, const Tensor& x, const Axis& axis,
     });
 }
 
-void check_mean(std::string_view function, const Tensor& mean) {
-    user_check<NotSupported>(!mean, function,
-                             ": mean= of integers is not supported yet. Leave it out, or convert "
-                             "x to float64.");
-}
-
 void check_real(std::string_view function, const Tensor& x) { (void)replaced(function, x, 0); }
 
 }  // namespace
@@ -181,8 +175,7 @@ Tensor nanvar(const Tensor& x, const Axis& axis, std::optional<DType> dtype, dou
     if (ir::is_inexact(x.dtype()))
         return spread("nanvar", x, axis, dtype, ddof, keepdims, where, mean,
                       [](const Tensor& variance) { return variance; });
-    check_mean("nanvar", mean);
-    return errors_as("nanvar", [&] { return var(x, axis, dtype, ddof, keepdims, where); });
+    return errors_as("nanvar", [&] { return var(x, axis, dtype, ddof, keepdims, where, mean); });
 }
 
 Tensor nanstd(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
@@ -191,8 +184,7 @@ Tensor nanstd(const Tensor& x, const Axis& axis, std::optional<DType> dtype, dou
     if (ir::is_inexact(x.dtype()))
         return spread("nanstd", x, axis, dtype, ddof, keepdims, where, mean,
                       [](const Tensor& variance) { return apply("sqrt", {variance}); });
-    check_mean("nanstd", mean);
-    return errors_as("nanstd", [&] { return std(x, axis, dtype, ddof, keepdims, where); });
+    return errors_as("nanstd", [&] { return std(x, axis, dtype, ddof, keepdims, where, mean); });
 }
 
 Tensor nanargmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {

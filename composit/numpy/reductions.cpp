@@ -56,7 +56,8 @@ Tensor total(std::string_view function, Combiner combiner, const Tensor& x, cons
     return errors_as(function, [&] {
         Tensor values = ops::astype(x, to);
         values = masked(function, values, where, is_sum ? 0.0 : 1.0);
-        const Tensor result = ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
+        const Tensor result =
+            ops::reduce(combiner, values, axis.of_reduction(function, x.rank()), keepdims);
         if (!initial) return result;
         check_integer_fits(function, initial, to);
         return apply(is_sum ? "add" : "multiply", {ops::astype(initial, to), result});
@@ -69,7 +70,7 @@ Tensor extremum(std::string_view function, Combiner combiner, const Tensor& x, c
     const std::string_view row = combiner == Combiner::maximum ? "maximum" : "minimum";
     user_check(initial || !where, function, ": reduction operation '", row,
                "' does not have an identity, so to use a where mask one has to specify 'initial'.");
-    const Axes axes = axis.of(function, x.rank());
+    const Axes axes = axis.of_reduction(function, x.rank());
     Tensor values = strong(x);
     if (!initial) return ops::reduce(combiner, values, axes, keepdims);
     check_integer_fits(function, initial, x.dtype());
@@ -118,22 +119,63 @@ Tensor squared_size(const Tensor& x) {
     return apply("real", {apply("multiply", {x, apply("conjugate", {x})})});
 }
 
-Tensor variance_of(const Tensor& x, const Tensor& where, const Axes& axes, double ddof,
-                   bool keepdims) {
-    const Tensor deviation = apply("subtract", {x, mean_of(x, where, axes, true)});
-    const Tensor squares = squared_size(deviation);
-    const Tensor values = masked("var", squares, where, 0.0);
-    const Tensor sum = ops::reduce(Combiner::sum, values, axes, keepdims);
-    const Tensor count = counted("var", x, where, axes, keepdims);
+// What a variance is made of: x, and where given the mask and the mean.
+struct Spread {
+    Tensor x, where, mean;
+    Axes axes;
+    std::optional<DType> dtype;  // of both sums
+    double ddof;
+    bool keepdims;
+};
+
+// NumPy's order of conversions: the mean in the dtype of sums, deviations in what that and x
+// promote to, their squares summed in the dtype again.
+Tensor variance_of(const Spread& of) {
+    const DType dtype = of.dtype.value_or(of.x.dtype());
+    Tensor centre = of.mean;
+    if (!centre)
+        centre = ops::astype(mean_of(ops::astype(of.x, dtype), of.where, of.axes, true), dtype);
+    const Tensor squares = squared_size(apply("subtract", {of.x, centre}));
+    DType to = of.dtype.value_or(squares.dtype());
+    if (ir::is_complex(to)) to = ir::real_part_of(to);
+    const Tensor values = masked("var", ops::astype(squares, to), of.where, 0.0);
+    const Tensor sum = ops::reduce(Combiner::sum, values, of.axes, of.keepdims);
+    const Tensor count = counted("var", of.x, of.where, of.axes, of.keepdims);
     if (count.type().weak) {
-        const double n = static_cast<double>(count_of(x.shape(), axes));
-        return divided(sum, ir::weak_scalar(std::max(n - ddof, 0.0)));
+        const double n = static_cast<double>(count_of(of.x.shape(), of.axes));
+        return ops::astype(divided(sum, ir::weak_scalar(std::max(n - of.ddof, 0.0))), to);
     }
-    const Tensor free = apply("subtract", {ops::astype(count, sum.dtype()), ddof});
-    return divided(sum, apply("maximum", {free, 0.0}));
+    const DType inexact = ir::is_inexact(to) ? to : DType::float64;
+    const Tensor free = apply("subtract", {ops::astype(count, inexact), of.ddof});
+    return ops::astype(apply("divide", {sum, apply("maximum", {free, 0.0})}), to);
 }
 
-// mean, var and std: one node over x and, where given, the mask.
+// var and std: one node over x and, where given, the mask and the mean.
+template <class Finish>
+Tensor spread(std::string_view function, const Tensor& x, const Axis& axis,
+              std::optional<DType> dtype, double ddof, bool keepdims, const Tensor& where,
+              const Tensor& mean, const Finish& finish) {
+    const Axes axes = axis.of(function, x.rank());
+    const auto is_half = [](DType dtype) {
+        return dtype == DType::float16 || dtype == DType::bfloat16;
+    };
+    const DType result = dtype ? *dtype : ir::is_inexact(x.dtype()) ? x.dtype() : DType::float64;
+    std::optional<DType> sums = dtype;
+    if (!sums && !ir::is_inexact(x.dtype())) sums = DType::float64;
+    if (is_half(result)) sums = DType::float32;
+    Tensors operands{strong(x)};
+    if (where) operands.push_back(where);
+    if (mean) operands.push_back(strong(mean));
+    return one_node(function, operands, [&](const Tensors& given) {
+        const Tensor values = is_half(x.dtype()) ? ops::astype(given[0], DType::float32) : given[0];
+        const Tensor variance =
+            variance_of({values, where ? given[1] : Tensor(), mean ? given.back() : Tensor(), axes,
+                         sums, ddof, keepdims});
+        return finish(is_half(result) ? ops::astype(variance, result) : variance);
+    });
+}
+
+// mean: one node over x and, where given, the mask.
 template <class Build>
 Tensor statistic(std::string_view function, const Tensor& x, std::optional<DType> dtype,
                  const Tensor& where, const Build& build) {
@@ -150,8 +192,7 @@ Tensor statistic(std::string_view function, const Tensor& x, std::optional<DType
 
 Tensor position(std::string_view function, Combiner combiner, const Tensor& x,
                 std::optional<int64_t> axis, bool keepdims) {
-    const Axes axes =
-        axis ? Axes{normalize_axis(function, *axis, x.rank())} : Axis().of(function, x.rank());
+    const Axes axes = (axis ? Axis(*axis) : Axis()).of_reduction(function, x.rank());
     return ops::reduce(combiner, strong(x), axes, keepdims);
 }
 
@@ -159,13 +200,13 @@ Tensor logical(std::string_view function, Combiner combiner, const Tensor& x, co
                bool keepdims, const Tensor& where) {
     Tensor values = ops::astype(x, DType::boolean);
     values = masked(function, values, where, combiner == Combiner::all ? 1.0 : 0.0);
-    return ops::reduce(combiner, values, axis.of(function, x.rank()), keepdims);
+    return ops::reduce(combiner, values, axis.of_reduction(function, x.rank()), keepdims);
 }
 
 Tensor running(std::string_view function, Combiner combiner, const Tensor& x,
                std::optional<int64_t> axis, std::optional<DType> dtype) {
     const Tensor values = ops::astype(x, dtype ? *dtype : total_dtype(x.dtype()));
-    if (!axis) return ops::scan(combiner, ravel(values), 0);
+    if (!axis || is_axis_of_a_number(*axis, x.rank())) return ops::scan(combiner, ravel(values), 0);
     return ops::scan(combiner, values, normalize_axis(function, *axis, x.rank()));
 }
 
@@ -202,7 +243,7 @@ Tensor amin(const Tensor& x, const Axis& axis, bool keepdims, const Operand& ini
 }
 
 Tensor ptp(const Tensor& x, const Axis& axis, bool keepdims) {
-    const Axes axes = axis.of("ptp", x.rank());
+    const Axes axes = axis.of_reduction("ptp", x.rank());
     return errors_as(
         "ptp", [&] { return apply("subtract", {max(x, axes, keepdims), min(x, axes, keepdims)}); });
 }
@@ -216,18 +257,21 @@ Tensor mean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool 
 }
 
 Tensor var(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
-           bool keepdims, const Tensor& where) {
-    const Axes axes = axis.of("var", x.rank());
-    return statistic("var", x, dtype, where, [&](const Tensor& values, const Tensor& mask) {
-        return variance_of(values, mask, axes, ddof, keepdims);
-    });
+           bool keepdims, const Tensor& where, const Tensor& mean) {
+    return spread("var", x, axis, dtype, ddof, keepdims, where, mean,
+                  [](const Tensor& variance) { return variance; });
 }
 
 Tensor std(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
-           bool keepdims, const Tensor& where) {
-    const Axes axes = axis.of("std", x.rank());
-    return statistic("std", x, dtype, where, [&](const Tensor& values, const Tensor& mask) {
-        return apply("sqrt", {variance_of(values, mask, axes, ddof, keepdims)});
+           bool keepdims, const Tensor& where, const Tensor& mean) {
+    return spread("std", x, axis, dtype, ddof, keepdims, where, mean, [](const Tensor& variance) {
+        const DType dtype = variance.dtype();
+        user_check<TypeError>(ir::is_inexact(dtype) || variance.rank() == 0,
+                              "std: Cannot cast ufunc 'sqrt' output from dtype('float64') to ",
+                              dtype,
+                              " with casting rule 'same_kind'. A floating dtype is required.");
+        const DType inexact = ir::is_inexact(dtype) ? dtype : DType::float64;
+        return ops::astype(apply("sqrt", {ops::astype(variance, inexact)}), dtype);
     });
 }
 
@@ -276,7 +320,7 @@ Tensor all(const Tensor& x, const Axis& axis, bool keepdims, const Tensor& where
 
 Tensor count_nonzero(const Tensor& x, const Axis& axis, bool keepdims) {
     const Tensor ones = ops::astype(ops::astype(x, DType::boolean), DType::int64);
-    return ops::reduce(Combiner::sum, ones, axis.of("count_nonzero", x.rank()), keepdims);
+    return ops::reduce(Combiner::sum, ones, axis.of_reduction("count_nonzero", x.rank()), keepdims);
 }
 
 Tensor cumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {

@@ -40,12 +40,15 @@ namespace composit::numpy {
 // float16). One node.
 [[nodiscard]] Tensor mean(const Tensor& x, const Axis& axis = {}, std::optional<DType> dtype = {},
                           bool keepdims = false, const Tensor& where = {});
-// mean((x - mean(x))^2) * n / max(n - ddof, 0), dtypes as mean's; std is its square root. One node
-// each.
+// mean((x - mean(x))^2) * n / max(n - ddof, 0), dtypes as mean's; std is its square root. `mean`
+// (shaped as mean's with keepdims) is computed unless given. One node each. TypeError: std in an
+// integer dtype, but for one number.
 [[nodiscard]] Tensor var(const Tensor& x, const Axis& axis = {}, std::optional<DType> dtype = {},
-                         double ddof = 0, bool keepdims = false, const Tensor& where = {});
+                         double ddof = 0, bool keepdims = false, const Tensor& where = {},
+                         const Tensor& mean = {});
 [[nodiscard]] Tensor std(const Tensor& x, const Axis& axis = {}, std::optional<DType> dtype = {},
-                         double ddof = 0, bool keepdims = false, const Tensor& where = {});
+                         double ddof = 0, bool keepdims = false, const Tensor& where = {},
+                         const Tensor& mean = {});
 // sum(x * weights) / sum(weights); weights have x's shape, or one dimension with one integer axis.
 [[nodiscard]] Tensor average(const Tensor& x, const Axis& axis = {}, const Tensor& weights = {},
                              bool keepdims = false);

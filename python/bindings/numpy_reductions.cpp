@@ -52,8 +52,8 @@ void bind_numpy_reductions(nb::module_& module) {
         module.def(
             name,
             [function](const Tensor& x, const Axis& axis, MaybeDType dtype, double ddof,
-                       IntegerFlag keepdims, const MaybeOperand& where) {
-                return function(x, axis, dtype, ddof, keepdims, where);
+                       IntegerFlag keepdims, const MaybeOperand& where, const MaybeOperand& mean) {
+                return function(x, axis, dtype, ddof, keepdims, where, mean);
             },
             located);
     };

@@ -33,6 +33,13 @@ def _find(name: str, module: str = "") -> Any:
 
 def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """Called by NumPy for a ufunc with a LazyTensor among its operands."""
+    if not isinstance(getattr(ufunc, "__name__", None), str) or not isinstance(method, str):
+        raise TypeError(
+            with_location(
+                f"__array_ufunc__: ufunc is {ufunc!r}, method is {method!r}. A ufunc and the name "
+                "of a method are required."
+            )
+        )
     function = _find(ufunc.__name__)
     if method == "__call__":
         return function(*inputs, **options)
@@ -43,6 +50,15 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
 
 def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Called by NumPy for its other functions."""
+    is_call = isinstance(args, (tuple, list)) and isinstance(kwargs, dict)
+    is_call = is_call and all(isinstance(name, str) for name in kwargs)
+    if not isinstance(getattr(func, "__name__", None), str) or not is_call:
+        raise TypeError(
+            with_location(
+                f"__array_function__: func is {func!r}, args are {args!r}, kwargs are {kwargs!r}. "
+                "A function of NumPy, a tuple and a dict are required."
+            )
+        )
     module = func.__module__ or ""
     if module in ("numpy.linalg", "numpy.fft"):
         return _find(func.__name__, module.removeprefix("numpy."))(*args, **kwargs)

@@ -167,6 +167,16 @@ def _partition(
     self[...] = cnp.partition(self, kth, axis, kind, order)
 
 
+def _tobytes(self: LazyTensor, order: Any = "C") -> bytes:
+    """The elements' bytes, in row-major order or (F) column-major order."""
+    if order not in ("C", "F", "A", "K", None):
+        kind = ValueError if isinstance(order, str) else TypeError
+        raise kind(
+            with_location(f"tobytes: order is {order!r}. 'C', 'F', 'A' or None is required.")
+        )
+    return self.evaluated().tobytes(order)
+
+
 def _flat(self: LazyTensor) -> LazyTensor:
     return self.ravel()
 
@@ -197,7 +207,7 @@ def attach() -> None:
         "__copy__": lambda self: self.copied(),
         "__deepcopy__": lambda self, memo: self.copied(),
         "tolist": lambda self: self.evaluated().tolist(),
-        "tobytes": lambda self, order="C": self.evaluated().tobytes(order),
+        "tobytes": _tobytes,
         "conj": lambda self: cnp.conjugate(self) if self.dtype.kind == "c" else self,
         "round": lambda self, decimals=0, out=None: cnp.round(self, decimals, out=out),
     }  # fmt: skip

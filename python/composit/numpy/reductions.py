@@ -80,7 +80,7 @@ def var(
 ) -> LazyTensor:  # fmt: skip
     """Variance over axes, divided by n - ddof."""
     ddof = _ddof("var", ddof, correction)
-    return write_out("var", _c.var(a, axis, dtype, ddof, keepdims, _mask(where)), out)
+    return write_out("var", _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
 
 
 def std(
@@ -89,7 +89,7 @@ def std(
 ) -> LazyTensor:  # fmt: skip
     """Standard deviation over axes."""
     ddof = _ddof("std", ddof, correction)
-    return write_out("std", _c.std(a, axis, dtype, ddof, keepdims, _mask(where)), out)
+    return write_out("std", _c.std(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
 
 
 def average(

@@ -306,6 +306,16 @@ def test_replaced_keeps_the_type():
         x.T.replaced(cnp.ones((3, 2), "float32"))
 
 
+def test_odd_arguments_of_protocols_are_named():
+    x = TENSORS[0]
+    for odd in ODD_ONES:
+        try_call(x.tobytes, [odd])
+        for ufunc, method in ((odd, "__call__"), (np.exp, odd), (odd, odd)):
+            try_call(x.__array_ufunc__, [ufunc, method, x])
+        for arguments in ((odd, (), (), {}), (np.sum, (), odd, {}), (np.sum, (), (x,), odd)):
+            try_call(x.__array_function__, arguments)
+
+
 METHODS = [
     name
     for name in dir(LazyTensor)

@@ -91,3 +91,14 @@ def test_a_model_that_does_not_fit_is_refused_by_its_size():
     huge = cnp.zeros((n, 1), "float32") + cnp.zeros((1, n), "float32")
     with pytest.raises(MemoryError, match=rf"{4 * n * n}"):
         np.asarray(cnp.exp(huge) @ cnp.ones((n, 1), "float32"))
+
+
+def test_tensors_of_one_value_take_no_memory_until_they_are_evaluated():
+    for made in (cnp.ones((1 << 40,)), cnp.zeros((1 << 20, 1 << 20)), cnp.full((1 << 40,), 2.5)):
+        assert made.size == 1 << 40
+        assert np.asarray(made[..., :3].ravel()[:3]).shape == (3,)
+        with pytest.raises(MemoryError, match=rf"{8 << 40} bytes"):
+            np.asarray(made)
+    assert (
+        repr(cnp.ones((1 << 40,))) == "LazyTensor(ones((1099511627776,)): float64[1099511627776])"
+    )

@@ -16,6 +16,10 @@ EXTREMA = ["nanmax", "nanmin"]
 STATISTICS = ["nanmean", "nanvar", "nanstd"]
 RUNNING = ["nancumsum", "nancumprod"]
 POSITIONS = ["nanargmax", "nanargmin"]
+OTHERS = [
+    "sum", "prod", "max", "min", "ptp", "any", "all", "mean", "var", "std", "argmax", "argmin",
+    "cumsum", "cumprod", "count_nonzero", "median", "nanmedian", "sort", "average",
+]  # fmt: skip
 
 
 def drawn(dtype, shape, nans=0.3, seed=0, special=False):
@@ -104,13 +108,9 @@ def test_degrees_of_freedom(name, dtype):
             agrees(name, x, axis=axis, correction=ddof, ulp=8, scale=2.0)
             agrees(name, x, axis=axis, ddof=ddof, dtype="float64", ulp=8, scale=2.0)
     agrees(name, x, ddof=1, correction=1)
-    if dtype != "int32":
-        mean = np.nanmean(x[:3], axis=1, keepdims=True)
-        agrees(name, x[:3], axis=1, mean=mean, ulp=8, scale=2.0)
-        agrees(name, x[:3], axis=1, mean=mean + mean.dtype.type(1), ulp=8, scale=2.0)
-    else:
-        with pytest.raises(NotImplementedError, match=f"{name}: mean= of integers"):
-            getattr(cnp, name)(x, mean=1.0)
+    mean = np.nanmean(x[:3], axis=1, keepdims=True)
+    agrees(name, x[:3], axis=1, mean=mean, ulp=8, scale=2.0)
+    agrees(name, x[:3], axis=1, mean=mean + mean.dtype.type(1), ulp=8, scale=2.0)
 
 
 def test_numbers_lists_and_outputs():
@@ -173,3 +173,37 @@ def test_derivatives():
     check_derivatives(of_numbers("nanvar", ddof=1), y)
     slope = composit.grad(lambda x: cnp.sum(cnp.nanmean(x, axis=1)))
     np.testing.assert_array_equal(cnp.evaluate(slope(x)), number / 3)
+
+
+def test_axis_0_of_one_number():
+    """NumPy's reductions by ufuncs take it, those that count elements do not."""
+    for x in (np.array(3.0), np.array(np.nan), np.array(2, "int8"), np.array(True)):
+        for name in (*TOTALS, *EXTREMA, *STATISTICS, *RUNNING, *POSITIONS, *OTHERS):
+            for axis in (0, -1, 1, -2, (), (0,), (-1,), (0, 0), (0, 1), None):
+                if x.dtype == bool and name == "ptp":
+                    continue
+                if isinstance(axis, tuple) and ("arg" in name or "cum" in name or name == "sort"):
+                    continue  # one axis, of which NumPy says AxisError or TypeError
+                agrees(name, x, axis=axis, ulp=2)
+        for name in (*TOTALS, *EXTREMA, "nanmean", "sum", "max", "any"):
+            agrees(name, x, axis=0, keepdims=True)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("to", ["int16", "int64", "uint8", "float32", "float64", None])
+def test_variances_in_a_dtype(dtype, to):
+    x = drawn(dtype, (4, 7), 0.0)
+    x = x if np.dtype(dtype).kind == "b" else (x * 10).astype(dtype)
+    for name in ("mean", "var", "std", "nanvar", "nanstd"):
+        if name[0] == "n" and dtype[0] == "f" and to and to[0] != "f":
+            continue
+        for axis in (None, 0, 1):
+            options = {"axis": axis, "dtype": to, "ulp": 16, "scale": 100.0}
+            agrees(name, x, **options)
+            agrees(name, x, keepdims=True, **options)
+            agrees(name, x, where=x > x.min(), **options)
+    for name in ("var", "std", "nanvar", "nanstd"):
+        mean = x.mean(axis=1, keepdims=True)
+        for given in (mean, mean.astype("float32"), np.zeros((4, 1), "int64")):
+            agrees(name, x, axis=1, mean=given, ulp=16, scale=100.0)
+            agrees(name, x, axis=1, mean=given, ddof=1, ulp=16, scale=100.0)
