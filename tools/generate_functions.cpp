@@ -14,7 +14,7 @@ namespace {
 using composit::ir::scalar::Row;
 
 // Functions that composit/numpy declares itself, because they do more than apply a row.
-constexpr std::array<std::string_view, 1> written_by_hand{"clip"};
+constexpr std::array<std::string_view, 3> written_by_hand{"clip", "imag", "real"};
 
 // Names of rows that C++ keeps for itself get an underscore.
 std::string identifier(const std::string& name) {

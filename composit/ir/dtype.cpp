@@ -75,6 +75,7 @@ bool is_unsigned_integer(DType dtype) { return info(dtype).kind == Kind::unsigne
 bool is_integer(DType dtype) { return is_signed_integer(dtype) || is_unsigned_integer(dtype); }
 bool is_floating(DType dtype) { return info(dtype).kind == Kind::floating; }
 bool is_complex(DType dtype) { return info(dtype).kind == Kind::complex; }
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 bool is_inexact(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 
 DType real_part_of(DType dtype) {

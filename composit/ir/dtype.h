@@ -41,6 +41,7 @@ bool is_unsigned_integer(DType dtype);
 bool is_floating(DType dtype);  // real floating
 bool is_complex(DType dtype);
 bool is_inexact(DType dtype);     // floating or complex
+bool is_half(DType dtype);        // float16 or bfloat16
 DType real_part_of(DType dtype);  // complex64 -> float32; others unchanged
 
 // numpy.promote_types. bfloat16 promotes as in JAX: with float16 to float32, with integers to

@@ -109,6 +109,15 @@ Tensor weak_scalar(double value) {
     return weak_leaf(DType::float64, std::bit_cast<uint64_t>(value));
 }
 
+Tensor weak_scalar(std::complex<double> value) {
+    const std::string imaginary = number_text(value.imag());
+    const bool has_sign = imaginary[0] == '-';
+    return make(constant_operation(), {},
+                {{"value", Array::of<std::complex<double>>(DType::complex128, {}, {value})},
+                 {"weak", true}},
+                text("scalar_", number_text(value.real()), has_sign ? "" : "+", imaginary, "j"));
+}
+
 Tensor input(std::string_view name, DType dtype, Shape shape) {
     return make(input_operation(), {}, {{"dtype", dtype}, {"shape", std::move(shape)}}, name);
 }

@@ -10,6 +10,7 @@
 #include "composit/ir/attribute.h"
 #include "composit/ir/dtype.h"
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -151,6 +152,7 @@ Tensor constant(Array value, std::string_view name = {});
 Tensor weak_scalar(bool value);  // Python's scalars; named scalar_<value>
 Tensor weak_scalar(int64_t value);
 Tensor weak_scalar(double value);
+Tensor weak_scalar(std::complex<double> value);
 Tensor input(std::string_view name, DType dtype, Shape shape);  // a placeholder
 bool is_constant(const Node& node);
 bool is_input(const Node& node);

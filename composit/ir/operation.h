@@ -25,6 +25,12 @@ struct Nest {
 
 struct Body;
 
+// A tensor in dtypes that kernels have: a complex one as its real and its imaginary part, a 16-bit
+// float as float32 of the same values, any other as it is. `im` is empty but for complex ones.
+struct Components {
+    Tensor re, im;
+};
+
 // What an operation's lower rule talks to; implemented by transforms/lower.
 class Lowering {
   public:
@@ -82,6 +88,15 @@ struct Operation {
     std::function<void(const Node& node, Lowering& lowering)> lower = {};
     // The same result out of other operations.
     std::function<std::vector<Tensor>(const Node& node)> decompose = {};
+
+    // The outputs where operands or outputs have dtypes that no kernel has; 16-bit floats rounded
+    // to that dtype. Null: the operation does the same to real and to imaginary parts, and in
+    // float32 what it does to 16-bit floats.
+    std::function<std::vector<Components>(const Node& node,
+                                          const std::vector<Components>& operands)>
+        by_components = {};
+    // Every element of a result is one of an operand, unchanged: nothing is rounded.
+    bool moves_elements = false;
 
     // What a picture or a message calls this node; null: `name`.
     std::function<std::string(const Node& node)> label = {};

@@ -1,4 +1,4 @@
-// Parts of numbers: what they are for real dtypes, refusals of complex ones.
+// Parts of numbers.
 #include "composit/numpy/complex_parts.h"
 
 #include "composit/base/error.h"
@@ -12,52 +12,51 @@
 namespace composit::numpy {
 namespace {
 
-Tensor real_only(std::string_view function, const Tensor& x) {
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), function, ": ", x.dtype(),
-                             " is not supported yet. A real dtype is required.");
-    return strong(x);
-}
-
 // The parts of Python's True are integers.
-Tensor part(std::string_view function, const Tensor& x) {
-    const Tensor value = real_only(function, x);
+Tensor number(const Tensor& x) {
     const bool is_python_bool = x.type().weak && x.dtype() == DType::boolean;
-    return is_python_bool ? ops::astype(value, DType::int64) : value;
+    return is_python_bool ? ops::astype(x, DType::int64) : strong(x);
 }
 
 Tensor everywhere(const Tensor& x, bool value) { return full(x.shape(), value, DType::boolean); }
 
 }  // namespace
 
-Tensor real(const Tensor& x) { return part("real", x); }
+Tensor real(const Tensor& x) { return ir::is_complex(x.dtype()) ? apply("real", {x}) : number(x); }
 
-Tensor imag(const Tensor& x) { return zeros_like(part("imag", x)); }
-
-Tensor conjugate(const Tensor& x) {
-    const Tensor value = real_only("conjugate", x);
-    return value.dtype() == DType::boolean ? ops::astype(value, DType::int8) : value;
-}
-
-Tensor conj(const Tensor& x) {
-    return errors_as("conj", [&] { return conjugate(x); });
+Tensor imag(const Tensor& x) {
+    return ir::is_complex(x.dtype()) ? apply("imag", {x}) : zeros_like(number(x));
 }
 
 Tensor angle(const Tensor& z, bool deg) {
-    const Tensor value = real_only("angle", z);
     return errors_as("angle", [&] {
-        const Tensor radians = apply("arctan2", {0, value});
+        const bool is_complex = ir::is_complex(z.dtype());
+        const Tensor radians = is_complex
+                                   ? apply("arctan2", {apply("imag", {z}), apply("real", {z})})
+                                   : apply("arctan2", {0, strong(z)});
         return deg ? apply("multiply", {radians, 180 / std::numbers::pi}) : radians;
     });
 }
 
-Tensor iscomplex(const Tensor& x) { return everywhere(real_only("iscomplex", x), false); }
+Tensor iscomplex(const Tensor& x) {
+    if (!ir::is_complex(x.dtype())) return everywhere(x, false);
+    return errors_as("iscomplex", [&] { return apply("not_equal", {apply("imag", {x}), 0}); });
+}
 
-Tensor isreal(const Tensor& x) { return everywhere(real_only("isreal", x), true); }
+Tensor isreal(const Tensor& x) {
+    if (!ir::is_complex(x.dtype())) return everywhere(x, true);
+    return errors_as("isreal", [&] { return apply("equal", {apply("imag", {x}), 0}); });
+}
 
 bool iscomplexobj(const Tensor& x) { return ir::is_complex(x.dtype()); }
 
 bool isrealobj(const Tensor& x) { return !iscomplexobj(x); }
 
-Tensor real_if_close(const Tensor& x) { return real_only("real_if_close", x); }
+Tensor real_if_close(const Tensor& x) {
+    user_check<NotSupported>(!ir::is_complex(x.dtype()), "real_if_close: ", x.dtype(),
+                             " is not supported: the dtype of the result depends on the values. "
+                             "Use real.");
+    return strong(x);
+}
 
 }  // namespace composit::numpy

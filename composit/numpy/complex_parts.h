@@ -1,21 +1,16 @@
-// The parts of numbers that may be complex: real, imag, conjugate, angle, and questions about them.
-//
-// Complex tensors cannot be computed with yet: NotSupported, but for iscomplexobj and isrealobj,
-// which ask for the dtype only. Results have x's shape.
+// The parts of numbers that may be complex: real, imag, angle, and questions about them. Results
+// have x's shape. (conjugate is a row of the scalar table.)
 #pragma once
 
 #include "composit/numpy/operand.h"
 
 namespace composit::numpy {
 
-// numpy.real: x itself. numpy.imag: zeros of x's dtype.
+// numpy.real, numpy.imag: of a real x, x itself and zeros of its dtype.
 [[nodiscard]] Tensor real(const Tensor& x);
 [[nodiscard]] Tensor imag(const Tensor& x);
-// numpy.conjugate, numpy.conj: x; int8 for bool.
-[[nodiscard]] Tensor conjugate(const Tensor& x);
-[[nodiscard]] Tensor conj(const Tensor& x);
-// numpy.angle: 0 where the sign bit of z is not set, pi (or 180 degrees) where it is; the dtype of
-// arctan2(0, z). Not differentiable where z is 0; slope 0 elsewhere.
+// numpy.angle: arctan2 of both parts, in radians or degrees. 0 where the sign bit of a real z is
+// not set, pi (or 180 degrees) where it is. Slope 0 where z is 0.
 [[nodiscard]] Tensor angle(const Tensor& z, bool deg = false);
 
 // numpy.iscomplex, numpy.isreal: bool, where the imaginary part is not zero, is zero.
@@ -24,7 +19,8 @@ namespace composit::numpy {
 // numpy.iscomplexobj, numpy.isrealobj: whether the dtype is complex, is not.
 [[nodiscard]] bool iscomplexobj(const Tensor& x);
 [[nodiscard]] bool isrealobj(const Tensor& x);
-// numpy.real_if_close: x itself.
+// numpy.real_if_close: x itself. NotSupported for complex dtypes, as the dtype of the result would
+// depend on values.
 [[nodiscard]] Tensor real_if_close(const Tensor& x);
 
 }  // namespace composit::numpy

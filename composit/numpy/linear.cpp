@@ -93,9 +93,9 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 Tensor vdot(const Tensor& a, const Tensor& b) {
     user_check(a.size() == b.size(), "vdot: cannot reshape array of size ", b.size(),
                " into shape ", Shape{a.size()}, ". Both must have the same number of elements.");
-    user_check<NotSupported>(!ir::is_complex(a.dtype()), "vdot: ", a.dtype(),
-                             " is not supported yet. A real dtype is required.");
-    return contracted("vdot", ravel(a), ravel(b), 0, 0);
+    const Tensor first = ravel(a);
+    return contracted("vdot", ir::is_complex(a.dtype()) ? apply("conjugate", {first}) : first,
+                      ravel(b), 0, 0);
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {

@@ -10,7 +10,8 @@ namespace {
 
 // The dtype that a weak scalar takes beside strong ones (NEP 50).
 DType strengthen(DType weak, DType strong) {
-    if (ir::is_complex(weak)) return ir::promote(strong, DType::complex64);
+    if (ir::is_complex(weak))
+        return ir::is_inexact(strong) ? ir::promote(strong, DType::complex64) : DType::complex128;
     if (ir::is_floating(weak)) return ir::is_inexact(strong) ? strong : DType::float64;
     if (ir::is_integer(weak)) return strong == DType::boolean ? DType::int64 : strong;
     return strong;

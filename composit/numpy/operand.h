@@ -3,6 +3,7 @@
 
 #include "composit/ir/node.h"
 
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -16,9 +17,9 @@ using ir::DType;
 using ir::Shape;
 using ir::Tensor;
 
-// A tensor, or a literal: bool, any integer or floating type, which become weak scalars (NEP 50:
-// they take part in promotion by their kind only, so float32 + 1.0 stays float32). Operand() is
-// "not given" where a function says that an operand may be left out.
+// A tensor, or a literal: bool, any integer or floating type, std::complex<double>, which become
+// weak scalars (NEP 50: they take part in promotion by their kind only, so float32 + 1.0 stays
+// float32). Operand() is "not given" where a function says that an operand may be left out.
 //
 //   where(x > 0, x, 0.0)
 class Operand {
@@ -32,6 +33,7 @@ class Operand {
     Operand(T value) : tensor_(ir::weak_scalar(static_cast<int64_t>(value))) {}
     template <std::floating_point T>
     Operand(T value) : tensor_(ir::weak_scalar(static_cast<double>(value))) {}
+    Operand(std::complex<double> value) : tensor_(ir::weak_scalar(value)) {}
 
     explicit operator bool() const { return static_cast<bool>(tensor_); }
     operator const Tensor&() const { return tensor_; }

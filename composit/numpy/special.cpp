@@ -53,8 +53,6 @@ Tensor fix(const Tensor& x) {
 
 Tensor sinc(const Tensor& x) {
     const Tensor value = strong(x);
-    user_check<NotSupported>(!ir::is_complex(value.dtype()), "sinc: ", value.dtype(),
-                             " is not supported yet. A real dtype is required.");
     return one_node("sinc", {value}, [](const Tensors& operands) {
         const Tensor scaled = apply("multiply", {std::numbers::pi, operands[0]});
         const Tensor angle =
@@ -66,8 +64,11 @@ Tensor sinc(const Tensor& x) {
 
 Tensor nan_to_num(const Tensor& x, const Operand& nan, const Operand& posinf,
                   const Operand& neginf) {
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), "nan_to_num: ", x.dtype(),
-                             " is not supported yet. A real dtype is required.");
+    if (ir::is_complex(x.dtype()))  // part by part
+        return errors_as("nan_to_num", [&] {
+            return apply("as_complex", {nan_to_num(apply("real", {x}), nan, posinf, neginf),
+                                        nan_to_num(apply("imag", {x}), nan, posinf, neginf)});
+        });
     const Tensor value = strong(x);
     if (!ir::is_inexact(value.dtype())) return value;
     return errors_as("nan_to_num", [&] {

@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -80,7 +81,7 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
     if (wanted[0]) {
         // Dimensions of the product: batch, free of a (from g), contracted (from b, in b's order).
         const Tensor product = contract(
-            g, b,
+            g, conjugated(b),
             {range(0, c.batch_a.size()), c.batch_b, range(batch + rows, free_b.size()), free_b});
         Axes places = concatenate({c.batch_a, free_a});
         for (int64_t axis : free_axes(b, c.batch_b, free_b))
@@ -90,8 +91,9 @@ std::vector<Tensor> vjp_contract(const Node& node, const std::vector<Tensor>& gr
     }
     if (wanted[1]) {
         // Dimensions: batch, contracted (from a, in a's order), free of b (from g).
-        const Tensor product = contract(
-            a, g, {c.batch_a, range(0, c.batch_a.size()), free_a, range(batch, free_a.size())});
+        const Tensor product =
+            contract(conjugated(a), g,
+                     {c.batch_a, range(0, c.batch_a.size()), free_a, range(batch, free_a.size())});
         Axes places = c.batch_b;
         for (int64_t axis : free_axes(a, c.batch_a, free_a))
             for (size_t i = 0; i < c.contracted_a.size(); ++i)
@@ -160,6 +162,7 @@ const ir::Operation& contract_operation() {
         .vjp = vjp_contract,
         .batch = batch_contract,
         .lower = lower_contract,
+        .by_components = product_by_components,
         .check = check_contract,
     });
     return operation;

@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -86,7 +87,7 @@ Tensor gradient_of_input(const Node& node, const Tensor& g, const Convolution& c
     const Tensor &x = node.operand(0), &filters = node.operand(1);
     const int64_t outs = filters.shape()[0] / c.groups, ins = filters.shape()[1];
     const Shape window = spatial(filters);
-    Tensor turned = flipped(filters);
+    Tensor turned = flipped(conjugated(filters));
     if (c.groups == 1) {
         turned = transpose(turned, swap_with_rest({1, 0}, turned.shape().size()));
     } else {
@@ -116,7 +117,8 @@ Tensor gradient_of_filters(const Node& node, const Tensor& g, const Convolution&
     Axes interior{0, 0};
     for (int64_t dilation : c.input_dilation) interior.push_back(dilation - 1);
     const Tensor zero = ir::constant(Array::zeros(x.dtype(), {}));
-    Tensor seen = windows(pad(x, zero, low, high, interior), window, c.strides, c.filter_dilation);
+    Tensor seen = windows(pad(conjugated(x), zero, low, high, interior), window, c.strides,
+                          c.filter_dilation);
     const int64_t batch = x.shape()[0], groups = c.groups;
     const int64_t outs = filters.shape()[0] / groups, ins = filters.shape()[1];
     seen = reshape(seen, concatenate({{batch, groups, ins}, counts, window}));
@@ -235,6 +237,7 @@ const ir::Operation& convolve_operation() {
         .vjp = vjp_convolve,
         .batch = batch_convolve,
         .lower = lower_convolve,
+        .by_components = product_by_components,
         .check = check_convolve,
     });
     return operation;

@@ -131,6 +131,7 @@ const ir::Operation& gather_operation() {
                 kernel.output = lowering.new_output(0);
                 lowering.emit(std::move(kernel));
             },
+        .moves_elements = true,
         .check = check_gather,
     });
     return operation;

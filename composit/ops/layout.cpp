@@ -109,6 +109,7 @@ const ir::Operation& reshape_operation() {
                 }
                 lowering.result(0, *view);
             },
+        .moves_elements = true,
         .check = check_reshape,
     });
     return operation;
@@ -144,6 +145,7 @@ const ir::Operation& transpose_operation() {
                         access.strides = std::move(strides);
                     }));
             },
+        .moves_elements = true,
         .check = check_transpose,
     });
     return operation;
@@ -186,6 +188,7 @@ const ir::Operation& broadcast_operation() {
             [](const Node& node, Lowering& lowering) {
                 lowering.result(0, broadcast(lowering.operand(0), node.types()[0].shape, lowering));
             },
+        .moves_elements = true,
         .check = check_broadcast,
     });
     return operation;
@@ -246,6 +249,7 @@ const ir::Operation& slice_operation() {
                         }
                     }));
             },
+        .moves_elements = true,
         .check = check_slice,
     });
     return operation;
@@ -307,6 +311,7 @@ const ir::Operation& pad_operation() {
                 emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
                          axes_of(node, "interior"), node.types()[0].shape, target);
             },
+        .moves_elements = true,
         .check = check_pad,
     });
     return operation;
@@ -368,6 +373,7 @@ const ir::Operation& concatenate_operation() {
                     target.offset += target.strides[axis] * x.extents[axis];
                 }
             },
+        .moves_elements = true,
         .check = check_concatenate,
     });
     return operation;
@@ -415,6 +421,7 @@ const ir::Operation& split_operation() {
                     start += shape[axis];
                 }
             },
+        .moves_elements = true,
         .check = check_split,
     });
     return operation;

@@ -6,6 +6,7 @@
 #include "composit/ir/scalar/convert.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -62,7 +63,8 @@ bool fits(const Tensor& scalar, DType dtype) {
 
 // The dtype that a weak scalar takes beside `strong` (NEP 50).
 DType strengthen(DType weak, DType strong) {
-    if (ir::is_complex(weak)) return ir::promote(strong, DType::complex64);
+    if (ir::is_complex(weak))
+        return ir::is_inexact(strong) ? ir::promote(strong, DType::complex64) : DType::complex128;
     if (ir::is_floating(weak)) return ir::is_inexact(strong) ? strong : DType::float64;
     if (ir::is_integer(weak)) return strong == DType::boolean ? DType::int64 : strong;
     return DType::boolean;
@@ -259,6 +261,7 @@ const ir::Operation& map_operation() {
         .vjp = vjp_map,
         .batch = batch_map,
         .lower = lower_map,
+        .by_components = map_by_components,
         .label = [](const Node& node) { return node.attributes().get<RowRef>("row")->name; },
     });
     return operation;
@@ -283,12 +286,19 @@ const ir::Operation& astype_operation() {
                                     return ir::scalar::convert(x[0], node.types()[0].dtype);
                                 }));
             },
+        .by_components = astype_by_components,
         .check = check_astype,
     });
     return operation;
 }
 
 }  // namespace
+
+bool is_map(const Node& node) { return &node.operation() == &map_operation(); }
+
+const ir::scalar::Signature& map_signature(const Node& node) {
+    return specialisation_of(node.attributes().get<RowRef>("row"), node.operands()).signature;
+}
 
 Tensor map(const RowRef& row, std::vector<Tensor> operands) {
     check_arity(row, operands);

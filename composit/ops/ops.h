@@ -42,8 +42,9 @@ Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims = fal
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 
 // ----- sort.cpp
-// Positions (int64) along an axis in the order of the values, which are real: equals, as 0 and -0
-// are, keep their order, NaN come last.
+// Positions (int64) along an axis in the order of the values: equals, as 0 and -0 are, keep their
+// order, NaN come last. Complex numbers are ordered by their real part, then by the imaginary one;
+// behind them come those whose imaginary part is NaN, whose real part is, and of which both are.
 Tensor argsort(const Tensor& x, int64_t axis);
 
 // ----- contract.cpp

@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
@@ -119,8 +120,9 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const Axes& axes) {
     for (size_t level = lengths.size(); level-- > 0;) {
         const Tensor& z = levels[level];
         const int64_t half = z.shape().back() / 2;
-        gradient = concatenate({map("multiply", {gradient, tail(z, half)}),
-                                map("multiply", {gradient, head(z, half)})},
+        const Tensor slope = conjugated(z);
+        gradient = concatenate({map("multiply", {gradient, tail(slope, half)}),
+                                map("multiply", {gradient, head(slope, half)})},
                                z.rank() - 1);
         if (gradient.shape().back() != lengths[level]) gradient = head(gradient, lengths[level]);
     }
@@ -210,6 +212,7 @@ const ir::Operation& reduce_operation() {
         .vjp = vjp_reduce,
         .batch = batch_reduce,
         .lower = lower_reduce,
+        .by_components = reduce_by_components,
         .label = [](const Node& node) { return std::string(name(combiner_of(node.attributes()))); },
         .check = check_reduce,
     });
@@ -244,8 +247,9 @@ Tensor running_product_gradient(const Tensor& x, const Tensor& g, int64_t axis) 
     for (size_t level = others.size(); level-- > 0;) {
         const int64_t d = int64_t{1} << level;
         const Tensor through_shift =
-            shifted(map("multiply", {gradient, levels[level]}), axis, -d, 0);
-        gradient = map("add", {map("multiply", {gradient, others[level]}), through_shift});
+            shifted(map("multiply", {gradient, conjugated(levels[level])}), axis, -d, 0);
+        const Tensor direct = map("multiply", {gradient, conjugated(others[level])});
+        gradient = map("add", {direct, through_shift});
     }
     return gradient;
 }
@@ -308,6 +312,7 @@ const ir::Operation& scan_operation() {
         .vjp = vjp_scan,
         .batch = batch_scan,
         .lower = lower_scan,
+        .by_components = scan_by_components,
         .label =
             [](const Node& node) {
                 return "running_" + std::string(name(combiner_of(node.attributes())));

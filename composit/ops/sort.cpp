@@ -1,6 +1,7 @@
 // argsort: positions along an axis in the order of the values.
 #include "composit/base/error.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 
@@ -31,9 +32,6 @@ void lower_argsort(const Node& node, ir::Lowering& lowering) {
     Nest x = lowering.operand(0);
     x = reindex(x, to_last(x.extents, axis),
                 [&](Access& access) { access.strides = to_last(access.strides, axis); });
-    if (x.value.dtype() == DType::float16 ||
-        x.value.dtype() == DType::bfloat16)  // exact, and compared in hardware
-        x.value = ir::scalar::Expr::cast(x.value, DType::float32);
     ir::kernel::Sort kernel;
     kernel.extents = x.extents;
     kernel.input = lowering.materialise(x);
@@ -66,6 +64,7 @@ const ir::Operation& argsort_operation() {
             return {argsort(x[0], node.attributes().get<int64_t>("axis") + 1)};
         },
         .lower = lower_argsort,
+        .by_components = argsort_by_components,
         .check = check_argsort,
     });
     return operation;
@@ -74,8 +73,6 @@ const ir::Operation& argsort_operation() {
 }  // namespace
 
 Tensor argsort(const Tensor& x, int64_t axis) {
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), "argsort: dtype ", x.dtype(),
-                             " has no order here. A real dtype is required.");
     return make_checked(argsort_operation(), {x}, {{"axis", axis}})[0];
 }
 

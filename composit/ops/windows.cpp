@@ -75,6 +75,7 @@ const ir::Operation& windows_operation() {
         },
         .batch = batch_windows,
         .lower = lower_windows,
+        .moves_elements = true,
         .check = check_windows,
     });
     return operation;

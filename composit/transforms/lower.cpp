@@ -3,7 +3,9 @@
 
 #include "composit/base/error.h"
 #include "composit/ops/nest.h"
+#include "composit/ops/storage.h"
 #include "composit/runtime/interrupt.h"
+#include "composit/transforms/represent.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -43,23 +45,24 @@ std::string GraphLowering::unique_name(std::unordered_set<std::string>& taken, s
 
 int GraphLowering::add_buffer(BufferKind kind, DType dtype, const Shape& shape,
                               const std::string& name) {
+    const ir::TensorType type = ops::storage_type({shape, dtype});
     Buffer buffer;
     buffer.name = unique_name(buffer_names_, name);
     buffer.kind = kind;
-    buffer.dtype = dtype;
-    buffer.shape = shape;
+    buffer.dtype = type.dtype;
+    buffer.shape = type.shape;
     buffer.bytes = ir::element_count(shape) * ir::size_of(dtype);
     program_.buffers.push_back(std::move(buffer));
     return static_cast<int>(program_.buffers.size()) - 1;
 }
 
 void GraphLowering::bind_input(const Tensor& leaf, const std::string& fallback_name) {
-    const int buffer = add_buffer(BufferKind::input, leaf.dtype(), leaf.shape(),
+    const auto [shape, dtype, weak] = ops::storage_type(leaf.type());
+    const int buffer = add_buffer(BufferKind::input, dtype, shape,
                                   leaf.name().empty() ? fallback_name : leaf.name());
     program_.inputs.push_back(buffer);
     inputs_.push_back(leaf);
-    values_[&leaf.node()] = {
-        ops::nest_of(leaf.shape(), ops::row_major(buffer, leaf.dtype(), leaf.shape()))};
+    values_[&leaf.node()] = {ops::nest_of(shape, ops::row_major(buffer, dtype, shape))};
 }
 
 void GraphLowering::bind_constant(const Node& node) {
@@ -277,7 +280,9 @@ Lowered GraphLowering::lower(const std::vector<Tensor>& given,
     std::vector<Tensor> all = given;
     all.insert(all.end(), placeholders.begin(), placeholders.end());
     all = inline_calls(all);
-    const std::vector<Tensor> outputs(all.begin(), all.begin() + static_cast<long>(given.size()));
+    const std::vector<Tensor> outputs =
+        represent({all.begin(), all.begin() + static_cast<long>(given.size())},
+                  options_.constants_are_inputs);
     const auto order = ir::topological_order(outputs);
     count_uses(order, outputs);
     for (const Tensor& output : outputs) outputs_.emplace(&output.node(), output.output_index());

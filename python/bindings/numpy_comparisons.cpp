@@ -32,7 +32,6 @@ void bind_numpy_comparisons(nb::module_& module) {
     module.def("isposinf", &numpy::isposinf, located);
     module.def("real", &numpy::real, located);
     module.def("imag", &numpy::imag, located);
-    module.def("conjugate", &numpy::conjugate, located);
     module.def(
         "angle", [](const Tensor& z, TruthFlag deg) { return numpy::angle(z, deg); }, located);
     module.def("iscomplex", &numpy::iscomplex, located);

@@ -31,9 +31,9 @@ ir::Tensor tensor_from(nb::handle value) {
         const long long integer = PyLong_AsLongLongAndOverflow(object, &overflow);
         if (!overflow) return ir::weak_scalar(static_cast<int64_t>(integer));
     }
-    user_check<NotSupported>(!PyComplex_CheckExact(object),
-                             "a Python complex number as an operand is not supported yet. "
-                             "Use numpy.complex64 or numpy.complex128.");
+    if (PyComplex_CheckExact(object))
+        return ir::weak_scalar(
+            std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
     if (nb::hasattr(value, "lazy_tensor")) return tensor_from(value.attr("lazy_tensor"));
     if (nb::isinstance(value, numpy_attribute("ndarray"))) return ir::constant(array_from(value));
     if (PyList_Check(object) || PyTuple_Check(object))

@@ -185,6 +185,10 @@ def _real(self: LazyTensor) -> LazyTensor:
     return cnp.real(self) if self.dtype.kind == "c" else self
 
 
+def _imag(self: LazyTensor) -> LazyTensor:
+    return cnp.imag(self)
+
+
 def attach() -> None:
     """Puts all of these on LazyTensor."""
     functions = [
@@ -218,6 +222,7 @@ def attach() -> None:
         "lowered_graph": _lowered_graph,
         "flat": _flat,
         "real": _real,
+        "imag": _imag,
         "mT": cnp.matrix_transpose,
     }.items():
         setattr(LazyTensor, name, property(function, doc=function.__doc__))

@@ -20,8 +20,8 @@ from composit import _core, nn, random
 from composit import numpy as cnp
 
 Function = Callable[..., Any]
-# Half and complex kernels are not defined by the interpreter yet.
-DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64")
+DTYPES = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float16", "float32",
+          "float64", "complex64", "complex128")  # fmt: skip
 
 
 class Case:
@@ -48,6 +48,11 @@ def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     kind = np.dtype(dtype).kind
     if kind == "b":
         return generator.rand(*shape) < 0.5
+    if kind == "c":
+        part = np.empty(0, dtype).real.dtype.name
+        array = values(part, shape, seed).astype(dtype)
+        array.imag = np.roll(values(part, shape, seed + 100).reshape(-1), 3 + seed).reshape(shape)
+        return array
     if kind in "iu":
         limits = np.iinfo(dtype)
         array = generator.randint(0 if kind == "u" else -9, 10, shape).astype(dtype)
@@ -100,7 +105,7 @@ def reduction_cases() -> Iterator[Case]:
     names = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "cumsum", "mean", "var")
     for name in names:
         reduction = getattr(cnp, name)
-        for dtype in ("float32", "float64", "int32", "uint8", "bool"):
+        for dtype in ("float32", "float64", "int32", "uint8", "bool", "float16", "complex64"):
             arguments = [values(dtype, shape, 7) for shape in ((3, 37), (5000,), (2, 3, 4))]
 
             def function(*x: Any, reduction: Any = reduction) -> list[Any]:
@@ -111,14 +116,13 @@ def reduction_cases() -> Iterator[Case]:
 
 def contraction_cases() -> Iterator[Case]:
     """Products of matrices, convolutions and pools."""
-    for dtype in ("float32", "float64", "int32"):
+    for dtype in ("float32", "float64", "int32", "float16", "complex128"):
         for m, k, n in ((1, 1, 1), (3, 5, 7), (33, 300, 17)):
             arguments = [_finite(dtype, (m, k)), _finite(dtype, (k, n))]
             yield Case("contractions", f"matmul {dtype} {m}x{k}x{n}", cnp.matmul, arguments)
         arguments = [_finite(dtype, (2, 3, 4, 5)), _finite(dtype, (2, 1, 5, 2))]
         yield Case("contractions", f"matmul {dtype} batches", cnp.matmul, arguments)
         yield Case("contractions", f"dot {dtype}", cnp.dot, [_finite(dtype, (700,))] * 2)
-    image, filters = _finite("float32", (2, 4, 9, 8)), _finite("float32", (6, 4, 3, 2))
 
     def convolve(x: Any, w: Any) -> Any:
         return nn.convolution(x, w, channels_last=False, strides=(2, 1), padding=(1, 2))
@@ -127,14 +131,20 @@ def contraction_cases() -> Iterator[Case]:
         options: dict[str, Any] = {"kernel_size": (2, 3), "channels_last": False, "strides": (2, 2)}
         return [nn.max_pool(x, **options), nn.average_pool(x, **options)]
 
-    yield Case("contractions", "convolution", convolve, [image, filters])
-    yield Case("contractions", "pools", pool, [image])
+    for dtype in ("float32", "float16", "complex64"):
+        image, filters = _finite(dtype, (2, 4, 9, 8)), _finite(dtype, (6, 4, 3, 2))
+        yield Case("contractions", f"convolution {dtype}", convolve, [image, filters])
+        if dtype != "complex64":
+            yield Case("contractions", f"pools {dtype}", pool, [image])
 
 
 def _finite(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     generator = np.random.RandomState(3)
     if np.dtype(dtype).kind in "iu":
         return generator.randint(-9, 10, shape).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        pairs = generator.standard_normal((*shape, 2))
+        return (pairs[..., 0] + 1j * pairs[..., 1]).astype(dtype)
     return generator.standard_normal(shape).astype(dtype)
 
 
@@ -162,7 +172,7 @@ def layout_cases() -> Iterator[Case]:
         "windows": lambda x: cnp.sliding_window_view(x, 3, axis=1) * 1,
         "iota": lambda x: x + cnp.arange(6),
     }
-    for dtype in ("float32", "float64", "int32", "uint8"):
+    for dtype in ("float32", "float64", "int32", "uint8", "float16", "complex64"):
         for name, function in functions.items():
             yield Case("layout", f"{name} {dtype}", function, [_small(dtype)])
 

@@ -51,6 +51,9 @@ std::vector<Expr> expand_calls(std::vector<Expr> results, const KernelSet& set) 
             if (expr.op() == Op::call && kernel_of(expr, set) == nullptr) {
                 const auto& specialisation =
                     ir::scalar::specialise(expr.row(), operand_dtypes(expr));
+                if (ir::is_complex(expr.dtype()))  // its definition may be itself
+                    fail<NotSupported>("interpreter: there is no kernel for ", expr.row()->name,
+                                       " giving ", expr.dtype());
                 out = ir::scalar::substitute({specialisation.body}, operands)[0];
                 changed = true;
             } else if (moved) {

@@ -1,6 +1,7 @@
 // Derivatives of scalar expressions: reverse accumulation over operations and calls, without
 // recursion.
 #include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace composit::ir::scalar {
 namespace {
 
 bool is_constant(const Expr& x, double value) {
-    return x.op() == Op::constant && x.value() == value;
+    if (x.op() != Op::constant) return false;
+    return is_complex(x.dtype()) ? x.bits() == bits_of(x.dtype(), value) : x.value() == value;
 }
 
 // Products and negations that are exact are not written down.
@@ -149,13 +151,23 @@ class Derivation {
         }
     }
 
+    // Of a complex function the derivative is wanted here, which no conjugate is part of.
+    static Expr pull_back_call(const Expr& call, const Expr& g, int operand) {
+        const bool is_chosen = static_cast<bool>(call.row()->pullback);  // where and its like
+        if (!is_complex(call.operand(operand).dtype()) || is_chosen)
+            return pull_back(call.row(), call.operands(), call, g, operand);
+        if (call.row()->complex.pullback) refuse(Op::call);  // it is not holomorphic
+        const Expr slope =
+            slopes_of(call.row(), call.operands(), call)[static_cast<size_t>(operand)];
+        return slope ? times(g, slope) : Expr();
+    }
+
     void pull_back_operation(const Expr& expr, const Expr& g) {
         if (expr.op() == Op::loop) return pull_back_loop(expr, g);
         if (expr.op() == Op::call) {
             for (size_t i = 0; i < expr.operands().size(); ++i)
                 if (active_.count(expr.operands()[i].id()))
-                    add(expr.operands()[i],
-                        pull_back(expr.row(), expr.operands(), expr, g, static_cast<int>(i)));
+                    add(expr.operands()[i], pull_back_call(expr, g, static_cast<int>(i)));
             return;
         }
         const Expr a = expr.operand(0);
@@ -225,11 +237,17 @@ std::vector<Expr> slopes_of(const RowRef& row, const std::vector<Expr>& x, const
 Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, const Expr& g,
                int operand) {
     const Expr& target = x[static_cast<size_t>(operand)];
-    if (row->is_piecewise_constant || !is_inexact(target.dtype()) || !is_inexact(y.dtype()))
-        return Expr();
+    if (!is_inexact(target.dtype()) || !is_inexact(y.dtype())) return Expr();
+    const bool any_complex = is_complex(target.dtype()) || is_complex(y.dtype());
+    if (any_complex && row->complex.pullback) return row->complex.pullback(x, y, g, operand);
+    if (row->is_piecewise_constant) return Expr();
     if (row->pullback) return row->pullback(x, y, g, operand);
     const Expr slope = slopes_of(row, x, y)[static_cast<size_t>(operand)];
-    return slope ? times(g, slope) : Expr();
+    if (!slope) return Expr();
+    const bool is_real =
+        !is_complex(slope.dtype()) ||
+        (slope.op() == Op::constant && is_constant(slope, value_of(slope.dtype(), slope.bits())));
+    return times(g, is_real ? slope : Expr::call(scalar::row("conjugate"), {slope}));
 }
 
 }  // namespace composit::ir::scalar

@@ -1,8 +1,9 @@
 // The meaning of scalar expressions, one element at a time: slow, obvious, and the reference of
 // tests.
-#include "composit/ir/scalar/row.h"
+#include "composit/ir/scalar/complex.h"
 #include "composit/ir/scalar/values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -188,6 +189,37 @@ std::vector<Bits> evaluate_loop(const Loop& loop, std::vector<Bits> state) {
     return state;
 }
 
+bool touches_complex(const Expr& expr) {
+    const auto& operands = expr.operands();
+    return is_complex(expr.dtype()) ||
+           std::any_of(operands.begin(), operands.end(),
+                       [](const Expr& x) { return is_complex(x.dtype()); });
+}
+
+// The call of a row on complex numbers, or giving one: its parts, put together.
+Bits evaluate_parts(const RowRef& row, const std::vector<DType>& dtypes,
+                    const std::vector<Bits>& x) {
+    std::vector<Bits> all;
+    for (size_t i = 0; i < x.size(); ++i) {
+        const bool is_narrow = dtypes[i] == DType::complex64;
+        all.push_back(is_narrow ? Bits{x[i][0] & 0xffffffff, 0} : Bits{x[i][0], 0});
+        if (is_complex(dtypes[i]))
+            all.push_back(is_narrow ? Bits{x[i][0] >> 32, 0} : Bits{x[i][1], 0});
+    }
+    const auto value = [&](const RowOfPart& part) {
+        std::vector<Bits> operands;
+        for (int use : part.uses) operands.push_back(all[static_cast<size_t>(use)]);
+        const Signature signature = part.row->types(part.row->name, {});
+        return evaluate({specialise(part.row, signature.operands).body}, operands)[0];
+    };
+    const SplitRow& split = split_row(row, dtypes);
+    const Bits re = value(split.re);
+    if (!split.im.row) return re;
+    const Bits im = value(split.im);
+    const bool is_single = row->types(row->name, dtypes).result == DType::complex64;
+    return is_single ? Bits{re[0] | im[0] << 32, 0} : Bits{re[0], im[0]};
+}
+
 Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
                    const std::vector<Bits>& arguments) {
     switch (expr.op()) {
@@ -210,6 +242,7 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
         case Op::call: {
             std::vector<DType> dtypes;
             for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+            if (touches_complex(expr)) return evaluate_parts(expr.row(), dtypes, x);
             return evaluate({specialise(expr.row(), dtypes).body}, x)[0];
         }
         default: return arithmetic(expr, x);

@@ -59,6 +59,25 @@ bool accepts(Op op, DType dtype) {
     }
 }
 
+// Complex operands: what complex.h splits.
+bool accepts_complex(Op op) {
+    switch (op) {
+        case Op::add:
+        case Op::subtract:
+        case Op::multiply:
+        case Op::divide:
+        case Op::negate:
+        case Op::equal:
+        case Op::not_equal:
+        case Op::less:
+        case Op::less_equal:
+        case Op::greater:
+        case Op::greater_equal:
+        case Op::select: return true;
+        default: return false;
+    }
+}
+
 std::string dtypes_text(const std::vector<Expr>& operands) {
     std::vector<std::string_view> names;
     for (const Expr& operand : operands) names.push_back(ir::name(operand.dtype()));
@@ -77,11 +96,12 @@ void check_operands(Op op, const std::vector<Expr>& operands) {
                        operands[0].dtype());
     for (size_t i = first; i < operands.size(); ++i) {
         const DType dtype = operands[i].dtype();
-        if (is_complex(dtype) && op != Op::select)
+        if (is_complex(dtype) && !accepts_complex(op))
             fail<NotSupported>(name(op), ": ", dtype,
-                               " is not supported yet. A real dtype is required.");
-        internal_check(dtype == operands[first].dtype() && accepts(op, dtype), "scalar operation ",
-                       name(op), " on dtypes ", dtypes_text(operands));
+                               " is not supported. A real dtype is required.");
+        internal_check(
+            dtype == operands[first].dtype() && (is_complex(dtype) || accepts(op, dtype)),
+            "scalar operation ", name(op), " on dtypes ", dtypes_text(operands));
     }
 }
 
@@ -162,9 +182,6 @@ Expr Expr::make(Op op, std::vector<Expr> operands) {
 Expr Expr::cast(Expr x, DType dtype) {
     internal_check(static_cast<bool>(x), "cast of an empty expression");
     if (x.dtype() == dtype) return x;
-    if (is_complex(x.dtype()) || is_complex(dtype))
-        fail<NotSupported>("cast: ", x.dtype(), " to ", dtype,
-                           " is not supported yet. Real dtypes are required.");
     auto* node = new ExprNode;
     node->op = Op::cast;
     node->dtype = dtype;

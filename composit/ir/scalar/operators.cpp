@@ -2,6 +2,7 @@
 // operand.
 #include "composit/base/error.h"
 #include "composit/ir/scalar/expr.h"
+#include "composit/ir/scalar/row.h"
 
 namespace composit::ir::scalar {
 namespace {
@@ -58,13 +59,22 @@ Expr select(const Expr& condition, double a, const Expr& b) {
     return select(condition, like(b, a), b);
 }
 
-Expr fma(const Expr& a, const Expr& b, const Expr& c) { return Expr::make(Op::fma, {a, b, c}); }
+// Complex numbers have no fused operation.
+Expr fma(const Expr& a, const Expr& b, const Expr& c) {
+    return is_complex(a.dtype()) ? a * b + c : Expr::make(Op::fma, {a, b, c});
+}
 Expr fma(const Expr& a, const Expr& b, double c) { return fma(a, b, like(a, c)); }
 Expr fma(const Expr& a, double b, const Expr& c) { return fma(a, like(a, b), c); }
 Expr fma(const Expr& a, double b, double c) { return fma(a, like(a, b), like(a, c)); }
 
-Expr absolute(const Expr& x) { return Expr::make(Op::absolute, {x}); }
-Expr square_root(const Expr& x) { return Expr::make(Op::square_root, {x}); }
+Expr absolute(const Expr& x) {
+    if (is_complex(x.dtype())) return Expr::call(row("absolute"), {x});
+    return Expr::make(Op::absolute, {x});
+}
+Expr square_root(const Expr& x) {
+    if (is_complex(x.dtype())) return Expr::call(row("sqrt"), {x});
+    return Expr::make(Op::square_root, {x});
+}
 Expr floor(const Expr& x) { return Expr::make(Op::floor, {x}); }
 Expr ceil(const Expr& x) { return Expr::make(Op::ceil, {x}); }
 Expr rint(const Expr& x) { return Expr::make(Op::rint, {x}); }

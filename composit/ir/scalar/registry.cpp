@@ -114,7 +114,27 @@ bool is_one_operation(const Expr& body) {
                        [](const Expr& operand) { return operand.op() == Op::argument; });
 }
 
-Expr body_of(const Row& row, const Signature& signature) {
+bool has_complex(const Signature& signature) {
+    return is_complex(signature.result) ||
+           std::any_of(signature.operands.begin(), signature.operands.end(), is_complex);
+}
+
+bool has_half(const Signature& signature) {
+    return std::any_of(signature.operands.begin(), signature.operands.end(), ir::is_half);
+}
+
+// 16-bit floats converted to float32, and the result back.
+Expr in_single(const RowRef& row, const std::vector<Expr>& arguments, const Signature& signature) {
+    std::vector<Expr> wide;
+    for (const Expr& x : arguments)
+        wide.push_back(ir::is_half(x.dtype()) ? Expr::cast(x, DType::float32) : x);
+    return Expr::cast(Expr::call(row, wide), signature.result);
+}
+
+// The definition over arguments. Of complex operands it may be given in parts, which no one
+// expression is: such a row stands for itself.
+Expr body_of(const RowRef& ref, const Signature& signature) {
+    const Row& row = *ref;
     std::vector<Expr> arguments;
     for (size_t i = 0; i < signature.operands.size(); ++i) {
         const char* letter = signature.operands.size() == 1 ? "x"
@@ -125,6 +145,8 @@ Expr body_of(const Row& row, const Signature& signature) {
         const std::string name = *letter ? std::string(letter) : text("x", i);
         arguments.push_back(Expr::argument(static_cast<int>(i), signature.operands[i], name));
     }
+    if (row.complex.value && has_complex(signature)) return Expr::call(ref, arguments);
+    if (!row.depends_on_dtype && has_half(signature)) return in_single(ref, arguments, signature);
     Expr body = row.value(arguments);
     user_check<TypeError>(body && body.dtype() == signature.result, row.name,
                           ": its definition returns ", body ? ir::name(body.dtype()) : "nothing",
@@ -143,7 +165,7 @@ void try_definition(const RowRef& row) {
         } catch (const Error&) {
             continue;  // not for this dtype
         }
-        const Expr body = body_of(*row, signature);
+        const Expr body = body_of(row, signature);
         if (!row->slopes || !is_floating(signature.result)) return;
         std::vector<Expr> x;
         for (size_t i = 0; i < signature.operands.size(); ++i)
@@ -349,7 +371,7 @@ const Specialisation& specialise(const RowRef& row, std::span<const DType> opera
         if (found != r.specialisations.end()) return kept(*found->second);
     }
     // The definition runs without the lock: it may look up other rows.
-    const Expr body = body_of(*row, signature);
+    const Expr body = body_of(row, signature);
     const uint64_t revision = revision_of(*row);
     std::unique_lock lock(r.mutex);
     auto& slot = r.specialisations[key];

@@ -36,6 +36,22 @@ struct Interval {
     double high = 3;
 };
 
+// A complex value as two real ones of its part's dtype; a real value has no imaginary part.
+struct ComplexExpr {
+    Expr re, im;
+};
+
+// What a row means for complex operands, where splitting the operations of `value` (complex.h)
+// would not do.
+struct ComplexRules {
+    // The operands -> the result, in parts.
+    std::function<ComplexExpr(const std::vector<ComplexExpr>& x)> value = {};
+    // As Row::pullback, over complex expressions, where operand or result is complex. By default
+    // g * conjugate(slope), which holds for holomorphic functions.
+    std::function<Expr(const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand)>
+        pullback = {};
+};
+
 struct Row {
     std::string name;  // NumPy's, or the field's where NumPy has none
     std::vector<std::string> aliases = {};
@@ -56,6 +72,10 @@ struct Row {
     // zero. `slopes` agree with it: select(c, 1, 0).
     std::function<Expr(const std::vector<Expr>& x, const Expr& y, const Expr& g, int operand)>
         pullback = {};
+    ComplexRules complex = {};
+    // Asks for the neighbours of a float: in float32 a 16-bit float has others. Any other row
+    // computes 16-bit floats in float32 and rounds the result.
+    bool depends_on_dtype = false;
     RowMemo memo = {};  // filled by use
 };
 
@@ -121,6 +141,7 @@ extern const TypeRule arithmetic;  // all dtypes, bool computed as int8: square,
 extern const TypeRule real_arithmetic;  // the same without complex: floor_divide, remainder, fmod
 extern const TypeRule real_or_bool;     // all real dtypes: floor, ceil, trunc
 extern const TypeRule magnitude;        // all dtypes; complex gives its real part's dtype: absolute
+extern const TypeRule of_parts;         // floating; gives the complex dtype of such parts
 extern const TypeRule any;              // all dtypes: add, multiply (on bool: or, and), maximum, …
 extern const TypeRule inexact;          // float16 … complex128; integers are promoted: exp, sin, …
 extern const TypeRule floating;         // float16 … float64: floor, cbrt, arctan2, …

@@ -7,13 +7,15 @@ namespace composit::ir::scalar {
 
 std::vector<Row> table_rows() {
     std::vector<Row> rows;
-    for (const auto& part : {arithmetic_rows, comparison_rows, extremum_rows, rounding_rows,
-                             parts_rows, bit_rows, divisor_rows, exponential_rows, power_rows,
-                             trigonometric_rows, hyperbolic_rows, special_rows, random_rows}) {
+    for (const auto& part :
+         {arithmetic_rows, comparison_rows, extremum_rows, rounding_rows, parts_rows, bit_rows,
+          divisor_rows, exponential_rows, power_rows, trigonometric_rows, hyperbolic_rows,
+          complex_rows, special_rows, random_rows}) {
         std::vector<Row> more = part();
         rows.insert(rows.end(), std::make_move_iterator(more.begin()),
                     std::make_move_iterator(more.end()));
     }
+    add_complex_rules(rows);
     return rows;
 }
 

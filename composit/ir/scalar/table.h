@@ -23,6 +23,9 @@ std::vector<Row> hyperbolic_rows();
 std::vector<Row> special_rows();
 std::vector<Row> random_rows();
 std::vector<Row> trigonometric_rows();
+std::vector<Row> complex_rows();
+// Gives rows what they mean for complex operands.
+void add_complex_rules(std::vector<Row>& rows);
 
 // ----- shorthand for rows
 using X = const std::vector<Expr>&;

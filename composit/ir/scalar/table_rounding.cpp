@@ -10,9 +10,12 @@ Expr next_after(const Expr& x, const Expr& towards) {
     return Expr::make(Op::nextafter, {x, towards});
 }
 
-// The step from x away from zero; both zeros step up. NaN for infinities.
+// The step from x away from zero; both zeros step up, as all 16-bit floats do in NumPy. NaN for
+// infinities.
 Expr spacing(const Expr& x) {
     const Expr infinity = Expr::constant(x.dtype(), std::numeric_limits<double>::infinity());
+    if (ir::is_half(x.dtype()))
+        return select(equal(x, -infinity), x - x, next_after(x, infinity) - x);
     return next_after(x, select(x < 0, -infinity, infinity)) - x;
 }
 
@@ -56,7 +59,11 @@ std::vector<Row> rounding_rows() {
          {},
          "the next float after x1 on the way to x2",
          [](X x) { return next_after(x[0], x[1]); },
-         [](X x, Y) { return Exprs{one_like(x[0]), Expr()}; }},
+         [](X x, Y) { return Exprs{one_like(x[0]), Expr()}; },
+         false,
+         {},
+         {},
+         true},
         {"rint",
          {},
          1,
@@ -73,6 +80,9 @@ std::vector<Row> rounding_rows() {
          {},
          "the distance to the next float away from 0",
          [](X x) { return spacing(x[0]); },
+         {},
+         true,
+         {},
          {},
          true},
         rounding_row("trunc", "the nearest integer towards 0", trunc),

@@ -114,6 +114,11 @@ Signature magnitude_types(std::string_view name, const DTypes& operands) {
     return {{dtype}, real_part_of(dtype)};
 }
 
+Signature parts_types(std::string_view name, const DTypes& operands) {
+    const DType part = first_of(name, operands, {float32, float64});
+    return {DTypes(operands.size(), part), promote(part, complex64)};
+}
+
 Signature load_exponent_types(std::string_view name, const DTypes& operands) {
     const DType x = first_of(name, {operands[0]}, floats);
     const DType exponent = first_of(name, {operands[1]}, {int32, int64});
@@ -130,6 +135,7 @@ const TypeRule real_arithmetic = same(real_numbers);
 const TypeRule real_or_bool = same(concatenate({booleans, real_numbers}));
 const TypeRule any = same(all_dtypes);
 const TypeRule magnitude = magnitude_types;
+const TypeRule of_parts = parts_types;
 const TypeRule inexact = same(concatenate({floats, complexes}));
 const TypeRule floating = same(floats);
 const TypeRule true_division = divide_types;

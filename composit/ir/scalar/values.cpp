@@ -70,7 +70,31 @@ To integer_from_float(double value) {
     }
 }
 
+namespace {
+
+Bits real_bits(DType dtype, Bits bits) {
+    return {dtype == DType::complex64 ? bits[0] & 0xffffffff : bits[0], 0};
+}
+Bits imaginary_bits(DType dtype, Bits bits) {
+    return {dtype == DType::complex64 ? bits[0] >> 32 : bits[1], 0};
+}
+
+// What is complex, or becomes so, part by part; a real number keeps the real part alone, bool
+// whether there is any.
+Bits cast_complex(DType from, DType to, Bits bits) {
+    const DType part = real_part_of(from), to_part = real_part_of(to);
+    const Bits re = cast_bits(part, to_part, real_bits(from, bits));
+    if (!is_complex(from)) return re;  // the other part is 0
+    const Bits im = cast_bits(part, to_part, imaginary_bits(from, bits));
+    if (to == DType::boolean) return {re[0] | im[0], 0};
+    if (!is_complex(to)) return re;
+    return to == DType::complex64 ? Bits{re[0] | im[0] << 32, 0} : Bits{re[0], im[0]};
+}
+
+}  // namespace
+
 Bits cast_bits(DType from, DType to, Bits bits) {
+    if (is_complex(from) || is_complex(to)) return cast_complex(from, to, bits);
     return with_type(from, "cast", [&](auto from_tag) {
         const auto value = load<decltype(from_tag)>(bits);
         return with_type(
@@ -78,15 +102,9 @@ Bits cast_bits(DType from, DType to, Bits bits) {
     });
 }
 
-Bits bits_of(DType dtype, double value) {
-    if (dtype == DType::complex64) return {std::bit_cast<uint32_t>(static_cast<float>(value)), 0};
-    if (dtype == DType::complex128) return {std::bit_cast<uint64_t>(value), 0};
-    return cast_bits(DType::float64, dtype, store(value));
-}
+Bits bits_of(DType dtype, double value) { return cast_bits(DType::float64, dtype, store(value)); }
 
 Bits bits_of_integer(DType dtype, int64_t value) {
-    if (is_complex(dtype))
-        return bits_of(dtype, load<double>(cast_bits(DType::int64, DType::float64, store(value))));
     return cast_bits(DType::int64, dtype, store(value));
 }
 

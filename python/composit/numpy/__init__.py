@@ -38,6 +38,9 @@ if _typing.TYPE_CHECKING:
     from composit._core.elementwise import *
 
 
+from composit.numpy.complex_parts import imag, real  # noqa: E402 (over the rows of these names)
+
+
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None):
     """Values below a_min become a_min, above a_max a_max; either may be None."""
     from composit.numpy._ufunc import write_out

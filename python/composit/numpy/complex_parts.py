@@ -6,32 +6,20 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
-from composit.numpy._ufunc import masked_by, write_out
 
 _c = _core.numpy
 
 
 def real(val: Any) -> LazyTensor:
-    """The real part: `val` itself, as complex tensors cannot be computed with yet."""
+    """The real part; of a real `val` that itself."""
     result = _c.real(val)
-    return val if isinstance(val, LazyTensor) and not val.is_weak else result
+    is_itself = isinstance(val, LazyTensor) and not val.is_weak and val.dtype.kind != "c"
+    return val if is_itself else result
 
 
 def imag(val: Any) -> LazyTensor:
-    """The imaginary part: zeros."""
+    """The imaginary part; zeros of real numbers."""
     return _c.imag(val)
-
-
-def conjugate(
-    x: Any, /, out: Any = None, *, where: Any = True, casting: str = "same_kind", order: str = "K",
-    dtype: Any = None, subok: bool = True,
-) -> LazyTensor:  # fmt: skip
-    """The complex conjugate: x itself; int8 for bool."""
-    result = _c.conjugate(x) if dtype is None else _c.conjugate(_c.apply_in("positive", dtype, x))
-    return write_out("conjugate", masked_by("conjugate", result, where, out), out)
-
-
-conj = conjugate
 
 
 def angle(z: Any, deg: bool = False) -> LazyTensor:
@@ -60,6 +48,6 @@ def isrealobj(x: Any) -> bool:
 
 
 def real_if_close(a: Any, tol: float = 100) -> LazyTensor:
-    """The real part where the imaginary one is small: `a` itself."""
+    """`a` itself where it is real; complex dtypes are refused: use real."""
     result = _c.real_if_close(a)
     return a if isinstance(a, LazyTensor) and not a.is_weak else result

@@ -2,9 +2,13 @@
 #include "composit/numpy/comparisons.h"
 
 #include "composit/numpy/complex_parts.h"
+#include "composit/numpy/functions.h"
+#include "composit/numpy/operators.h"
 #include "composit/numpy/special.h"
 #include "values.h"
 
+#include <cmath>
+#include <complex>
 #include <limits>
 #include <numbers>
 
@@ -58,9 +62,19 @@ TEST(complex_parts, of_real_dtypes) {
     expect_values<bool>(iscomplex(x), {2}, {false, false});
     EXPECT_TRUE(isrealobj(x));
     EXPECT_EQ(real_if_close(x).dtype(), DType::float32);
-    const Tensor z = ir::input("z", DType::complex64, {});
+}
+
+TEST(complex_parts, of_complex_dtypes) {
+    const Tensor z = multiply(array<float>({1, -2, 0}), std::complex<double>(0, 1)) + 2.0;
+    EXPECT_EQ(z.dtype(), DType::complex64);
     EXPECT_TRUE(iscomplexobj(z));
-    expect_error<NotSupported>([&] { (void)conj(z); }, "conj: complex64 is not supported yet");
+    expect_values<float>(real(z), {3}, {2, 2, 2});
+    expect_values<float>(imag(conj(z)), {3}, {-1, 2, 0});
+    expect_values<bool>(iscomplex(z), {3}, {true, true, false});
+    expect_near(angle(z), {3}, {std::atan2(1, 2), std::atan2(-2, 2), 0}, 1e-6);
+    expect_values<float>(real(multiply(z, z)), {3}, {3, 0, 4});
+    expect_error<NotSupported>([&] { (void)real_if_close(z); },
+                               "real_if_close: complex64 is not supported");
 }
 
 TEST(special, replacements_and_sinc) {

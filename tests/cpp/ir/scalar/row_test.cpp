@@ -104,9 +104,11 @@ TEST(Types, FollowNumpysLoops) {
     EXPECT_EQ(result_of("subtract", {boolean, int8}), int8);
 }
 
-TEST(Rows, ComplexValuesAreRefusedByName) {
-    EXPECT_THROW(specialise(row("add"), {complex64, complex64}), NotSupported);
-    EXPECT_THROW(specialise(row("exp"), {complex128}), NotSupported);
+TEST(Rows, ComplexOnesHaveTheirSignature) {
+    EXPECT_EQ(specialise(row("add"), {complex64, complex64}).signature.result, complex64);
+    EXPECT_EQ(specialise(row("exp"), {complex128}).signature.result, complex128);
+    EXPECT_EQ(specialise(row("absolute"), {complex128}).signature.result, float64);
+    EXPECT_THROW(specialise(row("cbrt"), {complex128}), TypeError);
 }
 
 TEST(Rows, IntegerDivisionIsDefinedEverywhere) {
