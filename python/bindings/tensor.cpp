@@ -99,8 +99,9 @@ void bind_tensor(nb::module_& module) {
         [](const LazyTensor& self, nb::handle key) {
             return wrap_view(numpy::get_item(self.tensor(), index_from(key)), self);
         },
-        nb::call_guard<Located>());
-    type.def("__setitem__", set_item, nb::call_guard<Located>());
+        nb::arg("key").none(), nb::call_guard<Located>());
+    type.def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value"),
+             nb::call_guard<Located>());
     type.def("__len__", [](const LazyTensor& self) {
         user_check<TypeError>(self.tensor().rank() > 0, "len() of unsized object");
         return self.tensor().shape()[0];

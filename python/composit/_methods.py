@@ -52,10 +52,9 @@ def _clip(self: LazyTensor, min: Any = None, max: Any = None, out: Any = None) -
 
 
 def _flatten(self: LazyTensor, order: str = "C") -> LazyTensor:
-    """One dimension; a copy."""
-    if order not in ("C", "A", "K"):
-        cnp._ufunc.refuse("flatten", order=order)
-    return _core.numpy.flatten(self)
+    """One dimension; a copy. With order "F" the first index changes fastest."""
+    is_by_columns = cnp.manipulation._order("flatten", order, "CFAK") == "F"
+    return _core.numpy.flatten(cnp.transpose(self) if is_by_columns else self)
 
 
 def _iter(self: LazyTensor) -> Any:

@@ -116,6 +116,10 @@ __all__ = [name for name in dir() if not name.startswith("_") and name not in _h
 
 def __getattr__(name):
     """dtypes and other names that are NumPy's own: float32, int64, ndarray's limits, …"""
+    if name == "testing":  # takes long to import
+        import importlib
+
+        return importlib.import_module("composit.numpy.testing")
     import numpy as np
 
     value = getattr(np, name, None)

@@ -13,17 +13,40 @@ _c = _core.numpy
 
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> LazyTensor:
-    """The same elements in row-major order under another shape; one length may be -1."""
-    if order not in ("C", "A"):
-        refuse("reshape", order=order)
-    result = _c.reshape(a, shape)
-    return result.copied() if copy else result
+    """The same elements under another shape, of which one length may be -1.
+
+    Both are read in row-major order, or with order "F" in column-major order; "A" means "C" here.
+    A view, but with order "F" a copy of what has several dimensions.
+    """
+    if _order("reshape", order, "CFA") == "F":
+        lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
+        columns = _c.transpose(a, None)
+        result = _c.transpose(_c.reshape(columns, tuple(reversed(lengths))), None)
+        is_copy = columns.ndim > 1
+        if is_copy and copy is False:
+            raise ValueError(with_location("Unable to avoid creating a copy while reshaping."))
+    else:
+        result, is_copy = _c.reshape(a, shape), False
+    return result.copied() if copy or is_copy else result
+
+
+def _order(function: str, order: Any, known: str) -> str:
+    """The order in upper case, as NumPy takes it."""
+    letter = order.upper()[:1] if isinstance(order, str) and order else order
+    if letter not in tuple(known):
+        required = ", ".join(repr(letter) for letter in known)
+        raise ValueError(
+            with_location(
+                f"{function}: order={order!r} is not known. One of {required} is required."
+            )
+        )
+    return letter
 
 
 def ravel(a: Any, order: str = "C") -> LazyTensor:
-    """One dimension; a view."""
-    if order not in ("C", "A", "K"):
-        refuse("ravel", order=order)
+    """One dimension; a view, or with order "F" (the first index changes fastest) a copy."""
+    if _order("ravel", order, "CFAK") == "F":
+        return _c.flatten(_c.transpose(a, None))
     return _c.ravel(a)
 
 

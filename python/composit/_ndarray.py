@@ -1,0 +1,119 @@
+"""What an ndarray has beside NumPy's functions: methods, and attributes as of a contiguous copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit import numpy as cnp
+from composit._core import LazyTensor, with_location
+
+_class = type
+
+
+def _choose(self: LazyTensor, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
+    """Elements of the choices that this tensor numbers."""
+    return cnp.choose(self, choices, out=out, mode=mode)
+
+
+def _compress(
+    self: LazyTensor, condition: Any, axis: int | None = None, out: Any = None
+) -> LazyTensor:
+    """The parts along an axis where a condition holds."""
+    return cnp.compress(condition, self, axis=axis, out=out)
+
+
+def _put(self: LazyTensor, indices: Any, values: Any, mode: str = "raise") -> None:
+    """Replaces the elements at positions of the flattened tensor, in place."""
+    cnp.put(self, indices, values, mode)
+
+
+def _conjugate(self: LazyTensor) -> LazyTensor:
+    """The complex conjugate; a real tensor itself."""
+    return cnp.conjugate(self) if self.dtype.kind == "c" else self
+
+
+def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> LazyTensor:
+    """A view of all elements. Another dtype would be the same memory read otherwise: refused."""
+    import numpy as np
+
+    if type is None and isinstance(dtype, _class) and issubclass(dtype, (np.ndarray, LazyTensor)):
+        dtype, type = None, dtype
+    if type is not None and type is not LazyTensor:
+        raise _core.NotSupported(
+            with_location(f"view: type={type!r} is not supported. Leave it out.")
+        )
+    if dtype is not None and np.dtype(dtype) != self.dtype:
+        raise _core.NotSupported(
+            with_location(
+                f"view: the bits of {self.dtype} as {np.dtype(dtype)} are not supported yet. "
+                f"Convert values with astype, or evaluate first."
+            )
+        )
+    return self[...]
+
+
+def _strides(self: LazyTensor) -> tuple[int, ...]:
+    """Bytes between neighbours along each axis, as of a contiguous copy."""
+    strides, step = [], self.dtype.itemsize
+    for length in reversed(self.shape):
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides))
+
+
+def _flags(self: LazyTensor) -> Any:
+    """What NumPy says of a contiguous copy's memory."""
+    import numpy as np
+
+    return np.empty([min(length, 2) for length in self.shape], self.dtype).flags
+
+
+def _dlpack(self: LazyTensor, **options: Any) -> Any:
+    """The values as a DLPack capsule, evaluated now; without copying them again."""
+    return self.evaluated().__dlpack__(**options)
+
+
+def _to_device(self: LazyTensor, device: str, /, *, stream: Any = None) -> LazyTensor:
+    """Itself, for "cpu"."""
+    if stream is not None:
+        raise ValueError(with_location("to_device: a stream is given. None is required."))
+    if device != "cpu":
+        raise ValueError(with_location(f"to_device: {device!r} is not built; available: cpu."))
+    return self
+
+
+def _array_namespace(self: LazyTensor, *, api_version: str | None = None) -> Any:
+    """composit.numpy."""
+    versions = (None, "2021.12", "2022.12", "2023.12", "2024.12")
+    if api_version not in versions:
+        raise ValueError(
+            with_location(
+                f"__array_namespace__: version {api_version!r} of the array API is not known. "
+                f"One of {versions[1:]} is required."
+            )
+        )
+    return cnp
+
+
+def attach() -> None:
+    """Puts all of these on LazyTensor."""
+    methods = {
+        "choose": _choose, "compress": _compress, "put": _put, "conjugate": _conjugate,
+        "view": _view, "__dlpack__": _dlpack, "to_device": _to_device,
+        "__dlpack_device__": lambda self: (1, 0),  # the CPU
+        "__array_namespace__": _array_namespace,
+    }  # fmt: skip
+    for name, method in methods.items():
+        setattr(LazyTensor, name, method)
+    for name, value in {
+        "strides": _strides,
+        "flags": _flags,
+        "device": lambda self: "cpu",
+        "base": lambda self: None,
+        "data": lambda self: self.evaluated().data,
+    }.items():
+        setattr(LazyTensor, name, property(value, doc=value.__doc__))
+
+
+attach()

@@ -1,0 +1,51 @@
+"""NumPy's assertions, of tensors too: what is compared is evaluated first.
+
+Each of `numpy.testing`'s functions that compares values is here under its name; the rest
+(`assert_raises`, `suppress_warnings`, …) are NumPy's own. See numpy.org, "Test support".
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy.testing as _testing
+
+from composit._core import LazyTensor
+
+_compared = (
+    "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
+    "assert_array_almost_equal_nulp", "assert_array_compare", "assert_array_equal",
+    "assert_array_less", "assert_array_max_ulp", "assert_equal", "assert_string_equal",
+)  # fmt: skip
+
+
+def _evaluated(value: Any) -> Any:
+    """The same with ndarrays for tensors, inside of lists, tuples and dictionaries, too."""
+    if isinstance(value, LazyTensor):
+        return value.evaluated()
+    if type(value) in (list, tuple):
+        return type(value)(_evaluated(item) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_evaluated(item) for item in value))
+    if type(value) is dict:
+        return {key: _evaluated(item) for key, item in value.items()}
+    return value
+
+
+def _of_tensors(function: Any) -> Any:
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        __tracebackhide__ = True
+        return function(*_evaluated(args), **_evaluated(options))
+
+    return call
+
+
+for _name in _compared:
+    if hasattr(_testing, _name):
+        globals()[_name] = _of_tensors(getattr(_testing, _name))
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_testing, name)

@@ -1,0 +1,117 @@
+"""A LazyTensor has the methods and attributes of an ndarray, as of a contiguous copy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import composit.numpy as cnp
+
+SHAPES = [(), (0,), (5,), (2, 3), (3, 1, 4), (2, 0, 3)]
+
+
+def both(shape, dtype="float64"):
+    values = (np.arange(np.prod(shape, dtype=int)) % 7).reshape(shape).astype(dtype)
+    return cnp.array(values), values
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_attributes_of_memory(shape):
+    tensor, values = both(shape, "int16")
+    assert tensor.strides == values.strides or 0 in shape
+    assert str(tensor.flags) == str(np.empty_like(values).flags)
+    assert tensor.device == "cpu" and tensor.base is None
+    assert tensor.to_device("cpu") is tensor
+    assert bytes(tensor.data) == values.tobytes()
+
+
+def test_large_shapes_need_no_memory_for_attributes():
+    tensor = cnp.broadcast_to(cnp.float32(1), (1 << 20, 1 << 20))
+    assert tensor.strides == (1 << 22, 4)
+    assert tensor.flags.c_contiguous and not tensor.flags.f_contiguous
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if 0 not in shape])
+@pytest.mark.parametrize("order", ["C", "F", "A", "f"])
+def test_orders(shape, order):
+    tensor, values = both(shape)
+    size = values.size
+    targets = {(size,), (-1,), (1, size), *itertools.permutations(shape)}
+    for target in targets:
+        cnp.testing.assert_array_equal(
+            tensor.reshape(target, order=order), values.reshape(target, order=order)
+        )
+    for name in ("ravel", "flatten"):
+        cnp.testing.assert_array_equal(getattr(tensor, name)(order), getattr(values, name)(order))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (6,)])
+@pytest.mark.parametrize("target", [(3, 2), (6,)])
+def test_column_order_copies_where_numpy_does(shape, target):
+    tensor, values = both(shape)
+    for x in (tensor, values):
+        x.reshape(target, order="F")[0] = 9
+        x.ravel("F")[1] = 8
+        x.flatten("F")[2] = 8
+    cnp.testing.assert_array_equal(tensor.ravel()[0], values.ravel()[0])
+    with pytest.raises(ValueError, match="Unable to avoid creating a copy"):
+        cnp.reshape(cnp.ones((2, 3)), (3, 2), order="F", copy=False)
+
+
+@pytest.mark.parametrize("order", ["X", "", None, 3])
+def test_orders_that_are_none(order):
+    with pytest.raises(ValueError, match=r"reshape: order=.* is not known"):
+        cnp.ones(4).reshape((2, 2), order=order)
+
+
+def test_new_axes():
+    tensor, values = both((2, 3))
+    cnp.testing.assert_array_equal(tensor[None], values[None])
+    tensor[None] = values[None] = 5
+    cnp.testing.assert_array_equal(tensor, values)
+
+
+def test_methods():
+    tensor, values = both((4,), "int64")
+    choices = [np.arange(4) * 10**k for k in range(7)]
+    cnp.testing.assert_array_equal(tensor.choose(choices), values.choose(choices))
+    keep = [True, False, True, True]
+    cnp.testing.assert_array_equal(tensor.compress(keep), values.compress(keep))
+    tensor.put([0, -1], [8, 9])
+    values.put([0, -1], [8, 9])
+    cnp.testing.assert_array_equal(tensor, values)
+    assert tensor.conjugate() is tensor
+
+
+def test_views():
+    tensor, _ = both((3,))
+    view = tensor.view()
+    view[0] = 7
+    assert tensor[0].item() == 7
+    assert tensor.view("float64").dtype == tensor.view(np.float64).dtype == np.float64
+    with pytest.raises(NotImplementedError, match="view: the bits of float64 as int64"):
+        tensor.view("int64")
+    with pytest.raises(NotImplementedError, match="view: type="):
+        tensor.view(np.ndarray)
+
+
+def test_dlpack_and_the_array_api():
+    tensor, values = both((2, 3))
+    np.testing.assert_array_equal(np.from_dlpack(tensor), values)
+    assert tensor.__dlpack_device__() == values.__dlpack_device__()
+    assert tensor.__array_namespace__() is cnp
+    assert tensor.__array_namespace__(api_version="2023.12") is cnp
+    with pytest.raises(ValueError, match="version '1999' of the array API is not known"):
+        tensor.__array_namespace__(api_version="1999")
+    with pytest.raises(ValueError, match="'cuda' is not built; available: cpu"):
+        tensor.to_device("cuda")
+
+
+def test_numpys_assertions_take_tensors():
+    tensor, values = both((2, 3))
+    cnp.testing.assert_equal({"a": [tensor, 1]}, {"a": [values, 1]})
+    cnp.testing.assert_allclose(actual=tensor, desired=values)
+    cnp.testing.assert_array_less(tensor, tensor + 1)
+    with pytest.raises(AssertionError, match="Mismatched elements: 6 / 6"):
+        cnp.testing.assert_array_equal(tensor, tensor + 1)
+    assert cnp.testing.assert_raises is np.testing.assert_raises

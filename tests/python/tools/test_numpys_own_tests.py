@@ -1,0 +1,63 @@
+"""NumPy's test modules are read so that composit.numpy takes NumPy's place in them."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+PATH = Path(__file__).parents[3] / "tools" / "numpys_own_tests.py"
+
+
+@pytest.fixture(scope="module")
+def tool():
+    specification = importlib.util.spec_from_file_location("numpys_own_tests", PATH)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_imports_are_swapped_line_by_line(tool):
+    source = (
+        "import numpy as np\nfrom numpy.linalg import (\n    norm,\n    det as d,\n)\nimport os\n"
+    )
+    assert tool.swapped(source).splitlines() == [
+        "from _proxy import np as np",
+        "from _proxy import np as _np; norm = _np.linalg.norm; d = _np.linalg.det",
+        "",
+        "",
+        "",
+        "import os",
+    ]
+
+
+def test_what_cannot_be_imported_is_taken_out(tool):
+    source = "class A:\n    def f(self): pass\n    @make(1)\n    def g(self):\n        pass\n"
+    text, name = tool.without(source, 3)
+    assert name == "g" and text == "class A:\n    def f(self): pass\n    pass\n\n\n"
+
+
+def test_a_module_is_run(tool, tmp_path, monkeypatch):
+    (tmp_path / "test_small.py").write_text(
+        "import numpy as np\n"
+        "from numpy.testing import assert_array_equal\n"
+        "class TestSum:\n"
+        "    def test_sum(self):\n"
+        "        assert isinstance(np.arange(3), np.ndarray)\n"
+        "        assert type(np.arange(3)).__module__.startswith('composit')\n"
+        "        assert_array_equal(np.arange(3).sum(), 3)\n"
+        "    def test_wrong(self):\n"
+        "        assert_array_equal(np.arange(2), [0, 2])\n"
+        "    def test_strings(self):\n"
+        "        np.array(['a'])\n"
+        "class TestLost:\n"
+        "    x = np.zeros(3, dtype=object)\n"
+        "    def test_x(self): pass\n"
+    )
+    monkeypatch.setattr(tool.numpy, "__file__", str(tmp_path / "__init__.py"))
+    outcome = tool.run("test_small.py", jobs=1, seconds=100)
+    assert (outcome.passed, outcome.failed) == (1, 2)
+    assert outcome.classes == {"TestSum": 1, "TestLost": 1}
+    assert sum(outcome.others.values()) == 1
+    assert "| **all** | 3 | 1 | 33.3 % | | |" in tool.page({"test_small.py": outcome})

@@ -1,0 +1,316 @@
+"""Runs the test modules that NumPy ships, with composit.numpy in NumPy's place.
+
+Of each module a copy is run whose `import numpy as np` and `from numpy import …` read from
+composit.numpy what it has, from NumPy what it lacks (types, exceptions, printing). `--write` puts
+the counts, and why tests fail, into docs/numpy-own-tests.md.
+"""
+
+import argparse
+import ast
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/numpy-own-tests.md"
+MODULES = (
+    "_core/tests/test_numeric.py",
+    "_core/tests/test_umath.py",
+    "_core/tests/test_indexing.py",
+    "_core/tests/test_multiarray.py",
+    "lib/tests/test_function_base.py",
+    "lib/tests/test_shape_base.py",
+    "lib/tests/test_arraysetops.py",
+    "linalg/tests/test_linalg.py",
+    "fft/tests/test_helper.py",
+    "fft/tests/test_pocketfft.py",
+)
+# What tests of array functions do not speak of, by name of class or function.
+NOT_MEANT = {
+    "files": r"IO\b|ToFile|FromFile|FromBuffer|Pickl|MemMap|Memmap|tofile|fromfile|loadtxt",
+    "structured, object, string and time dtypes": (
+        r"Record|Struct|[Oo]bject|String|string|Char|char|[Dd]atetime|[Tt]imedelta|Void|void|[Uu]nicode"
+        r"|Bytes|bytes|Rational|Decimal|Fraction|LongDouble|longdouble|[Dd]ate|user_?dtype|NaT"
+    ),
+    "memory, flags, strides and the C interface": (
+        r"Flags|flags|[Ww]rit(e)?able|Ctypes|ctypes|Buffer|buffer|refcount|Refcount|leak|alignment"
+        r"|Alignment|MemEvent|WritebackIfCopy|AlignedAlloc|Neighborhood|Iter\b|[Nn]diter|PEP3118"
+        r"|ArrayInterface|ArrayFinalize|MaskedArray|overlap|Overlap|malloc|UnicodeEncoding"
+    ),
+    "subclasses and matrices": r"[Ss]ubclass|[Mm]atrix_?(class|type)|Subok|subok|Matri(x|ces)$|Wrap\b",
+    "error states and printing": r"[Ee]rr_?[Ss]tate|[Ss]eterr|PrintOptions|[Rr]epr|Str\b|Format",
+}
+
+PROXY = '''"""composit.numpy, with NumPy's own names where it has none."""
+import sys, types
+import numpy, composit.numpy, composit
+
+class Proxy(types.ModuleType):
+    def __init__(self, name, ours, theirs):
+        super().__init__(name)
+        self.__dict__.update(_ours=ours, _theirs=theirs)
+
+    def __getattr__(self, name):
+        if name == "ndarray":
+            return composit.numpy.LazyTensor
+        theirs = getattr(self._theirs, name)
+        ours = getattr(self._ours, name, None) if self._ours is not None else None
+        if isinstance(theirs, types.ModuleType):
+            inner = ours if isinstance(ours, types.ModuleType) else None
+            return proxy(f"{self.__name__}.{name}", inner, theirs) if inner else theirs
+        return theirs if ours is None else ours
+
+_made = {}
+def proxy(name, ours, theirs):
+    if name not in _made:
+        _made[name] = Proxy(name, ours, theirs)
+    return _made[name]
+
+import composit.numpy.testing, numpy.testing
+np = proxy("np", composit.numpy, numpy)
+linalg = np.linalg
+fft = np.fft
+'''
+
+
+# A test that takes long is one that fails.
+CONFTEST = """
+import signal
+import pytest
+
+@pytest.fixture(autouse=True)
+def _limited():
+    def stop(*_):
+        raise TimeoutError("stopped after 20 s")
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+"""
+
+
+def swapped(source: str) -> str:
+    """The module with NumPy's main, linalg and fft namespaces taken from the proxy."""
+    tree = ast.parse(source)
+    namespaces = {
+        "numpy": "",
+        "numpy.linalg": ".linalg",
+        "numpy.fft": ".fft",
+        "numpy.testing": ".testing",
+    }
+    lines = source.splitlines()
+    for node in ast.walk(tree):
+        new = None
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if isinstance(node, ast.Import) and [a.name for a in node.names] == ["numpy"]:
+            new = [f"from _proxy import np as {node.names[0].asname or 'numpy'}"]
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module in namespaces:
+            module = "np" + namespaces[node.module]
+            new = ["from _proxy import np as _np"]
+            for alias in node.names:
+                whole = f"_np{module[2:]}.{alias.name}"
+                new.append(f"{alias.asname or alias.name} = {whole}")
+        if new is not None:
+            indent = " " * node.col_offset
+            lines[node.lineno - 1] = indent + "; ".join(new)
+            for line in range(node.lineno, node.end_lineno or node.lineno):
+                lines[line] = ""
+    return "\n".join(lines) + "\n"
+
+
+def without(source: str, line: int) -> tuple[str, str]:
+    """The module without the innermost function, class or statement around a line, and its name."""
+    best: ast.stmt | None = None
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.stmt):
+            continue
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(d.lineno for d in decorators)])
+        inside = first <= line <= (node.end_lineno or first)
+        if inside and (best is None or isinstance(node, (ast.FunctionDef, ast.ClassDef))):
+            best = node
+    if best is None:
+        raise ValueError(f"nothing is at line {line}")
+    first = min([best.lineno, *(d.lineno for d in getattr(best, "decorator_list", []))])
+    lines = source.splitlines()
+    indent = " " * best.col_offset
+    lines[first - 1 : best.end_lineno] = [indent + "pass"] + [""] * (
+        (best.end_lineno or first) - first
+    )
+    return "\n".join(lines) + "\n", getattr(best, "name", f"line {first}")
+
+
+def importable(path: Path, environment: dict[str, str]) -> dict[str, str]:
+    """Takes out of the module at `path` what stops it from being imported; names and reasons."""
+    lost: dict[str, str] = {}
+    for _ in range(60):
+        command = [sys.executable, "-c", f"import {path.stem}"]
+        done = subprocess.run(
+            command, cwd=path.parent, env=environment, capture_output=True, text=True
+        )
+        if done.returncode == 0:
+            break
+        at = re.findall(rf'{path.name}", line (\d+)', done.stderr)
+        if not at:
+            break
+        text, name = without(path.read_text(), int(at[0 if len(at) == 1 else -1]))
+        path.write_text(text)
+        lost[name] = done.stderr.strip().rpartition("\n")[2]
+    return lost
+
+
+@dataclass
+class Outcome:
+    """What became of a module's tests; `reasons` counts first lines of messages by class."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    others: collections.Counter = field(default_factory=collections.Counter)
+    classes: collections.Counter = field(default_factory=collections.Counter)
+    reasons: dict = field(default_factory=lambda: collections.defaultdict(collections.Counter))
+    stopped: str = ""
+
+    @property
+    def rate(self) -> float:
+        return self.passed / max(1, self.passed + self.failed)
+
+
+def not_meant(name: str) -> str:
+    for reason, pattern in NOT_MEANT.items():
+        if re.search(pattern, name):
+            return reason
+    return ""
+
+
+def run(module: str, jobs: int, seconds: int) -> Outcome:
+    source = Path(numpy.__file__).parent / module
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        (here / "_proxy.py").write_text(PROXY)
+        (here / source.name).write_text(swapped(source.read_text()))
+        (here / "conftest.py").write_text(CONFTEST)
+        (here / "pytest.ini").write_text(
+            "[pytest]\nmarkers =\n    slow\n    xslow\n    leaks_references\n    parametrize\n"
+            "    thread_unsafe\n    filterwarnings\n"
+        )
+        report = here / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+        command += [f"-n{jobs}", "--tb=line", f"--junitxml={report}", source.name]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([folder, *sys.path[1:]])}
+        outcome = Outcome()
+        for name, reason in importable(here / source.name, environment).items():
+            add_failure(outcome, name, reason)
+        try:
+            subprocess.run(command, cwd=here, env=environment, timeout=seconds, capture_output=True)
+        except subprocess.TimeoutExpired:
+            outcome.stopped = f"stopped after {seconds} s"
+        if not report.exists():
+            outcome.stopped = outcome.stopped or "no report: the module cannot be imported"
+            return outcome
+        for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+            count(outcome, case)
+    return outcome
+
+
+def count(outcome: Outcome, case: xml.etree.ElementTree.Element) -> None:
+    group = case.get("classname", "").rpartition(".")[2]
+    name = case.get("name", "")
+    if case.find("skipped") is not None:
+        outcome.skipped += 1
+        return
+    failures = [found for kind in ("failure", "error") if (found := case.find(kind)) is not None]
+    reason = not_meant(f"{group}.{name.partition('[')[0]}")
+    if not failures:
+        outcome.passed += 0 if reason else 1
+        if reason:
+            outcome.others[reason] += 1
+        return
+    if reason:
+        outcome.others[reason] += 1
+        return
+    add_failure(outcome, group, failures[0].get("message") or "")
+
+
+def add_failure(outcome: Outcome, group: str, message: str) -> None:
+    if not_meant(group):
+        outcome.others[not_meant(group)] += 1
+        return
+    outcome.failed += 1
+    outcome.classes[group] += 1
+    first = message.strip().partition("\n")[0]
+    outcome.reasons[group][re.sub(r"0x[0-9a-f]+|\d+", "N", first)[:110]] += 1
+
+
+def page(outcomes: dict[str, Outcome]) -> str:
+    """docs/numpy-own-tests.md."""
+    lines = [
+        "# NumPy's own tests",
+        "",
+        f"What `tools/numpys_own_tests.py --write` found with NumPy {numpy.__version__}: test modules that",
+        "NumPy installs, run with `composit.numpy` in NumPy's place. *Run* leaves out tests that are not",
+        "about array functions: " + "; ".join(NOT_MEANT) + ".",
+        "",
+        "| module | run | passed | rate | left out | skipped |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for module, o in outcomes.items():
+        ran = o.passed + o.failed
+        rate = o.stopped or f"{100 * o.rate:.1f} %"
+        others = sum(o.others.values())
+        lines.append(f"| {module} | {ran} | {o.passed} | {rate} | {others} | {o.skipped} |")
+    passed = sum(o.passed for o in outcomes.values())
+    ran = passed + sum(o.failed for o in outcomes.values())
+    lines.append(f"| **all** | {ran} | {passed} | {100 * passed / max(1, ran):.1f} % | | |")
+    lines += ["", "## Why classes fail", ""]
+    for module, o in outcomes.items():
+        if not o.classes:
+            continue
+        lines += [
+            f"### {module}",
+            "",
+            "| class | failures | most frequent message |",
+            "|---|---:|---|",
+        ]
+        for group, failures in o.classes.most_common():
+            message = o.reasons[group].most_common(1)[0][0].replace("|", "\\|")
+            lines.append(f"| {group} | {failures} | {message} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("modules", nargs="*", help="parts of names of modules; all without any")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=int, default=600, help="for each module")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    outcomes = {}
+    for module in MODULES:
+        if not arguments.modules or any(part in module for part in arguments.modules):
+            outcomes[module] = o = run(module, arguments.jobs, arguments.seconds)
+            print(
+                f"{module}: {o.passed} of {o.passed + o.failed} pass, {o.skipped} skipped, "
+                f"{sum(o.others.values())} left out {o.stopped}",
+                flush=True,
+            )
+            for group, failures in o.classes.most_common(12):
+                print(f"    {failures:4} {group}: {o.reasons[group].most_common(1)[0][0]}")
+    if arguments.write:
+        PAGE.write_text(page(outcomes))
+
+
+if __name__ == "__main__":
+    main()
