@@ -10,6 +10,7 @@ import ast
 import collections
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -210,9 +211,18 @@ def run(module: str, jobs: int, seconds: int) -> Outcome:
         outcome = Outcome()
         for name, reason in importable(here / source.name, environment).items():
             add_failure(outcome, name, reason)
+        process = subprocess.Popen(
+            command,
+            cwd=here,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # so that workers can be stopped, too
+        )
         try:
-            subprocess.run(command, cwd=here, env=environment, timeout=seconds, capture_output=True)
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
             outcome.stopped = f"stopped after {seconds} s"
         if not report.exists():
             outcome.stopped = outcome.stopped or "no report: the module cannot be imported"
