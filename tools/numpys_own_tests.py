@@ -38,7 +38,8 @@ MODULES = (
 NOT_MEANT = {
     "files": r"IO\b|ToFile|FromFile|FromBuffer|Pickl|MemMap|Memmap|tofile|fromfile|loadtxt",
     "structured, object, string and time dtypes": (
-        r"Record|Struct|[Oo]bject|String|string|Char|char|[Dd]atetime|[Tt]imedelta|Void|void|[Uu]nicode"
+        r"Record|Struct|[Oo]bject|String|string|Char|char|[Dd]atetime|[Tt]imedelta|Void|void"
+        r"|[Uu]nicode"
         r"|Bytes|bytes|Rational|Decimal|Fraction|LongDouble|longdouble|[Dd]ate|user_?dtype|NaT"
     ),
     "memory, flags, strides and the C interface": (
@@ -46,7 +47,9 @@ NOT_MEANT = {
         r"|Alignment|MemEvent|WritebackIfCopy|AlignedAlloc|Neighborhood|Iter\b|[Nn]diter|PEP3118"
         r"|ArrayInterface|ArrayFinalize|MaskedArray|overlap|Overlap|malloc|UnicodeEncoding"
     ),
-    "subclasses and matrices": r"[Ss]ubclass|[Mm]atrix_?(class|type)|Subok|subok|Matri(x|ces)$|Wrap\b",
+    "subclasses and matrices": (
+        r"[Ss]ubclass|[Mm]atrix_?(class|type)|Subok|subok|Matri(x|ces)$|Wrap\b"
+    ),
     "error states and printing": r"[Ee]rr_?[Ss]tate|[Ss]eterr|PrintOptions|[Rr]epr|Str\b|Format",
 }
 
@@ -266,9 +269,9 @@ def page(outcomes: dict[str, Outcome]) -> str:
     lines = [
         "# NumPy's own tests",
         "",
-        f"What `tools/numpys_own_tests.py --write` found with NumPy {numpy.__version__}: test modules that",
-        "NumPy installs, run with `composit.numpy` in NumPy's place. *Run* leaves out tests that are not",
-        "about array functions: " + "; ".join(NOT_MEANT) + ".",
+        f"What `numpys_own_tests.py --write` found with NumPy {numpy.__version__}: test modules",
+        "that NumPy installs, run with `composit.numpy` in NumPy's place. *Run* leaves out tests",
+        "that are not about array functions: " + "; ".join(NOT_MEANT) + ".",
         "",
         "| module | run | passed | rate | left out | skipped |",
         "|---|---:|---:|---:|---:|---:|",
