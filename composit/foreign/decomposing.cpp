@@ -17,10 +17,11 @@ void keep_upper_triangle(std::vector<T>& a, int64_t rows, int64_t columns) {
 
 template <class Int>
 void check_arguments(Int info) {
-    user_check<LinAlgError>(info == 0,
-                            "qr: Incorrect argument found while performing QR "
-                            "factorization: number ",
-                            -info, ".");
+    if (info != 0)
+        fail<LinAlgError>(
+            "qr: Incorrect argument found while performing QR "
+            "factorization: number ",
+            -info, ".");
 }
 
 // qr(a; mode): mode 0 -> q, r; the shape of q says how many columns. 1 -> r alone. 2 -> the factors
@@ -41,7 +42,7 @@ void qr(const ForeignCall& call) {
             if (call.options[0] == 2) {
                 batch.part<T>(call.outputs[0], number).fill(a.data(), m);
                 const Part<T> to = batch.part<T>(call.outputs[1], number);
-                for (int64_t i = 0; i < least; ++i) to[i] = tau[static_cast<size_t>(i)];
+                for (int64_t i = 0; i < least; ++i) to.set(tau[static_cast<size_t>(i)], i);
                 return;
             }
             if (call.options[0] == 0) {
@@ -90,10 +91,11 @@ void svd(const ForeignCall& call) {
             const char job = "NSA"[call.options[0]];
             const Int info = routines.gesdd(job, static_cast<Int>(m), static_cast<Int>(n), a.data(),
                                             s.data(), u.data(), vh.data(), work);
-            user_check<LinAlgError>(info == 0, "svd: SVD did not converge", batch.where(number),
-                                    ". Finite numbers are required.");
+            if (info != 0)
+                fail<LinAlgError>("svd: SVD did not converge", batch.where(number),
+                                  ". Finite numbers are required.");
             const Part<double> to = batch.part<double>(call.outputs[values], number);
-            for (int64_t i = 0; i < least; ++i) to[i] = s[static_cast<size_t>(i)];
+            for (int64_t i = 0; i < least; ++i) to.set(s[static_cast<size_t>(i)], i);
             if (!has_vectors) return;
             left.fill(u.data(), left.rows());
             right.fill(vh.data(), right.rows());
@@ -116,10 +118,11 @@ void eigh(const ForeignCall& call) {
             batch.part<T>(call.inputs[0], number).copy_to(a);
             const Int info = routines.syevd(has_vectors ? 'V' : 'N', uplo, static_cast<Int>(n),
                                             a.data(), w.data(), work);
-            user_check<LinAlgError>(info == 0, "eigh: Eigenvalues did not converge",
-                                    batch.where(number), ". Finite numbers are required.");
+            if (info != 0)
+                fail<LinAlgError>("eigh: Eigenvalues did not converge", batch.where(number),
+                                  ". Finite numbers are required.");
             const Part<double> to = batch.part<double>(call.outputs[0], number);
-            for (int64_t i = 0; i < n; ++i) to[i] = w[static_cast<size_t>(i)];
+            for (int64_t i = 0; i < n; ++i) to.set(w[static_cast<size_t>(i)], i);
             if (has_vectors) batch.part<T>(call.outputs[1], number).fill(a.data(), n);
         });
     });
@@ -166,15 +169,15 @@ void eig(const ForeignCall& call) {
         for_each(batch, [&](int64_t number) {
             batch.part<T>(call.inputs[0], number).copy_to(a);
             for (const T& element : a)
-                user_check<LinAlgError>(is_finite(element),
-                                        "eig: Array must not contain infs or NaNs, found ", element,
-                                        batch.where(number), ".");
+                if (!is_finite(element))
+                    fail<LinAlgError>("eig: Array must not contain infs or NaNs, found ", element,
+                                      batch.where(number), ".");
             const Int info =
                 n == 0 ? 0
                        : routines.geev(has_vectors ? 'V' : 'N', static_cast<Int>(n), a.data(),
                                        w.data(), imaginary.data(), v.data(), work);
-            user_check<LinAlgError>(info == 0, "eig: Eigenvalues did not converge",
-                                    batch.where(number), ".");
+            if (info != 0)
+                fail<LinAlgError>("eig: Eigenvalues did not converge", batch.where(number), ".");
             std::vector<Complex> values(length);
             bool is_real = true;
             for (size_t i = 0; i < length; ++i) {
@@ -183,9 +186,9 @@ void eig(const ForeignCall& call) {
                 is_real &= values[i].imag() == 0;
             }
             give(call.outputs[0], number, [&](const auto& to, const auto& part) {
-                for (int64_t i = 0; i < n; ++i) to[i] = part(values[static_cast<size_t>(i)]);
+                for (int64_t i = 0; i < n; ++i) to.set(part(values[static_cast<size_t>(i)]), i);
             });
-            *batch.part<bool>(call.outputs.back(), number).data = is_real;
+            batch.part<bool>(call.outputs.back(), number).set(is_real);
             if (!has_vectors) return;
             if constexpr (is_complex<T>)
                 vectors = v;
@@ -194,8 +197,7 @@ void eig(const ForeignCall& call) {
             give(call.outputs[1], number, [&](const auto& to, const auto& part) {
                 for (int64_t i = 0; i < n; ++i)
                     for (int64_t j = 0; j < n; ++j)
-                        to.data[i * to.strides[0] + j * to.strides[1]] =
-                            part(vectors[static_cast<size_t>(j * n + i)]);
+                        to.set(part(vectors[static_cast<size_t>(j * n + i)]), i, j);
             });
         });
     });

@@ -36,8 +36,8 @@ struct Work {
     bool is_ready() const { return !elements.empty(); }
 };
 
-// Each returns `info`: 0 when all is well. Texts have their lengths as hidden last arguments, as
-// Fortran's compilers pass them.
+// Each returns `info`: 0 when all is well. A routine is looked up once, as the library stays open.
+// Texts have their lengths as hidden last arguments, as Fortran's compilers pass them.
 template <class T, class Int>
 class Routines {
   public:
@@ -45,33 +45,36 @@ class Routines {
 
     // The triangle of `a` becomes its Cholesky factor.
     Int potrf(char uplo, Int n, T* a) const {
+        static auto* const routine =
+            find<void(const char*, const Int*, T*, const Int*, Int*, size_t)>("potrf");
         Int info = 0;
         const Int lda = std::max<Int>(n, 1);
-        find<void(const char*, const Int*, T*, const Int*, Int*, size_t)>("potrf")(&uplo, &n, a,
-                                                                                   &lda, &info, 1);
+        routine(&uplo, &n, a, &lda, &info, 1);
         return info;
     }
 
     // b becomes the solution x of a x = b; a its LU factors.
     Int gesv(Int n, Int columns, T* a, Int* pivots, T* b) const {
+        static auto* const routine =
+            find<void(const Int*, const Int*, T*, const Int*, Int*, T*, const Int*, Int*)>("gesv");
         Int info = 0;
         const Int lda = std::max<Int>(n, 1);
-        find<void(const Int*, const Int*, T*, const Int*, Int*, T*, const Int*, Int*)>("gesv")(
-            &n, &columns, a, &lda, pivots, b, &lda, &info);
+        routine(&n, &columns, a, &lda, pivots, b, &lda, &info);
         return info;
     }
 
     Int getrf(Int n, T* a, Int* pivots) const {
+        static auto* const routine =
+            find<void(const Int*, const Int*, T*, const Int*, Int*, Int*)>("getrf");
         Int info = 0;
         const Int lda = std::max<Int>(n, 1);
-        find<void(const Int*, const Int*, T*, const Int*, Int*, Int*)>("getrf")(&n, &n, a, &lda,
-                                                                                pivots, &info);
+        routine(&n, &n, a, &lda, pivots, &info);
         return info;
     }
 
     // R and the reflections of Q, with their factors tau.
     Int geqrf(Int m, Int n, T* a, T* tau, Work<T, Int>& work) const {
-        const auto routine =
+        static auto* const routine =
             find<void(const Int*, const Int*, T*, const Int*, T*, T*, const Int*, Int*)>("geqrf");
         const Int lda = std::max<Int>(m, 1);
         return with_work(work, n, [&](T* elements, Int count, Int& info) {

@@ -14,21 +14,66 @@ namespace composit::foreign {
 using runtime::ForeignArray;
 using runtime::ForeignCall;
 
-// One matrix (or vector, or number) of an operand: its last `rank` dimensions.
+// Where the elements of one matrix (or vector, or number) lie.
+template <class T>
+struct Elements {
+    T* data = nullptr;
+    std::vector<int64_t> strides = {};
+
+    Elements() = default;
+    Elements(const ForeignArray& array, const std::vector<int64_t>& index)
+        : data(static_cast<T*>(array.data)) {
+        move_to(data, array.strides, index, strides);
+    }
+    T get(int64_t i, int64_t j) const { return data[i * strides[0] + j * strides[1]]; }
+    void set(const T& value, int64_t i, int64_t j) const {
+        data[i * strides[0] + j * strides[1]] = value;
+    }
+    void set(const T& value, int64_t i) const { data[i * strides[0]] = value; }
+    void set(const T& value) const { *data = value; }
+
+    // The first element at an index of leading axes, and the strides of the others.
+    static void move_to(T*& data, const std::vector<int64_t>& all,
+                        const std::vector<int64_t>& index, std::vector<int64_t>& rest) {
+        for (size_t d = 0; d < index.size(); ++d) data += index[d] * all[d];
+        rest.assign(all.begin() + static_cast<std::ptrdiff_t>(index.size()), all.end());
+    }
+};
+
+template <>
+struct Elements<Complex> {
+    Elements<double> re, im;
+
+    Elements() = default;
+    Elements(const ForeignArray& array, const std::vector<int64_t>& index) : re(array, index) {
+        im.data = static_cast<double*>(array.imaginary);
+        Elements<double>::move_to(im.data, array.imaginary_strides, index, im.strides);
+    }
+    Complex get(int64_t i, int64_t j) const { return {re.get(i, j), im.get(i, j)}; }
+    template <class... Index>
+    void set(const Complex& value, Index... index) const {
+        re.set(value.real(), index...);
+        im.set(value.imag(), index...);
+    }
+};
+
+// One matrix (or vector, or number) of an operand: what is behind the batch axes.
 template <class T>
 struct Part {
-    T* data = nullptr;
-    std::vector<int64_t> shape, strides;
+    Elements<T> elements;
+    std::vector<int64_t> shape;
 
     int64_t rows() const { return shape[0]; }
     int64_t columns() const { return shape[1]; }
-    T& operator[](int64_t i) const { return data[i * strides[0]]; }
+    template <class... Index>
+    void set(const T& value, Index... index) const {
+        elements.set(value, index...);
+    }
 
     // Column-major, with `stride` elements from column to column.
     void copy_to(T* to, int64_t stride) const {
         for (int64_t j = 0; j < columns(); ++j)
-            for (int64_t i = 0; i < rows(); ++i)
-                to[j * stride + i] = data[i * strides[0] + j * strides[1]];
+            for (int64_t i = 0; i < rows(); ++i) to[j * stride + i] = elements.get(i, j);
     }
     void copy_to(std::vector<T>& to) const {
         to.resize(static_cast<size_t>(rows() * columns()));
@@ -37,13 +82,11 @@ struct Part {
     // The reverse.
     void fill(const T* from, int64_t stride) const {
         for (int64_t i = 0; i < rows(); ++i)
-            for (int64_t j = 0; j < columns(); ++j)
-                data[i * strides[0] + j * strides[1]] = from[j * stride + i];
+            for (int64_t j = 0; j < columns(); ++j) elements.set(from[j * stride + i], i, j);
     }
     void fill_with_identity() const {
         for (int64_t i = 0; i < rows(); ++i)
-            for (int64_t j = 0; j < columns(); ++j)
-                data[i * strides[0] + j * strides[1]] = T(i == j ? 1 : 0);
+            for (int64_t j = 0; j < columns(); ++j) elements.set(T(i == j ? 1 : 0), i, j);
     }
 };
 
@@ -61,29 +104,25 @@ class Batch {
 
     template <class T>
     Part<T> part(const ForeignArray& array, int64_t number) const {
-        Part<T> part{static_cast<T*>(array.data),
-                     {array.shape.begin() + depth(), array.shape.end()},
-                     {array.strides.begin() + depth(), array.strides.end()}};
-        for (size_t d = shape_.size(); d-- > 0;) {
-            part.data += number % shape_[d] * array.strides[d];
-            number /= shape_[d];
-        }
-        return part;
+        const auto depth = static_cast<std::ptrdiff_t>(shape_.size());
+        return {Elements<T>(array, index_of(number)),
+                {array.shape.begin() + depth, array.shape.end()}};
     }
 
-    // " of matrix (0, 3) of the batch"
+    // " in matrix (0, 3) of the batch"
     std::string where(int64_t number) const {
-        if (shape_.empty()) return "";
+        return shape_.empty() ? "" : " in matrix " + tuple_text(index_of(number)) + " of the batch";
+    }
+
+  private:
+    std::vector<int64_t> index_of(int64_t number) const {
         std::vector<int64_t> index(shape_.size());
         for (size_t d = shape_.size(); d-- > 0;) {
             index[d] = number % shape_[d];
             number /= shape_[d];
         }
-        return " in matrix " + tuple_text(index) + " of the batch";
+        return index;
     }
-
-  private:
-    std::ptrdiff_t depth() const { return static_cast<std::ptrdiff_t>(shape_.size()); }
 
     std::vector<int64_t> shape_;
 };

@@ -24,10 +24,11 @@ void cholesky(const ForeignCall& call) {
             from.copy_to(a);
             const Int info =
                 n == 0 ? 0 : routines.potrf(is_upper ? 'U' : 'L', static_cast<Int>(n), a.data());
-            user_check<LinAlgError>(info == 0,
-                                    "cholesky: Matrix is not positive definite: its "
-                                    "leading minor of order ",
-                                    info, batch.where(number), " is not positive.");
+            if (info != 0)
+                fail<LinAlgError>(
+                    "cholesky: Matrix is not positive definite: its "
+                    "leading minor of order ",
+                    info, batch.where(number), " is not positive.");
             for (int64_t j = 0; j < n; ++j)
                 for (int64_t i = is_upper ? j + 1 : 0; i < (is_upper ? n : j); ++i)
                     a[static_cast<size_t>(j * n + i)] = T(0);
@@ -38,8 +39,9 @@ void cholesky(const ForeignCall& call) {
 
 template <class Int>
 void check_singular(std::string_view function, Int info, const Batch& batch, int64_t number) {
-    user_check<LinAlgError>(info == 0, function, ": Singular matrix: pivot ", info,
-                            batch.where(number), " is zero. An invertible matrix is required.");
+    if (info != 0)
+        fail<LinAlgError>(function, ": Singular matrix: pivot ", info, batch.where(number),
+                          " is zero. An invertible matrix is required.");
 }
 
 // solve(a, b) -> x, of a x = b
@@ -111,9 +113,9 @@ void slogdet(const ForeignCall& call) {
                 sign = T(0);
                 logarithm = -std::numeric_limits<double>::infinity();
             }
-            *batch.part<T>(call.outputs[0], number).data = sign;
-            *batch.part<double>(call.outputs[1], number).data = logarithm;
-            *batch.part<T>(call.outputs[2], number).data = sign * T(std::exp(logarithm));
+            batch.part<T>(call.outputs[0], number).set(sign);
+            batch.part<double>(call.outputs[1], number).set(logarithm);
+            batch.part<T>(call.outputs[2], number).set(sign * T(std::exp(logarithm)));
         });
     });
 }
@@ -139,17 +141,17 @@ void lstsq(const ForeignCall& call) {
             Int rank = 0;
             std::vector<double> values(static_cast<size_t>(std::min(m, n)));
             if (!a.empty()) {
-                const Int info =
-                    routines.gelsd(static_cast<Int>(m), static_cast<Int>(n), static_cast<Int>(used),
-                                   a.data(), b.data(), values.data(),
-                                   *batch.part<double>(call.inputs[2], number).data, &rank, work);
-                user_check<LinAlgError>(info == 0,
-                                        "lstsq: SVD did not converge in Linear Least Squares",
-                                        batch.where(number), ".");
+                const Int info = routines.gelsd(
+                    static_cast<Int>(m), static_cast<Int>(n), static_cast<Int>(used), a.data(),
+                    b.data(), values.data(),
+                    *batch.part<double>(call.inputs[2], number).elements.data, &rank, work);
+                if (info != 0)
+                    fail<LinAlgError>("lstsq: SVD did not converge in Linear Least Squares",
+                                      batch.where(number), ".");
             }
             x.fill(b.data(), most);
-            for (size_t i = 0; i < values.size(); ++i) s[static_cast<int64_t>(i)] = values[i];
-            *batch.part<int32_t>(call.outputs[2], number).data = static_cast<int32_t>(rank);
+            for (size_t i = 0; i < values.size(); ++i) s.set(values[i], static_cast<int64_t>(i));
+            batch.part<int32_t>(call.outputs[2], number).set(static_cast<int32_t>(rank));
             const Part<double> residuals = batch.part<double>(call.outputs[1], number);
             for (int64_t j = 0; j < columns; ++j) {
                 double sum = 0;
@@ -160,7 +162,7 @@ void lstsq(const ForeignCall& call) {
                     else
                         sum += element * element;
                 }
-                residuals[j] = m >= n && rank == n ? sum : nan;
+                residuals.set(m >= n && rank == n ? sum : nan, j);
             }
         });
     });

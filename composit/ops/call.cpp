@@ -19,6 +19,7 @@ void register_layout();
 void register_sort();
 void register_windows();
 void register_gather();
+void register_foreign_calls();
 void register_solve();
 void register_least_squares();
 void register_decompositions();
@@ -72,6 +73,7 @@ void register_operations() {
     register_sort();
     register_windows();
     register_gather();
+    register_foreign_calls();
     register_solve();
     register_least_squares();
     register_decompositions();

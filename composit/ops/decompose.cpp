@@ -7,7 +7,9 @@
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/decompositions.h"
+#include "composit/ops/foreign.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/matrices.h"
 
@@ -100,25 +102,22 @@ Tensors vjp_qr(const Node& node, const Tensors& gradients, const Wanted&) {
 }
 
 const ir::Operation& qr_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "qr",
-        .doc = "Orthonormal columns and a triangle, by Householder's reflections; foreign.",
-        .infer = infer_qr,
-        .vjp = vjp_qr,
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                const QrMode mode = mode_of(node.attributes());
-                const int64_t option = mode == QrMode::raw ? 2 : mode == QrMode::r ? 1 : 0;
-                lower_foreign(node, lowering, "lapack.qr", {option});
-            },
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                check_matrices("qr", x, {});
-                checked_kind("qr", attributes, "mode", 3);
-            },
-        .is_foreign = true,
-    });
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "qr",
+            .doc = "Orthonormal columns and a triangle, by Householder's reflections; foreign.",
+            .infer = infer_qr,
+            .vjp = vjp_qr,
+            .check =
+                [](const Tensors& x, const Attributes& attributes) {
+                    check_matrices("qr", x, {});
+                    checked_kind("qr", attributes, "mode", 3);
+                },
+        },
+        [](const Attributes& attributes) -> ForeignCallee {
+            const QrMode mode = mode_of(attributes);
+            return {"lapack.qr", {mode == QrMode::raw ? 2 : mode == QrMode::r ? 1 : 0}};
+        });
     return operation;
 }
 
@@ -186,24 +185,21 @@ Tensors vjp_svd(const Node& node, const Tensors& gradients, const Wanted&) {
 }
 
 const ir::Operation& svd_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "svd",
-        .doc = "Singular values and vectors, by divide and conquer; foreign.",
-        .infer = infer_svd,
-        .vjp = vjp_svd,
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                lower_foreign(node, lowering, "lapack.svd",
-                              {node.attributes().get<int64_t>("vectors")});
-            },
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                check_matrices("svd", x, {});
-                checked_kind("svd", attributes, "vectors", 2);
-            },
-        .is_foreign = true,
-    });
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "svd",
+            .doc = "Singular values and vectors, by divide and conquer; foreign.",
+            .infer = infer_svd,
+            .vjp = vjp_svd,
+            .check =
+                [](const Tensors& x, const Attributes& attributes) {
+                    check_matrices("svd", x, {});
+                    checked_kind("svd", attributes, "vectors", 2);
+                },
+        },
+        [](const Attributes& attributes) -> ForeignCallee {
+            return {"lapack.svd", {attributes.get<int64_t>("vectors")}};
+        });
     return operation;
 }
 
@@ -236,60 +232,88 @@ Tensors vjp_eigh(const Node& node, const Tensors& gradients, const Wanted&) {
 }
 
 const ir::Operation& eigh_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "eigh",
-        .doc = "Eigenvalues and vectors of Hermitian matrices, by divide and conquer; foreign.",
-        .infer = infer_eigh,
-        .vjp = vjp_eigh,
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                lower_foreign(node, lowering, "lapack.eigh",
-                              {node.attributes().get<bool>("computes_vectors"),
-                               node.attributes().get<bool>("reads_upper")});
-            },
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                check_matrices("eigh", x, {.is_square = true});
-                ir::checked_attribute<bool>("eigh", attributes, "computes_vectors");
-                ir::checked_attribute<bool>("eigh", attributes, "reads_upper");
-            },
-        .is_foreign = true,
-    });
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "eigh",
+            .doc = "Eigenvalues and vectors of Hermitian matrices, by divide and conquer; foreign.",
+            .infer = infer_eigh,
+            .vjp = vjp_eigh,
+            .check =
+                [](const Tensors& x, const Attributes& attributes) {
+                    check_matrices("eigh", x, {.is_square = true});
+                    ir::checked_attribute<bool>("eigh", attributes, "computes_vectors");
+                    ir::checked_attribute<bool>("eigh", attributes, "reads_upper");
+                },
+        },
+        [](const Attributes& attributes) -> ForeignCallee {
+            return {
+                "lapack.eigh",
+                {attributes.get<bool>("computes_vectors"), attributes.get<bool>("reads_upper")}};
+        });
     return operation;
 }
 
 // ----- eig
 
+// V⁻ᴴ (diag(gw) + (Vᴴ gV - Vᴴ V diag(Re(Vᴴ gV))) / conj(w_j - w_i)) Vᴴ, as vectors have length 1
+// (C. Boeddeker and others, "On the computation of complex-valued gradients with application to
+// statistically optimum beamforming", 2017; PyTorch). Of a real matrix the real part.
+Tensors vjp_eig(const Node& node, const Tensors& gradients, const Wanted&) {
+    const Tensor& a = node.operand(0);
+    const bool gives_real = node.attributes().get<bool>("gives_real");
+    const bool has_vectors = node.attributes().get<bool>("computes_vectors");
+    Tensor w, v;
+    if (has_vectors) {
+        w = output(node, 0), v = output(node, 1);
+    } else {
+        const Tensors parts = eig(a, true, gives_real);
+        w = parts[0], v = parts[1];
+    }
+    Tensor inner;
+    if (gradients[0]) inner = diagonal_matrix(gradients[0]);
+    if (has_vectors && gradients[1]) {
+        const Tensor turned = product(adjoint(v), gradients[1]);
+        const Tensor diagonal = times(turned, identity_like(turned));
+        const Tensor lengths = reduce(Combiner::sum, diagonal, {diagonal.rank() - 2});
+        const Tensor real = ir::is_complex(lengths.dtype()) ? map("real", {lengths}) : lengths;
+        const Tensor rest = minus(turned, product(adjoint(v), times(v, as_row(real))));
+        const Tensor gap = conjugated(minus(as_row(w), as_column(w)));
+        const Tensor gaps = plus(gap, identity_like(gap));
+        inner = add_gradients(inner, off_diagonal(map("divide", {rest, gaps})));
+    }
+    const Tensor result = solve(adjoint(v), product(inner, adjoint(v)));
+    const bool is_real = !ir::is_complex(a.dtype()) && ir::is_complex(result.dtype());
+    return {is_real ? map("real", {result}) : result};
+}
+
 const ir::Operation& eig_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "eig",
-        .doc = "Eigenvalues and right eigenvectors of matrices, complex; foreign.",
-        .infer = [](const Tensors& x, const Attributes& attributes) -> std::vector<TensorType> {
-            const DType dtype =
-                attributes.get<bool>("gives_real") ? DType::float64 : DType::complex128;
-            const TensorType values = type(x[0], {columns(x[0])}, dtype);
-            const TensorType is_real = type(x[0], {}, DType::boolean);
-            if (!attributes.get<bool>("computes_vectors")) return {values, is_real};
-            return {values, {x[0].shape(), dtype}, is_real};
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "eig",
+            .doc = "Eigenvalues and right eigenvectors of matrices, complex; foreign.",
+            .infer = [](const Tensors& x, const Attributes& attributes) -> std::vector<TensorType> {
+                const DType dtype =
+                    attributes.get<bool>("gives_real") ? DType::float64 : DType::complex128;
+                const TensorType values = type(x[0], {columns(x[0])}, dtype);
+                const TensorType is_real = type(x[0], {}, DType::boolean);
+                if (!attributes.get<bool>("computes_vectors")) return {values, is_real};
+                return {values, {x[0].shape(), dtype}, is_real};
+            },
+            .vjp = vjp_eig,
+            .check =
+                [](const Tensors& x, const Attributes& attributes) {
+                    check_matrices("eig", x, {.is_square = true});
+                    ir::checked_attribute<bool>("eig", attributes, "computes_vectors");
+                    const bool is_real =
+                        ir::checked_attribute<bool>("eig", attributes, "gives_real");
+                    user_check<TypeError>(!is_real || x[0].dtype() == DType::float64,
+                                          "eig: gives_real of ", x[0].dtype(),
+                                          ". float64 is required.");
+                },
         },
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                lower_foreign(node, lowering, "lapack.eig",
-                              {node.attributes().get<bool>("computes_vectors")});
-            },
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                check_matrices("eig", x, {.is_square = true});
-                ir::checked_attribute<bool>("eig", attributes, "computes_vectors");
-                const bool is_real = ir::checked_attribute<bool>("eig", attributes, "gives_real");
-                user_check<TypeError>(!is_real || x[0].dtype() == DType::float64,
-                                      "eig: gives_real of ", x[0].dtype(),
-                                      ". float64 is required.");
-            },
-        .is_foreign = true,
-    });
+        [](const Attributes& attributes) -> ForeignCallee {
+            return {"lapack.eig", {attributes.get<bool>("computes_vectors")}};
+        });
     return operation;
 }
 

@@ -5,11 +5,8 @@
 // are evaluated. Names of the functions: composit/foreign.
 #pragma once
 
-#include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace composit::ops {
@@ -48,21 +45,5 @@ std::vector<Tensor> eigh(const Tensor& a, bool computes_vectors, bool reads_uppe
 // (w, v, is_real), or (w, is_real): complex128, or their real parts alone, as float64, of a real a;
 // is_real (bool): whether all eigenvalues of the matrix are.
 std::vector<Tensor> eig(const Tensor& a, bool computes_vectors, bool gives_real);
-
-// ----- foreign.cpp: what their records have in common
-// Emits the call of a function with the node's operands and outputs.
-void lower_foreign(const ir::Node& node, ir::Lowering& lowering, std::string function,
-                   std::vector<int64_t> options);
-// The same operation with a leading axis on all operands.
-std::vector<Tensor> batch_foreign(const ir::Node& node, const std::vector<Tensor>& operands,
-                                  const std::vector<bool>& batched, int64_t batch_size);
-// Checks that there are `count` operands, that the first `matrices` of them are matrices of one
-// dtype and batch, and that the first is square where it has to be.
-struct MatrixRules {
-    size_t count = 1, matrices = 1;
-    bool is_square = false;
-};
-void check_matrices(std::string_view operation, const std::vector<Tensor>& operands,
-                    const MatrixRules& rules);
 
 }  // namespace composit::ops

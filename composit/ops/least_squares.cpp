@@ -6,6 +6,7 @@
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/decompositions.h"
+#include "composit/ops/foreign.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/matrices.h"
 
@@ -64,30 +65,28 @@ Tensors vjp_lstsq(const Node& node, const Tensors& gradients, const Wanted&) {
 }
 
 const ir::Operation& lstsq_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "lstsq",
-        .doc = "The x of the smallest norm that minimises the norm of a x - b; foreign.",
-        .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
-            const Shape batch = batch_of(x[0]);
-            return {{with_last(batch, {columns(x[0]), columns(x[1])}), x[0].dtype()},
-                    {with_last(batch, {columns(x[1])}), DType::float64},
-                    {batch, DType::int32},
-                    {with_last(batch, {std::min(rows(x[0]), columns(x[0]))}), DType::float64}};
-        },
-        .vjp = vjp_lstsq,
-        .batch = batch_foreign,
-        .lower = [](const Node& node,
-                    ir::Lowering& lowering) { lower_foreign(node, lowering, "lapack.lstsq", {}); },
-        .check =
-            [](const Tensors& x, const Attributes&) {
-                check_matrices("lstsq", x, {.count = 3, .matrices = 2});
-                check_rcond("lstsq", x[0], x[2]);
-                user_check(rows(x[0]) == rows(x[1]), "lstsq: a has shape ", x[0].shape(),
-                           ", b has shape ", x[1].shape(),
-                           ". As many rows of b as of a are required.");
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "lstsq",
+            .doc = "The x of the smallest norm that minimises the norm of a x - b; foreign.",
+            .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
+                const Shape batch = batch_of(x[0]);
+                return {{with_last(batch, {columns(x[0]), columns(x[1])}), x[0].dtype()},
+                        {with_last(batch, {columns(x[1])}), DType::float64},
+                        {batch, DType::int32},
+                        {with_last(batch, {std::min(rows(x[0]), columns(x[0]))}), DType::float64}};
             },
-        .is_foreign = true,
-    });
+            .vjp = vjp_lstsq,
+            .check =
+                [](const Tensors& x, const Attributes&) {
+                    check_matrices("lstsq", x, {.count = 3, .matrices = 2});
+                    check_rcond("lstsq", x[0], x[2]);
+                    user_check(rows(x[0]) == rows(x[1]), "lstsq: a has shape ", x[0].shape(),
+                               ", b has shape ", x[1].shape(),
+                               ". As many rows of b as of a are required.");
+                },
+        },
+        [](const Attributes&) -> ForeignCallee { return {"lapack.lstsq", {}}; });
     return operation;
 }
 
@@ -126,7 +125,7 @@ const ir::Operation& pinv_operation() {
             return {{with_last(batch_of(x[0]), {columns(x[0]), rows(x[0])}), x[0].dtype()}};
         },
         .vjp = vjp_pinv,
-        .batch = batch_foreign,
+        .batch = batched_alike,
         .decompose = decomposed_pinv,
         .check =
             [](const Tensors& x, const Attributes&) {

@@ -1,6 +1,7 @@
 // Products, adjoints and triangles of batches of matrices.
 #include "composit/ops/matrices.h"
 
+#include "composit/ops/components.h"
 #include "composit/ops/part.h"
 
 #include <numeric>
@@ -44,9 +45,7 @@ Tensor transposed(const Tensor& x) {
     return transpose(x, order);
 }
 
-Tensor adjoint(const Tensor& x) {
-    return transposed(ir::is_complex(x.dtype()) ? map("conjugate", {x}) : x);
-}
+Tensor adjoint(const Tensor& x) { return transposed(conjugated(x)); }
 
 Tensor identity_like(const Tensor& x) {
     const Tensor mask = map("equal", {row_numbers(x), column_numbers(x)});

@@ -6,7 +6,9 @@
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/components.h"
 #include "composit/ops/decompositions.h"
+#include "composit/ops/foreign.h"
 #include "composit/ops/lift.h"
 #include "composit/ops/matrices.h"
 
@@ -36,24 +38,21 @@ Tensors vjp_cholesky(const Node& node, const Tensors& gradients, const Wanted&) 
 }
 
 const ir::Operation& cholesky_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "cholesky",
-        .doc = "The Cholesky factor of Hermitian positive definite matrices; foreign.",
-        .infer = like_the_first,
-        .vjp = vjp_cholesky,
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                lower_foreign(node, lowering, "lapack.cholesky",
-                              {node.attributes().get<bool>("upper")});
-            },
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                check_matrices("cholesky", x, {.is_square = true});
-                ir::checked_attribute<bool>("cholesky", attributes, "upper");
-            },
-        .is_foreign = true,
-    });
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "cholesky",
+            .doc = "The Cholesky factor of Hermitian positive definite matrices; foreign.",
+            .infer = like_the_first,
+            .vjp = vjp_cholesky,
+            .check =
+                [](const Tensors& x, const Attributes& attributes) {
+                    check_matrices("cholesky", x, {.is_square = true});
+                    ir::checked_attribute<bool>("cholesky", attributes, "upper");
+                },
+        },
+        [](const Attributes& attributes) -> ForeignCallee {
+            return {"lapack.cholesky", {attributes.get<bool>("upper")}};
+        });
     return operation;
 }
 
@@ -65,25 +64,23 @@ Tensors vjp_solve(const Node& node, const Tensors& gradients, const Wanted& want
 }
 
 const ir::Operation& solve_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "solve",
-        .doc = "x of a x = b, by LU factors; foreign.",
-        .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
-            return {{x[1].shape(), x[1].dtype()}};
-        },
-        .vjp = vjp_solve,
-        .batch = batch_foreign,
-        .lower = [](const Node& node,
-                    ir::Lowering& lowering) { lower_foreign(node, lowering, "lapack.solve", {}); },
-        .check =
-            [](const Tensors& x, const Attributes&) {
-                check_matrices("solve", x, {.count = 2, .matrices = 2, .is_square = true});
-                user_check(x[0].shape().back() == x[1].shape()[x[1].shape().size() - 2],
-                           "solve: a has shape ", x[0].shape(), ", b has shape ", x[1].shape(),
-                           ". As many rows of b as of a are required.");
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "solve",
+            .doc = "x of a x = b, by LU factors; foreign.",
+            .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
+                return {{x[1].shape(), x[1].dtype()}};
             },
-        .is_foreign = true,
-    });
+            .vjp = vjp_solve,
+            .check =
+                [](const Tensors& x, const Attributes&) {
+                    check_matrices("solve", x, {.count = 2, .matrices = 2, .is_square = true});
+                    user_check(x[0].shape().back() == x[1].shape()[x[1].shape().size() - 2],
+                               "solve: a has shape ", x[0].shape(), ", b has shape ", x[1].shape(),
+                               ". As many rows of b as of a are required.");
+                },
+        },
+        [](const Attributes&) -> ForeignCallee { return {"lapack.solve", {}}; });
     return operation;
 }
 
@@ -93,55 +90,52 @@ Tensors vjp_inv(const Node& node, const Tensors& gradients, const Wanted&) {
 }
 
 const ir::Operation& inv_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "inv",
-        .doc = "The inverse of matrices, by LU factors; foreign.",
-        .infer = like_the_first,
-        .vjp = vjp_inv,
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                lower_foreign(node, lowering, "lapack.inv",
-                              {node.attributes().get<bool>("nan_if_singular")});
-            },
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                check_matrices("inv", x, {.is_square = true});
-                ir::checked_attribute<bool>("inv", attributes, "nan_if_singular");
-            },
-        .is_foreign = true,
-    });
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "inv",
+            .doc = "The inverse of matrices, by LU factors; foreign.",
+            .infer = like_the_first,
+            .vjp = vjp_inv,
+            .check =
+                [](const Tensors& x, const Attributes& attributes) {
+                    check_matrices("inv", x, {.is_square = true});
+                    ir::checked_attribute<bool>("inv", attributes, "nan_if_singular");
+                },
+        },
+        [](const Attributes& attributes) -> ForeignCallee {
+            return {"lapack.inv", {attributes.get<bool>("nan_if_singular")}};
+        });
     return operation;
 }
 
-// (g of the logarithm + g of the determinant * determinant) a⁻ᴴ. The sign of a real matrix is
-// constant.
+// (g of the logarithm + g of the determinant * its conjugate + i c) a⁻ᴴ. The sign of a real matrix
+// is constant; that of a complex one turns, which moves what is wanted by c = - Im(conj(g) sign).
 Tensors vjp_slogdet(const Node& node, const Tensors& gradients, const Wanted&) {
+    const auto output = [&](int i) { return Tensor(Ref<Node>(&node), i); };
     Tensor scale = gradients[1];
-    if (gradients[2])
-        scale = add_gradients(scale, times(gradients[2], Tensor(Ref<Node>(&node), 2)));
+    if (gradients[2]) scale = add_gradients(scale, times(gradients[2], conjugated(output(2))));
+    if (gradients[0] && ir::is_complex(gradients[0].dtype())) {
+        const Tensor turn = map("imag", {times(gradients[0], conjugated(output(0)))});
+        scale = add_gradients(scale, map("as_complex", {zeros_like(turn), turn}));
+    }
     if (!scale) return {Tensor()};
     return {times(as_column(as_column(scale)), inv(adjoint(node.operand(0))))};
 }
 
 const ir::Operation& slogdet_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "slogdet",
-        .doc = "Sign and logarithm of determinants, and determinants, by LU factors; foreign.",
-        .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
-            const Shape shape(x[0].shape().begin(), x[0].shape().end() - 2);
-            return {{shape, x[0].dtype()}, {shape, DType::float64}, {shape, x[0].dtype()}};
-        },
-        .vjp = vjp_slogdet,
-        .batch = batch_foreign,
-        .lower =
-            [](const Node& node, ir::Lowering& lowering) {
-                lower_foreign(node, lowering, "lapack.slogdet", {});
+    static const ir::Operation& operation = register_foreign(
+        {
+            .name = "slogdet",
+            .doc = "Sign and logarithm of determinants, and determinants, by LU factors; foreign.",
+            .infer = [](const Tensors& x, const Attributes&) -> std::vector<TensorType> {
+                const Shape shape(x[0].shape().begin(), x[0].shape().end() - 2);
+                return {{shape, x[0].dtype()}, {shape, DType::float64}, {shape, x[0].dtype()}};
             },
-        .check = [](const Tensors& x,
-                    const Attributes&) { check_matrices("slogdet", x, {.is_square = true}); },
-        .is_foreign = true,
-    });
+            .vjp = vjp_slogdet,
+            .check = [](const Tensors& x,
+                        const Attributes&) { check_matrices("slogdet", x, {.is_square = true}); },
+        },
+        [](const Attributes&) -> ForeignCallee { return {"lapack.slogdet", {}}; });
     return operation;
 }
 

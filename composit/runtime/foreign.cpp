@@ -40,20 +40,34 @@ ForeignKernel::ForeignKernel(const ir::kernel::Foreign& kernel)
                              " is not registered. register_foreign_function is required.");
     call_.options = kernel.options;
     for (auto [from, to] :
-         {std::pair(&kernel.inputs, &call_.inputs), std::pair(&kernel.outputs, &call_.outputs)})
-        for (const auto& [access, extents] : *from) {
-            to->push_back({nullptr, access.dtype, extents, access.strides});
+         {std::pair(&kernel.inputs, &call_.inputs), std::pair(&kernel.outputs, &call_.outputs)}) {
+        bool is_imaginary = false;
+        for (const auto& operand : *from) {
+            const auto& [access, extents, is_real_part] = operand;
             offsets_.push_back(access.offset * ir::size_of(access.dtype));
+            if (is_imaginary) {
+                to->back().dtype = ir::DType::complex128;
+                to->back().imaginary_strides = access.strides;
+            } else {
+                to->push_back({nullptr, access.dtype, extents, access.strides});
+            }
+            is_imaginary = is_real_part;
         }
+    }
 }
 
 void ForeignKernel::run(void* const* at) const {
     ForeignCall call = call_;
     size_t k = 0;
+    const auto next = [&] {
+        void* const start = static_cast<char*>(at[k]) + offsets_[k];
+        ++k;
+        return start;
+    };
     for (auto* arrays : {&call.inputs, &call.outputs})
         for (ForeignArray& array : *arrays) {
-            array.data = static_cast<char*>(at[k]) + offsets_[k];
-            ++k;
+            array.data = next();
+            if (array.dtype == ir::DType::complex128) array.imaginary = next();
         }
     function_(call);
 }

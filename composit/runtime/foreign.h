@@ -18,6 +18,9 @@ struct ForeignArray {
     ir::DType dtype = ir::DType::float64;
     ir::kernel::Extents shape;
     std::vector<int64_t> strides;  // in elements; of outputs row-major
+    // complex128: float64 in two pieces of memory, `data` and strides of the real parts
+    void* imaginary = nullptr;
+    std::vector<int64_t> imaginary_strides = {};
 };
 
 struct ForeignCall {

@@ -124,7 +124,7 @@ void Fingerprint::add(const Kernel& kernel) {
             all(hash_text(f.function), f.options, uint64_t{f.inputs.size()});
             for (const auto& operands : {f.inputs, f.outputs})
                 for (const Foreign::Operand& operand : operands)
-                    all(operand.access, operand.extents);
+                    all(operand.access, operand.extents, uint64_t{operand.is_real_part});
         },
     };
     std::visit(feed, kernel.body);

@@ -158,6 +158,7 @@ struct Foreign {
     struct Operand {
         Access access;  // strides over extents
         Extents extents;
+        bool is_real_part = false;  // of complex numbers, whose imaginary part is the next operand
     };
     std::string function;
     std::vector<int64_t> options;

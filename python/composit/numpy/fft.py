@@ -3,14 +3,158 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit._mismatch import wrong
+from composit.numpy._ufunc import write_out
+from composit.numpy.creation import asarray
 
 _c = _core.fft
 
-__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+
+def _norm(norm: Any) -> str:
+    if norm is None:
+        return "backward"
+    return norm if isinstance(norm, str) else repr(norm)  # which is refused by its name
+
+
+def _along(name: str, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
+    return write_out(name, getattr(_c, name)(a, n, axis, _norm(norm)), out)
+
+
+def _lengths(function: str, a: Any, s: Any, axes: Any) -> Any:
+    """The lengths with -1 for those of the axes."""
+    if s is None or None not in s:
+        return s
+    warnings.warn(
+        f"{function}: None in s is deprecated, as in NumPy 2.0. Use -1.",
+        DeprecationWarning,
+        stacklevel=4,
+    )
+    lengths = [-1 if length is None else length for length in s]
+    if s[-1] is None and function.startswith("irfft"):
+        lengths[-1] = 2 * (asarray(a).shape[-1 if axes is None else axes[-1]] - 1)
+    return lengths
+
+
+def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+    if s is not None and axes is None:
+        warnings.warn(
+            f"{name}: s without axes is deprecated, as in NumPy 2.0. Give axes.",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+    for value in (s, axes):
+        if value is not None and not hasattr(value, "__iter__"):
+            raise TypeError(wrong(value, "A sequence of integers, or None,"))
+    lengths = _lengths(name, a, s, axes)
+    return write_out(name, getattr(_c, name)(a, lengths, axes, _norm(norm)), out)
+
+
+def fft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The discrete Fourier transform along an axis, cropped or filled with zeros to n."""
+    return _along("fft", a, n, axis, norm, out)
+
+
+def ifft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes fft."""
+    return _along("ifft", a, n, axis, norm, out)
+
+
+def rfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The half of the transform of real numbers that symmetry does not give."""
+    return _along("rfft", a, n, axis, norm, out)
+
+
+def irfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes rfft: n real numbers."""
+    return _along("irfft", a, n, axis, norm, out)
+
+
+def hfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The real transform of Hermitian numbers, of which half are given."""
+    return _along("hfft", a, n, axis, norm, out)
+
+
+def ihfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes hfft."""
+    return _along("ihfft", a, n, axis, norm, out)
+
+
+def fftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The transform along several axes, all of them unless given."""
+    return _over("fftn", a, s, axes, norm, out)
+
+
+def ifftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes fftn."""
+    return _over("ifftn", a, s, axes, norm, out)
+
+
+def rfftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The transform of real numbers along several axes, the last one halved."""
+    return _over("rfftn", a, s, axes, norm, out)
+
+
+def irfftn(
+    a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes rfftn."""
+    return _over("irfftn", a, s, axes, norm, out)
+
+
+def fft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The transform along two axes."""
+    return _over("fft2", a, s, axes, norm, out)
+
+
+def ifft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes fft2."""
+    return _over("ifft2", a, s, axes, norm, out)
+
+
+def rfft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """The transform of real numbers along two axes, the last one halved."""
+    return _over("rfft2", a, s, axes, norm, out)
+
+
+def irfft2(
+    a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None
+) -> LazyTensor:
+    """Undoes rfft2."""
+    return _over("irfft2", a, s, axes, norm, out)
 
 
 def _length(function: str, n: Any) -> int:

@@ -77,6 +77,9 @@ void add_decompositions(std::vector<Primitive>& list) {
         {"eigh",
          {{3, 3}},
          [](const Tensors& x) { return map("square", {eigh(definite(x[0]), true, false)[1]}); }},
+        {"eig",
+         {{3, 3}},
+         [](const Tensors& x) { return first_of(eig(definite(x[0]), false, true)); }},
     };
     list.insert(list.end(), more.begin(), more.end());
 }
