@@ -54,7 +54,7 @@ NOT_MEANT = {
 }
 
 PROXY = '''"""composit.numpy, with NumPy's own names where it has none."""
-import sys, types
+import functools, sys, types
 import numpy, composit.numpy, composit
 
 class Proxy(types.ModuleType):
@@ -70,6 +70,8 @@ class Proxy(types.ModuleType):
         if isinstance(theirs, types.ModuleType):
             inner = ours if isinstance(ours, types.ModuleType) else None
             return proxy(f"{self.__name__}.{name}", inner, theirs) if inner else theirs
+        if isinstance(ours, types.FunctionType):  # no method where a class holds it
+            ours = functools.partial(ours)
         return theirs if ours is None else ours
 
 _made = {}
