@@ -71,7 +71,7 @@ class Proxy(types.ModuleType):
             inner = ours if isinstance(ours, types.ModuleType) else None
             return proxy(f"{self.__name__}.{name}", inner, theirs) if inner else theirs
         if isinstance(ours, types.FunctionType):  # no method where a class holds it
-            ours = functools.partial(ours)
+            ours = functools.update_wrapper(functools.partial(ours), ours)
         return theirs if ours is None else ours
 
 _made = {}
