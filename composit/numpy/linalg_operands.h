@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/numpy/operand.h"
+#include "composit/ops/matrices.h"
 
 #include <initializer_list>
 #include <string_view>
@@ -20,11 +21,10 @@ void check_matrices(std::string_view function, const Tensor& x);
 void check_square(std::string_view function, const Tensor& x);
 void check_one_matrix(std::string_view function, const Tensor& x);
 
-[[nodiscard]] inline int64_t rows(const Tensor& x) { return x.shape()[x.shape().size() - 2]; }
-[[nodiscard]] inline int64_t columns(const Tensor& x) { return x.shape().back(); }
-[[nodiscard]] inline Shape batch_of(const Tensor& x) {
-    return {x.shape().begin(), x.shape().end() - 2};
-}
+using ops::batch_of;
+using ops::columns;
+using ops::rows;
+
 // x with these batch axes.
 [[nodiscard]] Tensor spread(const Tensor& x, Shape batch);
 // The distance from 1 to the next number.

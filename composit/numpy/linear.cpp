@@ -8,6 +8,7 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/reductions.h"
+#include "composit/ops/matrices.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Tensor contracted(std::string_view function, const Tensor& a, const Tensor& b, i
     });
 }
 
-Shape batch_of(const Tensor& x) { return {x.shape().begin(), x.shape().end() - 2}; }
+using ops::batch_of;
 
 Tensor spread(const Tensor& x, Shape batch) {
     batch.insert(batch.end(), x.shape().end() - 2, x.shape().end());

@@ -24,12 +24,10 @@ using ir::TensorType;
 using Tensors = std::vector<Tensor>;
 using Wanted = std::vector<bool>;
 
-int64_t rows(const Tensor& x) { return x.shape()[x.shape().size() - 2]; }
-int64_t columns(const Tensor& x) { return x.shape().back(); }
 int64_t least(const Tensor& x) { return std::min(rows(x), columns(x)); }
 
 TensorType type(const Tensor& x, std::initializer_list<int64_t> last, DType dtype) {
-    Shape shape(x.shape().begin(), x.shape().end() - 2);
+    Shape shape = batch_of(x);
     shape.insert(shape.end(), last);
     return {shape, dtype};
 }

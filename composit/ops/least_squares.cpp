@@ -19,9 +19,6 @@ using ir::TensorType;
 using Tensors = std::vector<Tensor>;
 using Wanted = std::vector<bool>;
 
-int64_t rows(const Tensor& x) { return x.shape()[x.shape().size() - 2]; }
-int64_t columns(const Tensor& x) { return x.shape().back(); }
-Shape batch_of(const Tensor& x) { return {x.shape().begin(), x.shape().end() - 2}; }
 Shape with_last(Shape shape, std::initializer_list<int64_t> last) {
     shape.insert(shape.end(), last);
     return shape;

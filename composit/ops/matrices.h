@@ -6,6 +6,13 @@
 
 namespace composit::ops {
 
+// Lengths of the last two axes, and of those before them.
+[[nodiscard]] inline int64_t rows(const Tensor& x) { return x.shape()[x.shape().size() - 2]; }
+[[nodiscard]] inline int64_t columns(const Tensor& x) { return x.shape().back(); }
+[[nodiscard]] inline Shape batch_of(const Tensor& x) {
+    return {x.shape().begin(), x.shape().end() - 2};
+}
+
 Tensor plus(const Tensor& a, const Tensor& b);
 Tensor minus(const Tensor& a, const Tensor& b);
 Tensor times(const Tensor& a, const Tensor& b);  // elementwise

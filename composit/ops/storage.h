@@ -14,16 +14,10 @@ using ir::Tensor;
 // complex64[3] is float32[3, 2], float16[3] is uint16[3].
 ir::TensorType storage_type(const ir::TensorType& type);
 
-// A leaf, or what a foreign function gave, as it lies in memory.
+// A leaf as it lies in memory.
 Tensor stored(const Tensor& x);
-// The reverse for complex numbers, row-major pairs: for foreign functions.
-Tensor joined(const Tensor& pairs);
 
 Components from_storage(const Tensor& memory, const ir::TensorType& type);
 Tensor to_storage(const Components& x, const ir::TensorType& type);
-
-// The components of what a foreign function computes, which takes complex numbers as they are.
-std::vector<Components> foreign_by_components(const ir::Node& node,
-                                              const std::vector<Components>& operands);
 
 }  // namespace composit::ops

@@ -100,8 +100,6 @@ class Representation {
             differs = differs || !(operands.back().re == x);
         }
         if (is_loop(node)) return loop_components(node, operands);
-        if (has_components(node) && node.operation().is_foreign && !node.operation().by_components)
-            return ops::foreign_by_components(node, operands);
         if (has_components(node))
             return node.operation().by_components ? node.operation().by_components(node, operands)
                                                   : ops::each_component(node, operands);
