@@ -8,7 +8,9 @@ composit_empty_source(empty)
 
 add_library(composit SHARED ${sources} ${empty})
 add_library(composit::composit ALIAS composit)
-target_link_libraries(composit PRIVATE $<BUILD_INTERFACE:composit_settings>)
+target_link_libraries(composit PRIVATE $<BUILD_INTERFACE:composit_settings>
+                                       $<BUILD_INTERFACE:${COMPOSIT_NPYRANDOM}>)
+target_link_options(composit PRIVATE LINKER:--exclude-libs,libnpyrandom.a)
 target_include_directories(
   composit INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                      $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>

@@ -27,6 +27,7 @@ def missing_parts(names: list[str]) -> list[str]:
         "CMake files": lambda name: name == "composit/cmake/composit-config.cmake",
         "py.typed": lambda name: name == "composit/py.typed",
         "the licence": lambda name: name.endswith("/licenses/LICENSE"),
+        "NumPy's licence": lambda name: name.endswith("/licenses/NumPy.txt"),
     }
     return [part for part, is_part in parts.items() if not any(map(is_part, names))]
 

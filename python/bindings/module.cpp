@@ -41,7 +41,6 @@ NB_MODULE(_core, module) {
     bind_numpy_index_arrays(numpy);
     bind_numpy_selecting(numpy);
     bind_numpy_sorting(numpy);
-    bind_numpy_random(numpy);
     bind_numpy_comparisons(numpy);
     bind_numpy_nan_reductions(numpy);
     bind_numpy_differences(numpy);
@@ -54,6 +53,8 @@ NB_MODULE(_core, module) {
     bind_numpy_linalg(linalg);
     nb::module_ fft = module.def_submodule("fft", "composit/numpy/fft.h");
     bind_numpy_fft(fft);
+    nb::module_ numpy_random = module.def_submodule("numpy_random", "composit/numpy/random.h");
+    bind_numpy_random(numpy_random);
     nb::module_ random = module.def_submodule("random", "composit/random/*.h");
     bind_random(random);
     nb::module_ nn = module.def_submodule("nn", "composit/nn/*.h");

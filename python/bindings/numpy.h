@@ -16,7 +16,6 @@ void bind_numpy_assembling(nanobind::module_& module);
 void bind_numpy_index_arrays(nanobind::module_& module);
 void bind_numpy_selecting(nanobind::module_& module);
 void bind_numpy_sorting(nanobind::module_& module);
-void bind_numpy_random(nanobind::module_& module);
 void bind_numpy_comparisons(nanobind::module_& module);
 void bind_numpy_nan_reductions(nanobind::module_& module);
 void bind_numpy_differences(nanobind::module_& module);
@@ -25,8 +24,9 @@ void bind_numpy_sets(nanobind::module_& module);
 void bind_numpy_polynomials(nanobind::module_& module);
 void bind_numpy_special(nanobind::module_& module);
 void bind_numpy_windows(nanobind::module_& module);
-// Into modules of their own, composit._core.linalg and composit._core.fft.
+// Into modules of their own, composit._core.linalg, fft and numpy_random.
 void bind_numpy_linalg(nanobind::module_& module);
+void bind_numpy_random(nanobind::module_& module);
 void bind_numpy_fft(nanobind::module_& module);
 
 }  // namespace composit::python

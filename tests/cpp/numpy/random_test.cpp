@@ -46,10 +46,49 @@ TEST(random, a_draw_is_one_named_leaf_that_keeps_its_values) {
 TEST(random, state_can_be_kept_and_put_back) {
     RandomState state(7);
     (void)state.randn({1});  // half of a pair is kept
-    const RandomState::State kept = state.state();
+    const std::vector<uint64_t> kept = state.bit_generator()->state();
+    const double gauss = state.gauss();
+    EXPECT_TRUE(state.has_gauss());
     const auto first = values<double>(state.randn({3}));
-    state.set_state(kept);
+    state.bit_generator()->set_state(kept);
+    state.set_gauss(true, gauss);
     EXPECT_EQ(values<double>(state.randn({3})), first);
+}
+
+TEST(random, generators_draw_numpys_numbers) {
+    random::Generator rng = random::default_rng(1234);
+    expect_values<double>(rng.random(Shape{3}), {3},
+                          {0.9766997666981422, 0.3801957350196178, 0.9232462337639554});
+    expect_values<double>(rng.normal(1.0, 2.0, Shape{2}), {2},
+                          {1.3052383871313062, 2.727487782646664});
+    expect_values<double>(rng.gamma(0.5, 1.0, Shape{2}), {2},
+                          {0.013945539303581906, 0.10146386378544049});
+    expect_values<int64_t>(rng.integers(0, 100, Shape{4}), {4}, {95, 26, 55, 44});
+    expect_values<uint8_t>(rng.integers(0, 100, Shape{3}, DType::uint8, true), {3}, {0, 20, 25});
+    expect_values<int64_t>(rng.permutation(5), {5}, {3, 2, 1, 4, 0});
+    expect_values<int64_t>(rng.choice(1000, Shape{3}, false), {3}, {953, 659, 47});
+    expect_values<int64_t>(rng.binomial(10, 0.3, Shape{4}), {4}, {2, 5, 1, 4});
+    expect_values<int64_t>(rng.multinomial(10, numpy::full({2}, 0.5)), {2}, {6, 4});
+}
+
+TEST(random, jumps_and_children) {
+    random::MT19937 twister(random::SeedSequence(7));
+    twister.jump();
+    const random::Bits& bits = twister.bits();
+    EXPECT_EQ(bits.next_uint64(bits.state), 13558758850900881274u);
+    random::SeedSequence seed(42);
+    const auto children = seed.spawn(2);
+    EXPECT_EQ(children[1].generate_state64(1), (std::vector<uint64_t>{134183728835869882u}));
+}
+
+TEST(random, one_bit_generator_serves_several_families) {
+    const auto bits = std::make_shared<random::PCG64>(random::SeedSequence(3));
+    random::Generator rng(bits);
+    RandomState state(bits);
+    const auto whole = values<double>(random::default_rng(3).random(Shape{4}));
+    const auto first = values<double>(rng.random(Shape{2}));
+    const auto second = values<double>(state.random(Shape{2}));
+    EXPECT_EQ(whole, (std::vector<double>{first[0], first[1], second[0], second[1]}));
 }
 
 TEST(random, mistakes) {
@@ -57,7 +96,8 @@ TEST(random, mistakes) {
     RandomState state(0);
     expect_error<ValueError>([&] { (void)state.randint(3, 3, {1}); }, "low >= high");
     expect_error<ValueError>([&] { (void)state.normal(0, -1, {1}); }, "scale < 0");
-    expect_error<NotSupported>([&] { (void)state.randint(0, 3, {1}, DType::int8); }, "int8");
+    expect_error<TypeError>([&] { (void)state.randint(0, 3, {1}, DType::float32); }, "float32");
+    expect_error<ValueError>([&] { (void)state.randint(0, 300, {1}, DType::int8); }, "int8");
     expect_error<ValueError>([&] { (void)state.random({-1}); }, "negative dimensions");
 }
 

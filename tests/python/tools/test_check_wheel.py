@@ -10,6 +10,7 @@ WHOLE = [
     "composit/cmake/composit-config.cmake",
     "composit/py.typed",
     "composit-0.1.0.dist-info/licenses/LICENSE",
+    "composit-0.1.0.dist-info/licenses/licenses/NumPy.txt",
 ]
 
 

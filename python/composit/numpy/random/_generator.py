@@ -1,0 +1,293 @@
+"""numpy.random.Generator: NumPy's numbers of the same bit generator, as leaves that keep their
+values."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy.random import _shared
+from composit.numpy.random._bit_generators import PCG64, _core_of
+from composit.numpy.random._seeds import _check_children
+
+_m = SimpleNamespace(**_core.numpy_random.modern)
+
+
+class Generator:
+    """Distributions over a bit generator, of composit's or NumPy's. Each draw is one leaf. Numbers
+    and arrays are parameters, which are broadcast; tensors are, too, and are evaluated."""
+
+    def __init__(self, bit_generator: Any) -> None:
+        self._bit_generator = bit_generator
+        self._stream = _core.numpy_random.Generator(_core_of(bit_generator))
+        self._draw = self._stream.draw
+
+    def __repr__(self) -> str:
+        return f"{self} at 0x{id(self):X}"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({type(self._bit_generator).__name__})"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._bit_generator,)
+
+    @property
+    def bit_generator(self) -> Any:
+        """Where the bits come from."""
+        return self._bit_generator
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Generators over the children of the bit generator."""
+        _check_children(n_children)
+        return [type(self)(bits) for bits in self._bit_generator.spawn(n_children)]
+
+    # ----- float64 or float32
+
+    def _of(
+        self, function: str, wide: Any, narrow: Any, dtype: Any, size: Any, out: Any,
+        *parameters: Any,
+    ) -> Any:  # fmt: skip
+        kind = np.dtype(dtype)
+        if kind not in (_shared.float64, _shared.float32):
+            raise TypeError(with_location(f"Unsupported dtype {kind!r} for {function}"))
+        distribution = wide if kind == _shared.float64 else narrow
+        if out is None:
+            return self._draw(distribution, size, *parameters)
+
+        def draw(shape: Any) -> LazyTensor:
+            return self._draw(distribution, shape, *parameters)
+
+        return _shared.written(function, out, size, kind, draw, bool(parameters))
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Uniform in [0, 1)."""
+        if out is None and dtype is np.float64:
+            return self._draw(_m.random, size)
+        return self._of("random", _m.random, _m.random_float32, dtype, size, out)
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Normal with mean 0 and deviation 1."""
+        if out is None and dtype is np.float64:
+            return self._draw(_m.standard_normal, size)
+        wide, narrow = _m.standard_normal, _m.standard_normal_float32
+        return self._of("standard_normal", wide, narrow, dtype, size, out)
+
+    def standard_exponential(
+        self, size: Any = None, dtype: Any = np.float64, method: str = "zig", out: Any = None
+    ) -> Any:
+        """Exponential with mean 1; by ziggurats ("zig") or by inversion ("inv")."""
+        wide, narrow = _m.standard_exponential, _m.standard_exponential_float32
+        if method != "zig":
+            wide, narrow = _m.standard_exponential_inv, _m.standard_exponential_inv_float32
+        return self._of("standard_exponential", wide, narrow, dtype, size, out)
+
+    def standard_gamma(
+        self, shape: Any, size: Any = None, dtype: Any = np.float64, out: Any = None
+    ) -> Any:
+        """Gamma of a shape, with scale 1."""
+        wide, narrow = _m.standard_gamma, _m.standard_gamma_float32
+        if not isinstance(shape, (LazyTensor, np.ndarray)):
+            shape = np.asarray(shape, np.dtype(dtype)) if np.ndim(shape) else shape
+        return self._of("standard_gamma", wide, narrow, dtype, size, out, shape)
+
+    # ----- integers and orders
+
+    def integers(
+        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64,
+        endpoint: bool = False,
+    ) -> LazyTensor:  # fmt: skip
+        """Integers in [low, high), or [0, low); with endpoint, high is among them."""
+        if high is None:
+            low, high = 0, low
+        kind = _shared.int64 if dtype is np.int64 else _shared.integer_kind("integers", dtype)
+        low, high, closed = _shared.bounds("integers", low, high, kind, bool(endpoint))
+        return self._stream.integers("integers", low, high, size, kind, closed, False)
+
+    def bytes(self, length: int) -> Any:
+        """Random bytes."""
+        return _shared.as_bytes(self.integers, length)
+
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:  # fmt: skip
+        """Elements of a along an axis, or integers below it; p: their probabilities."""
+        count, holder = _shared.population(a, axis)
+        if p is not None:
+            len(p)
+        places = self._stream.choice(count, size, bool(replace), p, bool(shuffle))
+        return places if holder is None else _shared.taken(holder, places, axis)
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Puts x in another order along an axis, in place: a tensor, an array or a list."""
+        _shared.shuffle(self._stream.permutation, x, axis)
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        """The integers below x, or its elements along an axis, in random order."""
+        return _shared.permutation(self._stream.permutation, x, axis)
+
+    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+        """Each row along the axis in an order of its own; without one all elements in one order."""
+        return _shared.permuted(self._stream.permuted, x, axis, out)
+
+    # ----- vectors
+
+    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> LazyTensor:
+        """How many of n trials end in each way, the last axis of pvals their probabilities."""
+        return self._stream.multinomial(n, pvals, size)
+
+    def multivariate_hypergeometric(
+        self, colors: Any, nsample: Any, size: Any = None, method: str = "marginals"
+    ) -> LazyTensor:
+        """How many of each color are among nsample that are taken."""
+        if not hasattr(nsample, "__index__"):
+            message = "multivariate_hypergeometric: nsample must be an integer"
+            raise ValueError(with_location(message))
+        count = min(max(nsample.__index__(), -1), 2**63 - 1)
+        return self._stream.multivariate_hypergeometric(colors, count, size, method)
+
+    def dirichlet(self, alpha: Any, size: Any = None) -> LazyTensor:
+        """Parts of a whole."""
+        len(alpha)
+        return self._stream.dirichlet(alpha, size)
+
+    def multivariate_normal(
+        self, mean: Any, cov: Any, size: Any = None, check_valid: str = "warn", tol: float = 1e-8,
+        *, method: str = "svd",
+    ) -> LazyTensor:  # fmt: skip
+        """Normal vectors with this mean and covariance."""
+        normal = self.standard_normal
+        return _shared.with_covariance(normal, mean, cov, size, check_valid, tol, method)
+
+    # ----- distributions of one number
+
+    def beta(self, a: Any, b: Any, size: Any = None) -> LazyTensor:
+        """On [0, 1], of shapes a and b."""
+        return self._draw(_m.beta, size, a, b)
+
+    def chisquare(self, df: Any, size: Any = None) -> LazyTensor:
+        """A sum of df squares of standard normal numbers."""
+        return self._draw(_m.chisquare, size, df)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """With mean scale."""
+        return self._draw(_m.exponential, size, scale)
+
+    def f(self, dfnum: Any, dfden: Any, size: Any = None) -> LazyTensor:
+        """Fisher's: a quotient of two chi-square numbers over their degrees."""
+        return self._draw(_m.f, size, dfnum, dfden)
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Of a shape, times scale."""
+        return self._draw(_m.gamma, size, shape, scale)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Gumbel's, of extreme values."""
+        return self._draw(_m.gumbel, size, loc, scale)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Laplace's: double exponential."""
+        return self._draw(_m.laplace, size, loc, scale)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Logistic."""
+        return self._draw(_m.logistic, size, loc, scale)
+
+    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Its logarithm is normal."""
+        return self._draw(_m.lognormal, size, mean, sigma)
+
+    def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = None) -> LazyTensor:
+        """A sum of df squares of normal numbers, their means' squares summing to nonc."""
+        return self._draw(_m.noncentral_chisquare, size, df, nonc)
+
+    def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = None) -> LazyTensor:
+        """F, its numerator noncentral."""
+        return self._draw(_m.noncentral_f, size, dfnum, dfden, nonc)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """With mean loc and deviation scale."""
+        return self._draw(_m.normal, size, loc, scale)
+
+    def pareto(self, a: Any, size: Any = None) -> LazyTensor:
+        """Lomax's (Pareto's of the second kind), of shape a."""
+        return self._draw(_m.pareto, size, a)
+
+    def power(self, a: Any, size: Any = None) -> LazyTensor:
+        """On [0, 1], with density a x**(a - 1)."""
+        return self._draw(_m.power, size, a)
+
+    def rayleigh(self, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Rayleigh's: the length of a vector of two normal numbers."""
+        return self._draw(_m.rayleigh, size, scale)
+
+    def standard_cauchy(self, size: Any = None) -> LazyTensor:
+        """Cauchy's, with mode 0."""
+        return self._draw(_m.standard_cauchy, size)
+
+    def standard_t(self, df: Any, size: Any = None) -> LazyTensor:
+        """Student's, of df degrees of freedom."""
+        return self._draw(_m.standard_t, size, df)
+
+    def triangular(self, left: Any, mode: Any, right: Any, size: Any = None) -> LazyTensor:
+        """A triangle from left over mode to right."""
+        return self._draw(_m.triangular, size, left, mode, right)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Uniform in [low, high)."""
+        return self._draw(_m.uniform, size, low, high)
+
+    def vonmises(self, mu: Any, kappa: Any, size: Any = None) -> LazyTensor:
+        """On the circle, around mu with concentration kappa."""
+        return self._draw(_m.vonmises, size, mu, kappa)
+
+    def wald(self, mean: Any, scale: Any, size: Any = None) -> LazyTensor:
+        """Inverse normal."""
+        return self._draw(_m.wald, size, mean, scale)
+
+    def weibull(self, a: Any, size: Any = None) -> LazyTensor:
+        """Weibull's, of shape a."""
+        return self._draw(_m.weibull, size, a)
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
+        """How many of n trials succeed, each with probability p."""
+        return self._draw(_m.binomial, size, n, p)
+
+    def geometric(self, p: Any, size: Any = None) -> LazyTensor:
+        """How many trials there are to the first success, each with probability p."""
+        return self._draw(_m.geometric, size, p)
+
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> LazyTensor:
+        """How many good ones are among nsample that are taken."""
+        return self._draw(_m.hypergeometric, size, ngood, nbad, nsample)
+
+    def logseries(self, p: Any, size: Any = None) -> LazyTensor:
+        """Fisher's logarithmic series."""
+        return self._draw(_m.logseries, size, p)
+
+    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
+        """How many trials fail before n succeed, each with probability p."""
+        return self._draw(_m.negative_binomial, size, n, p)
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> LazyTensor:
+        """How often what happens lam times on average happens."""
+        return self._draw(_m.poisson, size, lam)
+
+    def zipf(self, a: Any, size: Any = None) -> LazyTensor:
+        """Zeta: k with probability proportional to k**-a."""
+        return self._draw(_m.zipf, size, a)
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """A Generator over PCG64 of this seed; over a bit generator that is given; or the given one."""
+    if isinstance(seed, Generator):
+        return seed
+    if hasattr(seed, "capsule"):
+        return Generator(seed)
+    if hasattr(seed, "bit_generator") or isinstance(seed, np.random.RandomState):
+        return Generator(getattr(seed, "bit_generator", None) or seed._bit_generator)
+    return Generator(PCG64(seed))

@@ -1,0 +1,319 @@
+"""numpy.random.RandomState, the legacy generator whose stream never changes, and the functions of
+numpy.random that draw from the one that all share."""
+
+from __future__ import annotations
+
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit._mismatch import wrong
+from composit.numpy.random import _shared
+from composit.numpy.random._bit_generators import MT19937, _core_of
+
+_l = SimpleNamespace(**_core.numpy_random.legacy)
+
+
+class RandomState:
+    """A generator with state of its own: an integer, a sequence of them, fresh entropy, or a bit
+    generator to draw from."""
+
+    def __init__(self, seed: Any = None) -> None:
+        if hasattr(seed, "capsule"):
+            self._over(seed)
+            return
+        bits = MT19937()
+        if seed is not None:
+            bits._legacy_seeding(seed)
+        self._over(bits)
+
+    def _over(self, bit_generator: Any) -> None:
+        self._bit_generator = bit_generator
+        self._stream = _core.numpy_random.RandomState(_core_of(bit_generator))
+        self._draw = self._stream.draw
+
+    def __repr__(self) -> str:
+        return f"{self} at 0x{id(self):X}"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({type(self._bit_generator).__name__})"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._bit_generator,), self.get_state(legacy=False)
+
+    def __setstate__(self, state: Any) -> None:
+        self.set_state(state)
+
+    # ----- state
+
+    def seed(self, seed: Any = None) -> None:
+        """Starts again from a seed: an integer, a sequence of them, or fresh entropy."""
+        if not isinstance(self._bit_generator, MT19937):
+            raise TypeError(with_location("seed: can only re-seed a MT19937 BitGenerator"))
+        with self._bit_generator.lock:
+            self._bit_generator._legacy_seeding(seed)
+            self._stream.set_gauss(False, 0.0)
+
+    def get_state(self, legacy: bool = True) -> Any:
+        """As numpy.random.get_state: a tuple, or a dictionary."""
+        with self._bit_generator.lock:
+            state = dict(self._bit_generator.state)
+            has_gauss, gauss = self._stream.gauss()
+        state.update(has_gauss=int(has_gauss), gauss=gauss)
+        if legacy and state["bit_generator"] != "MT19937":
+            warnings.warn(
+                "get_state and legacy can only be used with the MT19937 BitGenerator. To silence "
+                "this warning, set `legacy` to False.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            legacy = False
+        if not legacy:
+            return state
+        twister = state["state"]
+        return "MT19937", twister["key"], twister["pos"], int(has_gauss), gauss
+
+    def set_state(self, state: Any) -> None:
+        """As numpy.random.set_state: what get_state returned, here or there."""
+        if isinstance(state, dict):
+            if "bit_generator" not in state or "state" not in state:
+                raise ValueError(with_location("set_state: state dictionary is not valid."))
+            given = state
+        else:
+            if not isinstance(state, (tuple, list)):
+                raise TypeError(with_location("set_state: state must be a dict or a tuple."))
+            if state[0] != "MT19937":
+                message = "set_state can only be used with legacy MT19937 state instances."
+                raise ValueError(with_location(message))
+            given = {
+                "bit_generator": "MT19937", "state": {"key": state[1], "pos": state[2]},
+            }  # fmt: skip
+            if len(state) > 3:
+                given.update(has_gauss=state[3], gauss=state[4])
+        gauss = float(given.get("gauss", 0.0))
+        has_gauss = bool(given.get("has_gauss", 0))
+        with self._bit_generator.lock:
+            self._bit_generator.state = given
+            self._stream.set_gauss(has_gauss, gauss)
+
+    # ----- integers and orders
+
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> LazyTensor:
+        """Integers in [low, high), or [0, low)."""
+        if high is None:
+            low, high = 0, low
+        kind = _shared.int64 if dtype is int else _shared.integer_kind("randint", dtype)
+        low, high, closed = _shared.bounds("randint", low, high, kind, False)
+        return self._stream.integers("randint", low, high, size, kind, closed, True)
+
+    def random_integers(self, low: Any, high: Any = None, size: Any = None) -> LazyTensor:
+        """randint with `high` among the integers, or [1, low]; deprecated, as in NumPy."""
+        if high is None:
+            low, high = 1, low
+        warnings.warn(
+            f"This function is deprecated. Please call randint({low}, {high} + 1) instead",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.randint(low, int(high) + 1, size)
+
+    def bytes(self, length: int) -> Any:
+        """Random bytes."""
+        return _shared.as_bytes(self.randint, length)
+
+    def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+        """Elements of a, or integers below it; p: their probabilities."""
+        count, holder = _shared.population(a)
+        if holder is not None and holder.ndim != 1:
+            raise ValueError(with_location("choice: a must be 1-dimensional"))
+        if p is not None:
+            len(p)
+        places = self._stream.choice(count, size, bool(replace), p)
+        return places if holder is None else _shared.taken(holder, places, 0)
+
+    def shuffle(self, x: Any) -> None:
+        """Puts x in another order along its first axis, in place: a tensor, an array or a list."""
+        _shared.shuffle(self._stream.permutation, x, 0)
+
+    def permutation(self, x: Any) -> Any:
+        """The integers below x, or its elements along the first axis, in random order."""
+        if not isinstance(x, (int, np.integer)) and np.ndim(x) == 0:
+            required = "An integer, or an array of at least one dimension,"
+            raise IndexError(wrong(x, required))
+        return _shared.permutation(self._stream.permutation, x, 0)
+
+    # ----- vectors
+
+    def multinomial(self, n: int, pvals: Any, size: Any = None) -> LazyTensor:
+        """How many of n trials end in each way, with these probabilities."""
+        return self._stream.multinomial(int(n), _shared.probabilities(pvals), size)
+
+    def dirichlet(self, alpha: Any, size: Any = None) -> LazyTensor:
+        """Parts of a whole."""
+        len(alpha)
+        return self._stream.dirichlet(alpha, size)
+
+    def multivariate_normal(
+        self, mean: Any, cov: Any, size: Any = None, check_valid: str = "warn", tol: float = 1e-8
+    ) -> LazyTensor:
+        """Normal vectors with this mean and covariance."""
+        normal = self.standard_normal
+        return _shared.with_covariance(normal, mean, cov, size, check_valid, tol, "svd", True)
+
+    # ----- distributions of one number
+
+    def random(self, size: Any = None) -> LazyTensor:
+        """Uniform in [0, 1)."""
+        return self._draw(_l.random, size)
+
+    def random_sample(self, size: Any = None) -> LazyTensor:
+        """Uniform in [0, 1)."""
+        return self._draw(_l.random, size)
+
+    def rand(self, *args: int) -> LazyTensor:
+        """Uniform in [0, 1), of the shape that the arguments give."""
+        return self._stream.rand(args)
+
+    def randn(self, *args: int) -> LazyTensor:
+        """Standard normal, of the shape that the arguments give."""
+        return self._stream.randn(args)
+
+    def beta(self, a: Any, b: Any, size: Any = None) -> LazyTensor:
+        """On [0, 1], of shapes a and b."""
+        return self._draw(_l.beta, size, a, b)
+
+    def chisquare(self, df: Any, size: Any = None) -> LazyTensor:
+        """A sum of df squares of standard normal numbers."""
+        return self._draw(_l.chisquare, size, df)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """With mean scale."""
+        return self._draw(_l.exponential, size, scale)
+
+    def f(self, dfnum: Any, dfden: Any, size: Any = None) -> LazyTensor:
+        """Fisher's: a quotient of two chi-square numbers over their degrees."""
+        return self._draw(_l.f, size, dfnum, dfden)
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Of a shape, times scale."""
+        return self._draw(_l.gamma, size, shape, scale)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Gumbel's, of extreme values."""
+        return self._draw(_l.gumbel, size, loc, scale)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Laplace's: double exponential."""
+        return self._draw(_l.laplace, size, loc, scale)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Logistic."""
+        return self._draw(_l.logistic, size, loc, scale)
+
+    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Its logarithm is normal."""
+        return self._draw(_l.lognormal, size, mean, sigma)
+
+    def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = None) -> LazyTensor:
+        """A sum of df squares of normal numbers, their means' squares summing to nonc."""
+        return self._draw(_l.noncentral_chisquare, size, df, nonc)
+
+    def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = None) -> LazyTensor:
+        """F, its numerator noncentral."""
+        return self._draw(_l.noncentral_f, size, dfnum, dfden, nonc)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """With mean loc and deviation scale."""
+        return self._draw(_l.normal, size, loc, scale)
+
+    def pareto(self, a: Any, size: Any = None) -> LazyTensor:
+        """Lomax's (Pareto's of the second kind), of shape a."""
+        return self._draw(_l.pareto, size, a)
+
+    def power(self, a: Any, size: Any = None) -> LazyTensor:
+        """On [0, 1], with density a x**(a - 1)."""
+        return self._draw(_l.power, size, a)
+
+    def rayleigh(self, scale: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Rayleigh's: the length of a vector of two normal numbers."""
+        return self._draw(_l.rayleigh, size, scale)
+
+    def standard_cauchy(self, size: Any = None) -> LazyTensor:
+        """Cauchy's, with mode 0."""
+        return self._draw(_l.standard_cauchy, size)
+
+    def standard_t(self, df: Any, size: Any = None) -> LazyTensor:
+        """Student's, of df degrees of freedom."""
+        return self._draw(_l.standard_t, size, df)
+
+    def triangular(self, left: Any, mode: Any, right: Any, size: Any = None) -> LazyTensor:
+        """A triangle from left over mode to right."""
+        return self._draw(_l.triangular, size, left, mode, right)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> LazyTensor:
+        """Uniform in [low, high)."""
+        return self._draw(_l.uniform, size, low, high)
+
+    def vonmises(self, mu: Any, kappa: Any, size: Any = None) -> LazyTensor:
+        """On the circle, around mu with concentration kappa."""
+        return self._draw(_l.vonmises, size, mu, kappa)
+
+    def wald(self, mean: Any, scale: Any, size: Any = None) -> LazyTensor:
+        """Inverse normal."""
+        return self._draw(_l.wald, size, mean, scale)
+
+    def weibull(self, a: Any, size: Any = None) -> LazyTensor:
+        """Weibull's, of shape a."""
+        return self._draw(_l.weibull, size, a)
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
+        """How many of n trials succeed, each with probability p."""
+        return self._draw(_l.binomial, size, n, p)
+
+    def geometric(self, p: Any, size: Any = None) -> LazyTensor:
+        """How many trials there are to the first success, each with probability p."""
+        return self._draw(_l.geometric, size, p)
+
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> LazyTensor:
+        """How many good ones are among nsample that are taken."""
+        return self._draw(_l.hypergeometric, size, ngood, nbad, nsample)
+
+    def logseries(self, p: Any, size: Any = None) -> LazyTensor:
+        """Fisher's logarithmic series."""
+        return self._draw(_l.logseries, size, p)
+
+    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
+        """How many trials fail before n succeed, each with probability p."""
+        return self._draw(_l.negative_binomial, size, n, p)
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> LazyTensor:
+        """How often what happens lam times on average happens."""
+        return self._draw(_l.poisson, size, lam)
+
+    def zipf(self, a: Any, size: Any = None) -> LazyTensor:
+        """Zeta: k with probability proportional to k**-a."""
+        return self._draw(_l.zipf, size, a)
+
+    def standard_exponential(self, size: Any = None) -> LazyTensor:
+        """Exponential with mean 1."""
+        return self._draw(_l.standard_exponential, size)
+
+    def standard_gamma(self, shape: Any, size: Any = None) -> LazyTensor:
+        """Gamma of a shape, with scale 1."""
+        return self._draw(_l.standard_gamma, size, shape)
+
+    def standard_normal(self, size: Any = None) -> LazyTensor:
+        """Normal with mean 0 and deviation 1."""
+        return self._draw(_l.standard_normal, size)
+
+    def tomaxint(self, size: Any = None) -> LazyTensor:
+        """Integers from 0 to the greatest int64."""
+        return self._draw(_l.tomaxint, size)
+
+
+# The front door's state; the core has none.
+_global = RandomState()
