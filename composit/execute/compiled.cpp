@@ -2,6 +2,8 @@
 #include "composit/base/error.h"
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
+#include "composit/execute/floating_errors.h"
+#include "composit/execute/signature.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
@@ -59,6 +61,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     if (options_.threads <= 0) options_.threads = default_threads();
     parallel_for_ = parallel_for(options_.threads);
     check_placeholders(name_, inputs_, outputs_);
+    reported_ = signature_of(outputs_).reported;
     stages_->inlined = transforms::inline_calls(outputs_);
     simplified_ = transforms::simplify(stages_->inlined);
     auto lowered = transforms::lower(
@@ -139,8 +142,11 @@ runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
 std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) const {
     std::vector<Array> results;
     const runtime::Run run = run_of(arguments, results);
+    runtime::take_floating_flags();
     try {
         executable_->run(run);
+        if (may_be_reported(runtime::take_floating_flags(), reported_))
+            report_floating_errors(with_values(arguments), {.threads = options_.threads});
     } catch (const IndexError& error) {
         rethrow_with_line(error, with_values(arguments));
     } catch (const LinAlgError& error) {

@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
+#include "composit/execute/floating_errors.h"
 #include "composit/execute/signature.h"
 
 #include <list>
@@ -203,24 +204,14 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
     return values;
 }
 
-}  // namespace
-
-std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
-    try {
-        return evaluate_without_blame(outputs, options);
-    } catch (const IndexError& error) {
-        rethrow_with_line(error, outputs);
-    } catch (const LinAlgError& error) {
-        rethrow_with_line(error, outputs);
-    }
-}
-
-std::vector<Array> evaluate_without_blame(const std::vector<Tensor>& outputs,
-                                          const Options& options) {
+// `reported`: the kinds of errors that any node of the graph wants to be told of.
+std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& options,
+                             uint8_t& reported) {
     Options resolved = options;
     if (resolved.threads <= 0) resolved.threads = default_threads();
     if (outputs.empty()) return {};
     Signature signature = signature_of(outputs);
+    reported = signature.reported;
     const PlanRef plan = cache().find(signature, resolved, runtime::backend(resolved.backend));
     {
         const std::lock_guard lock(plan->mutex);
@@ -232,6 +223,29 @@ std::vector<Array> evaluate_without_blame(const std::vector<Tensor>& outputs,
         }
     }
     return run(*plan, signature.leaves, resolved.threads);
+}
+
+}  // namespace
+
+std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
+    try {
+        runtime::take_floating_flags();
+        uint8_t reported = 0;
+        std::vector<Array> values = values_of(outputs, options, reported);
+        if (may_be_reported(runtime::take_floating_flags(), reported))
+            report_floating_errors(outputs, options);
+        return values;
+    } catch (const IndexError& error) {
+        rethrow_with_line(error, outputs);
+    } catch (const LinAlgError& error) {
+        rethrow_with_line(error, outputs);
+    }
+}
+
+std::vector<Array> evaluate_without_blame(const std::vector<Tensor>& outputs,
+                                          const Options& options) {
+    uint8_t reported = 0;
+    return values_of(outputs, options, reported);
 }
 
 PlanStatistics plan_statistics() { return cache().statistics(); }

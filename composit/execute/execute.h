@@ -111,6 +111,7 @@ class Compiled {
     std::shared_ptr<runtime::Executable> executable_;
     std::vector<int> argument_of_input_;  // of program_.inputs
     std::vector<Placement> placements_;
+    uint8_t reported_ = 0;  // kinds of floating-point errors that nodes want reported
 };
 
 }  // namespace composit::execute

@@ -1,6 +1,7 @@
 #include "composit/execute/job.h"
 
 #include "composit/execute/pool.h"
+#include "composit/runtime/floating_flags.h"
 #include "composit/runtime/interrupt.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ Job::Job(int64_t count, int64_t parts, const Task& task)
 
 void Job::work(bool is_caller) {
     const bool was_inside = std::exchange(inside_task, true);
+    if (!is_caller) runtime::take_floating_flags();
     const size_t parts = runs_.size();
     for (size_t part = next_run_++; part < parts; part = next_run_++)
         work_on(runs_[part], is_caller);
@@ -47,7 +49,14 @@ void Job::work_on(Run& run, bool is_caller) {
         done += skipped;
         break;
     }
+    // Before the caller may hear that all is done.
+    if (!is_caller) note_flags();
     finish(done);
+}
+
+void Job::note_flags() {
+    const runtime::FloatingFlags raised = runtime::take_floating_flags();
+    if (raised != 0) floating_flags_.fetch_or(raised, std::memory_order_relaxed);
 }
 
 // Whether tasks after it are to run.
@@ -75,13 +84,15 @@ void Job::finish(int64_t tasks) {
 
 void Job::wait() {
     const auto is_done = [&] { return unfinished_.load(std::memory_order_acquire) == 0; };
-    if (spin_until(is_done)) return;
-    std::unique_lock lock(mutex_);
-    while (!done_.wait_for(lock, std::chrono::milliseconds(20), is_done)) {
-        lock.unlock();
-        note_interrupt();
-        lock.lock();
+    if (!spin_until(is_done)) {
+        std::unique_lock lock(mutex_);
+        while (!done_.wait_for(lock, std::chrono::milliseconds(20), is_done)) {
+            lock.unlock();
+            note_interrupt();
+            lock.lock();
+        }
     }
+    runtime::raise_floating_flags(floating_flags_.load(std::memory_order_relaxed));
 }
 
 void Job::rethrow() {

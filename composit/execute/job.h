@@ -30,7 +30,8 @@ class Job {
     // caller asks whether the work was interrupted; its word stops all.
     void work(bool is_caller);
 
-    // Until all tasks are done, by whomever.
+    // Until all tasks are done, by whomever. Floating-point flags that they raised are up on this
+    // thread then.
     void wait();
 
     // An interrupt, else the error of the lowest task that failed, whatever the threads did.
@@ -46,11 +47,14 @@ class Job {
     bool run_task(int64_t number, bool is_caller);
     void finish(int64_t tasks);
     void note_interrupt();
+    void note_flags();
 
     std::vector<Run> runs_;
     std::atomic<size_t> next_run_{0};
     std::atomic<int64_t> unclaimed_, unfinished_;
     std::atomic<bool> is_interrupted_{false};
+    std::atomic<unsigned> floating_flags_{
+        0};             // that tasks raised on other threads than the caller's
     const Task& task_;  // lives in the caller, who waits for all tasks
     std::mutex mutex_;
     std::condition_variable done_;

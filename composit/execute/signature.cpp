@@ -80,6 +80,7 @@ class Walk {
     }
 
     void write(const Node& node) {
+        if (node.error_handling()) signature_.reported |= node.error_handling()->reported();
         word(std::bit_cast<uint64_t>(&node.operation()));
         word(node.operands().size() << 32 | node.attributes().items().size());
         for (const Tensor& operand : node.operands()) write_tensor(operand);

@@ -14,6 +14,7 @@ namespace composit::execute {
 struct Signature {
     uint64_t hash = 0;  // of the roots' structural hashes: picks candidates
     std::vector<uint64_t> words;
+    uint8_t reported = 0;  // kinds of errors that any node wants reported; no part of the structure
     std::vector<const ir::Node*> leaves;  // constants and placeholders, alive while the graph is
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 const std::string empty_text;
 thread_local Interned location_now = nullptr;
+thread_local const ErrorHandling* error_handling_now = nullptr;
 
 uint64_t hash_type(const TensorType& type) {
     uint64_t h = hash_combine(static_cast<uint64_t>(type.dtype), type.weak ? 7 : 3);
@@ -129,6 +130,7 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->types_ = std::move(types);
     node->name_ = name;
     node->location_ = location_now;
+    node->error_handling_ = error_handling_now;
     return result;
 }
 
@@ -166,6 +168,7 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->types_ = node.types_;
     renamed->name_ = intern(name);
     renamed->location_ = node.location_;
+    renamed->error_handling_ = node.error_handling_;
     renamed->hash_ = node.hash_;
     return Ref<Node>(renamed);
 }
@@ -177,16 +180,23 @@ Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
         const TensorType& type = operands[i].type();
         is_alike = !type.weak && type == node.operands_[i].type();
     }
-    const LocationScope scope(node.location_);
+    const LocationScope scope(node);
     if (!is_alike)
         return make_node(*node.operation_, std::move(operands), node.attributes_, node.name());
     return make_typed_node(*node.operation_, std::move(operands), node.attributes_, node.types_,
                            node.name_);
 }
 
-LocationScope::LocationScope(Interned location)
-    : previous_(std::exchange(location_now, location)) {}
-LocationScope::~LocationScope() { location_now = previous_; }
+LocationScope::LocationScope(Interned location) : LocationScope(location, error_handling_now) {}
+LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling)
+    : previous_(std::exchange(location_now, location)),
+      previous_handling_(std::exchange(error_handling_now, error_handling)) {}
+LocationScope::LocationScope(const Node& node)
+    : LocationScope(node.location_, node.error_handling_) {}
+LocationScope::~LocationScope() {
+    location_now = previous_;
+    error_handling_now = previous_handling_;
+}
 Interned current_location() { return location_now; }
 
 std::vector<const Node*> topological_order(const std::vector<Tensor>& outputs) {

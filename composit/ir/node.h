@@ -36,6 +36,26 @@ std::ostream& operator<<(std::ostream& out, const TensorType& type);  // float32
 using Interned = const std::string*;
 Interned intern(std::string_view text);
 
+// How errors of floating point in a node are reported: stamped on it when it is made. What each
+// kind is answered with is the business of the front door that made the record, which lives as long
+// as the process. Null: nobody wants to hear of them.
+class ErrorHandling {
+  public:
+    enum Kind : uint8_t { divide = 1, over = 2, under = 4, invalid = 8 };
+
+    explicit ErrorHandling(uint8_t reported) : reported_(reported) {}
+    virtual ~ErrorHandling() = default;
+    ErrorHandling(const ErrorHandling&) = delete;
+    ErrorHandling& operator=(const ErrorHandling&) = delete;
+
+    uint8_t reported() const { return reported_; }  // the kinds that are not ignored
+    // That `kinds` of errors were met in `operation`. May throw: the evaluation fails with it.
+    virtual void report(const std::string& operation, uint8_t kinds, Interned line) const = 0;
+
+  private:
+    uint8_t reported_;
+};
+
 class Tensor {
   public:
     Tensor() = default;
@@ -81,8 +101,10 @@ class Node : public Counted<Node> {
     const std::vector<TensorType>& types() const { return types_->list; }
     const SharedTypes& shared_types() const { return types_; }
     int output_count() const { return static_cast<int>(types_->list.size()); }
-    const std::string& name() const;      // the user's, else empty
-    const std::string& location() const;  // "train.py:12", else empty
+    const std::string& name() const;             // the user's, else empty
+    const std::string& location() const;         // "train.py:12", else empty
+    Interned line() const { return location_; }  // the location's text
+    const ErrorHandling* error_handling() const { return error_handling_; }
     uint64_t structural_hash() const {
         return hash_;
     }  // operations, attributes, types, operands; no names, no leaf values
@@ -91,6 +113,7 @@ class Node : public Counted<Node> {
     static void release(const Node* node);
 
   private:
+    friend class LocationScope;
     friend Ref<Node> make_typed_node(const Operation&, std::vector<Tensor>, SharedAttributes,
                                      SharedTypes, Interned);
     friend Ref<Node> with_name(const Node&, std::string_view);
@@ -104,6 +127,7 @@ class Node : public Counted<Node> {
     SharedTypes types_;
     Interned name_ = nullptr;
     Interned location_ = nullptr;
+    const ErrorHandling* error_handling_ = nullptr;
     uint64_t hash_ = 0;
 };
 
@@ -133,17 +157,20 @@ Ref<Node> with_name(const Node& node, std::string_view name);
 // The operation of `node` on other operands, with its name and location.
 Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands);
 
-// The user's source line that nodes made on this thread are stamped with, while the scope lives.
-// Front doors set it.
+// The user's source line, and how errors are reported, that nodes made on this thread are stamped
+// with, while the scope lives. Front doors set it.
 class LocationScope {
   public:
-    explicit LocationScope(Interned location);
+    explicit LocationScope(Interned location);  // leaves the reporting as it is
+    LocationScope(Interned location, const ErrorHandling* error_handling);
+    explicit LocationScope(const Node& node);  // those of a node, whose place others take
     ~LocationScope();
     LocationScope(const LocationScope&) = delete;
     LocationScope& operator=(const LocationScope&) = delete;
 
   private:
     Interned previous_;
+    const ErrorHandling* previous_handling_;
 };
 Interned current_location();
 

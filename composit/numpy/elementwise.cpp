@@ -148,7 +148,8 @@ Tensor round(const Operand& x, int64_t decimals) {
 
 std::vector<Tensor> divmod(const Operand& x1, const Operand& x2) {
     return errors_as("divmod", [&] {
-        return std::vector<Tensor>{apply("floor_divide", {x1, x2}), apply("remainder", {x1, x2})};
+        return std::vector<Tensor>{apply("divmod_quotient", {x1, x2}),
+                                   apply("divmod_remainder", {x1, x2})};
     });
 }
 

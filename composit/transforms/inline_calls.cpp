@@ -35,7 +35,7 @@ std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& 
             differs = differs || !(operands.back() == operand);
         }
         if (!differs && !is_composite(*node)) continue;
-        const ir::LocationScope scope(ir::intern(node->location()));
+        const ir::LocationScope scope(*node);
         const Ref<Node> moved =
             differs ? ir::with_operands(*node, std::move(operands)) : Ref<Node>(node);
         if (is_composite(*node)) changed = true;

@@ -70,7 +70,7 @@ class Forward {
             any = any || tangents.back();
         }
         if (!any) return;
-        const ir::LocationScope scope(ir::intern(node.location()));
+        const ir::LocationScope scope(node);
         Tensors made = node.operation().jvp ? node.operation().jvp(node, tangents)
                                             : tangents_of(node, tangents);
         Tensors& known = known_[&node];

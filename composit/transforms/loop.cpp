@@ -350,7 +350,7 @@ Tensors change_bodies(const Tensors& tensors,
                              Body{parts.body.name, parts.body.parameters, results});
         }
         if (body.get() == &parts.body && operands == node->operands()) continue;
-        const ir::LocationScope scope(ir::intern(node->location()));
+        const ir::LocationScope scope(*node);
         Attributes attributes{{"body", body}, {"begin", parts.begin}, {"end", parts.end}};
         rebuilt.emplace(node, ir::outputs_of(ir::make_node(loop_operation(), operands,
                                                            std::move(attributes), node->name())));

@@ -70,7 +70,7 @@ class Representation {
     std::vector<Components> run(const Tensors& tensors) {
         for (const Node* node : ir::topological_order(tensors)) {
             if (done_.contains(node)) continue;
-            const ir::LocationScope scope(ir::intern(node->location()));
+            const ir::LocationScope scope(*node);
             done_[node] = components_of(*node);
         }
         std::vector<Components> result;
@@ -164,7 +164,7 @@ Tensors represent(const Tensors& outputs, bool constants_are_inputs) {
     Tensors result;
     const auto components = Representation(constants_are_inputs).run(outputs);
     for (size_t i = 0; i < outputs.size(); ++i) {
-        const ir::LocationScope scope(ir::intern(outputs[i].node().location()));
+        const ir::LocationScope scope(outputs[i].node());
         result.push_back(ops::to_storage(components[i], outputs[i].type()));
     }
     return result;

@@ -85,7 +85,7 @@ class Simplification {
         const auto& lengths = current.attributes().get<std::vector<int64_t>>("lengths");
         std::vector<int64_t> starts(current.operand(0).shape().size(), 0), steps(starts.size(), 1);
         for (int i = 0; i < wanted; ++i) starts[axis] += lengths[static_cast<size_t>(i)];
-        const ir::LocationScope scope(ir::intern(node.location()));
+        const ir::LocationScope scope(node);
         return ops::slice(current.operand(0), starts,
                           current.types()[static_cast<size_t>(wanted)].shape, steps);
     }
@@ -104,7 +104,7 @@ class Simplification {
     Tensor rewritten(const Node& node) const {
         const auto rules = rules_.find(node.operation().name);
         if (rules == rules_.end()) return {};
-        const ir::LocationScope scope(ir::intern(node.location()));
+        const ir::LocationScope scope(node);
         for (const SimplifyRule* rule : rules->second)
             if (Tensor result = rule->apply(node)) return result;
         return {};

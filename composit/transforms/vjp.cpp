@@ -73,7 +73,7 @@ class Reverse {
                 fail<TypeError>("vjp: operation '", ir::label(node),
                                 "' has no derivative; it is reached through ", described(node),
                                 ".");
-            const ir::LocationScope scope(ir::intern(node.location()));
+            const ir::LocationScope scope(node);
             const std::vector<Tensor> gradients = found->second;  // `add` may move the map's slots
             const std::vector<Tensor> back = node.operation().vjp(node, gradients, wanted);
             for (size_t k = 0; k < back.size(); ++k)

@@ -63,7 +63,7 @@ class Batching {
             label(node) == node.operation().name ? ""
                                                  : " (operation " + node.operation().name + ")",
             ". Operations with one are required.");
-        const ir::LocationScope scope(ir::intern(node.location()));
+        const ir::LocationScope scope(node);
         std::vector<Tensor> results = node.operation().batch(node, operands, is_batched, size_);
         check_results(node, results);
         auto& outputs = batched_[&node];

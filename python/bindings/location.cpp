@@ -18,7 +18,7 @@ namespace {
 
 struct CodeFacts {
     bool is_internal = false;
-    std::string file;                   // base name
+    std::string path, file;             // whole, and the base name
     std::vector<ir::Interned> line_of;  // by instruction
 };
 
@@ -70,6 +70,7 @@ CodeFacts& facts_of(PyCodeObject* code) {
     if (const char* text = PyUnicode_AsUTF8(code->co_filename)) {
         const std::string_view path(text);
         facts.is_internal = is_internal(path);
+        facts.path = path;
         facts.file = path.substr(path.rfind('/') + 1);
     } else {
         PyErr_Clear();
@@ -78,12 +79,21 @@ CodeFacts& facts_of(PyCodeObject* code) {
     return cache().emplace(code, std::move(facts)).first->second;
 }
 
+std::unordered_map<ir::Interned, Place>& places() {
+    static auto* all = new std::unordered_map<ir::Interned, Place>;
+    return *all;
+}
+
 ir::Interned line_of(CodeFacts& facts, PyFrameObject* frame) {
     // Instructions are of two bytes; -1 is a frame that has not begun.
     const auto instruction = static_cast<size_t>((PyFrame_GetLasti(frame) + 2) / 2);
     if (instruction >= facts.line_of.size()) facts.line_of.resize(instruction + 1);
     ir::Interned& line = facts.line_of[instruction];
-    if (!line) line = ir::intern(facts.file + ":" + std::to_string(PyFrame_GetLineNumber(frame)));
+    if (!line) {
+        const int number = PyFrame_GetLineNumber(frame);
+        line = ir::intern(facts.file + ":" + std::to_string(number));
+        places().try_emplace(line, Place{facts.path, number});
+    }
     return line;
 }
 
@@ -121,6 +131,11 @@ ir::Interned user_location() {
     Py_DECREF(code);
     Py_DECREF(frame);
     return location;
+}
+
+Place place_of(ir::Interned location) {
+    const auto found = places().find(location);
+    return found == places().end() ? Place() : found->second;
 }
 
 PyObject* public_frame() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/ir/node.h"
+#include "error_handling.h"
 
 #include <Python.h>
 #include <string>
@@ -17,10 +18,19 @@ ir::Interned user_location();
 // as nanobind::python_error. Needs the interpreter's lock.
 void warn_user(const std::string& text);
 
-// While it lives, nodes made on this thread carry the user's line. A call guard of bound functions.
+// While it lives, nodes made on this thread carry the user's line and errstate. A call guard of
+// bound functions.
 struct Located {
-    ir::LocationScope scope{user_location()};
+    ir::LocationScope scope{user_location(), current_error_handling()};
 };
+
+// Where a location's text stands for; no path where it is not known. Two files of one base name
+// share their texts: it is the one that was met first.
+struct Place {
+    std::string path;
+    int line = 0;
+};
+Place place_of(ir::Interned location);
 
 // "message [train.py:41]", once: a message that ends with a line already is left as it is.
 std::string with_location(std::string_view message);

@@ -3,6 +3,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "composit/version.h"
+#include "error_handling.h"
 #include "held.h"
 #include "nn.h"
 #include "numpy.h"
@@ -61,5 +62,6 @@ NB_MODULE(_core, module) {
     bind_nn(nn);
     nb::module_ mosaic = module.def_submodule("mosaic", "composit/mosaic/*.h");
     bind_mosaic(mosaic);
+    bind_error_handling(module);
     explain_mismatches(module);
 }

@@ -2,6 +2,8 @@
 // always fits.
 #include "composit/ir/scalar/convert.h"
 
+#include "composit/ir/scalar/library_parts.h"
+
 namespace composit::ir::scalar {
 namespace {
 
@@ -13,7 +15,10 @@ Expr truncated(const Expr& x, DType dtype) {
     const bool has_fractions = dtype == DType::int32 && x.dtype() == DType::float64;
     const Expr is_above = has_fractions ? x > -limit - 1 : x >= -limit;
     const Expr fits = is_above & (x < limit);
-    return Expr::cast(select(fits, x, -limit), dtype);
+    // What does not fit becomes NaN, which raises the processor's flag.
+    const Expr one = Expr::constant(x.dtype(), 1);
+    const Expr fitting = (x * select(fits, one, parts::signaling_nan(x))).named("fitting");
+    return Expr::cast(select(equal(fitting, fitting), fitting, -limit), dtype);
 }
 
 Expr to_uint64(const Expr& x) {

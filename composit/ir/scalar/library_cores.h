@@ -31,18 +31,25 @@ struct LogArgument {
     Expr exponent;
 };
 LogArgument reduce_log(const Expr& x);
+// The same, but where x is not positive the exponent is NaN, and a flag is raised: see
+// signaling_nan.
+LogArgument reduce_log_and_signal(const Expr& x);
 // log(1 + fraction), relative error below an ulp, without its rounding to one number.
 Pair log_of_fraction(const Expr& fraction);
 // exponent * ln(2) + log(1 + fraction)
 Expr join_log(const LogArgument& argument);
 // log's values outside (0, inf): NaN below 0, -inf at 0, x itself at inf and NaN; `inside`
-// elsewhere.
+// elsewhere, which comes of reduce_log_and_signal.
 Expr log_limits(const Expr& x, const Expr& inside);
+// log2(x) for positive finite x.
+Expr log2_inside(const Expr& x);
 // log(x) for positive finite x, with what its rounding loses.
 Pair log_pair(const Expr& x);
 // log(1 + x) for finite x > -1; NaN for NaN.
 Expr log1p_inside(const Expr& x);
 Expr log1p_inside(const Pair& x);
+// The same, but NaN, with a flag raised, where x is -1 or less.
+Expr log1p_and_signal(const Expr& x);
 
 // |sin(pi x)| for float64, relative error about an ulp; NaN at infinities.
 Expr absolute_sin_of_pi(const Expr& x);

@@ -47,14 +47,16 @@ Expr arccosh_of_float64(const Expr& x) {
     const Expr near = t + square_root(t * (t + 2.0));
     const Expr inside =
         log1p_inside(select(is_large, x, near)) + select(is_large, constant_like(x, ln2), 0.0);
-    return select(x >= 1.0, select(x < infinity, inside, x), not_a_number);
+    const Expr one = constant_like(x, 1.0);
+    return select(x < infinity, inside * select(x >= 1.0, one, signaling_nan(x)), x);
 }
 
 Expr arctanh_of_float64(const Expr& x) {
     const Expr a = absolute(x).named("a");
-    const Expr inside = log1p_inside((a + a) / (1.0 - a)) * 0.5;
+    const Expr half = select(a < 1.0, constant_like(x, 0.5), signaling_nan(x));
+    const Expr inside = (log1p_inside((a + a) / (1.0 - a)) * half).named("inside");
     const Expr limit = select(equal(a, 1.0), infinity, constant_like(x, not_a_number));
-    return copysign(select(a < 1.0, inside, limit), x);
+    return copysign(select(equal(inside, inside), inside, limit), x);
 }
 
 }  // namespace

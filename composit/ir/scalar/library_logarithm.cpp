@@ -20,7 +20,10 @@ uint64_t mantissa_mask(const Expr& x) { return (uint64_t{1} << mantissa_bits(x))
 
 }  // namespace
 
-LogArgument reduce_log(const Expr& x) {
+namespace {
+
+// The exponent is `otherwise`, if given, where x is not positive.
+LogArgument reduced(const Expr& x, const Expr& otherwise) {
     const int width = mantissa_bits(x);
     const double lift = std::ldexp(1.0, width + 1);
     const Expr is_subnormal = x < smallest_normal(x);
@@ -38,10 +41,15 @@ LogArgument reduce_log(const Expr& x) {
     const Expr base_bits = bits_of_float(constant_like(x, base));
     const Expr biased = float_of_bits((cut >> width) | base_bits);
     const double offset = base + exponent_bias(x);
-    const Expr exponent =
-        biased - select(is_subnormal, constant_like(x, offset + width + 1), offset);
+    const Expr offsets = select(is_subnormal, constant_like(x, offset + width + 1), offset);
+    const Expr exponent = biased - (otherwise ? select(x > 0.0, offsets, otherwise) : offsets);
     return {fraction, exponent.named("exponent")};
 }
+
+}  // namespace
+
+LogArgument reduce_log(const Expr& x) { return reduced(x, Expr()); }
+LogArgument reduce_log_and_signal(const Expr& x) { return reduced(x, signaling_nan(x)); }
 
 Pair log_of_fraction(const Expr& f) {
     using namespace coefficients;
@@ -77,21 +85,29 @@ Pair log_pair(const Expr& x) {
 }
 
 Expr log_limits(const Expr& x, const Expr& inside) {
-    const Expr above = select(x < infinity, inside, x);
-    return select(x > 0.0, above, select(equal(x, 0.0), -infinity, constant_like(x, not_a_number)));
+    // The condition has to be the NaN itself: what a branch does not use, compilers leave out.
+    const Expr at_zero = select(equal(x, 0.0), -infinity, constant_like(x, not_a_number));
+    const Expr finite = select(equal(inside, inside), inside, at_zero);
+    return select(x < infinity, finite, x);
 }
 
-Expr log1p_inside(const Expr& x) { return log1p_inside(exact(x)); }
+namespace {
 
-Expr log1p_inside(const Pair& x) {
+Expr log1p_of_pair(const Pair& x, LogArgument (*reduce)(const Expr&)) {
     // What 1 + x loses, scaled like it, goes into the fraction. (Where k is large it is nothing.)
     Pair sum = two_sum(constant_like(x.high, 1.0), x.high);
     sum.low = sum.low + x.low;
-    LogArgument argument = reduce_log(sum.high);
+    LogArgument argument = reduce(sum.high);
     const Expr power = power_of_two(exponent_shift(x.high) - at_most(argument.exponent, 100.0));
     argument.fraction = fma(sum.low, power, argument.fraction).named("fraction");
     return join_log(argument);
 }
+
+}  // namespace
+
+Expr log1p_inside(const Expr& x) { return log1p_inside(exact(x)); }
+Expr log1p_inside(const Pair& x) { return log1p_of_pair(x, reduce_log); }
+Expr log1p_and_signal(const Expr& x) { return log1p_of_pair(exact(x), reduce_log_and_signal); }
 
 }  // namespace parts
 
@@ -100,43 +116,54 @@ namespace {
 using namespace parts;
 
 // log(x) * (factor + factor_low) + ..., in an order that keeps log2 of powers of two exact.
-Expr log_to_base(const Expr& x, const Pair& factor, const Pair& of_two) {
-    const LogArgument argument = reduce_log(x);
+Expr log_to_base(const LogArgument& argument, const Pair& factor, const Pair& of_two) {
     const Pair log = log_of_fraction(argument.fraction);
     const Expr& k = argument.exponent;
     const Expr low = fma(log.low, factor.high, fma(log.high, factor.low, k * of_two.low));
     const Expr fraction = fma(log.high, factor.high, low);
-    return log_limits(x, fma(k, of_two.high, fraction));
+    return fma(k, of_two.high, fraction);
+}
+
+Expr log2_of_reduced(const LogArgument& argument) {
+    const Expr& x = argument.fraction;
+    const Pair factor = is_float32(x)
+                            ? constant_pair(x, 0x1.715476p+0, 0x1.4ae0cp-26)
+                            : constant_pair(x, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+    return log_to_base(argument, factor, constant_pair(x, 1.0, 0.0));
+}
+
+Expr log10_of_reduced(const LogArgument& argument) {
+    const Expr& x = argument.fraction;
+    if (is_float32(x))
+        return log_to_base(argument, constant_pair(x, 0x1.bcb7b2p-2, -0x1.5b235ep-27),
+                           constant_pair(x, 0x1.344136p-2, -0x1.ec10cp-27));
+    return log_to_base(argument, constant_pair(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57),
+                       constant_pair(x, 0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59));
 }
 
 }  // namespace
 
+Expr parts::log2_inside(const Expr& x) { return log2_of_reduced(reduce_log(x)); }
+
 Expr log_of(const Expr& x) {
     require_float("log", x);
-    return log_limits(x, join_log(reduce_log(x)));
+    return log_limits(x, join_log(reduce_log_and_signal(x)));
 }
 
 Expr log2_of(const Expr& x) {
     require_float("log2", x);
-    const Pair factor = is_float32(x)
-                            ? constant_pair(x, 0x1.715476p+0, 0x1.4ae0cp-26)
-                            : constant_pair(x, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
-    return log_to_base(x, factor, constant_pair(x, 1.0, 0.0));
+    return log_limits(x, log2_of_reduced(reduce_log_and_signal(x)));
 }
 
 Expr log10_of(const Expr& x) {
     require_float("log10", x);
-    if (is_float32(x))
-        return log_to_base(x, constant_pair(x, 0x1.bcb7b2p-2, -0x1.5b235ep-27),
-                           constant_pair(x, 0x1.344136p-2, -0x1.ec10cp-27));
-    return log_to_base(x, constant_pair(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57),
-                       constant_pair(x, 0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59));
+    return log_limits(x, log10_of_reduced(reduce_log_and_signal(x)));
 }
 
 Expr log1p_of(const Expr& x) {
     require_float("log1p", x);
     // The result is x below half an ulp of 1, to the sign of zero.
-    const Expr inside = log_limits(x + 1.0, log1p_inside(x));
+    const Expr inside = log_limits(x + 1.0, log1p_and_signal(x));
     return select(absolute(x) < (is_float32(x) ? 0x1p-25 : 0x1p-54), x, inside);
 }
 

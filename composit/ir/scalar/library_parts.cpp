@@ -51,6 +51,11 @@ Expr scale_by_shifted(const Expr& x, const Expr& shifted) {
     return x * float_of_bits(half) * float_of_bits(rest);
 }
 
+Expr signaling_nan(const Expr& x) {
+    const uint64_t bits = is_float32(x) ? uint64_t{0x7fa00000} : uint64_t{0x7ff4000000000000};
+    return Expr::constant_bits(x.dtype(), {bits, 0});
+}
+
 Expr scale(const Expr& x, const Expr& n) { return scale_by_shifted(x, n + scale_shift(n)); }
 
 // Adding the shift, not converting: AVX2 has no conversion to 64-bit integers.

@@ -38,6 +38,10 @@ double rounding_shift(const Expr& x);
 double exponent_shift(const Expr& x);
 // 2^n, from n + exponent_shift(n); n must be an exponent of a normal number.
 Expr power_of_two(const Expr& shifted);
+// A NaN that raises the processor's flag for invalid operations in any arithmetic: by that an
+// evaluation notices errors (execute/floating_errors.h) which a definition handles by choosing
+// between values, which raises nothing. Choose between it and a factor.
+Expr signaling_nan(const Expr& x);
 // x * 2^n for an integral float n in ±2 * exponent_bias, rounded once, also where the result is
 // subnormal.
 Expr scale(const Expr& x, const Expr& n);

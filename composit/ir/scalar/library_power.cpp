@@ -36,7 +36,7 @@ using namespace parts;
 Pair power_exponent(const Expr& x, const Expr& y, bool is_for_float32) {
     const Expr limit = select(equal(x, 0.0), -infinity, x);  // log2 at 0, inf and NaN
     const Expr is_regular = (x > 0.0) & (x < infinity);
-    if (is_for_float32) return exact(y * select(is_regular, log2_of(x), limit));
+    if (is_for_float32) return exact(y * select(is_regular, log2_inside(x), limit));
     const Pair log = log2_pair(x);
     const Pair exponent = multiply(log, y);
     const Expr rough = y * select(is_regular, log.high, limit);
@@ -71,7 +71,7 @@ Expr power_limits(const Expr& x, const Expr& y, const Expr& magnitude) {
     const Expr plain = select(is_one & equal(y, y), 1.0, magnitude);
     const Expr with_sign = float_of_bits(bits_of_float(plain) ^ sign);
     const Expr is_undefined = (x < 0.0) & (x > -infinity) & ~is_integer;
-    const Expr result = select(is_undefined, not_a_number, with_sign);
+    const Expr result = with_sign * select(is_undefined, signaling_nan(x), 1.0);
     return select(equal(y, 0.0) | equal(x, 1.0), 1.0, result);
 }
 

@@ -115,10 +115,10 @@ Reduced reduce_float64(const Expr& x) {
     const Expr tail =
         total.low + (sum.low + ((low.low + losses.low) + (products[2].low + products[3].high)));
     const Pair turns = fast_two_sum(total.high, tail);
-    const Pair large =
-        multiply(turns, constant_pair(x, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54));
-    const Pair angle = {select(a < infinity, large.high, not_a_number), large.low};
-    return {bits_of_float(shifted), choose(a < 0.5, exact(a), angle)};
+    const Expr half_pi =
+        select(a < infinity, constant_like(x, 0x1.921fb54442d18p+0), signaling_nan(x));
+    const Pair large = multiply(turns, {half_pi, constant_like(x, 0x1.1a62633145c07p-54)});
+    return {bits_of_float(shifted), choose(a < 0.5, exact(a), large)};
 }
 
 Reduced reduce_wide(const Expr& x) {

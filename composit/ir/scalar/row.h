@@ -52,6 +52,21 @@ struct ComplexRules {
         pullback = {};
 };
 
+// Which errors of floating point NumPy reports of a function, as far as operands and result do not
+// say it: a NaN that no operand has is invalid, an infinity of finite operands an overflow.
+struct Signals {
+    struct Pole {
+        int operand;
+        double at;
+    };
+    std::vector<Pole> poles = {};  // where an infinity is a division by zero; so is, of integers,
+                                   // the operand itself
+    bool is_silent = false;        // NaN and infinities of its own are no errors
+    // A result below the normal numbers, of operands that are normal, was rounded.
+    bool may_underflow = false;
+    std::string reported_as = {};  // empty: the row's name
+};
+
 struct Row {
     std::string name;  // NumPy's, or the field's where NumPy has none
     std::vector<std::string> aliases = {};
@@ -76,6 +91,7 @@ struct Row {
     // Asks for the neighbours of a float: in float32 a 16-bit float has others. Any other row
     // computes 16-bit floats in float32 and rounds the result.
     bool depends_on_dtype = false;
+    Signals signals = {};
     RowMemo memo = {};  // filled by use
 };
 

@@ -16,6 +16,7 @@ std::vector<Row> table_rows() {
                     std::make_move_iterator(more.end()));
     }
     add_complex_rules(rows);
+    add_signals(rows);
     return rows;
 }
 

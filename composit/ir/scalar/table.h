@@ -26,6 +26,8 @@ std::vector<Row> trigonometric_rows();
 std::vector<Row> complex_rows();
 // Gives rows what they mean for complex operands.
 void add_complex_rules(std::vector<Row>& rows);
+// Says which errors of floating point they report.
+void add_signals(std::vector<Row>& rows);
 
 // ----- shorthand for rows
 using X = const std::vector<Expr>&;

@@ -1,6 +1,7 @@
 // The table's arithmetic: sums, products, quotients, and what is exactly rounded besides.
 #include "composit/ir/scalar/convert.h"
 #include "composit/ir/scalar/function.h"
+#include "composit/ir/scalar/library_parts.h"
 #include "composit/ir/scalar/table.h"
 
 #include <limits>
@@ -14,14 +15,31 @@ Expr safe_divisor(const Expr& b) {
     return select(is_signed_integer(b.dtype()) ? is_zero | equal(b, -1) : is_zero, 1.0, b);
 }
 
+// Whether an integer is zero, found by a division that raises the processor's flag if it is; so
+// does a sum if `overflows`, which may be empty.
+Expr is_zero_and_signals(const Expr& b, const Expr& overflows = {}) {
+    const Expr one = Expr::constant(DType::float32, 1);
+    const Expr inverse = one / Expr::cast(b, DType::float32);
+    if (!overflows) return absolute(inverse) > 2.0;
+    return absolute(inverse + select(overflows, parts::signaling_nan(one), 0.0)) > 2.0;
+}
+
+// Of the least integer and -1: the one quotient that does not fit.
+Expr overflows_when_divided(const Expr& a, const Expr& b) {
+    if (!is_signed_integer(a.dtype())) return {};
+    const auto least = static_cast<int64_t>(UINT64_MAX << (8 * size_of(a.dtype()) - 1));
+    return equal(a, Expr::constant_integer(a.dtype(), least)) & equal(b, -1);
+}
+
 Expr truncated_quotient(const Expr& a, const Expr& b) {
-    const Expr quotient = select(equal(b, 0), 0.0, a / safe_divisor(b));
+    const Expr is_zero = is_zero_and_signals(b, overflows_when_divided(a, b));
+    const Expr quotient = select(is_zero, 0.0, a / safe_divisor(b));
     return is_signed_integer(b.dtype()) ? select(equal(b, -1), -a, quotient) : quotient;
 }
 
 Expr truncated_remainder(const Expr& a, const Expr& b) {
     if (is_float(a)) return Expr::make(Op::remainder, {a, b});
-    return select(equal(b, 0), 0.0, Expr::make(Op::remainder, {a, safe_divisor(b)}));
+    return select(is_zero_and_signals(b), 0.0, Expr::make(Op::remainder, {a, safe_divisor(b)}));
 }
 
 Expr has_other_sign(const Expr& remainder, const Expr& b) {
@@ -64,7 +82,8 @@ Expr reciprocal_value(const Expr& x) {
     const Bits at_zero = evaluate({convert(infinity, x.dtype())}, {})[0];
     const bool is_signed = is_signed_integer(x.dtype());
     const Expr is_unit = equal(is_signed ? absolute(x) : x, 1);
-    return select(equal(x, 0), Expr::constant_bits(x.dtype(), at_zero), select(is_unit, x, 0.0));
+    return select(is_zero_and_signals(x), Expr::constant_bits(x.dtype(), at_zero),
+                  select(is_unit, x, 0.0));
 }
 
 Expr sign_value(const Expr& x) {
@@ -150,6 +169,23 @@ std::vector<Row> arithmetic_rows() {
          "x1 / x2, of integers in float64",
          [](X x) { return x[0] / x[1]; },
          [](X x, Y y) { return Exprs{1.0 / x[1], -y / x[1]}; }},
+        {"divmod_quotient",
+         {},
+         2,
+         real_arithmetic,
+         {{-3, 3}, {0.5, 3}},
+         "the first result of divmod: floor_divide",
+         [](X x) { return floor_quotient(x[0], x[1]); },
+         {},
+         true},
+        {"divmod_remainder",
+         {},
+         2,
+         real_arithmetic,
+         {{2.1, 2.9}, {0.8, 0.9}},
+         "the second result of divmod: remainder",
+         [](X x) { return floor_remainder(x[0], x[1]); },
+         [](X x, Y) { return Exprs{one_like(x[0]), -call("floor_divide", {x[0], x[1]})}; }},
         {"fabs",
          {},
          1,

@@ -127,6 +127,13 @@ def __getattr__(name):
         "dtype",
         "finfo",
         "iinfo",
+        "errstate",
+        "geterr",
+        "geterrcall",
+        "seterr",
+        "seterrcall",
+        "getbufsize",
+        "setbufsize",
     ):
         return value
     raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")

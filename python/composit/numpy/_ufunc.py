@@ -245,7 +245,7 @@ def ufuncs() -> dict[str, Ufunc | PairUfunc]:
         for name in (row.name, *row.aliases):
             single[name] = ufunc
     pairs = {
-        "divmod": ("floor_divide", "remainder"),
+        "divmod": ("divmod_quotient", "divmod_remainder"),
         "frexp": ("frexp_mantissa", "frexp_exponent"),
         "modf": ("modf_fraction", "modf_integer"),
     }

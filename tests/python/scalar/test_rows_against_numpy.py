@@ -233,6 +233,8 @@ def same_bits(a, b):
 
 # Rows that are one result of a function of NumPy's.
 RESULTS = {
+    "divmod_quotient": ("divmod", 0),
+    "divmod_remainder": ("divmod", 1),
     "frexp_mantissa": ("frexp", 0),
     "frexp_exponent": ("frexp", 1),
     "modf_fraction": ("modf", 0),
@@ -245,7 +247,7 @@ def numpy_function(name):
         return np.where
     if name in RESULTS:
         function, result = RESULTS[name]
-        return lambda x: getattr(np, function)(x)[result]
+        return lambda *x: getattr(np, function)(*x)[result]
     return getattr(umath, name, None)
 
 

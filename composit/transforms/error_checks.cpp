@@ -1,0 +1,253 @@
+#include "composit/transforms/error_checks.h"
+
+#include "composit/ir/operation.h"
+#include "composit/ops/components.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/loop.h"
+#include "composit/transforms/transforms.h"
+
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace composit::transforms {
+namespace {
+
+using ir::DType;
+using ir::Node;
+using ir::kernel::Combiner;
+using ir::scalar::RowRef;
+using Kind = ir::ErrorHandling::Kind;
+using Tensors = std::vector<Tensor>;
+
+Tensor both(const Tensor& a, const Tensor& b) { return ops::map("logical_and", {a, b}); }
+Tensor negation(const Tensor& a) { return ops::map("logical_not", {a}); }
+// Of conditions of which some are absent; absent where all are.
+Tensor any_of(const Tensor& a, const Tensor& b) {
+    return !a ? b : !b ? a : ops::map("logical_or", {a, b});
+}
+Tensor all_of(const Tensor& a, const Tensor& b) { return !a ? b : !b ? a : both(a, b); }
+
+Tensor number(DType dtype, double value) { return ir::constant(ir::Array::scalar(dtype, value)); }
+
+ops::Axes all_axes(const Tensor& x) {
+    ops::Axes axes(static_cast<size_t>(x.rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+    return axes;
+}
+Tensor anywhere(const Tensor& condition) {
+    return condition.rank() == 0 ? condition
+                                 : ops::reduce(Combiner::any, condition, all_axes(condition));
+}
+
+Tensor is_nan(const Tensor& x) { return ops::map("isnan", {x}); }
+Tensor is_infinite(const Tensor& x) { return ops::map("isinf", {x}); }
+Tensor is_finite(const Tensor& x) { return ops::map("isfinite", {x}); }
+
+bool is_operation(const Node& node, std::string_view name) { return node.operation().name == name; }
+
+std::string name_in_reports(const Node& node) {
+    if (is_operation(node, "astype")) return "cast";
+    if (is_operation(node, "reduce")) return "reduce";
+    if (is_operation(node, "scan")) return "accumulate";
+    if (!is_operation(node, "map")) return ir::label(node);
+    const auto& row = node.attributes().get<RowRef>("row");
+    return row->signals.reported_as.empty() ? row->name : row->signals.reported_as;
+}
+
+class Checks {
+  public:
+    Checks(const Node& node, uint8_t kinds) : node_(node), kinds_(kinds) {}
+
+    bool wants(Kind kind) const { return (kinds_ & kind) != 0; }
+    void add(Kind kind, const Tensor& condition) {
+        if (condition && wants(kind))
+            made_.push_back({name_in_reports(node_), node_.line(), node_.error_handling(), kind,
+                             anywhere(condition)});
+    }
+    std::vector<ErrorCheck> take() { return std::move(made_); }
+
+  private:
+    const Node& node_;
+    uint8_t kinds_;
+    std::vector<ErrorCheck> made_;
+};
+
+// Where an operand is at one of the row's poles.
+Tensor at_pole(const RowRef& row, const Tensors& x) {
+    Tensor result;
+    for (const auto& pole : row->signals.poles) {
+        const Tensor& operand = x[static_cast<size_t>(pole.operand)];
+        result = any_of(result, ops::map("equal", {operand, number(operand.dtype(), pole.at)}));
+    }
+    return result;
+}
+
+double smallest_normal(DType dtype) {
+    switch (dtype) {
+        case DType::float16: return 0x1p-14;
+        case DType::float64:
+        case DType::complex128: return std::numeric_limits<double>::min();
+        default: return static_cast<double>(std::numeric_limits<float>::min());
+    }
+}
+
+Tensor is_normal_number(const Tensor& x) {
+    const Tensor magnitude = ops::map("absolute", {x});
+    const Tensor least = number(magnitude.dtype(), smallest_normal(x.dtype()));
+    return both(is_finite(x), ops::map("greater_equal", {magnitude, least}));
+}
+
+void check_floats(const RowRef& row, const Tensors& x, const Tensor& y, Checks& checks) {
+    if (row->signals.is_silent) return;
+    Tensor has_nan, has_finite;
+    for (const Tensor& operand : x) {
+        if (!ir::is_inexact(operand.dtype())) continue;
+        has_nan = any_of(has_nan, is_nan(operand));
+        has_finite = all_of(has_finite, is_finite(operand));
+    }
+    const Tensor pole = at_pole(row, x);
+    Tensor infinite = is_infinite(y);
+    infinite = all_of(infinite, has_finite);
+    if (pole) checks.add(Kind::divide, both(infinite, pole));
+    checks.add(Kind::over, pole ? both(infinite, negation(pole)) : infinite);
+    if (row->signals.may_underflow && checks.wants(Kind::under) && !ir::is_complex(y.dtype())) {
+        Tensor tiny = both(negation(is_normal_number(y)), is_finite(y));
+        for (const Tensor& operand : x)
+            if (ir::is_inexact(operand.dtype()) || x.size() > 1)
+                tiny = both(tiny, is_normal_number(ops::astype(operand, y.dtype())));
+        checks.add(Kind::under, tiny);
+    }
+    checks.add(Kind::invalid, has_nan ? both(is_nan(y), negation(has_nan)) : is_nan(y));
+}
+
+void check_integers(const RowRef& row, const Tensors& x, Checks& checks) {
+    const Tensor pole = at_pole(row, x);
+    if (!pole) return;
+    const DType dtype = x[0].dtype();
+    if (!ir::is_integer(dtype)) return;
+    if (row->name != "power") checks.add(Kind::divide, pole);
+    if (row->name == "reciprocal") checks.add(Kind::invalid, pole);  // infinity becomes an integer
+    const bool gives_quotient = row->name == "floor_divide" || row->name == "divmod_quotient";
+    if (!gives_quotient || !ir::is_signed_integer(dtype)) return;
+    // The one quotient that does not fit: of the least integer and -1.
+    const Tensor minus = ops::map("equal", {x[1], number(dtype, -1)});
+    const Tensor less_than_zero = ops::map("less", {x[0], number(dtype, 0)});
+    const Tensor own_negative = ops::map("equal", {x[0], ops::map("negative", {x[0]})});
+    checks.add(Kind::over, both(minus, both(less_than_zero, own_negative)));
+}
+
+void check_map(const Node& node, Checks& checks) {
+    const auto& row = node.attributes().get<RowRef>("row");
+    const ir::scalar::Signature& signature = ops::map_signature(node);
+    const Tensor y(Ref<Node>(&node), 0);
+    Tensors x;
+    for (size_t i = 0; i < signature.operands.size(); ++i)
+        x.push_back(ops::astype(node.operand(static_cast<int>(i)), signature.operands[i]));
+    if (ir::is_inexact(signature.result)) return check_floats(row, x, y, checks);
+    if (ir::is_integer(signature.result)) return check_integers(row, x, checks);
+}
+
+// Where a float fits an integer dtype, as the processor's conversion sees it: narrow types go
+// through int32, unsigned ones of 32 bits through int64.
+Tensor fits(const Tensor& x, DType to) {
+    const Tensor wide = ops::astype(x, DType::float64);
+    const bool is_wide = ir::size_of(to) == 8 || to == DType::uint32;
+    const double above = to == DType::uint64 ? 0x1p64 : is_wide ? 0x1p63 : 0x1p31;
+    const Tensor high = ops::map("less", {wide, number(DType::float64, above)});
+    const Tensor low = is_wide ? ops::map("greater_equal", {wide, number(DType::float64, -0x1p63)})
+                               : ops::map("greater", {wide, number(DType::float64, -0x1p31 - 1)});
+    return both(high, low);
+}
+
+void check_cast(const Node& node, Checks& checks) {
+    const Tensor& x = node.operand(0);
+    const Tensor y(Ref<Node>(&node), 0);
+    const DType to = y.dtype();
+    if (ir::is_integer(to) && ir::is_inexact(x.dtype())) {
+        const Tensor real = ir::is_complex(x.dtype()) ? ops::map("real", {x}) : x;
+        return checks.add(Kind::invalid, negation(fits(real, to)));
+    }
+    if (!ir::is_inexact(to) || ir::size_of(to) >= ir::size_of(x.dtype())) return;
+    const Tensor infinite = is_infinite(y);
+    checks.add(Kind::over, ir::is_inexact(x.dtype()) ? both(infinite, is_finite(x)) : infinite);
+    if (!checks.wants(Kind::under) || ir::is_complex(to) || !ir::is_inexact(x.dtype())) return;
+    const Tensor changed = ops::map("not_equal", {ops::astype(y, x.dtype()), x});
+    checks.add(Kind::under, both(changed, both(is_finite(x), negation(is_normal_number(y)))));
+}
+
+// Sums and products of many: whether operands were fit is asked along the same axes.
+void check_reduce(const Node& node, Checks& checks) {
+    const Tensor& x = node.operand(0);
+    const Tensor y(Ref<Node>(&node), 0);
+    const auto combiner = static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
+    if (!ir::is_inexact(y.dtype())) return;
+    if (combiner != Combiner::sum && combiner != Combiner::product) return;
+    const auto among = [&](Combiner how, const Tensor& condition) {
+        return ops::reduce(how, condition, node.attributes().get<ops::Axes>("axes"),
+                           node.attributes().get<bool>("keepdims"));
+    };
+    checks.add(Kind::over, both(is_infinite(y), among(Combiner::all, is_finite(x))));
+    checks.add(Kind::invalid, both(is_nan(y), negation(among(Combiner::any, is_nan(x)))));
+}
+
+// Of what combines elements of several operands in ways that are not followed here: new infinities
+// and new NaN.
+void check_whole(const Node& node, Checks& checks) {
+    const Tensor y(Ref<Node>(&node), 0);
+    if (!ir::is_inexact(y.dtype())) return;
+    Tensor has_nan, all_finite;
+    for (const Tensor& x : node.operands()) {
+        if (!ir::is_inexact(x.dtype())) continue;
+        has_nan = any_of(has_nan, anywhere(is_nan(x)));
+        all_finite = all_of(all_finite, negation(anywhere(negation(is_finite(x)))));
+    }
+    checks.add(Kind::over, all_of(anywhere(is_infinite(y)), all_finite));
+    const Tensor made_nan = anywhere(is_nan(y));
+    checks.add(Kind::invalid, has_nan ? both(made_nan, negation(has_nan)) : made_nan);
+}
+
+// The loop once more, with a state beside the others for each condition: whether it has held.
+std::vector<ErrorCheck> checks_of_loop(const Node& node, uint8_t kinds) {
+    const LoopParts parts(node);
+    std::vector<ErrorCheck> checks;
+    for (const Node* inner : ir::topological_order(parts.body.results))
+        for (ErrorCheck& check : error_checks(*inner, kinds)) checks.push_back(std::move(check));
+    if (checks.empty()) return {};
+    const auto states = static_cast<long>(parts.states);
+    auto body = std::make_shared<ir::Body>(parts.body);
+    body->name += "_checked";
+    Tensors operands = node.operands(), parameters;
+    for (ErrorCheck& check : checks) {
+        parameters.push_back(ir::input("happened", DType::boolean, {}));
+        body->results.push_back(any_of(parameters.back(), check.happened));
+    }
+    const Tensor no = ir::constant(ir::Array::zeros(DType::boolean, {}));
+    operands.insert(operands.begin() + states, checks.size(), no);
+    body->parameters.insert(body->parameters.begin() + 1 + states, parameters.begin(),
+                            parameters.end());
+    const Tensors made = loop(std::move(body), operands, parts.begin, parts.end);
+    for (size_t i = 0; i < checks.size(); ++i) checks[i].happened = made[parts.states + i];
+    return checks;
+}
+
+}  // namespace
+
+std::vector<ErrorCheck> error_checks(const Node& node, uint8_t kinds) {
+    if (is_loop(node)) return checks_of_loop(node, kinds);
+    if (!node.error_handling()) return {};
+    kinds &= node.error_handling()->reported();
+    if (kinds == 0) return {};
+    Checks checks(node, kinds);
+    if (is_operation(node, "map"))
+        check_map(node, checks);
+    else if (is_operation(node, "astype"))
+        check_cast(node, checks);
+    else if (is_operation(node, "reduce"))
+        check_reduce(node, checks);
+    else if (is_operation(node, "scan"))
+        check_whole(node, checks);
+    return checks.take();
+}
+
+}  // namespace composit::transforms

@@ -1,0 +1,96 @@
+#include "error_handling.h"
+
+#include "location.h"
+
+#include <Python.h>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace composit::python {
+namespace {
+
+namespace nb = nanobind;
+
+// What follow_errstate was given; never released, as nodes may outlive the interpreter.
+struct Source {
+    PyObject* variable = nullptr;
+    PyObject* settings = nullptr;
+    PyObject* report = nullptr;
+};
+Source source;
+
+constexpr std::array<const char*, 4> kind_names{"divide", "over", "under", "invalid"};
+
+class PythonErrorHandling final : public ir::ErrorHandling {
+  public:
+    PythonErrorHandling(uint8_t reported, const nb::object& settings)
+        : ErrorHandling(reported), settings_(settings.inc_ref().ptr()) {}
+
+    PyObject* settings() const { return settings_; }
+
+    void report(const std::string& operation, uint8_t kinds, ir::Interned line) const override {
+        const nb::gil_scoped_acquire acquired;
+        const Place place = place_of(line);
+        nb::handle(source.report)(nb::handle(settings_), operation.c_str(), kinds,
+                                  place.path.c_str(), place.line);
+    }
+
+  private:
+    PyObject* settings_;  // never released, as the record itself
+};
+
+// All that were ever asked for: few, but for callbacks of errstate, of which each has its own.
+std::vector<const PythonErrorHandling*>& known() {
+    static auto* all = new std::vector<const PythonErrorHandling*>;
+    return *all;
+}
+
+const ir::ErrorHandling* handling_of(const nb::object& settings) {
+    for (const PythonErrorHandling* each : known())
+        if (settings.equal(nb::handle(each->settings()))) return each;
+    uint8_t reported = 0;
+    for (size_t i = 0; i < kind_names.size(); ++i) {
+        const nb::object answer = settings[kind_names[i]];
+        if (std::string(nb::str(answer).c_str()) != "ignore")
+            reported |= static_cast<uint8_t>(1 << i);
+    }
+    known().push_back(new PythonErrorHandling(reported, settings));
+    return known().back();
+}
+
+// NumPy's capsules that were seen lately, each with a reference, so that an address never means two
+// of them.
+struct Seen {
+    PyObject* capsule = nullptr;
+    const ir::ErrorHandling* handling = nullptr;
+};
+std::array<Seen, 16> seen{};
+
+}  // namespace
+
+const ir::ErrorHandling* current_error_handling() {
+    if (!source.variable) return nullptr;
+    PyObject* capsule = nullptr;
+    if (PyContextVar_Get(source.variable, nullptr, &capsule) < 0) throw nb::python_error();
+    Seen& entry = seen[reinterpret_cast<uintptr_t>(capsule) / 64 % seen.size()];
+    if (entry.capsule == capsule) {
+        Py_DECREF(capsule);
+        return entry.handling;
+    }
+    const nb::object held = nb::steal(capsule);
+    const ir::ErrorHandling* handling = handling_of(nb::handle(source.settings)());
+    Py_XDECREF(entry.capsule);
+    entry = {held.inc_ref().ptr(), handling};
+    return handling;
+}
+
+void bind_error_handling(nb::module_& module) {
+    module.def("follow_errstate", [](nb::object variable, nb::object settings, nb::object report) {
+        source = {variable.release().ptr(), settings.release().ptr(), report.release().ptr()};
+    });
+}
+
+}  // namespace composit::python
