@@ -13,9 +13,12 @@ std::vector<Tensor> substitute(const std::vector<Tensor>& results, const std::ve
     internal_check(from.size() == to.size(), "substitute: ", from.size(), " tensors for ",
                    to.size());
     std::unordered_map<const Node*, Ref<Node>> rebuilt;
+    std::unordered_multimap<const Node*, size_t> places;
+    for (size_t i = 0; i < from.size(); ++i) places.emplace(&from[i].node(), i);
     const auto replacement = [&](const Tensor& tensor) -> Tensor {
-        for (size_t i = 0; i < from.size(); ++i)
-            if (from[i] == tensor) return to[i];
+        const auto [first, last] = places.equal_range(&tensor.node());
+        for (auto place = first; place != last; ++place)
+            if (from[place->second] == tensor) return to[place->second];
         const auto found = rebuilt.find(&tensor.node());
         return found == rebuilt.end() ? tensor : Tensor(found->second, tensor.output_index());
     };

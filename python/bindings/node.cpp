@@ -9,6 +9,8 @@
 #include "composit/ir/scalar/row.h"
 #include "location.h"
 
+#include <nanobind/stl/shared_ptr.h>
+
 namespace composit::python {
 namespace {
 
@@ -24,6 +26,8 @@ nb::object attribute_object(const ir::Attribute& attribute) {
                 return nb::cast(value->name);
             else if constexpr (std::is_same_v<T, std::shared_ptr<const ir::Body>>)
                 return nb::cast(std::const_pointer_cast<ir::Body>(value));
+            else if constexpr (std::is_same_v<T, ir::ConstantArray>)
+                return nb::cast(value.value());
             else if constexpr (std::is_same_v<T, bool>)
                 return nb::bool_(value);
             else

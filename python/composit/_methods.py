@@ -28,7 +28,7 @@ def _astype(
     copy: bool = True,
 ) -> LazyTensor:  # fmt: skip
     """Elements converted."""
-    if casting != "unsafe":
+    if not isinstance(casting, str) or casting != "unsafe":
         import numpy as np
 
         try:
@@ -188,6 +188,13 @@ def _imag(self: LazyTensor) -> LazyTensor:
     return cnp.imag(self)
 
 
+def _html(self: LazyTensor) -> str:
+    """What notebooks show: type and name, and behind a click the graph. Nothing is evaluated."""
+    from composit.visualization import html_of
+
+    return html_of(self)
+
+
 def attach() -> None:
     """Puts all of these on LazyTensor."""
     functions = [
@@ -212,6 +219,7 @@ def attach() -> None:
         "tolist": lambda self: self.evaluated().tolist(),
         "tobytes": _tobytes,
         "conj": lambda self: cnp.conjugate(self) if self.dtype.kind == "c" else self,
+        "_repr_html_": _html,
         "round": lambda self, decimals=0, out=None: cnp.round(self, decimals, out=out),
     }  # fmt: skip
     for name, method in methods.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from composit import _core
@@ -9,7 +10,28 @@ from composit._core import LazyTensor, with_location
 
 
 class Cache(dict):
-    """Values by tensor, found by the tensor's identity."""
+    """Values by tensor, found by the tensor's identity. evaluate(…, cache=) takes from it what was
+    computed before, and adds what it computes; tensors that were written since are computed."""
+
+    def __init__(self, values: Any = ()) -> None:
+        super().__init__()
+        self._nodes: dict[Any, tuple[Any, int]] = {}
+        for tensor, value in dict(values).items():
+            self[tensor] = value
+
+    def __setitem__(self, tensor: Any, value: Any) -> None:
+        super().__setitem__(tensor, value)
+        self._nodes[tensor] = _place(tensor)
+
+    def known(self) -> Iterator[tuple[Any, Any]]:
+        """The tensors that still are what they were, and their values."""
+        for tensor, value in self.items():
+            if self._nodes.get(tensor) == _place(tensor):
+                yield tensor, value
+
+
+def _place(tensor: Any) -> tuple[Any, int]:
+    return (tensor.node, tensor.output_index) if isinstance(tensor, LazyTensor) else (tensor, 0)
 
 
 def options(
@@ -77,17 +99,65 @@ def placeholder(name: str, shape: Any, dtype: Any = "float32") -> LazyTensor:
 
 def evaluate(
     *tensors: Any,
+    inputs: Mapping[Any, Any] | None = None,
+    cache: Cache | None = None,
     return_cache: bool = False,
     always_return_tuple: bool = False,
     backend: str = "interpreter",
     threads: int | None = None,
 ) -> Any:
-    """The values: an ndarray for one tensor, a list of them for several, computed together."""
+    """The values: an ndarray for one tensor, a list of them for several, computed together.
+
+    `inputs` (or a mapping behind the tensors) gives tensors of the graph other values for this
+    call: evaluate(y, {x: array}). `cache` holds what earlier calls computed, and receives what this
+    one does."""
+    if tensors and isinstance(tensors[-1], Mapping) and inputs is None:
+        *tensors, inputs = tensors  # type: ignore[assignment]
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise TypeError(
+            with_location(f"evaluate: inputs is {inputs!r}. A mapping from tensors is required.")
+        )
+    if cache is not None and not isinstance(cache, Cache):
+        raise TypeError(with_location(f"evaluate: cache is {cache!r}. A Cache is required."))
     outputs = [as_tensor(tensor) for tensor in tensors]
-    values = _core.evaluate(outputs, options(backend, threads))
+    targets = outputs
+    if inputs or cache:
+        targets = _with_values(outputs, inputs or {}, cache)
+    values = _core.evaluate(targets, options(backend, threads))
     result: Any = tuple(values) if always_return_tuple else values
     if len(values) == 1 and not always_return_tuple:
         result = values[0]
+    if cache is not None and not inputs:
+        for output, value in zip(outputs, values):
+            cache[output] = value
     if return_cache:
-        return result, Cache(zip(outputs, values))
+        return result, cache if cache is not None else Cache(zip(outputs, values))
     return result
+
+
+def _with_values(outputs: list[Any], inputs: Mapping[Any, Any], cache: Cache | None) -> list[Any]:
+    """The outputs over constants in place of the tensors whose values are given or known."""
+    import numpy as np
+
+    given, constants = [], []
+    for tensor, value in inputs.items():
+        if not isinstance(tensor, LazyTensor):
+            raise TypeError(
+                with_location(f"evaluate: {tensor!r} is given a value. A tensor is required.")
+            )
+        constant = as_tensor(np.asarray(value))
+        may_cast = np.can_cast(constant.dtype, tensor.dtype, "same_kind")
+        if constant.shape != tensor.shape or not may_cast:
+            raise ValueError(
+                with_location(
+                    f"evaluate: {tensor!r} is given {constant.dtype}{list(constant.shape)}. Its "
+                    "shape, and a dtype that casts to its own, are required."
+                )
+            )
+        given.append(tensor)
+        constants.append(_core.numpy.astype(constant, tensor.dtype))
+    if cache is not None and not inputs:
+        for tensor, value in cache.known():
+            given.append(tensor)
+            constants.append(_core.constant(value, tensor.name, False))
+    return _core.substitute(outputs, given, constants)

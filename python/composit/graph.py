@@ -9,12 +9,23 @@ from composit import _core
 from composit.multidigraph import MultiDiGraph
 
 
+def _filled(name: str) -> Any:
+    """An attribute of a GraphView that is made when it is first read."""
+
+    def read(view: Any) -> Any:
+        view._fill()
+        return getattr(view, name)
+
+    return property(read, lambda view, value: setattr(view, name, value))
+
+
 class GraphView(MultiDiGraph):
     """The graph of some tensors. Nodes have the attributes operation, shapes and dtypes, edges have
     source_output_index and sink_input_index; iteration is in topological order. Functions that
     change a graph return a MultiDiGraph and leave this one as it is."""
 
     def __init__(self, outputs: tuple[Any, ...]) -> None:
+        self._is_filled = True  # as far as the empty graph goes that this begins as
         super().__init__()
         self._outputs = list(outputs)
         self._order = _core.topological_order(outputs)
@@ -36,6 +47,11 @@ class GraphView(MultiDiGraph):
         )
         self._adopt(graph)
 
+    # networkx's algorithms read these.
+    _node = _filled("_nodes")
+    _succ = _filled("_successors")
+    _pred = _filled("_predecessors")
+
     @property
     def text(self) -> str:
         """The graph in the text form that parse reads."""
@@ -43,6 +59,12 @@ class GraphView(MultiDiGraph):
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_svg_(self) -> str | None:
+        """The picture, for notebooks; None where graphviz is missing."""
+        from composit.visualization import svg_of
+
+        return svg_of(self._outputs)
 
     def __len__(self) -> int:
         return len(self._order)

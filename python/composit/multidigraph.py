@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from composit.networkx_interface import NetworkxInterface, network_error
 from composit.persistent import PersistentMap
 from composit.views import DegreeView, EdgeView, NodeView
 from composit.visualization import default_visualize_edge as default_visualize_edge
@@ -16,16 +17,26 @@ Attributes = Mapping[str, Any]
 _nothing: Attributes = MappingProxyType({})
 
 
-class MultiDiGraph:
+class MultiDiGraph(NetworkxInterface):
     """Nodes (any hashable) and directed edges told apart by keys, both with attributes. Functions
-    that add or remove return a new graph."""
+    that add or remove return a new graph. `data` is what networkx makes graphs of."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, data: Any = None, multigraph_input: bool | None = None, **attributes: Any
+    ) -> None:
         # Node -> attributes; node -> successor -> key -> attributes; the same by predecessor.
         self._node = PersistentMap()
         self._succ = PersistentMap()
         self._pred = PersistentMap()
         self._attributes: dict[str, Any] = {}
+        if isinstance(data, MultiDiGraph):
+            self._adopt(data._copy())
+        elif data is not None:
+            import networkx  # type: ignore[import-untyped]
+
+            self._adopt(from_networkx(networkx.MultiDiGraph(data, multigraph_input)))
+        if attributes:
+            self._attributes = {**self._attributes, **attributes}
 
     # ----- changing: a new graph each
     def _fill(self) -> None:
@@ -42,6 +53,8 @@ class MultiDiGraph:
         return graph
 
     def _put_node(self, node: Any, attributes: Attributes) -> None:
+        if node is None:
+            raise ValueError("None cannot be a node")
         old = self._node.get(node)
         if old is None:
             self._succ = self._succ.set(node, {})
@@ -68,8 +81,9 @@ class MultiDiGraph:
                     self._pred = adjacency
             keys = neighbours.setdefault(there, {})
             if key is None:
-                numbers = [k for k in keys if isinstance(k, int)]
-                key = max(numbers) + 1 if numbers else 0
+                key = len(keys)  # networkx's rule
+                while key in keys:
+                    key += 1
             keys[key] = {**keys.get(key, {}), **attributes}
 
     def add_node(self, node: Any, **attributes: Any) -> MultiDiGraph:
@@ -98,8 +112,11 @@ class MultiDiGraph:
         """With edges: (source, sink), …, key, …, attributes or …, key, attributes."""
         graph = self._copy()
         owned: set = set()
-        for source, sink, *rest in edges:
-            own = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
+        for edge in edges:
+            if not 2 <= len(edge) <= 4:
+                raise network_error(f"Edge tuple {edge} must be a 2-tuple, 3-tuple or 4-tuple.")
+            source, sink, *rest = edge
+            own = _attributes_in(rest)
             key = rest[0] if rest else None
             graph._put_edge(source, sink, key, {**attributes, **own}, owned)
         return graph
@@ -230,7 +247,20 @@ class MultiDiGraph:
             return iter(self)
         if nbunch in self:
             return iter([nbunch])
-        return (node for node in nbunch if node in self)
+        return self._those_there(nbunch)
+
+    def _those_there(self, nodes: Any) -> Iterator[Any]:
+        if not isinstance(nodes, Iterable):
+            raise network_error(f"Node {nodes} is not in the graph.")
+        for node in nodes:
+            try:
+                is_there = node in self._node
+            except TypeError:
+                raise network_error(
+                    f"Node {node} in sequence nbunch is not a valid node."
+                ) from None
+            if is_there:
+                yield node
 
     def is_directed(self) -> bool:
         """True"""
@@ -254,9 +284,18 @@ class MultiDiGraph:
         graph = graph.add_edges_from(e for e in edges if e[0] in kept and e[1] in kept)
         return graph.add_attributes(**self._attributes)
 
-    def to_undirected(self, **options: Any) -> Any:
-        """networkx's undirected graph."""
-        return to_networkx(self).to_undirected(**options)
+    def to_undirected(self, reciprocal: bool = False, as_view: bool = False) -> Any:
+        """networkx's undirected graph; of edges in both directions only, where reciprocal."""
+        import networkx
+
+        result = networkx.MultiGraph(**self.graph)
+        result.add_nodes_from((node, dict(data)) for node, data in self.nodes(data=True))
+        result.add_edges_from(
+            (u, v, key, dict(data))
+            for u, v, key, data in self.edges(keys=True, data=True)
+            if not reciprocal or self.has_edge(v, u, key)
+        )
+        return result
 
     def __len__(self) -> int:
         self._fill()
@@ -287,8 +326,24 @@ class MultiDiGraph:
     def __hash__(self) -> int:
         return hash((frozenset(self), frozenset(self.edges(keys=True))))
 
+    def __str__(self) -> str:
+        named = f" named {self.name!r}" if self.name else ""
+        counts = f"{len(self)} nodes and {self.number_of_edges()} edges"
+        return f"{type(self).__name__}{named} with {counts}"
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {len(self)} nodes and {self.number_of_edges()} edges>"
+
+
+def _attributes_in(rest: list[Any]) -> dict[str, Any]:
+    """Takes the attributes off the end of what follows an edge's nodes."""
+    try:
+        own = dict(rest[-1]) if rest else {}
+    except (TypeError, ValueError):
+        return {}  # a key alone
+    if rest:
+        rest.pop()
+    return own
 
 
 def _without(neighbours: dict, other: Any, key: Any) -> dict:
@@ -297,15 +352,6 @@ def _without(neighbours: dict, other: Any, key: Any) -> dict:
     if not kept[other]:
         del kept[other]
     return kept
-
-
-def network_error(message: str) -> Exception:
-    """networkx's error class where networkx is installed, else a KeyError."""
-    try:
-        from networkx import NetworkXError  # type: ignore[import-untyped]
-    except ImportError:
-        return KeyError(message)
-    return NetworkXError(message)
 
 
 def topological_traversal(graph: MultiDiGraph) -> Iterator[Any]:
@@ -335,7 +381,7 @@ def from_networkx(graph: Any) -> MultiDiGraph:
 
 def to_networkx(graph: MultiDiGraph) -> Any:
     """A networkx.MultiDiGraph equal to this graph."""
-    import networkx  # type: ignore[import-untyped]
+    import networkx
 
     result = networkx.MultiDiGraph(**graph.graph)
     result.add_nodes_from((node, dict(data)) for node, data in graph.nodes(data=True))

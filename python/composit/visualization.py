@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Any
 
 from composit._core import with_location
 from composit.evaluation import as_tensor
+
+FORMATS = ("svg", "png", "pdf", "dot")
 
 
 def _graphviz() -> Any:
@@ -45,12 +48,29 @@ def _number(graph: Any, node: Any) -> int:
     return hash(node)
 
 
-def _write(digraph: Any, folder: str | None, file_name: str) -> str:
+def _write(digraph: Any, file_name: str, format: str) -> str:
+    if format == "dot":
+        return digraph.save(filename=f"{file_name}.dot")
     graphviz = _graphviz()
     try:
-        return digraph.render(filename=file_name, directory=folder, format="svg", cleanup=True)
+        return digraph.render(filename=file_name, format=format, cleanup=True)
     except graphviz.ExecutableNotFound:
-        return digraph.save(filename=f"{file_name}.gv", directory=folder)
+        return digraph.save(filename=f"{file_name}.gv")
+
+
+def _rendered(digraph: Any, file_name: str | None, format: str) -> None:
+    path = os.path.abspath(_write(digraph, file_name or f"graph-{os.getpid()}", format))
+    print(f"visualize: wrote {path}")
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        _graphviz().view(path)
+
+
+def _checked(format: Any) -> str:
+    if format not in FORMATS:
+        raise ValueError(
+            with_location(f"visualize: format is {format!r}. One of {FORMATS} is required.")
+        )
+    return format
 
 
 def visualize_graph(
@@ -62,25 +82,88 @@ def visualize_graph(
     render: bool = True,
     timeout: float = 1,
     file_name: str | None = None,
+    format: str = "svg",
 ) -> Any:
-    """A graphviz.Digraph of a MultiDiGraph. `render` writes an SVG file (its text where
-    the program dot is missing), says where, and opens it where there is a display."""
+    """A graphviz.Digraph of a MultiDiGraph, node by node. `render` writes a file of this format
+    (its text where the program dot is missing), says where, and opens it where there is a
+    display."""
+    _checked(format)
     digraph = graphviz_graph if graphviz_graph is not None else _graphviz().Digraph()
     for node in graph:
         visualize_node(digraph, graph, node)
     for edge in graph.edges:
         visualize_edge(digraph, graph, edge)
     if render:
-        path = os.path.abspath(_write(digraph, None, file_name or f"graph-{os.getpid()}"))
-        print(f"visualize: wrote {path}")
-        if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-            _graphviz().view(path)
+        _rendered(digraph, file_name, format)
     return digraph
 
 
-def visualize(*lazy_tensors: Any, render: bool = True, **options: Any) -> Any:
-    """The graph that the tensors reach; options as visualize_graph's."""
-    from composit.graph import GraphView
+def visualize(
+    *lazy_tensors: Any,
+    render: bool = True,
+    depth: int = 1,
+    fold: int = 200,
+    format: str = "svg",
+    file_name: str | None = None,
+    graphviz_graph: Any = None,
+    **options: Any,
+) -> Any:
+    """A graphviz.Digraph of the graph that the tensors reach, with types on its edges.
 
-    graph = GraphView(tuple(as_tensor(tensor) for tensor in lazy_tensors))
-    return visualize_graph(graph, render=render, **options)
+    So many levels of calls (wrap_as_operation) are clusters of what they compute, deeper ones are
+    boxes: depth=0 closes all. In graphs of more than `fold` nodes stretches that repeat are drawn
+    once, with how often they come. `render` writes a file of a `format` of svg, png, pdf and dot
+    (dot too where the program dot is missing), says where, and opens it where there is a display.
+    With visualize_node= or visualize_edge= these draw, as visualize_graph's.
+    """
+    _checked(format)
+    tensors = [as_tensor(tensor) for tensor in lazy_tensors]
+    if "visualize_node" in options or "visualize_edge" in options:
+        from composit.graph import GraphView
+
+        return visualize_graph(
+            GraphView(tuple(tensors)), render=render, format=format, file_name=file_name,
+            graphviz_graph=graphviz_graph, **options,
+        )  # fmt: skip
+    options.pop("timeout", None)
+    if options:
+        raise TypeError(
+            with_location(f"visualize() got an unexpected keyword argument {min(options)!r}")
+        )
+    from composit.drawing import drawn
+
+    make = _graphviz().Digraph if graphviz_graph is None else lambda: graphviz_graph
+    digraph, _ = drawn(tensors, make, depth, fold)
+    if render:
+        _rendered(digraph, file_name, format)
+    return digraph
+
+
+def svg_of(tensors: Any, depth: int = 1) -> str | None:
+    """The picture as SVG; None where graphviz, or its program dot, is missing."""
+    try:
+        import graphviz
+    except ImportError:
+        return None
+    if shutil.which("dot") is None:
+        return None
+    from composit.drawing import drawn
+
+    digraph, _ = drawn(list(tensors), graphviz.Digraph, depth)
+    return digraph.pipe(format="svg", encoding="utf-8")
+
+
+def html_of(tensor: Any) -> str:
+    """A tensor in a notebook: what it is, and behind a click the graph that leads to it."""
+    import html
+
+    text = f"<code>{html.escape(repr(tensor))}</code>"
+    closed = svg_of([tensor], 0)
+    if closed is None:
+        return text
+    opened = svg_of([tensor], 8) or closed
+    inner = closed[closed.find("<svg") :]
+    if "box3d" in closed or opened != closed:
+        more = opened[opened.find("<svg") :]
+        inner += f"<details><summary>calls, opened</summary>{more}</details>"
+    return f"{text}<details><summary>graph</summary>{inner}</details>"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import composit as cnp
+from composit.evaluation import Cache
 from composit.types import LazyTensor
 
 LIST = [1, 2, 3]
@@ -178,3 +179,41 @@ def test_no_warnings_on_import_and_use():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cnp.evaluate(cnp.exp(make(3)))
+
+
+def test_other_values_for_one_evaluation():
+    x = cnp.ones((2, 3), name="x")
+    y = cnp.exp(x) @ cnp.ones(3)
+    values = np.arange(6.0).reshape(2, 3)
+    expected = np.exp(values) @ np.ones(3)
+    for options in ({"inputs": {x: values}}, {"inputs": {x: values}, "backend": "cpp"}):
+        np.testing.assert_allclose(cnp.evaluate(y, **options), expected, rtol=1e-14)
+    np.testing.assert_allclose(cnp.evaluate(y, {x: values.astype(int)}), expected, rtol=1e-14)
+    _, two = cnp.evaluate(y, x, {x: values})
+    np.testing.assert_array_equal(two, values)
+    inner = y + 1
+    assert cnp.evaluate(inner, {y: [1, 2]}).tolist() == [2, 3]
+    assert cnp.evaluate(x).tolist() == [[1] * 3] * 2
+    for odd in (np.ones(3), values + 1j):
+        with pytest.raises(
+            ValueError, match=r"evaluate: LazyTensor\(.*\) is given .* Its shape, and"
+        ):
+            cnp.evaluate(y, {x: odd})
+    with pytest.raises(TypeError, match=r"evaluate: 'x' is given a value. A tensor is required"):
+        cnp.evaluate(y, {"x": values})
+    with pytest.raises(TypeError, match=r"evaluate: inputs is 3. A mapping from tensors is"):
+        cnp.evaluate(y, inputs=3)
+
+
+def test_a_cache_over_evaluations():
+    x = cnp.ones(3)
+    y = cnp.exp(x)
+    cache = Cache()
+    assert cnp.evaluate(y, cache=cache) is cache[y]
+    cache[y] = np.array([1.0, 2.0, 3.0])  # what is known is not computed
+    total, same = cnp.evaluate(y + 1, cache=cache, return_cache=True)
+    assert same is cache and total.tolist() == [2, 3, 4] and len(cache) == 2
+    z = x * 3
+    cnp.evaluate(z, cache=cache)
+    z[0] = 9  # what is known of z is known no longer
+    assert cnp.evaluate(z + 0, cache=cache).tolist() == [9, 3, 3]
