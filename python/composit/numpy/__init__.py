@@ -7,6 +7,7 @@ from composit._core import LazyTensor
 from composit.evaluation import evaluate
 from composit.numpy import fft, linalg, manipulation, random
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
+from composit.numpy.array_api import __array_api_version__, __array_namespace_info__
 from composit.numpy.assembling import *
 from composit.numpy.comparisons import *
 from composit.numpy.complex_parts import *
@@ -50,14 +51,14 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None)
     result = _core.numpy.clip(a, low, high)
     if dtype is not None:
         result = _core.numpy.astype(result, dtype)
-    return write_out("clip", result, out)
+    return write_out("clip", result, out, widens=True)
 
 
 def round(a, decimals=0, out=None):
     """Rounded to so many decimals, halves to even; negative ones are places before the point."""
     from composit.numpy._ufunc import write_out
 
-    return write_out("round", _core.numpy.round(a, _core.integer(decimals)), out)
+    return write_out("round", _core.numpy.round(a, _core.integer(decimals)), out, widens=True)
 
 
 around = round
