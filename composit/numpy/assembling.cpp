@@ -166,17 +166,27 @@ Tensor matvec(const Tensor& a, const Tensor& b) {
     return errors_as("matvec", [&] { return squeeze(matmul(a, expand_dims(b, -1)), -1); });
 }
 
+namespace {
+
+// The first vector of a product of two, as mathematics has it.
+Tensor conjugated(const Tensor& x) {
+    return ir::is_complex(x.dtype()) ? apply("conjugate", {x}) : x;
+}
+
+}  // namespace
+
 Tensor vecmat(const Tensor& a, const Tensor& b) {
     user_check(a.rank() >= 1 && b.rank() >= 2, "vecmat: a has shape ", a.shape(), ", b has shape ",
                b.shape(), ". At least 1 and 2 dimensions are required.");
-    return errors_as("vecmat", [&] { return squeeze(matmul(expand_dims(a, -2), b), -2); });
+    return errors_as("vecmat",
+                     [&] { return squeeze(matmul(expand_dims(conjugated(a), -2), b), -2); });
 }
 
 Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis) {
     user_check(a.rank() >= 1 && b.rank() >= 1, "vecdot: a has shape ", a.shape(), ", b has shape ",
                b.shape(), ". At least 1 dimension is required.");
     return errors_as("vecdot", [&] {
-        const Tensor left = moveaxis(a, axis, -1), right = moveaxis(b, axis, -1);
+        const Tensor left = moveaxis(conjugated(a), axis, -1), right = moveaxis(b, axis, -1);
         user_check(left.shape().back() == right.shape().back(), "vecdot: a has shape ", a.shape(),
                    ", b has shape ", b.shape(), ". Equal lengths along axis ", axis,
                    " are required.");

@@ -100,8 +100,6 @@ Pair operands_of(std::string_view function, const Tensor& a, const Tensor& v) {
         user_check(x.rank() == 1, function, ": an operand has shape ", x.shape(),
                    ". One dimension is required.");
         user_check(x.size() > 0, function, ": an operand cannot be empty.");
-        user_check<NotSupported>(!ir::is_complex(x.dtype()), function, ": ", x.dtype(),
-                                 " is not supported yet. A real dtype is required.");
     }
     const DType dtype = result_type({strong(a), strong(v)});
     const DType inner = dtype == DType::boolean ? DType::int64 : dtype;
@@ -114,7 +112,8 @@ Tensor element(const Tensor& x, int64_t i) { return squeeze(part(x, x.rank() - 1
 
 Tensor correlate(const Tensor& a, const Tensor& v, std::string_view mode) {
     return errors_as("correlate", [&] {
-        const Pair pair = operands_of("correlate", a, v);
+        const bool is_complex = ir::is_complex(v.dtype());
+        const Pair pair = operands_of("correlate", a, is_complex ? apply("conjugate", {v}) : v);
         const bool is_shorter = pair.a.size() < pair.v.size();
         const Ends ends = ends_of("correlate", mode, std::min(pair.a.size(), pair.v.size()));
         const Tensor result =

@@ -127,15 +127,17 @@ Tensor corrcoef(const Tensor& x, const Tensor& y, bool rowvar, std::optional<DTy
         Covariance how;
         how.rowvar = rowvar, how.dtype = dtype;
         const Tensor given = cov(x, y, how);
-        user_check<NotSupported>(!ir::is_complex(given.dtype()), "corrcoef: ", given.dtype(),
-                                 " is not supported yet. Real variables are "
-                                 "required.");
         return one_node("corrcoef", {given}, [](const Tensors& of) {
             const Tensor& c = of[0];
             if (c.rank() == 0) return c / c;
-            const Tensor deviation = apply("sqrt", {diagonal(c)});
+            const bool is_complex = ir::is_complex(c.dtype());
+            const Tensor variances = diagonal(c);
+            const Tensor deviation =
+                apply("sqrt", {is_complex ? apply("real", {variances}) : variances});
             const Tensor scaled = c / expand_dims(deviation, 1) / expand_dims(deviation, 0);
-            return clip(scaled, -1, 1);
+            if (!is_complex) return clip(scaled, -1, 1);
+            return apply("as_complex", {clip(apply("real", {scaled}), -1, 1),
+                                        clip(apply("imag", {scaled}), -1, 1)});
         });
     });
 }

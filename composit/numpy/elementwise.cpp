@@ -46,7 +46,7 @@ double element(const Array& array, int64_t i) {
 
 // What NumPy raises when it meets such an exponent; one that is computed is met by nobody.
 void check_exponent(const Tensor& x, const Tensor& y) {
-    const bool is_whole = !ir::is_inexact(x.dtype()) && ir::is_signed_integer(y.dtype());
+    const bool is_whole = ir::is_integer(result_type({x, y})) && ir::is_signed_integer(y.dtype());
     if (!is_whole || !ir::is_constant(y.node())) return;
     const Array exponents = ir::constant_value(y.node());
     for (int64_t i = 0; i < exponents.size(); ++i)
@@ -92,8 +92,17 @@ Tensor apply(std::string_view row, const std::vector<Operand>& operands) {
 
 Tensor apply_row(const scalar::RowRef& row, std::vector<Tensor> operands) {
     static const scalar::RowRef& power = scalar::table_row("power");
-    if (row == power && operands.size() == 2) check_exponent(operands[0], operands[1]);
-    return ops::map(row, std::move(operands));
+    static const scalar::RowRef& where = scalar::table_row("where");
+    if (row == where && operands.size() == 3 && operands[1].type().weak &&
+        operands[2].type().weak && !operands[0].type().weak) {
+        // The condition's dtype says nothing about the result's.
+        const auto both = promoted({operands[1], operands[2]});
+        operands = {operands[0], both[0], both[1]};
+    }
+    if (row != power || operands.size() != 2) return ops::map(row, std::move(operands));
+    Tensor result = ops::map(row, operands);
+    check_exponent(operands[0], operands[1]);
+    return result;
 }
 
 Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType dtype) {
@@ -106,11 +115,13 @@ Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType d
         check_integer_fits(row, x, dtype);
         converted.push_back(ops::astype(x, dtype));
     }
-    const Tensor result = ops::map(row, converted);
-    user_check<TypeError>(kind_rank(result.dtype()) <= kind_rank(dtype), row,
-                          ": no loop with this dtype exists: dtype=", dtype, " gives ",
-                          result.dtype(), ". Leave dtype out and convert the result.");
-    return ops::astype(result, dtype);
+    Tensor result = apply(row, {converted.begin(), converted.end()});
+    user_check<TypeError>(result.dtype() == dtype,
+                          "No loop matching the specified signature and casting was found for "
+                          "ufunc ",
+                          row, ": dtype=", dtype, " gives ", result.dtype(),
+                          ". Leave dtype out and convert the result.");
+    return result;
 }
 
 Tensor clip(const Operand& x, const Operand& low, const Operand& high) {

@@ -10,6 +10,7 @@
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
+#include <cmath>
 #include <limits>
 
 namespace composit::numpy {
@@ -18,13 +19,18 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
+// The value; an infinite one, of complex dtypes, is less or greater than all others.
+Tensor filling(DType dtype, double value) {
+    if (!ir::is_complex(dtype) || !std::isinf(value)) return scalar(dtype, value);
+    const Tensor part = scalar(ir::real_part_of(dtype), value);
+    return apply("as_complex", {part, part});
+}
+
 // x with NaN replaced; itself where its dtype has none.
-Tensor replaced(std::string_view function, const Tensor& x, double value) {
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), function, ": ", x.dtype(),
-                             " is not supported yet. A real dtype is required.");
+Tensor replaced(const Tensor& x, double value) {
     const Tensor given = strong(x);
     if (!ir::is_inexact(given.dtype())) return given;
-    return apply("where", {apply("isnan", {given}), scalar(given.dtype(), value), given});
+    return apply("where", {apply("isnan", {given}), filling(given.dtype(), value), given});
 }
 
 Tensor is_number(const Tensor& x) { return apply("logical_not", {apply("isnan", {x})}); }
@@ -35,10 +41,11 @@ Tensor extremum(std::string_view function, const Extremum& reduction, std::strin
                 double least, const Tensor& x, const Axis& axis, bool keepdims,
                 const Operand& initial, const Tensor& where) {
     return errors_as(function, [&] {
-        const Tensor values = replaced(function, x, least);
+        const Tensor values = replaced(x, least);
         if (!ir::is_inexact(values.dtype()))
             return reduction(values, axis, keepdims, initial, where);
-        const Operand start = where || initial ? Operand(least) : Operand();
+        const Operand start =
+            where || initial ? Operand(filling(values.dtype(), least)) : Operand();
         const Tensor found = any(is_number(x), axis, keepdims, where);
         user_check(initial || !where, function, ": reduction operation '", row,
                    "' does not have an identity, so to use a where mask one has to specify "
@@ -58,7 +65,7 @@ struct Argument {
 Tensor position(std::string_view function, const Argument& argument, double least, const Tensor& x,
                 std::optional<int64_t> axis, bool keepdims) {
     return errors_as(function, [&] {
-        const Tensor values = replaced(function, x, least);
+        const Tensor values = replaced(x, least);
         if (ir::is_inexact(values.dtype()) && values.size() > 0) {
             const Tensor nothing =
                 any(all(apply("isnan", {strong(x)}), axis ? Axis(*axis) : Axis()));
@@ -88,7 +95,9 @@ struct Given {
     Tensor x, where, mean;
 };
 
-Tensor variance(const Given& given, const Axis& axis, DType dtype, double ddof, bool keepdims) {
+// `total_dtype` is the dtype of the sum of squares, which are real.
+Tensor variance(const Given& given, const Axis& axis, DType dtype, DType total_dtype, double ddof,
+                bool keepdims) {
     const Tensor number = is_number(given.x);
     const Tensor zero = scalar(given.x.dtype(), 0);
     const Tensor values = apply("where", {number, given.x, zero});
@@ -100,8 +109,11 @@ Tensor variance(const Given& given, const Axis& axis, DType dtype, double ddof, 
     const Tensor deviation =
         ops::astype(apply("subtract", {ops::astype(values, dtype), centre}), given.x.dtype());
     const Tensor counted = apply("where", {number, deviation, zero});
-    const Tensor squares = apply("multiply", {counted, counted});
-    const Tensor total = sum(squares, axis, dtype, keepdims, {}, given.where);
+    const Tensor squares =
+        ir::is_complex(counted.dtype())
+            ? apply("real", {apply("multiply", {counted, apply("conjugate", {counted})})})
+            : apply("multiply", {counted, counted});
+    const Tensor total = sum(squares, axis, total_dtype, keepdims, {}, given.where);
     const Tensor count = sum(number, axis, DType::int64, keepdims, {}, given.where);
     const Tensor free = apply("subtract", {ops::astype(count, DType::float64), ddof});
     return apply("where", {apply("less_equal", {free, 0}), scalar(total.dtype(), not_a_number),
@@ -115,32 +127,29 @@ Tensor spread(std::string_view function, const Tensor& x, const Axis& axis,
     check_inexact(function, x, dtype);
     const Tensor values = strong(x);
     const DType to = dtype.value_or(values.dtype());
+    const DType total = dtype.value_or(ir::real_part_of(values.dtype()));
     Tensors operands{values};
     if (where) operands.push_back(where);
     if (mean) operands.push_back(strong(mean));
     return one_node(function, operands, [&](const Tensors& given) {
         const Tensor mask = where ? given[1] : Tensor();
-        return finish(
-            variance({given[0], mask, mean ? given.back() : Tensor()}, axis, to, ddof, keepdims));
+        return finish(variance({given[0], mask, mean ? given.back() : Tensor()}, axis, to, total,
+                               ddof, keepdims));
     });
 }
-
-void check_real(std::string_view function, const Tensor& x) { (void)replaced(function, x, 0); }
 
 }  // namespace
 
 Tensor nansum(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
               const Operand& initial, const Tensor& where) {
-    return errors_as("nansum", [&] {
-        return sum(replaced("nansum", x, 0), axis, dtype, keepdims, initial, where);
-    });
+    return errors_as("nansum",
+                     [&] { return sum(replaced(x, 0), axis, dtype, keepdims, initial, where); });
 }
 
 Tensor nanprod(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
                const Operand& initial, const Tensor& where) {
-    return errors_as("nanprod", [&] {
-        return prod(replaced("nanprod", x, 1), axis, dtype, keepdims, initial, where);
-    });
+    return errors_as("nanprod",
+                     [&] { return prod(replaced(x, 1), axis, dtype, keepdims, initial, where); });
 }
 
 Tensor nanmax(const Tensor& x, const Axis& axis, bool keepdims, const Operand& initial,
@@ -155,7 +164,6 @@ Tensor nanmin(const Tensor& x, const Axis& axis, bool keepdims, const Operand& i
 
 Tensor nanmean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bool keepdims,
                const Tensor& where) {
-    check_real("nanmean", x);
     if (!ir::is_inexact(x.dtype()))
         return errors_as("nanmean", [&] { return mean(x, axis, dtype, keepdims, where); });
     check_inexact("nanmean", x, dtype);
@@ -164,14 +172,13 @@ Tensor nanmean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bo
     return one_node("nanmean", operands, [&](const Tensors& given) {
         const Tensor mask = given.size() > 1 ? given[1] : Tensor();
         const Tensor number = is_number(given[0]);
-        return shared(sum(replaced("nanmean", given[0], 0), axis, dtype, keepdims, {}, mask),
+        return shared(sum(replaced(given[0], 0), axis, dtype, keepdims, {}, mask),
                       sum(number, axis, DType::int64, keepdims, {}, mask), 0);
     });
 }
 
 Tensor nanvar(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
               bool keepdims, const Tensor& where, const Tensor& mean) {
-    check_real("nanvar", x);
     if (ir::is_inexact(x.dtype()))
         return spread("nanvar", x, axis, dtype, ddof, keepdims, where, mean,
                       [](const Tensor& variance) { return variance; });
@@ -180,7 +187,6 @@ Tensor nanvar(const Tensor& x, const Axis& axis, std::optional<DType> dtype, dou
 
 Tensor nanstd(const Tensor& x, const Axis& axis, std::optional<DType> dtype, double ddof,
               bool keepdims, const Tensor& where, const Tensor& mean) {
-    check_real("nanstd", x);
     if (ir::is_inexact(x.dtype()))
         return spread("nanstd", x, axis, dtype, ddof, keepdims, where, mean,
                       [](const Tensor& variance) { return apply("sqrt", {variance}); });
@@ -196,12 +202,11 @@ Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
 }
 
 Tensor nancumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
-    return errors_as("nancumsum", [&] { return cumsum(replaced("nancumsum", x, 0), axis, dtype); });
+    return errors_as("nancumsum", [&] { return cumsum(replaced(x, 0), axis, dtype); });
 }
 
 Tensor nancumprod(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
-    return errors_as("nancumprod",
-                     [&] { return cumprod(replaced("nancumprod", x, 1), axis, dtype); });
+    return errors_as("nancumprod", [&] { return cumprod(replaced(x, 1), axis, dtype); });
 }
 
 }  // namespace composit::numpy

@@ -11,6 +11,7 @@
 #include "composit/numpy/operators.h"
 #include "composit/numpy/polynomials.h"
 #include "composit/numpy/reductions.h"
+#include "composit/numpy/sorting.h"
 #include "composit/ops/ops.h"
 #include "composit/ops/part.h"
 
@@ -43,13 +44,18 @@ Tensor poly(const Tensor& given) {
                    "poly: input must be 1d or non-empty square 2d array, not of shape ", shape,
                    ".");
         roots = inexact(shape.size() == 2 ? linalg::eigvals(roots) : roots);
-        user_check<NotSupported>(!ir::is_complex(roots.dtype()),
-                                 "poly: complex zeros are not "
-                                 "supported yet. Real ones are required.");
+        if (roots.dtype() == DType::float16) roots = ops::astype(roots, DType::float64);
+        // Pairs of conjugates give real coefficients.
+        bool is_real = false;
+        if (ir::is_complex(roots.dtype())) {
+            const Tensor paired = apply("equal", {sort(roots), sort(apply("conjugate", {roots}))});
+            is_real = truth("poly", all(paired), "complex zeros outside");
+        }
         const Tensor zero = zeros({1}, roots.dtype()), opposite = -roots;
         Tensor y = ones({1}, roots.dtype());
         for (int64_t i = 0; i < roots.size(); ++i)
             y = concatenate({y, zero}) + concatenate({zero, y * part(opposite, 0, i, 1)});
+        if (is_real) return apply("real", {y});
         return y;
     });
 }

@@ -92,8 +92,6 @@ void check_table(const Tensor& x, const Tensor& tested) {
 }  // namespace
 
 Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan) {
-    user_check<NotSupported>(!ir::is_complex(x.dtype()), "unique: ", x.dtype(),
-                             " is not supported yet. A real dtype is required.");
     const Tensor given = strong(x);
     const bool is_flat = !axis || given.rank() == 1;
     const int64_t at = axis ? normalize_axis("unique", *axis, given.rank()) : 0;

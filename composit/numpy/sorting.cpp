@@ -57,8 +57,7 @@ Tensor sort(const Tensor& x, std::optional<int64_t> axis) {
 Tensor sort_complex(const Tensor& x) {
     return errors_as("sort_complex", [&] {
         const Tensor values = strong(x);
-        user_check<NotSupported>(!ir::is_complex(values.dtype()), "sort_complex: ", values.dtype(),
-                                 " is not supported yet. A real dtype is required.");
+        if (ir::is_complex(values.dtype())) return sort(values);
         const bool is_narrow = ir::is_integer(values.dtype()) && ir::size_of(values.dtype()) <= 2;
         return ops::astype(sort(values), is_narrow ? DType::complex64 : DType::complex128);
     });

@@ -90,9 +90,11 @@ void find_strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands,
         if (!operands[i].type().weak || operands[i].dtype() != DType::int64 ||
             fits(operands[i], dtypes[i]))
             continue;
-        // Comparisons with a Python integer of any size are exact in NumPy; everything else refuses
-        // it.
-        if (row->types(row->name, {dtypes.begin(), dtypes.end()}).result != DType::boolean)
+        // Comparisons with a Python integer of any size are exact in NumPy; other loops of integers
+        // refuse it.
+        const auto loop = row->types(row->name, {dtypes.begin(), dtypes.end()});
+        if (!ir::is_integer(loop.operands[i])) continue;
+        if (loop.result != DType::boolean)
             fail<OverflowError>(row->name, ": Python integer ",
                                 *ir::constant_value(operands[i].node()).data_as<int64_t>(),
                                 " out of bounds for ", dtypes[i], ", the dtype of operand ", i,
@@ -145,8 +147,8 @@ std::vector<TensorType> infer_map(const std::vector<Tensor>& operands,
                                   const Attributes& attributes) {
     const RowRef& row = attributes.get<RowRef>("row");
     check_arity(row, operands);
-    Shape shape = broadcast_shape_of(row, operands);
-    return {{std::move(shape), specialisation_of(row, operands).signature.result}};
+    const DType dtype = specialisation_of(row, operands).signature.result;
+    return {{broadcast_shape_of(row, operands), dtype}};
 }
 
 // Operands whose shape broadcasting cannot change: all of one shape, or of one shape and of no
@@ -163,9 +165,9 @@ const Tensor* shape_of_all(const std::vector<Tensor>& operands) {
 // What infer_map finds, mostly without memory for it: a chain's nodes share their types.
 ir::SharedTypes types_of(const RowRef& row, const std::vector<Tensor>& operands) {
     const Tensor* widest = shape_of_all(operands);
+    const DType dtype = specialisation_of(row, operands).signature.result;
     Shape shape;
     if (!widest) shape = broadcast_shape_of(row, operands);
-    const DType dtype = specialisation_of(row, operands).signature.result;
     const Shape& found = widest ? widest->shape() : shape;
     for (const Tensor& x : operands) {
         const TensorType& type = x.type();

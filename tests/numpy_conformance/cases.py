@@ -21,7 +21,7 @@ class Row:
     element, or (`sums`) on the scale of the largest operand or result; `like` compares dtypes and
     shapes only; `changes` is the argument that the function writes; `options` are tried with some
     of the calls, beside those that parameters of these names get anyway; `of_tensors` tells whether
-    NumPy's own function may be called with tensors."""
+    NumPy's own function may be called with tensors; `note` says why results differ."""
 
     name: str
     calls: list[Call]
@@ -32,6 +32,7 @@ class Row:
     options: list = field(default_factory=list)
     without: tuple[str, ...] = ()
     of_tensors: bool = True
+    note: str = ""
 
     @cached_property
     def theirs(self) -> Callable:
@@ -101,7 +102,9 @@ def shown(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         inside = ", ".join(shown(item) for item in value[:4])
         inside += ", …" if len(value) > 4 else ""
-        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+        if isinstance(value, tuple):
+            return f"({inside},)" if len(value) == 1 else f"({inside})"
+        return f"[{inside}]"
     if isinstance(value, type):
         return value.__name__
     return getattr(value, "__name__", None) or repr(value)
@@ -256,8 +259,18 @@ def with_outputs(row: Row) -> Iterator[Case]:
         if has_one and np.ndim(made):
             extra = {"out": np.ones(made.shape, made.dtype), "where": array("bool", made.shape)}
             yield Case(row, "out=", arguments, {**keywords, **extra}, row.theirs, row.ours)
-            yield Case(row, "out=", arguments, {**keywords, "where": extra["where"]}, row.theirs,
-                       row.ours)  # fmt: skip
+            masked = {**keywords, "where": extra["where"]}
+            yield Case(row, "out=", arguments, masked, filled(row.theirs), row.ours)
+
+
+def filled(ufunc: np.ufunc) -> Callable:
+    """The ufunc, whose where= leaves zeros elsewhere, not what was in memory."""
+
+    def call(*arguments: Any, where: Any, **keywords: Any) -> Any:
+        like = ufunc(*arguments, **keywords)
+        return ufunc(*arguments, **keywords, where=where, out=np.zeros_like(like))
+
+    return call
 
 
 def in_other_words(row: Row) -> Iterator[Case]:

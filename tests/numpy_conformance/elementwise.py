@@ -86,7 +86,8 @@ def ufuncs():
         if name in MATRICES:
             yield Row(name, of_matrices(name), sums=True)
         else:
-            yield Row(name, of_two() if getattr(np, name).nin == 2 else of_one())
+            note = "of +0 and -0, either" if name in ("maximum", "minimum", "fmax", "fmin") else ""
+            yield Row(name, of_two() if getattr(np, name).nin == 2 else of_one(), note=note)
 
 
 def composed():

@@ -227,13 +227,15 @@ def norms():
 def transforms():
     one = [((array(d, s),), {}) for d in DTYPES for s in ((8,), (7,), (1,), (3, 4), (0,), ())]
     one += [((array("float64", (n,)),), {}) for n in (6, 13, 97, 128, 131)] + [(([1, 2, 3],), {})]
+    half = "of float16, whose factor 1 / n NumPy rounds to float16; else within 4"
+    notes = {"fft": "", "rfft": "", "hfft": "NumPy ignores out="}
     lengths = [{"n": n} for n in (5, 12, 1, 0, -1, 2.5)]
     for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-        yield Row(f"fft.{name}", one, sums=True, options=lengths)
+        yield Row(f"fft.{name}", one, sums=True, options=lengths, note=notes.get(name, half))
     two = [((array(d, s),), {}) for d in DTYPES for s in ((3, 4), (2, 3, 5), (4, 1), (5,))]
     shapes = [{"s": s, "axes": (0, 1)} for s in ((2, 3), (5, 5), (0, 2))] + [{"s": (4,)}]
     for name in ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"):
-        yield Row(f"fft.{name}", two, sums=True, options=shapes)
+        yield Row(f"fft.{name}", two, sums=True, options=shapes, note=half)
     for name in ("fftshift", "ifftshift"):
         yield Row(f"fft.{name}", one + two)
 

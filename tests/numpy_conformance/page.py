@@ -64,6 +64,7 @@ class Outcome:
         words += "dtype and shape only" if self.row.like else ""
         if not self.row.like:
             words += f"within {self.within} ulp" if self.within else "exact bits"
+        words += f" ({self.row.note})" if self.row.note else ""
         for kind, calls in sorted(self.deviations.items()):
             example = min(calls, key=len).replace("|", "\\|")
             words += f"; {kind} ({len(calls)}): `{example}`"

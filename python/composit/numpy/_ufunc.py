@@ -8,6 +8,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit.numpy import _casting
 
 _apply = _core.numpy.apply
 _apply_in = _core.numpy.apply_in
@@ -33,8 +34,11 @@ def the_output(out: Any) -> Any:
     return out[0]
 
 
-def write_out(function: str, result: LazyTensor, out: Any) -> Any:
-    """The result written over `out`, as NumPy's out= does: cast by the rule same_kind."""
+def write_out(
+    function: str, result: LazyTensor, out: Any, casting: str = "same_kind", widens: bool = False
+) -> Any:
+    """The result written over `out`, as NumPy's out= does: cast by the rule, and broadcast where
+    the function `widens`, as ufuncs do."""
     if out is None:
         return result
     import numpy as np
@@ -42,13 +46,30 @@ def write_out(function: str, result: LazyTensor, out: Any) -> Any:
     out = the_output(out)
     if out is None:
         return result
+    if not isinstance(out, (LazyTensor, np.ndarray)):
+        raise TypeError(with_location("return arrays must be of ArrayType"))
+    if widens and result.shape != out.shape and _fits_into(result.shape, out.shape):
+        result = _core.numpy.broadcast_to(result, out.shape)
+    if not _casting.is_usual(casting):
+        result = _casting.cast_output(function, result, out, casting)
     if isinstance(out, LazyTensor):
         out.replaced(_core.fitted(function, result, out))
         return out
-    if isinstance(out, np.ndarray):
-        np.copyto(out, result.evaluated(), casting="same_kind")
-        return out
-    raise TypeError(with_location("return arrays must be of ArrayType"))
+    if out.shape != result.shape:
+        raise ValueError(
+            with_location(
+                f"{function}: out has shape {out.shape}, the result {result.shape}. Equal shapes "
+                "are required."
+            )
+        )
+    np.copyto(out, result.evaluated(), casting="same_kind")
+    return out
+
+
+def _fits_into(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
+    """Whether broadcasting makes the shape the wide one."""
+    behind = wide[len(wide) - len(shape) :]
+    return len(shape) <= len(wide) and all(a in (1, b) for a, b in zip(shape, behind))
 
 
 def _no_method(function: str, method: str, those_that_have_it: Iterable[str]) -> NotSupported:
@@ -102,13 +123,16 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
+        order: Any = "K",
+        subok: Any = True,
     ) -> LazyTensor:
         name = self.__name__
+        _casting.check_layout(order, subok)
         if len(operands) != self.nin:
             operands, (out,) = self._parted(operands, out)
-        result = _computed(name, operands, dtype, casting)
+        result = _computed(self.row, operands, dtype, casting)
         result = masked_by(name, result, where, out)
-        return write_out(name, result, out)
+        return write_out(name, result, out, casting, widens=True)
 
     def reduce(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
@@ -157,7 +181,10 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         names = ["x"] if self.nin == 1 else [f"x{i + 1}" for i in range(self.nin)]
         parameters = [kind(name, kind.POSITIONAL_ONLY) for name in names]
         parameters.append(kind("out", kind.POSITIONAL_OR_KEYWORD, default=None))
-        for name, default in (("where", True), ("casting", "same_kind"), ("dtype", None)):
+        for name, default in (
+            ("where", True), ("casting", "same_kind"), ("order", "K"), ("dtype", None),
+            ("subok", True),
+        ):  # fmt: skip
             parameters.append(kind(name, kind.KEYWORD_ONLY, default=default))
         return inspect.Signature(parameters)
 
@@ -179,8 +206,11 @@ class PairUfunc(Elementwise):
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
+        order: Any = "K",
+        subok: Any = True,
     ) -> tuple[Any, Any]:
         name = self.__name__
+        _casting.check_layout(order, subok)
         operands, places = self._parted(operands, out)
         outs = (*places, None, None)[:2] if out is None else out
         if not isinstance(outs, tuple):
@@ -197,32 +227,51 @@ class PairUfunc(Elementwise):
         if self.__name__ == "frexp":
             refuse(name, dtype=dtype)
         # Both are made before either is written: out may be an operand.
-        results = [_computed(row.__name__, operands, dtype, casting) for row in self.rows]
+        results = [_computed(row.row, operands, dtype, casting) for row in self.rows]
         if where is not True:
             results = [masked_by(name, result, where, o) for result, o in zip(results, outs)]
-        first, second = (write_out(name, result, o) for result, o in zip(results, outs))
+        first, second = (
+            write_out(name, result, o, casting, widens=True) for result, o in zip(results, outs)
+        )
         return first, second
 
 
-def _computed(row: str, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
-    if casting != "same_kind":
-        refuse(row, casting=casting)
-    return _apply(row, *operands) if dtype is None else _apply_in(row, dtype, *operands)
+def _computed(row: Any, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
+    name = row.name
+    if _casting.is_usual(casting):
+        return _apply(name, *operands) if dtype is None else _apply_in(name, dtype, *operands)
+    import numpy as np
+
+    dtypes = [None if _is_weak(x) else _as_tensor(x).dtype for x in operands]
+    if dtype is None:
+        result = _apply(name, *operands)
+        common = np.result_type(*[x if d is None else d for x, d in zip(operands, dtypes)])
+        loop = row.types([d or common for d in dtypes])[0]
+        _casting.check_inputs(name, dtypes, loop, casting)
+        return result
+    _casting.check_inputs(name, dtypes, [np.dtype(dtype)] * len(dtypes), casting)
+    return _apply_in(name, dtype, *[_core.numpy.astype(x, dtype) for x in operands])
+
+
+def _is_weak(value: Any) -> bool:
+    """Whether it counts by its kind only: Python's numbers."""
+    if isinstance(value, LazyTensor):
+        return value.is_weak
+    return type(value) in (bool, int, float, complex)
 
 
 def masked_by(function: str, result: LazyTensor, where: Any, out: Any) -> LazyTensor:
-    """The result where `where` holds, what `out` has elsewhere."""
+    """The result where `where` holds; elsewhere what `out` has, or zeros without one (NumPy leaves
+    there what was in memory)."""
     if where is True:
         return result
     out = the_output(out)
     if out is None:
-        raise NotSupported(
-            with_location(
-                f"{function}: where= without out= leaves elements without a value, which is "
-                "not supported. Give out=, or use where(condition, a, b)."
-            )
-        )
-    return _apply("where", where, _core.fitted(function, result, _as_tensor(out)), out)
+        return _apply("where", where, result, _core.numpy.astype(0, result.dtype))
+    out = _as_tensor(out)
+    if _fits_into(result.shape, out.shape):
+        result = _core.numpy.broadcast_to(result, out.shape)
+    return _apply("where", where, _core.fitted(function, result, out), out)
 
 
 def _by_name(name: str) -> Ufunc:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor
+from composit.numpy import _casting
 from composit.numpy._ufunc import refuse, write_out
-from composit.numpy.manipulation import _sections
+from composit.numpy.manipulation import _joinable, _sections
 
 _c = _core.numpy
 
@@ -19,9 +20,7 @@ def column_stack(tup: Any) -> LazyTensor:
 
 def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows: vstack's old name."""
-    if casting != "same_kind":
-        refuse("row_stack", casting=casting)
-    return _c.row_stack(tup if dtype is None else [_c.astype(part, dtype) for part in tup])
+    return _c.row_stack(_joinable(tup, dtype, casting))
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
@@ -88,42 +87,37 @@ def geomspace(
     return _c.geomspace(start, stop, _core.integer(num), bool(endpoint), dtype, axis)
 
 
-def _product(function: str, x1: Any, x2: Any, out: Any, dtype: Any, casting: Any, **more: Any):
-    if casting != "same_kind":
-        refuse(function, casting=casting)
-    if more.pop("order", "K") not in ("K", "C", "A"):
-        raise ValueError(with_location(f"{function}: order must be 'K', 'C' or 'A'."))
-    refuse(function, **more)
-    if dtype is not None:
-        x1, x2 = _c.astype(x1, dtype), _c.astype(x2, dtype)
-    return write_out(function, getattr(_c, function)(x1, x2), out)
-
-
 def matvec(
     x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, casting: str = "same_kind",
-    order: str = "K", dtype: Any = None,
+    order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> Any:  # fmt: skip
     """Products of matrices (…, m, n) and vectors (…, n)."""
-    return _product("matvec", x1, x2, out, dtype, casting, order=order, axes=axes)
+    refuse("matvec", axes=axes)
+    _casting.check_layout(order, subok)
+    x1, x2 = _casting.operands_in("matvec", (x1, x2), dtype, casting)
+    return write_out("matvec", _c.matvec(x1, x2), out, casting, widens=True)
 
 
 def vecmat(
     x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, casting: str = "same_kind",
-    order: str = "K", dtype: Any = None,
+    order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> Any:  # fmt: skip
-    """Products of vectors (…, n) and matrices (…, n, m)."""
-    return _product("vecmat", x1, x2, out, dtype, casting, order=order, axes=axes)
+    """Products of vectors (…, n), conjugated, and matrices (…, n, m)."""
+    refuse("vecmat", axes=axes)
+    _casting.check_layout(order, subok)
+    x1, x2 = _casting.operands_in("vecmat", (x1, x2), dtype, casting)
+    return write_out("vecmat", _c.vecmat(x1, x2), out, casting, widens=True)
 
 
 def vecdot(
     x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, axis: int = -1,
-    keepdims: bool = False, casting: str = "same_kind", order: str = "K", dtype: Any = None,
+    keepdims: bool = False, casting: str = "same_kind", order: Any = "K", dtype: Any = None,
+    subok: Any = True,
 ) -> Any:  # fmt: skip
-    """Sums of products along one axis of both; the other axes broadcast."""
-    if casting != "same_kind":
-        refuse("vecdot", casting=casting)
-    refuse("vecdot", axes=axes, order=None if order in ("K", "C", "A") else order)
-    if dtype is not None:
-        x1, x2 = _c.astype(x1, dtype), _c.astype(x2, dtype)
+    """Sums of products along one axis of both, the first conjugated; the other axes broadcast."""
+    refuse("vecdot", axes=axes)
+    _casting.check_layout(order, subok)
+    x1, x2 = _casting.operands_in("vecdot", (x1, x2), dtype, casting)
     result = _c.vecdot(x1, x2, axis)
-    return write_out("vecdot", _c.expand_dims(result, axis) if keepdims else result, out)
+    result = _c.expand_dims(result, axis) if keepdims else result
+    return write_out("vecdot", result, out, casting, widens=True)

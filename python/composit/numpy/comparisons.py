@@ -47,9 +47,9 @@ def _arrays(a1: Any, a2: Any) -> tuple[LazyTensor, LazyTensor] | None:
 
 def isneginf(x: Any, out: Any = None) -> LazyTensor:
     """Where x is -infinity."""
-    return write_out("logical_and", _c.isneginf(x), out)
+    return write_out("logical_and", _c.isneginf(x), out, widens=True)
 
 
 def isposinf(x: Any, out: Any = None) -> LazyTensor:
     """Where x is +infinity."""
-    return write_out("logical_and", _c.isposinf(x), out)
+    return write_out("logical_and", _c.isposinf(x), out, widens=True)

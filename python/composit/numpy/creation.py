@@ -15,14 +15,13 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return _core.integers(shape)
 
 
-def _layout(function: str, order: str | None, device: str | None = None) -> None:
-    """Refuses orders of elements other than C's, and devices other than the CPU."""
-    if order not in (None, "C", "K", "A", "F"):
-        raise ValueError(
-            with_location(f"{function}: order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-        )
-    if order == "F":
-        refuse(function, order=order)
+def _layout(
+    function: str, order: str | None, device: str | None = None, known: str = "CKAF"
+) -> None:
+    """Refuses devices other than the CPU, and what is no order: elements count as row-major."""
+    if order is not None and order not in tuple(known):
+        names = "'C' or 'F'" if known == "CF" else "one of 'C', 'F', 'A', or 'K'"
+        raise ValueError(with_location(f"{function}: order must be {names} (got {order!r})"))
     if device not in (None, "cpu"):
         raise ValueError(
             with_location(f"{function}: device {device!r} is not built; available: cpu.")
@@ -70,10 +69,13 @@ def _converted(a: Any, dtype: Any) -> Any:
 
 def _dtype_or_name(text: str) -> tuple[Any, str | None]:
     """The seed's asarray(array, name): its second argument, where NumPy has dtype."""
+    import numpy as np
+
     try:
-        return _core.dtype_of(text), None
+        np.dtype(text)
     except TypeError:
         return None, text
+    return _core.dtype_of(text), None
 
 
 def _holds_tensors(items: Any) -> bool:
@@ -129,7 +131,7 @@ def zeros(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros; float64 unless dtype is given."""
-    _layout("zeros", order, device)
+    _layout("zeros", order, device, "CF")
     refuse("zeros", like=like)
     return _c.zeros(_shape(shape), dtype, name or "")
 
@@ -139,7 +141,7 @@ def ones(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones; float64 unless dtype is given."""
-    _layout("ones", order, device)
+    _layout("ones", order, device, "CF")
     refuse("ones", like=like)
     return _c.ones(_shape(shape), dtype, name or "")
 
@@ -149,7 +151,7 @@ def empty(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros: composit has no uninitialised values."""
-    _layout("empty", order, device)
+    _layout("empty", order, device, "CF")
     refuse("empty", like=like)
     return _c.empty(_shape(shape), dtype, name or "")
 
@@ -159,7 +161,7 @@ def full(
     like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """`fill_value` broadcast to a shape."""
-    _layout("full", order, device)
+    _layout("full", order, device, "CF")
     refuse("full", like=like)
     return _c.full(_shape(shape), fill_value, dtype, name or "")
 
@@ -246,7 +248,7 @@ def eye(
     device: Any = None, like: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
-    _layout("eye", order, device)
+    _layout("eye", order, device, "CF")
     refuse("eye", like=like)
     return _c.eye(N, M, k, dtype)
 

@@ -7,16 +7,20 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy._ufunc import refuse, write_out
+from composit.numpy import _casting
+from composit.numpy._ufunc import write_out
 
 _c = _core.numpy
 
 
-def matmul(x1: Any, x2: Any, /, out: Any = None, *, dtype: Any = None) -> LazyTensor:
+def matmul(
+    x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", order: Any = "K",
+    dtype: Any = None, subok: Any = True,
+) -> LazyTensor:  # fmt: skip
     """Matrix product over the last two axes, leading axes broadcast."""
-    if dtype is not None:
-        x1, x2 = _c.astype(x1, dtype), _c.astype(x2, dtype)
-    return write_out("matmul", _c.matmul(x1, x2), out)
+    _casting.check_layout(order, subok)
+    x1, x2 = _casting.operands_in("matmul", (x1, x2), dtype, casting)
+    return write_out("matmul", _c.matmul(x1, x2), out, casting, widens=True)
 
 
 def dot(a: Any, b: Any, out: Any = None) -> LazyTensor:
@@ -62,10 +66,25 @@ def einsum(
         raise ValueError(with_location("einsum: no arguments are given. Subscripts are required."))
     subscripts, *tensors = operands
     if not isinstance(subscripts, str):
-        refuse("einsum", subscripts=subscripts)
+        subscripts, tensors = _lettered(operands)
     if dtype is not None:
         tensors = [_c.astype(tensor, dtype) for tensor in tensors]
     return write_out("einsum", _c.einsum(subscripts, tensors), out)
+
+
+def _lettered(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """einsum(a, [0, 1], b, [1, 2], [0, 2]) as text and operands."""
+    terms = []
+    for numbers in (*operands[1::2], *(operands[-1:] if len(operands) % 2 else ())):
+        if not isinstance(numbers, (list, tuple)):
+            raise TypeError(_mismatch.wrong(numbers, "Subscripts, or a list of numbers of axes"))
+        places = [i if i is Ellipsis else _core.integer(i) for i in numbers]
+        if not all(i is Ellipsis or 0 <= i < 26 for i in places):
+            raise ValueError(with_location(f"einsum: subscripts are {numbers}. 0 to 25 required."))
+        terms.append("".join("..." if i is Ellipsis else chr(ord("a") + i) for i in places))
+    count = len(operands) // 2
+    result = "->" + terms[count] if len(terms) > count else ""
+    return ",".join(terms[:count]) + result, list(operands[0 : 2 * count : 2])
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> LazyTensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
+from composit.numpy import _casting
 from composit.numpy._ufunc import refuse, write_out
 
 _c = _core.numpy
@@ -127,6 +128,8 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> LazyTensor:
     """Elements converted, as casting="unsafe"."""
+    if device not in (None, "cpu"):
+        raise ValueError(with_location(f"astype: device {device!r} is not built; available: cpu."))
     if not copy and isinstance(x, LazyTensor) and _core.dtype_of(dtype) == x.dtype:
         return x
     return _c.astype(x, dtype)
@@ -136,8 +139,7 @@ def concatenate(
     arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> LazyTensor:
     """Joined along an axis; axis None joins the flattened parts."""
-    if casting != "same_kind":
-        refuse("concatenate", casting=casting)
+    arrays = _joinable(arrays, dtype, casting)
     return write_out("concatenate", _c.concatenate(arrays, axis, dtype), out)
 
 
@@ -148,23 +150,46 @@ def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> LazyTensor:
     """Joined along a new axis."""
-    if casting != "same_kind":
-        refuse("stack", casting=casting)
-    return write_out("stack", _c.stack(arrays, axis, dtype), out)
+    return write_out("stack", _c.stack(_joinable(arrays, dtype, casting), axis, dtype), out)
 
 
-def _joined(function: Any, tup: Any, dtype: Any) -> LazyTensor:
-    return function(tup if dtype is None else [_c.astype(part, dtype) for part in tup])
+def _joinable(arrays: Any, dtype: Any, casting: Any) -> Any:
+    """Parts to be joined, in the dtype that is asked for, as far as the rule allows it."""
+    if _casting.is_usual(casting) and dtype is None:
+        return arrays
+    import numpy as np
+
+    from composit.numpy import asarray
+
+    if not hasattr(arrays, "__iter__"):
+        raise TypeError(_mismatch.wrong(arrays, "A sequence of arrays"))
+    parts = [asarray(part) for part in arrays]
+    if not parts:
+        return parts
+    target = (
+        np.dtype(_core.dtype_of(dtype))
+        if dtype is not None
+        else np.result_type(*[part.dtype for part in parts])
+    )
+    for part in parts:
+        if not _casting.may_cast(part.dtype, target, casting):
+            raise TypeError(
+                with_location(
+                    f"Cannot cast array data from {part.dtype!r} to {target!r} according to the "
+                    f"rule {casting!r}"
+                )
+            )
+    return [_c.astype(part, target) for part in parts]
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined along the second axis (the only one of 1-d parts)."""
-    return _joined(_c.hstack, tup, dtype)
+    return _c.hstack(_joinable(tup, dtype, casting))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows."""
-    return _joined(_c.vstack, tup, dtype)
+    return _c.vstack(_joinable(tup, dtype, casting))
 
 
 def dstack(tup: Any) -> LazyTensor:
@@ -207,8 +232,16 @@ def flip(m: Any, axis: Any = None) -> LazyTensor:
     return _c.flip(m, axis)
 
 
+def _check_dimensions(function: str, m: Any, least: int) -> None:
+    if ndim(m) < least:
+        raise ValueError(
+            with_location(f"{function}: shape {shape(m)} is given. {least} axes are required.")
+        )
+
+
 def fliplr(m: Any) -> LazyTensor:
     """Reversed along the second axis."""
+    _check_dimensions("fliplr", m, 2)
     return _c.flip(m, 1)
 
 
@@ -305,7 +338,20 @@ def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> LazyTensor:
     """Elements at integer indices along an axis."""
+    if isinstance(indices, (list, tuple)):  # empty ones, and bools, count as integers here
+        indices = _whole(indices)
     return write_out("take", _c.take(a, indices, axis, mode), out)
+
+
+def _whole(indices: Any) -> Any:
+    import numpy as np
+
+    try:
+        found = np.asarray(indices)
+    except (TypeError, ValueError):
+        return indices
+    is_whole = found.dtype == bool or (found.size == 0 and found.dtype == float)
+    return found.astype(np.int64) if is_whole else indices
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor:
@@ -327,9 +373,14 @@ def sliding_window_view(
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Coordinate grids of one-dimensional tensors."""
-    if sparse:
-        refuse("meshgrid", sparse=sparse)
-    return tuple(_c.meshgrid(xi, indexing))
+    if not sparse or indexing not in ("xy", "ij"):
+        return tuple(_c.meshgrid(xi, indexing))
+    lines = [ravel(x) for x in xi]
+    places = list(range(len(lines)))
+    if indexing == "xy":
+        places[:2] = reversed(places[:2])
+    shapes = [[1] * place + [-1] + [1] * (len(lines) - place - 1) for place in places]
+    return tuple(reshape(line, shape) for line, shape in zip(lines, shapes))
 
 
 def nonzero(a: Any) -> tuple[LazyTensor, ...]:

@@ -113,6 +113,10 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Laz
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> LazyTensor:
     """A tensor in the memory of another library's array (row-major; else, or for copy=True, of a
     copy): what is written there before an evaluation is read by it."""
+    if device not in (None, "cpu"):
+        raise ValueError(
+            with_location(f"from_dlpack: device {device!r} is not built; available: cpu.")
+        )
     if isinstance(x, LazyTensor):
         return x.copied() if copy else x
     array = _asked("from_dlpack", x, device=device, copy=copy)

@@ -47,24 +47,24 @@ class UniqueInverseResult(_NamedTuple):
     inverse_indices: LazyTensor
 
 
-def unique_all(x: Any) -> UniqueAllResult:
+def unique_all(x: Any, /) -> UniqueAllResult:
     """Values, first positions, inverse and counts of unique; each NaN is a value of its own."""
     return UniqueAllResult(*_c.unique(x, None, False))
 
 
-def unique_counts(x: Any) -> UniqueCountsResult:
+def unique_counts(x: Any, /) -> UniqueCountsResult:
     """Values and counts of unique; each NaN is a value of its own."""
     values, _, _, counts = _c.unique(x, None, False)
     return UniqueCountsResult(values, counts)
 
 
-def unique_inverse(x: Any) -> UniqueInverseResult:
+def unique_inverse(x: Any, /) -> UniqueInverseResult:
     """Values and inverse of unique; each NaN is a value of its own."""
     values, _, inverse, _ = _c.unique(x, None, False)
     return UniqueInverseResult(values, inverse)
 
 
-def unique_values(x: Any) -> LazyTensor:
+def unique_values(x: Any, /) -> LazyTensor:
     """Values of unique, ascending; each NaN is a value of its own."""
     return _c.unique(x, None, False)[0]
 

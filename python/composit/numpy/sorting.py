@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
+from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc import refuse, write_out
 
@@ -67,7 +67,15 @@ def argpartition(
 ) -> LazyTensor:
     """Positions that put what is smaller than the kth before it; in order altogether."""
     refuse("argpartition", order=order)
+    _check_selection("argpartition", kind)
     return _c.argpartition(a, _positions("argpartition", kth), axis)
+
+
+def _check_selection(function: str, kind: Any) -> None:
+    if not isinstance(kind, str):
+        raise TypeError(_mismatch.wrong(kind, "The text 'introselect'"))
+    if kind != "introselect":
+        raise ValueError(with_location(f"{function}: kind is {kind!r}. 'introselect' is required."))
 
 
 def partition(
@@ -75,6 +83,7 @@ def partition(
 ) -> LazyTensor:
     """The values, those smaller than the kth before it; in order altogether."""
     refuse("partition", order=order)
+    _check_selection("partition", kind)
     return _c.partition(a, _positions("partition", kth), axis)
 
 

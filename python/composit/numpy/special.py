@@ -13,7 +13,7 @@ _c = _core.numpy
 
 def fix(x: Any, out: Any = None) -> LazyTensor:
     """Rounded towards zero."""
-    return write_out("fix", _c.fix(x), out)
+    return write_out("fix", _c.fix(x), out, widens=True)
 
 
 def sinc(x: Any) -> LazyTensor:

@@ -16,20 +16,9 @@ IMAGE = np.ones((1, 3, 5, 6))
 
 REFUSED = [
     (
-        NotImplementedError,
-        lambda: cnp.exp(np.ones(2), where=BOOL[0]),
-        "exp: where= without out= leaves elements without a value, which is not supported. "
-        "Give out=, or use where(condition, a, b).",
-    ),
-    (
-        NotImplementedError,
-        lambda: cnp.ones((2, 2), order="F"),
-        "ones: order='F' is not supported yet. Leave it out.",
-    ),
-    (
-        NotImplementedError,
-        lambda: cnp.asarray(np.ones((2, 2)), order="F"),
-        "asarray: order='F' is not supported yet. Leave it out.",
+        ValueError,
+        lambda: cnp.ones((2, 2), order="K"),
+        "ones: order must be 'C' or 'F' (got 'K')",
     ),
     (
         ValueError,
@@ -82,9 +71,10 @@ REFUSED = [
         "allocate: 9007199254740992 bytes are not available. Free memory or use smaller arrays.",
     ),
     (
-        NotImplementedError,
-        lambda: cnp.exp(np.ones(3), casting="safe"),
-        "exp: casting='safe' is not supported yet. Leave it out.",
+        TypeError,
+        lambda: cnp.add(np.ones(3), np.ones(3, "int8"), casting="no"),
+        "Cannot cast ufunc 'add' input 1 from dtype('int8') to dtype('float64') with casting rule "
+        "'no'",
     ),
     (
         NotImplementedError,

@@ -171,8 +171,13 @@ def test_outputs():
 def test_complex_dtypes():
     z = cnp.asarray(np.array([1 + 2j]))
     assert cnp.iscomplexobj(z) and not cnp.isrealobj(z)
-    with pytest.raises(NotImplementedError, match="real_if_close: complex128 is not supported"):
-        cnp.real_if_close(z)
+    assert cnp.real_if_close(z) is z
+    for parts in (1e-15, 1e-9, 0):
+        near = np.array([1 + parts * 1j, -2])
+        ours, theirs = cnp.real_if_close(near), np.real_if_close(near)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+        assert cnp.real_if_close(near, 0.1).dtype == np.real_if_close(near, 0.1).dtype
     for name in ("isneginf", "isposinf"):
         with pytest.raises(TypeError, match=f"{name}: This operation is not supported for complex"):
             getattr(cnp, name)(z)

@@ -1,4 +1,4 @@
-"""docs/numpy-conformance.md tells the truth: every function, and no call deviates beyond its line."""
+"""docs/numpy-conformance.md is true: it has every function, and no call deviates beyond its line."""
 
 from pathlib import Path
 

@@ -70,8 +70,12 @@ def test_mistakes_are_named():
         cnp.modf(X, out=(X.copy(),))
     with pytest.raises(NotImplementedError, match=r"frexp: dtype=.* is not supported yet"):
         cnp.frexp(X, dtype="float32")
-    with pytest.raises(NotImplementedError, match="divmod: where= without out="):
-        cnp.divmod(X, 2, where=X > 0)
+
+
+def test_elements_that_where_leaves_out_are_zero():
+    quotient, rest = cnp.divmod(X, 2, where=X > 1)
+    np.testing.assert_array_equal(np.where(X > 1, X // 2, 0), quotient)
+    np.testing.assert_array_equal(np.where(X > 1, X % 2, 0), rest)
 
 
 def test_they_are_pickled_by_name():

@@ -1,0 +1,79 @@
+"""What a ufunc's casting=, order= and subok= ask for: checked, and obeyed where it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+
+_RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
+_ORDERS = ("C", "F", "A", "K")
+
+
+def is_usual(casting: Any) -> bool:
+    """Whether this is the rule same_kind; an error where it is none of NumPy's rules."""
+    if not isinstance(casting, str):
+        raise TypeError(with_location(f"casting is {casting!r}. One of {_RULES} is required."))
+    if casting not in _RULES:
+        raise ValueError(with_location(f"casting must be one of {_RULES} (got {casting!r})"))
+    return casting == "same_kind"
+
+
+def check_layout(order: Any, subok: Any = True) -> None:
+    """That these are an order and a bool: they say nothing about tensors."""
+    if order is not None and not isinstance(order, str):
+        raise TypeError(with_location(f"order must be str, not {type(order).__name__}"))
+    if order is not None and order.upper() not in _ORDERS:
+        raise ValueError(with_location(f"order must be one of {_ORDERS} (got {order!r})"))
+    if not isinstance(subok, bool):
+        raise TypeError(with_location(f"'subok' must be a boolean, not {type(subok).__name__}"))
+
+
+def may_cast(source: Any, target: Any, casting: str) -> bool:
+    """Whether the rule allows it."""
+    import numpy as np
+
+    return np.can_cast(source, target, casting)  # type: ignore[arg-type]
+
+
+def check_inputs(function: str, dtypes: Any, loop: Any, casting: str) -> None:
+    """That the rule lets operands of these dtypes (None: Python's numbers) be computed in those of
+    a loop."""
+    for i, (given, dtype) in enumerate(zip(dtypes, loop)):
+        if given is None or dtype.kind == "b":  # logical functions have a loop for each dtype
+            continue
+        if not may_cast(given, dtype, casting):
+            raise TypeError(
+                with_location(
+                    f"Cannot cast ufunc '{function}' input {i} from {given!r} to {dtype!r} with "
+                    f"casting rule {casting!r}"
+                )
+            )
+
+
+def cast_output(function: str, result: LazyTensor, out: Any, casting: str) -> LazyTensor:
+    """The result in the dtype of `out`, where the rule allows it."""
+    if not may_cast(result.dtype, out.dtype, casting):
+        raise TypeError(
+            with_location(
+                f"Cannot cast ufunc '{function}' output from {result.dtype!r} to {out.dtype!r} "
+                f"with casting rule {casting!r}"
+            )
+        )
+    return _core.numpy.astype(result, out.dtype)
+
+
+def operands_in(function: str, operands: Any, dtype: Any, casting: str) -> list[Any]:
+    """The operands of a product in the dtype that is asked for, as far as the rule allows it."""
+    if is_usual(casting) and dtype is None:
+        return list(operands)
+    import numpy as np
+
+    from composit.numpy import asarray
+
+    tensors = [asarray(x) for x in operands]
+    dtypes = [x.dtype for x in tensors]
+    loop = np.dtype(_core.dtype_of(dtype)) if dtype is not None else np.result_type(*dtypes)
+    check_inputs(function, dtypes, [loop] * len(dtypes), casting)
+    return [_core.numpy.astype(x, loop) for x in tensors]
