@@ -1,4 +1,4 @@
-"""docs/numpy-conformance.md is true: it has every function, and no call deviates beyond its line."""
+"""docs/numpy-conformance.md is true: every function has a line, no call deviates beyond it."""
 
 from pathlib import Path
 
