@@ -56,6 +56,16 @@ def options(
 
 
 _threads = [0]
+_usual: dict[int, Any] = {}
+
+
+def _usual_options() -> Any:
+    """options(), made once for each number of threads."""
+    count = _threads[0]
+    found = _usual.get(count)
+    if found is None:
+        found = _usual[count] = options()
+    return found
 
 
 def set_threads(count: int | None) -> None:
@@ -111,7 +121,8 @@ def evaluate(
     `inputs` (or a mapping behind the tensors) gives tensors of the graph other values for this
     call: evaluate(y, {x: array}). `cache` holds what earlier calls computed, and receives what this
     one does."""
-    if tensors and isinstance(tensors[-1], Mapping) and inputs is None:
+    last = tensors[-1] if tensors else None
+    if type(last) is not LazyTensor and inputs is None and isinstance(last, Mapping):
         *tensors, inputs = tensors  # type: ignore[assignment]
     if inputs is not None and not isinstance(inputs, Mapping):
         raise TypeError(
@@ -119,11 +130,12 @@ def evaluate(
         )
     if cache is not None and not isinstance(cache, Cache):
         raise TypeError(with_location(f"evaluate: cache is {cache!r}. A Cache is required."))
-    outputs = [as_tensor(tensor) for tensor in tensors]
+    outputs = [x if type(x) is LazyTensor else as_tensor(x) for x in tensors]
     targets = outputs
     if inputs or cache:
         targets = _with_values(outputs, inputs or {}, cache)
-    values = _core.evaluate(targets, options(backend, threads))
+    usual = isinstance(backend, str) and backend == "interpreter" and threads is None
+    values = _core.evaluate(targets, _usual_options() if usual else options(backend, threads))
     result: Any = tuple(values) if always_return_tuple else values
     if len(values) == 1 and not always_return_tuple:
         result = values[0]
