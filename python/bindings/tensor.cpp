@@ -1,5 +1,6 @@
 // Class LazyTensor: properties, indexing, evaluation. Its methods named as NumPy's functions are
 // attached by composit/_methods.py, as they are those functions.
+#include "arguments.h"
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
@@ -87,10 +88,25 @@ void bind_properties(nb::class_<LazyTensor>& type) {
         nb::call_guard<Located>());
 }
 
+// memoryview(x): the values, evaluated now, in memory of their own.
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+    view->obj = nullptr;
+    try {
+        const nb::object array = evaluated(content_of<LazyTensor>(self));
+        return PyObject_GetBuffer(array.ptr(), view, flags);
+    } catch (...) {
+        set_python_error();
+        return -1;
+    }
+}
+
+PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
+
 }  // namespace
 
 void bind_tensor(nb::module_& module) {
     nb::class_<LazyTensor> type(module, "LazyTensor", nb::is_weak_referenceable(),
+                                nb::type_slots(slots),
                                 "An array that is not computed yet: a node of a graph.");
     set_tensor_type(type);
     bind_properties(type);

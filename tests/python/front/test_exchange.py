@@ -1,0 +1,88 @@
+"""Arrays to and from other libraries: DLPack, the buffer protocol, __array__."""
+
+import numpy as np
+import pytest
+
+import composit
+import composit.numpy as cnp
+
+DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64",
+          "complex64", "complex128"]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dlpack_both_ways_with_numpy(dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    x = cnp.from_dlpack(array)
+    array[0, 0] = 1
+    np.testing.assert_array_equal(cnp.evaluate(x), array)  # the same memory
+    np.testing.assert_array_equal(np.from_dlpack(x), array)
+    assert x.__dlpack_device__() == (1, 0)
+
+
+def test_dlpack_both_ways_with_torch():
+    torch = pytest.importorskip("torch")
+    theirs = torch.arange(6.0).reshape(2, 3)
+    x = cnp.from_dlpack(theirs)
+    theirs[1, 2] = 50
+    np.testing.assert_array_equal(cnp.evaluate(x), theirs.numpy())
+    back = torch.from_dlpack(x * 2)
+    assert back.dtype == torch.float32 and back.tolist() == (theirs * 2).tolist()
+    copy = cnp.from_dlpack(theirs, copy=True)
+    theirs[0, 0] = -1
+    assert cnp.evaluate(copy)[0, 0] == 0
+    # Strides are not kept, values are.
+    assert cnp.evaluate(cnp.from_dlpack(theirs.T)).tolist() == theirs.T.tolist()
+
+
+def test_dlpack_of_any_object_that_has_it():
+    class Owner:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    array = np.arange(4.0)
+    x = cnp.from_dlpack(Owner(array))
+    array[1] = 7
+    assert cnp.evaluate(x).tolist() == [0, 7, 2, 3]
+    for odd in (3, "x", None, [1.0]):
+        with pytest.raises((TypeError, AttributeError), match="from_dlpack"):
+            cnp.from_dlpack(odd)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_buffers(dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    x = cnp.asarray(array) if dtype == "bool" else cnp.asarray(array) + cnp.zeros((), dtype)
+    view = memoryview(x)
+    assert (view.shape, view.itemsize, view.contiguous) == ((2, 3), array.itemsize, True)
+    assert view.tobytes() == array.tobytes()
+    assert bytes(x) == array.tobytes()
+    # The values are evaluated into memory of their own.
+    np.asarray(view)[...] = 0
+    np.testing.assert_array_equal(cnp.evaluate(x), array)
+
+
+def test_buffers_of_what_cannot_be_evaluated():
+    x = composit.placeholder("x", (2,)) + 1
+    with pytest.raises(ValueError, match="'x' is a placeholder made at"):
+        memoryview(x)
+
+
+def test_arrays_of_tensors():
+    x = cnp.arange(3.0) + 1
+    made = np.asarray(x)
+    assert type(made) is np.ndarray and made.flags.writeable
+    made[0] = 9
+    assert cnp.evaluate(x)[0] == 1
+    assert np.asarray(x, dtype="int8").dtype == np.int8
+    assert np.array(x, dtype="float32", copy=True).tolist() == [1, 2, 3]
+    assert x.__array__(np.dtype("float16")).dtype == np.float16
+    assert np.asarray([x, x * 2]).tolist() == [[1, 2, 3], [2, 4, 6]]
+    constant = cnp.asarray([1.0, 2.0])
+    assert constant.__array__(copy=True).tolist() == [1, 2]
