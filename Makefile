@@ -21,7 +21,8 @@ FUNCTIONS ?=
 PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
     python3-venv python3-dev)
 
-.PHONY: help setup apt configure build demo test bench check fmt asan tsan fuzz sweep docs golden wheel clean
+.PHONY: help setup apt configure build demo test bench check fmt asan tsan fuzz sweep docs golden \
+    reference wheel clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -84,6 +85,9 @@ fuzz: build  ## random programs for MINUTES=5
 sweep: build  ## errors of the library over all 2^32 float32; FUNCTIONS='exp log' for some
 	@$(RUN) tests/accuracy/sweep.py $(FUNCTIONS)
 
+reference: build  ## the C++ functions from their headers, in build/reference
+	@$(BIN)/python tools/cpp_reference.py build/reference
+
 golden: build  ## compare printed graphs and generated code; UPDATE=1 rewrites them
 	@$(PYTEST) tests/golden $(if $(UPDATE),--update-golden)
 	@$(if $(UPDATE),UPDATE_GOLDEN=1) $(CTEST) --test-dir $(BUILD) --output-on-failure -R CppSource
@@ -111,7 +115,7 @@ tsan: setup  ## ThreadSanitizer: tests/cpp/{execute,runtime,threads}, about 10 m
 
 CXX_FILES = $$(git ls-files --cached --others --exclude-standard '*.h' '*.cpp' ':!tests/golden')
 
-check: build  ## format, lint, types, layers, sizes, headers alone
+check: build  ## format, lint, types, layers, sizes, parity of languages, headers alone
 	@failed=0; \
 	step() { echo "--- $$1"; shift; "$$@" || failed=1; }; \
 	step format $(BIN)/clang-format --dry-run --Werror $(CXX_FILES); \
@@ -120,6 +124,7 @@ check: build  ## format, lint, types, layers, sizes, headers alone
 	step mypy $(BIN)/mypy; \
 	step layers $(BIN)/python tools/check_layers.py; \
 	step sizes $(BIN)/python tools/check_sizes.py; \
+	step parity env PYTHONPATH=$(BUILD)/python $(BIN)/python tools/cpp_parity.py; \
 	step headers_alone $(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone; \
 	exit $$failed
 

@@ -10,14 +10,14 @@ HEADERS = [
     "numpy/comparisons.h", "numpy/complex_parts.h", "numpy/correlation.h", "numpy/creation.h",
     "numpy/differences.h", "numpy/linear.h", "numpy/manipulation.h", "numpy/nan_reductions.h",
     "numpy/reductions.h", "numpy/special.h", "numpy/random/generator.h",
-    "numpy/random/random_state.h", "numpy/windows.h",
+    "numpy/random/random_state.h", "numpy/windows.h", "numpy/variants.h",
     "nn/operations.h", "nn/layers.h", "nn/training.h", "nn/initializers.h",
     "nn/differentiation.h", "random/distributions.h",
 ]  # fmt: skip
 # Nothing can be wrong with their arguments, or they only keep a value.
 HARMLESS = {
     "asarray", "scalar", "state", "iscomplexobj", "isrealobj", "lacks_freedom", "has_gauss",
-    "gauss",
+    "gauss", "promote_types",
 }  # fmt: skip
 TESTS = "tests/cpp/functional/error_names_test.cpp"
 
