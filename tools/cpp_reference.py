@@ -1,4 +1,4 @@
-"""Writes a reference of composit's C++ functions from its public headers: one Markdown page for each
+"""Writes a reference of composit's C++ functions from its public headers: a Markdown page for each
 folder, and README.md, which lists all names.
 
     python tools/cpp_reference.py build/reference
