@@ -65,9 +65,12 @@ DType dtype_of(nb::handle numpy_dtype) {
     const int number = reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())->type_num;
     if (const std::optional<DType> known = dtype_of_number(number)) return *known;
     const std::string name = nb::cast<std::string>(nb::str(numpy_dtype.attr("name")));
-    user_check<TypeError>(name == "bfloat16", "dtype ", name,
-                          " is not supported. Booleans, integers, floats and complex numbers are.");
-    return DType::bfloat16;
+    if (name == "bfloat16") return DType::bfloat16;
+    const nb::object advice =
+        nb::module_::import_("composit._mismatch").attr("advice")(numpy_dtype.attr("kind"));
+    fail<TypeError>("dtype ", name,
+                    " is not supported. Booleans, integers, floats and complex numbers are. ",
+                    nb::cast<std::string>(advice));
 }
 
 ir::Shape shape_of(PyArrayObject* array) {

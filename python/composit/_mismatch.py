@@ -21,13 +21,41 @@ _KINDS = {
 }
 
 
+# What to do with values that are no numbers, by kind of dtype.
+_ADVICE = {
+    "O": "Objects that are numbers become an array of numbers with array.astype(float).",
+    "S": "Texts of numbers become numbers with array.astype(float); others are numbered by "
+         "numpy.unique(array, return_inverse=True).",
+    "M": "Dates and spans of time are counted by array.astype('int64').",
+    "V": "Of records, take the fields: array['name'].",
+    "f": "Use float64 or complex128: array.astype(float).",
+}  # fmt: skip
+_ADVICE.update({"U": _ADVICE["S"], "T": _ADVICE["S"], "m": _ADVICE["M"], "c": _ADVICE["f"]})
+
+
+def advice(kind: str) -> str:
+    """What to do with values of a kind of dtype that tensors do not have; nothing for others."""
+    return _ADVICE.get(kind, "")
+
+
+def _advice_for(value: Any) -> str:
+    import numpy as np
+
+    known = {str: "U", bytes: "S"}
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    kind = value.dtype.kind if is_array else known.get(type(value), "")
+    text = "" if kind in "fc" else advice(kind)
+    return f" {text}" if text else ""
+
+
 def wrong(value: Any, required: str, function: str = "") -> str:
     """The message for an argument that is `value`, or holds it; `function` is named where none of
     the package's own is known."""
     called, name, whole = _in_the_call(value)
     function = called or function
     prefix = f"{function}: " if function else ""
-    return with_location(f"{prefix}{name} is {_shown(whole)}. {required} is required.")
+    more = _advice_for(value) if required.startswith("An array of booleans") else ""
+    return with_location(f"{prefix}{name} is {_shown(whole)}. {required} is required.{more}")
 
 
 def explained(text: str, positional: list[Any], named: dict[str, Any]) -> str:

@@ -251,13 +251,15 @@ REFUSED = [
         TypeError,
         lambda: cnp.asarray(np.array(["abc"])),
         "asarray: a is array(['abc'], dtype='<U3'). An array of booleans, integers, floats or "
-        "complex numbers is required.",
+        "complex numbers is required. Texts of numbers become numbers with array.astype(float); "
+        "others are numbered by numpy.unique(array, return_inverse=True).",
     ),
     (
         TypeError,
         lambda: cnp.add(X, "abc"),
         "add: an argument is 'abc'. An array of booleans, integers, floats or complex numbers is "
-        "required.",
+        "required. Texts of numbers become numbers with array.astype(float); others are numbered "
+        "by numpy.unique(array, return_inverse=True).",
     ),
     (
         TypeError,
