@@ -41,7 +41,7 @@ def advice(kind: str) -> str:
 def _advice_for(value: Any) -> str:
     import numpy as np
 
-    known = {str: "U", bytes: "S"}
+    known: dict[type, str] = {str: "U", bytes: "S"}
     is_array = isinstance(value, (np.ndarray, np.generic))
     kind = value.dtype.kind if is_array else known.get(type(value), "")
     text = "" if kind in "fc" else advice(kind)
