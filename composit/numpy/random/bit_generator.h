@@ -132,7 +132,8 @@ class MT19937 : public BitGenerator {
 
     struct State {
         std::array<uint32_t, 624> key{};
-        int position = 624;
+        std::array<uint32_t, 624> tempered{};  // the words that are given, of key
+        size_t position = 624;
     };
 
   private:

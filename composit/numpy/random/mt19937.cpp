@@ -17,23 +17,33 @@ uint32_t twisted(uint32_t word, uint32_t next) {
     return (y >> 1) ^ (-(y & 1) & 0x9908b0dfu);
 }
 
-void refill(MT19937::State& state) {
+// All at once: the compiler makes vectors of it.
+void temper(MT19937::State& state) {
+    for (size_t i = 0; i < words; ++i) {
+        uint32_t y = state.key[i];
+        y ^= y >> 11;
+        y ^= (y << 7) & 0x9d2c5680u;
+        y ^= (y << 15) & 0xefc60000u;
+        state.tempered[i] = y ^ (y >> 18);
+    }
+}
+
+// Seldom called, and not to be made part of what is called often.
+[[gnu::noinline]] void refill(MT19937::State& state) {
     auto& s = state.key;
     size_t i = 0;
     for (; i < words - distance; ++i) s[i] = s[i + distance] ^ twisted(s[i], s[i + 1]);
     for (; i < words - 1; ++i) s[i] = s[i + distance - words] ^ twisted(s[i], s[i + 1]);
     s[i] = s[distance - 1] ^ twisted(s[i], s[0]);
     state.position = 0;
+    temper(state);
 }
 
 uint32_t next(void* pointer) {
     auto& state = *static_cast<MT19937::State*>(pointer);
-    if (state.position >= static_cast<int>(words)) refill(state);
-    uint32_t y = state.key[static_cast<size_t>(state.position++)];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
+    if (state.position >= words) [[unlikely]]
+        refill(state);
+    return state.tempered[state.position++];
 }
 
 uint64_t next_pair(void* state) {
@@ -55,6 +65,7 @@ MT19937::MT19937(const std::vector<uint32_t>& key) {
     std::copy(key.begin(), key.end(), state_.key.begin());
     state_.key[0] = 0x80000000u;  // never all zeros
     state_.position = words - 1;
+    temper(state_);
 }
 
 void MT19937::seed(uint32_t number) {
@@ -93,7 +104,7 @@ void MT19937::seed(const std::vector<uint32_t>& key) {
 std::vector<uint64_t> MT19937::state() const {
     const Locked locked(const_cast<MT19937&>(*this));
     std::vector<uint64_t> result(state_.key.begin(), state_.key.end());
-    result.push_back(static_cast<uint64_t>(state_.position));
+    result.push_back(state_.position);
     return result;
 }
 
@@ -104,7 +115,8 @@ void MT19937::set_state(const std::vector<uint64_t>& state) {
                " is required.");
     const Locked locked(*this);
     for (size_t i = 0; i < words; ++i) state_.key[i] = static_cast<uint32_t>(state[i]);
-    state_.position = static_cast<int>(state[words]);
+    state_.position = state[words];
+    temper(state_);
 }
 
 // Horner's rule for the polynomial of mt19937_jump.h in the map from one state to the next: of a
@@ -112,7 +124,7 @@ void MT19937::set_state(const std::vector<uint64_t>& state) {
 void MT19937::jump(uint64_t times) {
     const Locked locked(*this);
     for (; times > 0; --times) {
-        const size_t start = static_cast<size_t>(state_.position) % words;
+        const size_t start = state_.position % words;
         State sum;
         sum.key = state_.key;
         size_t at = start;
@@ -132,8 +144,9 @@ void MT19937::jump(uint64_t times) {
             for (size_t i = 0; i < words; ++i)
                 sum.key[(at + i) % words] ^= state_.key[(start + i) % words];
         state_.key = sum.key;
-        state_.position = static_cast<int>(at);
+        state_.position = at;
     }
+    temper(state_);
 }
 
 }  // namespace composit::numpy::random
