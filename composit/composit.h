@@ -34,6 +34,7 @@
 #include "composit/numpy/nan_reductions.h"
 #include "composit/numpy/operand.h"
 #include "composit/numpy/operators.h"
+#include "composit/numpy/polynomial_series.h"
 #include "composit/numpy/polynomials.h"
 #include "composit/numpy/quantiles.h"
 #include "composit/numpy/random.h"

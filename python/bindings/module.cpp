@@ -54,6 +54,9 @@ NB_MODULE(_core, module) {
     bind_numpy_linalg(linalg);
     nb::module_ fft = module.def_submodule("fft", "composit/numpy/fft.h");
     bind_numpy_fft(fft);
+    nb::module_ polynomial =
+        module.def_submodule("polynomial", "composit/numpy/polynomial_series.h");
+    bind_numpy_polynomial_series(polynomial);
     nb::module_ numpy_random = module.def_submodule("numpy_random", "composit/numpy/random.h");
     bind_numpy_random(numpy_random);
     nb::module_ random = module.def_submodule("random", "composit/random/*.h");

@@ -24,8 +24,9 @@ void bind_numpy_sets(nanobind::module_& module);
 void bind_numpy_polynomials(nanobind::module_& module);
 void bind_numpy_special(nanobind::module_& module);
 void bind_numpy_windows(nanobind::module_& module);
-// Into modules of their own, composit._core.linalg, fft and numpy_random.
+// Into modules of their own, composit._core.linalg, fft, polynomial and numpy_random.
 void bind_numpy_linalg(nanobind::module_& module);
+void bind_numpy_polynomial_series(nanobind::module_& module);
 void bind_numpy_random(nanobind::module_& module);
 void bind_numpy_fft(nanobind::module_& module);
 

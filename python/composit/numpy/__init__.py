@@ -5,7 +5,7 @@ import typing as _typing
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.numpy import fft, linalg, manipulation, random
+from composit.numpy import fft, lib, linalg, manipulation, polynomial, random
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.array_api import __array_api_version__, __array_namespace_info__
 from composit.numpy.assembling import *

@@ -1,0 +1,3 @@
+"""numpy.lib: what it holds beside the functions of numpy itself."""
+
+from composit.numpy.lib import stride_tricks
