@@ -97,6 +97,11 @@ inline std::vector<Program> border_contractions() {
         programs.push_back(product("columns_" + std::to_string(n), f, 21, 37, n));
         programs.push_back(product("both_" + std::to_string(n), d, n, 19, n, 2, true));
     }
+    for (const int64_t n : {40, 41, 47, 48, 49, 50, 73, 80, 81, 82, 113})
+        for (const int64_t rows : {17, 21, 24}) {
+            const std::string name = std::to_string(rows) + "_by_" + std::to_string(n);
+            programs.push_back(product(name, rows % 2 ? f : d, rows, 37, n));
+        }
     for (const int64_t depth : {1, 255, 256, 257, 511, 512, 513, 1025})
         programs.push_back(
             product("depth_" + std::to_string(depth), f, 8, depth, 20, 1, depth % 2 == 1));

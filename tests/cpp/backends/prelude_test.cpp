@@ -13,8 +13,9 @@ namespace {
 TEST(Prelude, DependenciesComeBeforeTheirUsersOnce) {
     EXPECT_EQ(prelude_dependencies({"scatter.h", "contract.h"}),
               (std::vector<std::string>{"vector.h", "combine.h", "offsets.h", "indices.h",
-                                        "scatter.h", "contract_tile.h", "contract_narrow.h",
-                                        "transpose.h", "contract_pack.h", "contract.h"}));
+                                        "scatter.h", "contract_ahead.h", "contract_tile.h",
+                                        "contract_narrow.h", "transpose.h", "contract_pack.h",
+                                        "contract_problem.h", "contract.h"}));
     EXPECT_EQ(prelude_dependencies({}), std::vector<std::string>{});
 }
 

@@ -6,79 +6,7 @@
 // can be computed by any thread.
 #pragma once
 
-#include "composit/backends/c_family/prelude/contract_narrow.h"
-#include "composit/backends/c_family/prelude/contract_pack.h"
-
-template <class T>
-struct Contraction {
-    const T* left;
-    const T* right;
-    T* output;
-    Loops batch, rows, columns, depth;
-    const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
-    const int64_t *right_batch, *right_depth, *right_columns;
-    const int64_t *output_batch, *output_rows, *output_columns;
-    // Of operands that lie in panels of panel_width, without batch loops.
-    bool left_is_packed = false, right_is_packed = false;
-};
-
-// The same contraction with rows and columns exchanged: factors commute.
-template <class T>
-inline Contraction<T> transposed(const Contraction<T>& c) {
-    Contraction<T> t = c;
-    t.left = c.right, t.right = c.left;
-    t.rows = c.columns, t.columns = c.rows;
-    t.left_batch = c.right_batch, t.right_batch = c.left_batch;
-    t.left_rows = c.right_columns, t.right_columns = c.left_rows;
-    t.left_depth = c.right_depth, t.right_depth = c.left_depth;
-    t.output_rows = c.output_columns, t.output_columns = c.output_rows;
-    return t;
-}
-
-// A part of the output: half-open ranges of flattened indices.
-struct ContractPart {
-    int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
-};
-
-// Processors with vectors of 64 bytes have an L2 cache of 1 MB or more.
-constexpr int64_t contract_row_block = vector_bytes == 64 ? 288 : 144;
-// The columns' panels stay in the L2 cache beside blocks of rows; where they are this few, smaller
-// blocks of a left operand that is fetched ahead leave more of it to others.
-constexpr int64_t few_columns = 256, row_block_of_few_columns = 144;
-constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
-constexpr int64_t panels_at_a_time = 4;
-
-// Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
-template <class T>
-constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
-
-// Which ways of reading the operands are compiled; the bits are the same with any of them.
-// Generated code, which knows the lengths, leaves out the others, because compiling them takes
-// time. Of all columns, `columns_left` are beside whole blocks of 32, of all rows `rows_left`
-// beside blocks of 12; -1 if they may be any number.
-template <bool packs, bool reads_directly, bool reads_right_directly, int rows_left = -1,
-          int columns_left = -1>
-struct Reading {
-    static constexpr bool packs_left = packs, reads_left = reads_directly;
-    static constexpr bool reads_right = reads_right_directly;
-    template <class T>
-    static constexpr bool may_be_split =
-        columns_left < 0 ||
-        (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= split_columns<T>);
-    template <int R>
-    static constexpr bool has_tiles = rows_left < 0 || has_tiles_of(R, rows_left);
-    // Whether a split panel may have a group of so many columns.
-    template <class T, int N>
-    static constexpr bool may_have_group() {
-        const int64_t left = columns_left < 0 ? 0 : narrow_part<T>(columns_left % tile_columns<T>);
-        return columns_left < 0 || (N == narrow_group && left >= narrow_group) ||
-               (left % narrow_group > 0 && narrow_columns_of(left % narrow_group) == N);
-    }
-};
-using AnyReading = Reading<true, true, true>;
-// Of products of few columns: the addresses of a tile's rows, where these are not packed, find no
-// place in registers beside 12 rows of sums.
-constexpr bool packs_rows = tile_rows > 8;
+#include "composit/backends/c_family/prelude/contract_problem.h"
 
 // One part of the output, block by block.
 template <class T, class Allowed>
@@ -122,6 +50,10 @@ class ContractBlocks {
         // The last, incomplete panel is packed in any case; it is the only one filled up with
         // zeros.
         direct_columns_ = reads_right_once ? consecutive_panels() * tile_columns<T> : 0;
+        reads_left_directly_ =
+            Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times);
+        narrow_end_ =
+            columns - (has_wide_panel() ? columns % tile_columns<T> + tile_columns<T> : 0);
         packed_begin_ = packed_end_ = direct_columns_;
         // What no second row block reads takes the place of what was packed before.
         row_block_ = c_.left_is_packed && columns <= few_columns
@@ -136,8 +68,6 @@ class ContractBlocks {
             output_rows_.move(c_.rows, c_.output_rows, i, rows);
             // Nothing has fetched the very first block: its tiles do that for each other.
             is_first_block_ = c_.left_is_packed && k == 0 && i == part.row_begin;
-            reads_left_directly_ =
-                Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times);
             next_left_ = next_left(part, i + row_block_, k, tiled_panels() - is_first_block_);
             ahead_.left = is_first_block_
                               ? tiles_ahead(i + tile_rows, rows - tile_rows, 0, depth, 1)
@@ -161,8 +91,23 @@ class ContractBlocks {
         return panels;
     }
 
-    TileOutput<T> output_at(int64_t i, int64_t j, bool is_first) const {
-        constexpr int64_t width = tile_columns<T>;
+    // Whether the last columns are a wide panel.
+    bool has_wide_panel() const {
+        if constexpr (Allowed::template may_be_wide<T, false>() ||
+                      Allowed::template may_be_wide<T, true>()) {
+            constexpr int64_t width = tile_columns<T>;
+            const int64_t columns = right_columns_.count;
+            // Among many panels it saves little. A lone column's vectors reach into the tile before
+            // or after.
+            return columns > width && columns <= few_columns && is_wide_end<T>(columns % width) &&
+                   !c_.right_is_packed && !reads_left_directly_ && direct_columns_ == 0 &&
+                   iterations(c_.rows) >= vector_lanes<T>;
+        }
+        return false;
+    }
+
+    TileOutput<T> output_at(int64_t i, int64_t j, bool is_first,
+                            int64_t width = tile_columns<T>) const {
         const int64_t count = least(right_columns_.count - j, width);
         const int64_t* columns = output_columns_.offsets + j;
         const bool is_consecutive = count == width && are_consecutive(columns, width);
@@ -188,9 +133,8 @@ class ContractBlocks {
     // Packs `panels` panels from column j on, or some more.
     void need_panels(int64_t j, int64_t panels, int64_t depth) {
         constexpr int64_t width = tile_columns<T>;
-        const int64_t left = right_columns_.count - j;
-        if (c_.right_is_packed || least(j + panels * width, right_columns_.count) <= packed_end_)
-            return;
+        const int64_t left = narrow_end_ - j;
+        if (c_.right_is_packed || least(j + panels * width, narrow_end_) <= packed_end_) return;
         if (is_used_once_) packed_begin_ = j;
         // One alone stays in the L1 cache until it is used.
         const bool is_one = is_used_once_ && panels == 1 && !are_best_together(j);
@@ -273,19 +217,20 @@ class ContractBlocks {
         j += tile_columns<T>;
         if (is_packing_) return;
         ahead_.right = {};
+        const int64_t width = j < narrow_end_ ? tile_columns<T> : wide_columns<T>;
         if (j >= direct_columns_ && j < (c_.right_is_packed ? right_columns_.count : packed_end_))
-            ahead_.right = {packed_right(j, depth).at, start, 1, depth * tile_columns<T> * size,
+            ahead_.right = {packed_right(j, depth).at, start, 1, depth * width * size,
                             tiles_of_panel() * steps_of_tile};
     }
 
     template <class Left>
     void row_block(bool is_first, int64_t depth) {
         constexpr int64_t width = tile_columns<T>;
-        for (int64_t j = 0; j < right_columns_.count; j += width) {
+        for (int64_t j = 0; j < narrow_end_; j += width) {
             if (is_first_block_ && j == width) ahead_.left = next_left_;
             const bool is_direct = Allowed::reads_right && j < direct_columns_;
             if constexpr (Allowed::template has_tiles<1>) {
-                if (left_rows_.count == 1 && j + 4 * width <= right_columns_.count &&
+                if (left_rows_.count == 1 && j + 4 * width <= narrow_end_ &&
                     is_direct == (j + 3 * width < direct_columns_)) {
                     if (!is_direct) need_panels(j, 4, depth);
                     four_panels<Left>(j, is_direct, is_first, depth);
@@ -313,14 +258,68 @@ class ContractBlocks {
                 i += rows;
             }
         }
+        if constexpr (Left::is_packed && Allowed::template may_be_wide<T, false>())
+            if (right_columns_.count > narrow_end_ && !has_lone())
+                wide_panel<false>(is_first, depth);
+        if constexpr (Left::is_packed && Allowed::template may_be_wide<T, true>())
+            if (has_lone()) wide_panel<true>(is_first, depth);
     }
 
     // The rows of the tile at row i, whose results go to `out`.
     int rows_of_tile(int64_t i, TileOutput<T>& out) const {
         const int rows = next_tile_rows(left_rows_.count - i, c_.left_is_packed);
         out.rows = output_rows_.offsets + i;
-        out.row_count = least(left_rows_.count - i, rows);
+        out.row_count = out.lone_rows = least(left_rows_.count - i, rows);
+        const bool is_first = i == 0 && !(c_.left_is_packed && left_rows_.begin > 0);
+        out.lone_lane = is_first || rows > vector_lanes<T> ? 0 : vector_lanes<T> - rows;
         return rows;
+    }
+
+    bool has_lone() const { return right_columns_.count - narrow_end_ > wide_columns<T>; }
+
+    // The last panel, if it is a wide one.
+    template <bool lone>
+    void wide_panel(bool is_first, int64_t depth) {
+        constexpr int wide = wide_columns<T>;
+        const int64_t j = narrow_end_;
+        if (is_packing_) pack_wide_panel(j, depth);
+        const PackedRight<T, wide> panel{packed_right(j, depth).at};
+        TileOutput<T> out = output_at(0, j, is_first, wide);
+        if constexpr (lone) {
+            out.lone = panel.at + wide * depth;
+            out.lone_column = out.columns[wide];
+        }
+        for (int64_t i = 0; i < left_rows_.count;) {
+            if (is_first_block_ && ahead_.left.is_done()) ahead_.left = next_left_;
+            const int rows = rows_of_tile(i, out);
+            const T* const left = left_at<PackedLeft<T>>(i, depth, rows).at;
+            if (rows == tile_rows) {
+                constexpr int half = tile_rows / 2;
+                TileOutput<T> part = out;
+                part.row_count = least(out.row_count, half);
+                contract_tile<T, half, 3, lone>(HalfLeft<T>{{left}}, panel, depth, part, ahead_);
+                part.row_count = out.row_count - half;
+                part.rows += half;
+                if (part.row_count > 0)
+                    contract_tile<T, half, 3>(HalfLeft<T>{{left + half}}, panel, depth, part,
+                                              ahead_);
+            } else {
+                tile<3, lone>(rows, PackedLeft<T>{left}, panel, depth, out);
+            }
+            i += rows;
+        }
+    }
+    void pack_wide_panel(int64_t j, int64_t depth) {
+        constexpr int wide = wide_columns<T>;
+        const int64_t* const columns = right_columns_.offsets + j;
+        const int64_t count = right_columns_.count - j;
+        if (is_used_once_) packed_begin_ = j;
+        T* const to = packed_right_ + (j - packed_begin_) * depth;
+        pack_panel<wide>(right_, columns, least(count, wide), right_depth_.offsets, depth, to);
+        if (count > wide)
+            for (int64_t k = 0; k < depth; ++k)
+                to[wide * depth + k] = right_[columns[wide] + right_depth_.offsets[k]];
+        packed_end_ = right_columns_.count;
     }
 
     // The last panel, of few columns.
@@ -443,16 +442,17 @@ class ContractBlocks {
             return {left_, left_rows_.offsets + i, left_depth_.offsets};
     }
 
-    template <int V = 2, class Left, class Right>
+    template <int V = 2, bool lone = false, class Left, class Right>
     void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
-        if (rows == tile_rows)
-            return contract_tile<T, tile_rows, V>(left, right, depth, out, ahead_);
+        if constexpr (V <= 2)
+            if (rows == tile_rows)
+                return contract_tile<T, tile_rows, V>(left, right, depth, out, ahead_);
         if constexpr (tile_rows > 8 && Allowed::template has_tiles<8>)
-            if (rows == 8) return contract_tile<T, 8, V>(left, right, depth, out, ahead_);
+            if (rows == 8) return contract_tile<T, 8, V, lone>(left, right, depth, out, ahead_);
         if constexpr (tile_rows > 4 && Allowed::template has_tiles<4>)
-            if (rows == 4) return contract_tile<T, 4, V>(left, right, depth, out, ahead_);
+            if (rows == 4) return contract_tile<T, 4, V, lone>(left, right, depth, out, ahead_);
         if constexpr (Allowed::template has_tiles<1>)
-            contract_tile<T, 1, V>(left, right, depth, out, ahead_);
+            contract_tile<T, 1, V, lone>(left, right, depth, out, ahead_);
     }
 
     const Contraction<T>& c_;
@@ -462,6 +462,7 @@ class ContractBlocks {
     const T* right_ = nullptr;
     T* output_ = nullptr;
     int64_t direct_columns_ = 0, packed_begin_ = 0, packed_end_ = 0;
+    int64_t narrow_end_ = 0;  // where a wide panel begins, if there is one
     bool is_used_once_ = false, is_packing_ = false, is_first_block_ = false;
     bool reads_left_directly_ = false;
     Ahead<T> ahead_;

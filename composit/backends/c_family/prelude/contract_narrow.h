@@ -44,6 +44,21 @@ constexpr int64_t narrow_part(int64_t count) {
     return count > half ? count - half : 0;
 }
 
+// The last whole panel and what is left of a half one are a wide panel, for which tiles have half
+// the rows and three vectors of columns: they wait less for their loads than half tiles do. One
+// column more may stand beside it.
+template <class T>
+constexpr int wide_columns = 3 * vector_lanes<T>;
+template <class T>
+constexpr bool may_have_lone = has_half_tiles && tile_rows <= vector_lanes<T>;
+
+// Whether so many columns beside whole panels are the end of a wide one.
+template <class T>
+constexpr bool is_wide_end(int64_t count) {
+    return has_half_tiles && count > narrow_columns<T> &&
+           count <= vector_lanes<T> + may_have_lone<T> && count < tile_columns<T>;
+}
+
 // The lanes of R rows; elements of what follows them fill the last vector up, or zeros if `is_last`
 // says that nothing might follow.
 template <class T, int R, int V>

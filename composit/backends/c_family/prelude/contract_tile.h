@@ -2,10 +2,8 @@
 // 256 depth positions.
 #pragma once
 
+#include "composit/backends/c_family/prelude/contract_ahead.h"
 #include "composit/backends/c_family/prelude/offsets.h"
-
-constexpr int64_t contract_depth =
-    256;  // part of the meaning: one fma chain each, results added in order
 
 // 12 rows of two vectors fill 32 registers, 6 rows fill 16.
 constexpr int tile_rows = vector_bytes == 64 ? 12 : vector_bytes == 32 ? 6 : 4;
@@ -14,7 +12,7 @@ constexpr int tile_columns = 2 * vector_lanes<T>;
 
 // Where the tile's operands lie: element (i, k) of a tile of R rows of left at left[k * R + i] when
 // packed, else at left[rows[i] + depths[k]], as start(i)[offset<R>(k)]; row k of right at
-// right[k * tile_columns], else at right[depths[k]].
+// right[k * W], else at right[depths[k]].
 template <class T>
 struct PackedLeft {
     static constexpr bool is_packed = true;
@@ -37,10 +35,11 @@ struct DirectLeft {
         return depths[k];
     }
 };
-template <class T>
+// The rows of a panel of W columns.
+template <class T, int W = tile_columns<T>>
 struct PackedRight {
     const T* at;
-    COMPOSIT_INLINE const T* operator()(int64_t k) const { return at + k * tile_columns<T>; }
+    COMPOSIT_INLINE const T* operator()(int64_t k) const { return at + k * W; }
 };
 template <class T>
 struct DirectRight {
@@ -49,6 +48,14 @@ struct DirectRight {
     COMPOSIT_INLINE const T* operator()(int64_t k) const { return at + depths[k]; }
 };
 
+// Half of a packed tile.
+template <class T>
+struct HalfLeft : PackedLeft<T> {
+    template <int R>
+    COMPOSIT_INLINE int64_t offset(int64_t k) const {
+        return k * 2 * R;
+    }
+};
 // Where its results go: element (i, j) to at[rows[i] + columns[j]] for i < row_count, j < count.
 template <class T>
 struct TileOutput {
@@ -58,6 +65,10 @@ struct TileOutput {
     int64_t row_count, count;
     bool is_consecutive;  // a full tile whose columns are neighbours in memory
     bool is_first;        // the first depth block: its results are stored, later ones are added
+    // One more column, packed on its own: its results, for so many rows, go to
+    // at[rows[i] + lone_column]. The rows are lanes of vectors, from lone_lane on.
+    const T* lone = nullptr;
+    int64_t lone_column = 0, lone_lane = 0, lone_rows = 0;
 };
 
 template <class T, int R, int V>
@@ -68,7 +79,7 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>
         for (int i = 0; i < R; ++i) {
             if (i == out.row_count) break;
             T* row = out.at + out.rows[i] + out.columns[0];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
             for (int v = 0; v < V; ++v, row += lanes)
                 store(row, out.is_first ? sums[i][v] : load(row) + sums[i][v]);
         }
@@ -77,7 +88,7 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>
     T plain[R][V * lanes];
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int v = 0; v < V; ++v) store(plain[i] + v * lanes, sums[i][v]);
     for (int64_t i = 0; i < out.row_count; ++i) {
         for (int64_t j = 0; j < out.count; ++j) {
@@ -87,81 +98,79 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>
     }
 }
 
-// Runs of `bytes` neighbouring bytes from at + starts[0], at + starts[1], …, which are fetched into
-// the L2 cache before they are needed, a few lines at a time: a processor can wait for few at once.
-template <class T>
-class LinesAhead {
-  public:
-    LinesAhead() = default;
-    // All are fetched in so many steps.
-    LinesAhead(const T* at, const int64_t* starts, int64_t runs, int64_t bytes, int64_t steps)
-        : at_(at),
-          starts_(starts),
-          runs_(runs),
-          each_((bytes + 63) / 64),
-          at_a_time_((runs * each_ + steps - 1) / steps) {}
+// The sums of one column beside a tile, whose packed rows are lanes, after or before others that
+// are of no account.
+template <class T, bool is_there>
+struct LoneColumn {
+    const T* column;
+    int64_t first;
+    Vector<T> sums{};
 
-    COMPOSIT_INLINE void step() {
-        for (int64_t count = 0; count < at_a_time_ && run_ < runs_; ++count) {
-            const char* const start = reinterpret_cast<const char*>(at_ + starts_[run_]);
-            __builtin_prefetch(start + 64 * line_, 0, 2);
-            if (++line_ == each_) line_ = 0, ++run_;
+    COMPOSIT_INLINE explicit LoneColumn(const TileOutput<T>& out)
+        : column(out.lone), first(out.lone_lane) {}
+    COMPOSIT_INLINE void add(const T* rows, int64_t k) {
+        const Vector<T> factor = column[k] - Vector<T>{};
+        sums = fused_lanes<T>(load(rows - first), factor, sums);
+    }
+    COMPOSIT_INLINE void put(const TileOutput<T>& out) const {
+        T plain[vector_lanes<T>];
+        store(plain, sums);
+        for (int64_t i = 0; i < out.lone_rows; ++i) {
+            T& to = out.at[out.rows[i] + out.lone_column];
+            to = out.is_first ? plain[first + i] : to + plain[first + i];
         }
     }
-
-  private:
-    const T* at_ = nullptr;
-    const int64_t* starts_ = nullptr;
-    int64_t runs_ = 0, each_ = 0, at_a_time_ = 0;
-    int64_t run_ = 0, line_ = 0;
 };
-
-// What is fetched while tiles are in use, in `steps_of_tile` steps in each.
 template <class T>
-struct Ahead {
-    LinesAhead<T> left, right;
+struct LoneColumn<T, false> {
+    COMPOSIT_INLINE explicit LoneColumn(const TileOutput<T>&) {}
+    COMPOSIT_INLINE void add(const T*, int64_t) {}
+    COMPOSIT_INLINE void put(const TileOutput<T>&) const {}
 };
-constexpr int64_t depth_of_step = 16, steps_of_tile = contract_depth / depth_of_step;
 
-template <class T, int R, int V = 2, class Left, class Right>
+// R rows of V vectors of columns, and with `lone` one more column.
+template <class T, int R, int V = 2, bool lone = false, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out,
                    Ahead<T>& ahead) {
     for (int64_t i = 0; i < out.row_count; ++i) {
         const T* const row = out.at + out.rows[i] + out.columns[0];
-        __builtin_prefetch(row, 1);
-        if (V == 2) __builtin_prefetch(row + vector_lanes<T>, 1);
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) __builtin_prefetch(row + v * vector_lanes<T>, 1);
     }
     const T* starts[R];  // in registers; rows that are not wanted repeat the last one
     Vector<T> sums[R][V];
+    LoneColumn<T, lone> lone_column(out);
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
         starts[i] = left.start(Left::is_packed || i < out.row_count ? i : out.row_count - 1);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int v = 0; v < V; ++v) sums[i][v] = Vector<T>{};
     }
     for (int64_t k = 0; k < depth;) {
-        ahead.left.step();
-        ahead.right.step();
+        LinesOfStep next = ahead.step();
         const int64_t end = depth - k < depth_of_step ? depth : k + depth_of_step;
 #pragma GCC unroll 4
         for (; k < end; ++k) {
+            next.fetch();
             const int64_t offset = left.template offset<R>(k);
             const T* row = right(k);
             Vector<T> columns[V];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
             for (int v = 0; v < V; ++v) columns[v] = load(row + v * vector_lanes<T>);
+            lone_column.add(starts[0] + offset, k);
 #pragma GCC unroll 16
             for (int i = 0; i < R; ++i) {
                 const Vector<T> factor = starts[i][offset] - Vector<T>{};
                 // Keeps g++ from loading neighbours at once and shuffling them apart.
                 __asm__("" ::: "memory");
-#pragma GCC unroll 2
+#pragma GCC unroll 4
                 for (int v = 0; v < V; ++v)
                     sums[i][v] = fused_lanes<T>(factor, columns[v], sums[i][v]);
             }
         }
     }
     put_tile<T, R>(sums, out);
+    lone_column.put(out);
 }
 
 // One row times four panels of columns: enough chains of fma to keep the processor busy.

@@ -1,0 +1,84 @@
+// What a contraction is, the sizes of its blocks, and which ways of reading its operands are
+// compiled.
+#pragma once
+
+#include "composit/backends/c_family/prelude/contract_narrow.h"
+#include "composit/backends/c_family/prelude/contract_pack.h"
+
+template <class T>
+struct Contraction {
+    const T* left;
+    const T* right;
+    T* output;
+    Loops batch, rows, columns, depth;
+    const int64_t *left_batch, *left_rows, *left_depth;  // strides, one per loop
+    const int64_t *right_batch, *right_depth, *right_columns;
+    const int64_t *output_batch, *output_rows, *output_columns;
+    // Of operands that lie in panels of panel_width, without batch loops.
+    bool left_is_packed = false, right_is_packed = false;
+};
+
+// The same contraction with rows and columns exchanged: factors commute.
+template <class T>
+inline Contraction<T> transposed(const Contraction<T>& c) {
+    Contraction<T> t = c;
+    t.left = c.right, t.right = c.left;
+    t.rows = c.columns, t.columns = c.rows;
+    t.left_batch = c.right_batch, t.right_batch = c.left_batch;
+    t.left_rows = c.right_columns, t.right_columns = c.left_rows;
+    t.left_depth = c.right_depth, t.right_depth = c.left_depth;
+    t.output_rows = c.output_columns, t.output_columns = c.output_rows;
+    return t;
+}
+
+// A part of the output: half-open ranges of flattened indices.
+struct ContractPart {
+    int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
+};
+
+// Processors with vectors of 64 bytes have an L2 cache of 1 MB or more.
+constexpr int64_t contract_row_block = vector_bytes == 64 ? 288 : 144;
+// The columns' panels stay in the L2 cache beside blocks of rows; where they are this few, smaller
+// blocks of a left operand that is fetched ahead leave more of it to others.
+constexpr int64_t few_columns = 256, row_block_of_few_columns = 144;
+constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
+constexpr int64_t panels_at_a_time = 4;
+
+// Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
+template <class T>
+constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
+
+// Which ways of reading the operands are compiled; the bits are the same with any of them.
+// Generated code, which knows the lengths, leaves out the others, because compiling them takes
+// time. Of all columns, `columns_left` are beside whole blocks of 32, of all rows `rows_left`
+// beside blocks of 12; -1 if they may be any number.
+template <bool packs, bool reads_directly, bool reads_right_directly, int rows_left = -1,
+          int columns_left = -1>
+struct Reading {
+    static constexpr bool packs_left = packs, reads_left = reads_directly;
+    static constexpr bool reads_right = reads_right_directly;
+    template <class T>
+    static constexpr bool may_be_split =
+        columns_left < 0 ||
+        (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= split_columns<T>);
+    template <int R>
+    static constexpr bool has_tiles = rows_left < 0 || has_tiles_of(R, rows_left);
+    // Whether the last panel may be a wide one, with or without one more column.
+    template <class T, bool lone>
+    static constexpr bool may_be_wide() {
+        const int64_t left = columns_left % tile_columns<T>;
+        return packs &&
+               (columns_left < 0 || (is_wide_end<T>(left) && lone == (left > vector_lanes<T>)));
+    }
+    // Whether a split panel may have a group of so many columns.
+    template <class T, int N>
+    static constexpr bool may_have_group() {
+        const int64_t left = columns_left < 0 ? 0 : narrow_part<T>(columns_left % tile_columns<T>);
+        return columns_left < 0 || (N == narrow_group && left >= narrow_group) ||
+               (left % narrow_group > 0 && narrow_columns_of(left % narrow_group) == N);
+    }
+};
+using AnyReading = Reading<true, true, true>;
+// Of products of few columns: the addresses of a tile's rows, where these are not packed, find no
+// place in registers beside 12 rows of sums.
+constexpr bool packs_rows = tile_rows > 8;
