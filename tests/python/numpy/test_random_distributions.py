@@ -136,6 +136,12 @@ def test_both_widths_and_outputs(dtype):
         )
 
 
+def test_sequences_of_counts():
+    for family in ("Generator", "RandomState"):
+        check(PAIRS[family](0), "binomial", [5.9, 7, True], 0.5)
+        check(PAIRS[family](0), "hypergeometric", (5.9, 7), [4], [3.5])
+
+
 def test_outputs_that_do_not_fit():
     for rng in (ours.default_rng(0), theirs.default_rng(0)):
         for out, kind in [

@@ -138,7 +138,7 @@ class Generator:
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> LazyTensor:
         """How many of n trials end in each way, the last axis of pvals their probabilities."""
-        return self._stream.multinomial(n, pvals, size)
+        return self._stream.multinomial(_shared.counts(n), pvals, size)
 
     def multivariate_hypergeometric(
         self, colors: Any, nsample: Any, size: Any = None, method: str = "marginals"
@@ -255,7 +255,7 @@ class Generator:
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
         """How many of n trials succeed, each with probability p."""
-        return self._draw(_m.binomial, size, n, p)
+        return self._draw(_m.binomial, size, _shared.counts(n), p)
 
     def geometric(self, p: Any, size: Any = None) -> LazyTensor:
         """How many trials there are to the first success, each with probability p."""
@@ -263,7 +263,8 @@ class Generator:
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> LazyTensor:
         """How many good ones are among nsample that are taken."""
-        return self._draw(_m.hypergeometric, size, ngood, nbad, nsample)
+        urn = (_shared.counts(count) for count in (ngood, nbad, nsample))
+        return self._draw(_m.hypergeometric, size, *urn)
 
     def logseries(self, p: Any, size: Any = None) -> LazyTensor:
         """Fisher's logarithmic series."""

@@ -272,7 +272,7 @@ class RandomState:
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
         """How many of n trials succeed, each with probability p."""
-        return self._draw(_l.binomial, size, n, p)
+        return self._draw(_l.binomial, size, _shared.counts(n), p)
 
     def geometric(self, p: Any, size: Any = None) -> LazyTensor:
         """How many trials there are to the first success, each with probability p."""
@@ -280,7 +280,8 @@ class RandomState:
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> LazyTensor:
         """How many good ones are among nsample that are taken."""
-        return self._draw(_l.hypergeometric, size, ngood, nbad, nsample)
+        urn = (_shared.counts(count) for count in (ngood, nbad, nsample))
+        return self._draw(_l.hypergeometric, size, *urn)
 
     def logseries(self, p: Any, size: Any = None) -> LazyTensor:
         """Fisher's logarithmic series."""

@@ -207,6 +207,11 @@ def bounds(function: str, low: Any, high: Any, dtype: Any, closed: bool) -> tupl
     return low.astype(dtype), last.astype(dtype), True
 
 
+def counts(numbers: Any) -> Any:
+    """Of sequences of floats the whole parts, as NumPy takes them; arrays must have integers."""
+    return np.asarray(numbers, int64) if type(numbers) in (list, tuple) else numbers
+
+
 def as_bytes(draw: Any, length: int) -> Any:
     """Bytes of words of 32 bits, the lowest byte first."""
     count = operator.index(length)
