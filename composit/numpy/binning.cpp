@@ -21,6 +21,10 @@ namespace composit::numpy {
 Tensor digitize(const Tensor& x, const Tensor& bins, bool is_right) {
     user_check<TypeError>(!ir::is_complex(x.dtype()), "digitize: x may not be complex, but is ",
                           x.dtype(), ".");
+    user_check<TypeError>(!ir::is_complex(bins.dtype()),
+                          "digitize: bins may not be complex, but "
+                          "are ",
+                          bins.dtype(), ".");
     user_check(bins.rank() == 1,
                "digitize: object of too small or too great depth for desired "
                "array: bins have shape ",

@@ -99,8 +99,9 @@ Pair operands_of(std::string_view function, const Tensor& a, const Tensor& v) {
     for (const Tensor& x : {a, v}) {
         user_check(x.rank() == 1, function, ": an operand has shape ", x.shape(),
                    ". One dimension is required.");
-        user_check(x.size() > 0, function, ": an operand cannot be empty.");
     }
+    user_check(a.size() > 0, function, ": a cannot be empty.");
+    user_check(v.size() > 0, function, ": v cannot be empty.");
     const DType dtype = result_type({strong(a), strong(v)});
     const DType inner = dtype == DType::boolean ? DType::int64 : dtype;
     return {ops::astype(a, inner), ops::astype(v, inner), dtype};

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/numpy/checked.h"
+#include "composit/numpy/complex_parts.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/numpy/checked.h"
+#include "composit/numpy/complex_parts.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/one_node.h"
@@ -59,7 +60,9 @@ Tensor between(const Tensor& x, const Points& points, const Tensor& left, const 
     line = apply("where", {apply("logical_and", {apply("isnan", {line}), apply("equal", {y0, y1})}),
                            y0, line});
     Tensor result = apply("where", {is_point, y0, line});
-    result = apply("where", {apply("less", {found, 0}), end_of(left, points.y, 0), result});
+    // Where the first point is NaN nothing is left of it.
+    const Tensor is_before = apply("less", {x, squeeze(ops::part(points.x, 0, 0, 1))});
+    result = apply("where", {is_before, end_of(left, points.y, 0), result});
     const Tensor is_behind = apply("greater", {x, squeeze(ops::part(points.x, 0, n - 1, 1))});
     result = apply("where", {is_behind, end_of(right, points.y, n - 1), result});
     if (n == 1) return result;  // NumPy's: NaN is neither left nor right of one point
@@ -73,14 +76,30 @@ Tensor scalar_of(std::string_view name, const Operand& value) {
     return ops::astype(strong(x), DType::float64);
 }
 
+bool is_complex(const Operand& x) { return x && ir::is_complex(x.tensor().dtype()); }
+
+// The lines of both parts; NaN among x is a real NaN.
+Tensor of_complex(const Tensor& x, const Tensor& xp, const Tensor& fp, const Operand& left,
+                  const Operand& right, const Operand& period) {
+    const auto part = [](const Operand& value, auto of) {
+        return value ? Operand(of(strong(value))) : Operand();
+    };
+    const Tensor re = interp(x, xp, real(fp), part(left, real), part(right, real), period);
+    const Tensor im = interp(x, xp, imag(fp), part(left, imag), part(right, imag), period);
+    const Tensor is_number = apply("equal", {x, x});
+    return apply("as_complex", {re, apply("where", {is_number, im, 0.0})});
+}
+
 }  // namespace
 
 Tensor interp(const Tensor& x, const Tensor& xp, const Tensor& fp, const Operand& left,
               const Operand& right, const Operand& period) {
-    for (const Tensor& tensor : {x, xp, fp}) {
-        user_check<NotSupported>(!ir::is_complex(tensor.dtype()), "interp: ", tensor.dtype(),
-                                 " is not supported yet. Real dtypes are required.");
+    for (const Tensor& tensor : {x, xp}) {
+        user_check<TypeError>(!ir::is_complex(tensor.dtype()), "interp: ", tensor.dtype(),
+                              " as a coordinate. Real dtypes are required.");
     }
+    if (is_complex(fp) || is_complex(left) || is_complex(right))
+        return of_complex(x, xp, fp, left, right, period);
     user_check(xp.rank() == 1 && fp.rank() == 1,
                "interp: Data points must be 1-D sequences, not of "
                "shapes ",

@@ -82,8 +82,18 @@ Tensor swapaxes(const Tensor& x, int64_t axis1, int64_t axis2) {
 }
 
 Tensor moveaxis(const Tensor& x, const Axis& source, const Axis& destination) {
-    const Axes from = source.of("moveaxis", x.rank());
-    const Axes to = destination.of("moveaxis", x.rank());
+    const auto axes_of = [&x](std::string_view name, const Axis& axis) {
+        if (axis.is_none()) fail<TypeError>("moveaxis: ", name, " is None. Axes are required.");
+        Axes all;
+        for (int64_t given : axis.axes()) {
+            const int64_t at = normalize_axis(text("moveaxis: ", name), given, x.rank());
+            user_check(!holds(all, at), "moveaxis: repeated axis in `", name,
+                       "` argument: ", axis.axes(), ". Each axis may be given once.");
+            all.push_back(at);
+        }
+        return all;
+    };
+    const Axes from = axes_of("source", source), to = axes_of("destination", destination);
     user_check(from.size() == to.size(),
                "moveaxis: `source` and `destination` arguments must have "
                "the same number of elements: ",

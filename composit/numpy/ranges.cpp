@@ -69,6 +69,14 @@ Array run_of(DType dtype, int64_t length, Number first, Number second) {
     fail<NotSupported>("arange: dtype ", dtype, " is not supported. Make it real and convert.");
 }
 
+// Of complex numbers the real parts run.
+template <class Number>
+Tensor named_run(DType dtype, int64_t length, Number first, Number second,
+                 const std::string& name) {
+    const DType part = ir::real_part_of(dtype);
+    return ops::astype(ir::constant(run_of(part, length, first, second), name), dtype);
+}
+
 template <class Number>
 std::string range_name(std::string_view given, Number start, Number stop, Number step,
                        std::optional<DType> dtype) {
@@ -102,9 +110,8 @@ Tensor arange(int64_t start, int64_t stop, int64_t step, std::optional<DType> dt
     user_check(length < static_cast<uint64_t>(INT64_MAX), "arange: Maximum allowed size exceeded.");
     const auto second =
         static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(step));
-    return ir::constant(run_of(dtype.value_or(DType::int64), static_cast<int64_t>(length), start,
-                               length > 1 ? second : start),
-                        range_name(name, start, stop, step, dtype));
+    return named_run(dtype.value_or(DType::int64), static_cast<int64_t>(length), start,
+                     length > 1 ? second : start, range_name(name, start, stop, step, dtype));
 }
 
 Tensor arange(double start, double stop, double step, std::optional<DType> dtype,
@@ -114,9 +121,8 @@ Tensor arange(double start, double stop, double step, std::optional<DType> dtype
     user_check(length < largest_length, "arange: Maximum allowed size exceeded: ", start, " to ",
                stop, " by ", step, ". (nan has no size.)");
     const auto count = length > 0 ? static_cast<int64_t>(length) : 0;
-    return ir::constant(
-        run_of(dtype.value_or(DType::float64), count, start, count > 1 ? start + step : start),
-        range_name(name, start, stop, step, dtype));
+    return named_run(dtype.value_or(DType::float64), count, start, count > 1 ? start + step : start,
+                     range_name(name, start, stop, step, dtype));
 }
 
 Tensor linspace(double start, double stop, int64_t count, bool endpoint, std::optional<DType> dtype,

@@ -10,6 +10,7 @@
 #include "composit/ops/ops.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace composit::numpy {
 namespace {
@@ -280,17 +281,24 @@ Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool ke
     if (!weights) return errors_as("average", [&] { return mean(x, axes, {}, keepdims); });
     Tensor w = weights;
     if (weights.shape() != x.shape()) {
-        user_check<TypeError>(!axis.is_none(), "average: Axis must be specified when shapes of a ",
-                              x.shape(), " and weights ", weights.shape(), " differ.");
+        user_check<TypeError>(!axis.is_none(),
+                              "average: Axis must be specified when shapes of a and weights "
+                              "differ: ",
+                              x.shape(), " and ", weights.shape(), ".");
         Shape aligned(x.shape().size(), 1);
         Shape required;
         for (int64_t a : axes) required.push_back(x.shape()[static_cast<size_t>(a)]);
-        user_check(weights.shape() == required, "average: Shape of weights ", weights.shape(),
-                   " must be consistent with shape of a ", x.shape(), " along specified axis.");
-        user_check<NotSupported>(std::is_sorted(axes.begin(), axes.end()),
-                                 "average: weights over axes ", axes, ". Give them ascending.");
+        user_check(weights.shape() == required,
+                   "average: Shape of weights must be consistent with shape of a "
+                   "along specified axis: ",
+                   weights.shape(), " and ", x.shape(), ".");
         for (int64_t a : axes) aligned[static_cast<size_t>(a)] = x.shape()[static_cast<size_t>(a)];
-        w = reshape(weights, aligned);
+        std::vector<int64_t> ascending(axes.size());
+        std::iota(ascending.begin(), ascending.end(), int64_t{0});
+        std::sort(ascending.begin(), ascending.end(), [&axes](int64_t i, int64_t j) {
+            return axes[static_cast<size_t>(i)] < axes[static_cast<size_t>(j)];
+        });
+        w = reshape(transpose(weights, ascending), aligned);
     }
     return errors_as("average", [&] {
         const DType common = result_type({x, w});

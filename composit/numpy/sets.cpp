@@ -35,7 +35,7 @@ Tensor differs(const Tensor& x, bool equal_nan) {
     const int64_t n = std::max<int64_t>(x.shape()[0] - 1, 0);
     const Tensor after = ops::part(x, 0, x.shape()[0] - n, n), before = ops::part(x, 0, 0, n);
     Tensor result = apply("not_equal", {after, before});
-    if (equal_nan && ir::is_floating(x.dtype()))
+    if (equal_nan && ir::is_inexact(x.dtype()))
         result = apply("logical_and", {result, apply("logical_not", {apply("isnan", {before})})});
     return x.rank() == 1 ? result : any(result, 1);
 }
@@ -85,7 +85,7 @@ void check_table(const Tensor& x, const Tensor& tested) {
     const Tensor span = max(tested) - min(tested);
     user_check<RuntimeError>(!is_violated(apply("greater_equal", {span, 0})),
                              "isin: You have specified kind='table', but the range of values in "
-                             "`ar2` exceeds the maximum integer of ",
+                             "`ar2` or `ar1` exceed the maximum integer of the datatype, ",
                              tested.dtype(), ". Please set `kind` to None or 'sort'.");
 }
 

@@ -12,6 +12,7 @@ using ir::TensorType;
 using BodyRef = std::shared_ptr<const Body>;
 
 void register_map();
+void register_bitcast();
 void register_reduce();
 void register_contract();
 void register_convolve();
@@ -66,6 +67,7 @@ std::vector<Tensor> call(BodyRef body, const std::vector<Tensor>& arguments) {
 
 void register_operations() {
     register_map();
+    register_bitcast();
     register_reduce();
     register_contract();
     register_convolve();

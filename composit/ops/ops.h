@@ -33,6 +33,10 @@ Tensor map(std::string_view row_name, std::vector<Tensor> operands);
 Tensor astype(const Tensor& x, DType dtype);
 Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shapes);
 
+// ----- bitcast.cpp
+// The bits of elements read as another real dtype of the same size (TypeError); no derivative.
+Tensor bitcast(const Tensor& x, DType dtype);
+
 // ----- reduce.cpp
 // The axes reduced away (kept with length 1 when keepdims), in the order of semantics.md 4. sum and
 // product need `dtype` equal to x's (convert before); any and all give bool, argmax and argmin

@@ -67,27 +67,33 @@ void enter(const nb::object& object, const Tensor& tensor) {
 
 Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent) {
     if (!parent->is_view()) {
-        Tensor base = parent->tensor_;
+        Tensor base = parent->tensor();
         return Ref<Cell>(new Cell(std::move(tensor), parent, std::move(base)));
     }
     return Ref<Cell>(new Cell(std::move(tensor), parent->root_, parent->base_));
 }
 
+Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source) {
+    return Ref<Cell>(new Cell(std::move(appearance), source));
+}
+
 const Tensor& Cell::tensor() const {
-    if (root_ && !(root_->tensor_ == base_)) {
-        tensor_ = ir::substitute({tensor_}, {base_}, {root_->tensor_})[0];
-        base_ = root_->tensor_;
-    }
+    if (!origin()) return tensor_;
+    const Tensor& now = origin()->tensor();
+    if (now == base_) return tensor_;
+    tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);
+    base_ = now;
     return tensor_;
 }
 
 void Cell::replace(Tensor tensor) const {
-    if (root_) {
-        const Tensor& view = this->tensor();
-        root_->tensor_ = write_through(base_, view, tensor);
-    } else {
+    if (!origin()) {
         tensor_ = std::move(tensor);
+        return;
     }
+    const Tensor& view = this->tensor();
+    origin()->replace(root_ ? write_through(base_, view, tensor)
+                            : appearance_->source_after(base_, tensor));
 }
 
 Tensor Cell::places() const {
@@ -128,6 +134,19 @@ nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent) {
     nb::object object = make_object(Cell::make_view(tensor, parent.cell));
     if (!(tensor == from)) enter(object, tensor);
     return object;
+}
+
+nb::object wrap_root(const LazyTensor& view) {
+    if (!view.cell->is_view()) return nb::none();
+    const Ref<Cell> root(view.cell->root());
+    const Tensor& tensor = root->tensor();
+    const LazyTensor* found = live().find(&tensor.node(), tensor.output_index());
+    if (found && Py_REFCNT(found->self) > 0 && found->cell == root) return nb::borrow(found->self);
+    return make_object(root);
+}
+
+nb::object wrap_appearance(Appearance appearance, const LazyTensor& source) {
+    return make_object(Cell::make_appearance(std::move(appearance), source.cell));
 }
 
 }  // namespace composit::python

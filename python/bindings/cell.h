@@ -7,18 +7,30 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
+#include <memory>
+
 namespace composit::python {
 
 namespace nb = nanobind;
 using ir::Tensor;
 
+// A tensor that shows another one's elements otherwise (the real parts of complex numbers, bits as
+// another dtype): what is seen of a source, and the source after something else was written there.
+struct Appearance {
+    std::function<Tensor(const Tensor& source)> seen;
+    std::function<Tensor(const Tensor& source, const Tensor& written)> source_after;
+};
+
 // A place that holds a tensor. A view's tensor is a path of layout operations from the tensor of
-// its root: it is read again when the root was written, and writing it writes the root.
+// its root: it is read again when the root was written, and writing it writes the root. So it is
+// with an appearance and its source; it can be the root of views.
 class Cell : public Counted<Cell> {
   public:
     static Ref<Cell> make(Tensor tensor) { return Ref<Cell>(new Cell(std::move(tensor), {}, {})); }
     // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
     static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent);
+    static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source);
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;       // now
@@ -30,11 +42,21 @@ class Cell : public Counted<Cell> {
   private:
     Cell(Tensor tensor, Ref<Cell> root, Tensor base)
         : tensor_(std::move(tensor)), root_(std::move(root)), base_(std::move(base)) {}
+    Cell(Appearance appearance, Ref<Cell> source)
+        : tensor_(appearance.seen(source->tensor())),
+          base_(source->tensor()),
+          source_(std::move(source)),
+          appearance_(std::make_unique<const Appearance>(std::move(appearance))) {}
     ~Cell() = default;
+
+    // What tensor_ was made from, of which it is a path or an appearance.
+    const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
 
     mutable Tensor tensor_;
     Ref<Cell> root_;       // never a view itself
-    mutable Tensor base_;  // what the root held when tensor_ was made
+    mutable Tensor base_;  // what the origin held when tensor_ was made
+    Ref<Cell> source_;
+    std::unique_ptr<const Appearance> appearance_;
 };
 
 // Whether `to` is `from`, seen through slices, transposes, reshapes, splits and broadcasts.
@@ -67,5 +89,11 @@ nb::object wrap(const Tensor& tensor);
 nb::object wrap_copy(const Tensor& tensor);
 // An object that shares memory with `parent` in NumPy's sense, where `tensor` is a path from it.
 nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent);
+// The object of a view's root: the one that is there, or a new one; None for what is no view.
+nb::object wrap_root(const LazyTensor& view);
+// The bits of elements as another dtype (numpy_appearances.cpp).
+Appearance bits_as(ir::DType dtype);
+// An object that shows `source` otherwise: writing it writes the source.
+nb::object wrap_appearance(Appearance appearance, const LazyTensor& source);
 
 }  // namespace composit::python

@@ -6,6 +6,8 @@
 #include "location.h"
 #include "values.h"
 
+#include <algorithm>
+
 namespace composit::python {
 namespace {
 
@@ -23,10 +25,30 @@ std::optional<int64_t> bound_from(PyObject* value) {
     return index;
 }
 
+// What NumPy says of lists that hold anything but numbers.
+ir::Array index_array(nb::handle value) {
+    try {
+        return array_from(value);
+    } catch (const TypeError&) {
+        fail<IndexError>("arrays used as indices must be of integer (or boolean) type, not ",
+                         nb::repr(value).c_str(), ".");
+    }
+}
+
+// No length is as large as an integer that does not fit.
+int64_t position_from(nb::handle value) {
+    try {
+        return integer_from(value);
+    } catch (const OverflowError&) {
+        fail<IndexError>("cannot fit 'int' into an index-sized integer: ", nb::repr(value).c_str(),
+                         ".");
+    }
+}
+
 numpy::IndexEntry tensor_entry(nb::handle value) {
     if (nb::isinstance<LazyTensor>(value)) return tensor_from(value);
     const Located located;
-    ir::Array array = array_from(value);
+    ir::Array array = index_array(value);
     if (array.size() == 0 && PyList_Check(value.ptr()))
         array = ir::Array(ir::DType::int64, array.shape());
     const Tensor tensor = ir::constant(std::move(array));
@@ -45,12 +67,12 @@ numpy::IndexEntry entry_from(nb::handle value) {
     }
     if (object == Py_Ellipsis) return numpy::Ellipsis{};
     if (value.is_none()) return numpy::NewAxis{};
-    if (PyLong_CheckExact(object)) return integer_from(value);
+    if (PyLong_CheckExact(object)) return position_from(value);
     if (PyBool_Check(object) || nb::isinstance<LazyTensor>(value) || PyList_Check(object) ||
         PyTuple_Check(object) || nb::isinstance(value, numpy_attribute("ndarray")))
         return tensor_entry(value);
     if (nb::hasattr(value, "lazy_tensor")) return tensor_from(value);
-    if (PyIndex_Check(object)) return integer_from(value);
+    if (PyIndex_Check(object)) return position_from(value);
     const bool is_array = !PyUnicode_Check(object) && nb::hasattr(value, "__array__");
     user_check<IndexError>(is_array,
                            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) "
@@ -59,15 +81,32 @@ numpy::IndexEntry entry_from(nb::handle value) {
     return tensor_entry(value);
 }
 
+// Floats beside slices of floats are what NumPy complains about first.
+void check_is_index(nb::handle item) {
+    user_check<IndexError>(!PyFloat_Check(item.ptr()),
+                           "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) "
+                           "and integer or boolean arrays are valid indices, not ",
+                           nb::repr(item).c_str(), ".");
+}
+
 }  // namespace
 
 numpy::Index index_from(nb::handle key) {
     numpy::Index index;
     if (PyTuple_Check(key.ptr())) {
+        for (nb::handle item : key) check_is_index(item);
         for (nb::handle item : key) index.push_back(entry_from(item));
     } else {
         index.push_back(entry_from(key));
     }
+    const auto is_array = [](const numpy::IndexEntry& entry) {
+        const auto* tensor = std::get_if<Tensor>(&entry);
+        return tensor && (tensor->rank() > 0 || tensor->dtype() == ir::DType::boolean);
+    };
+    constexpr int64_t most = 63;  // NumPy's limit
+    const int64_t count = std::count_if(index.begin(), index.end(), is_array);
+    user_check<IndexError>(count <= most, "too many indices for array: ", count,
+                           " arrays are given. At most ", most, " are allowed.");
     return index;
 }
 

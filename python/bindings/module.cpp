@@ -50,6 +50,7 @@ NB_MODULE(_core, module) {
     bind_numpy_polynomials(numpy);
     bind_numpy_special(numpy);
     bind_numpy_windows(numpy);
+    bind_numpy_appearances(numpy);
     nb::module_ linalg = module.def_submodule("linalg", "composit/numpy/linalg.h");
     bind_numpy_linalg(linalg);
     nb::module_ fft = module.def_submodule("fft", "composit/numpy/fft.h");

@@ -24,6 +24,7 @@ void bind_numpy_sets(nanobind::module_& module);
 void bind_numpy_polynomials(nanobind::module_& module);
 void bind_numpy_special(nanobind::module_& module);
 void bind_numpy_windows(nanobind::module_& module);
+void bind_numpy_appearances(nanobind::module_& module);
 // Into modules of their own, composit._core.linalg, fft, polynomial and numpy_random.
 void bind_numpy_linalg(nanobind::module_& module);
 void bind_numpy_polynomial_series(nanobind::module_& module);

@@ -58,6 +58,7 @@ void bind_ops(nb::module_& module) {
         [](const std::string& row, const Tensors& operands) { return ops::map(row, operands); },
         located);
     inner.def("astype", &ops::astype, located);
+    inner.def("bitcast", &ops::bitcast, located);
     inner.def(
         "reduce",
         [](const std::string& combiner, const Tensor& x, const Integers& axes, bool keepdims) {

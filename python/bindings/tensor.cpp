@@ -5,6 +5,8 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
+#include "composit/numpy/bits.h"
+#include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "content.h"
@@ -52,18 +54,45 @@ bool is_what_is_there(const LazyTensor& self, const numpy::Index& index, nb::han
     return *a == base && *b == base;
 }
 
+// As NumPy, where complex values are written into real ones.
+void warn_of_lost_parts() {
+    const nb::object category = numpy_attribute("exceptions").attr("ComplexWarning");
+    if (PyErr_WarnEx(category.ptr(), "Casting complex values to real discards the imaginary part",
+                     1) != 0)
+        throw nb::python_error();
+}
+
+// The object becomes a view of what it was, under another shape or dtype: others see the old one.
+void reshape_in_place(LazyTensor& self, const std::vector<int64_t>& shape) {
+    self.cell = Cell::make_view(numpy::reshape(self.tensor(), shape), self.cell);
+}
+void recast_in_place(LazyTensor& self, ir::DType dtype) {
+    if (dtype != self.tensor().dtype())
+        self.cell = Cell::make_appearance(bits_as(dtype), self.cell);
+}
+
+void make_zeros(nb::pointer_and_handle<LazyTensor> made, const std::vector<int64_t>& shape,
+                ir::DType dtype) {
+    auto* content = new (made.p) LazyTensor(Cell::make(numpy::zeros(shape, dtype)));
+    content->self = made.h.ptr();
+}
+
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const Tensor source = tensor_from(value);
+    if (ir::is_complex(source.dtype()) && !ir::is_complex(self.tensor().dtype()))
+        warn_of_lost_parts();
     self.cell->replace(numpy::set_item(self.tensor(), index, source));
 }
 
 void bind_properties(nb::class_<LazyTensor>& type) {
-    type.def_prop_ro("shape",
-                     [](const LazyTensor& self) { return tuple_from(self.tensor().shape()); });
-    type.def_prop_ro("dtype",
-                     [](const LazyTensor& self) { return dtype_object(self.tensor().dtype()); });
+    type.def_prop_rw(
+        "shape", [](const LazyTensor& self) { return tuple_from(self.tensor().shape()); },
+        reshape_in_place);
+    type.def_prop_rw(
+        "dtype", [](const LazyTensor& self) { return dtype_object(self.tensor().dtype()); },
+        recast_in_place);
     type.def_prop_ro("rank", [](const LazyTensor& self) { return self.tensor().rank(); });
     type.def_prop_ro("ndim", [](const LazyTensor& self) { return self.tensor().rank(); });
     type.def_prop_ro("size", [](const LazyTensor& self) { return self.tensor().size(); });
@@ -109,6 +138,8 @@ void bind_tensor(nb::module_& module) {
                                 nb::type_slots(slots),
                                 "An array that is not computed yet: a node of a graph.");
     set_tensor_type(type);
+    type.def("__init__", make_zeros, nb::arg("shape"), nb::arg("dtype") = ir::DType::float64,
+             nb::call_guard<Located>(), "Zeros.");
     bind_properties(type);
     type.def(
         "__getitem__",
@@ -126,6 +157,9 @@ void bind_tensor(nb::module_& module) {
         return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
     });
     type.def("evaluated", evaluated, "The values, as an ndarray.");
+    type.def(
+        "root", [](const LazyTensor& self) { return wrap_root(self); },
+        "The tensor that this one is a view of; None if it is no view.");
     type.def(
         "copied", [](const LazyTensor& self) { return wrap_copy(self.tensor()); },
         "Another object for the same node: writing one leaves the other as it is.");

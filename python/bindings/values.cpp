@@ -36,6 +36,12 @@ ir::Tensor tensor_from(nb::handle value) {
             std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
     if (nb::hasattr(value, "lazy_tensor")) return tensor_from(value.attr("lazy_tensor"));
     if (nb::isinstance(value, numpy_attribute("ndarray"))) return ir::constant(array_from(value));
+    const bool is_foreign = !PyList_Check(object) && !PyTuple_Check(object);
+    if (is_foreign && nb::hasattr(value, "__array__") && !nb::hasattr(value, "dtype")) {
+        const nb::object array = value.attr("__array__")();
+        if (is_tensor(array)) return content_of<LazyTensor>(array).tensor();
+        return ir::constant(array_from(array));
+    }
     if (PyList_Check(object) || PyTuple_Check(object))
         for (nb::handle item : value)
             if (is_tensor(item))
@@ -60,7 +66,8 @@ std::vector<int64_t> integers_from(nb::handle value) {
     if (PyUnicode_Check(value.ptr())) refuse_argument(value, required);
     std::vector<int64_t> integers;
     for (nb::handle item : value) {
-        if (!PyIndex_Check(item.ptr())) refuse_argument(value, required);
+        const bool is_integer = PyIndex_Check(item.ptr()) && !PyBool_Check(item.ptr());
+        if (!is_integer) refuse_argument(value, required);
         integers.push_back(integer_from(item));
     }
     return integers;

@@ -46,9 +46,11 @@ def _astype(
     return cnp.astype(self, dtype, copy=copy)
 
 
-def _clip(self: LazyTensor, min: Any = None, max: Any = None, out: Any = None) -> LazyTensor:
+def _clip(
+    self: LazyTensor, min: Any = None, max: Any = None, out: Any = None, **options: Any
+) -> LazyTensor:
     """Values kept between two bounds."""
-    return cnp.clip(self, min, max, out)
+    return cnp.clip(self, min, max, out, **options)
 
 
 def _flatten(self: LazyTensor, order: str = "C") -> LazyTensor:
@@ -176,16 +178,15 @@ def _tobytes(self: LazyTensor, order: Any = "C") -> bytes:
     return self.evaluated().tobytes(order)
 
 
-def _flat(self: LazyTensor) -> LazyTensor:
-    return self.ravel()
+def _flat(self: LazyTensor) -> Any:
+    """An iterator over the elements, and one index for all."""
+    from composit._flat import FlatIterator
+
+    return FlatIterator(self)
 
 
-def _real(self: LazyTensor) -> LazyTensor:
-    return cnp.real(self) if self.dtype.kind == "c" else self
-
-
-def _imag(self: LazyTensor) -> LazyTensor:
-    return cnp.imag(self)
+def _write_flat(self: LazyTensor, value: Any) -> None:
+    self.flat[...] = value
 
 
 def _html(self: LazyTensor) -> str:
@@ -227,12 +228,10 @@ def attach() -> None:
     for name, function in {
         "graph": _graph,
         "lowered_graph": _lowered_graph,
-        "flat": _flat,
-        "real": _real,
-        "imag": _imag,
         "mT": cnp.matrix_transpose,
     }.items():
         setattr(LazyTensor, name, property(function, doc=function.__doc__))
+    setattr(LazyTensor, "flat", property(_flat, _write_flat, doc=_flat.__doc__))  # noqa: B010
     setattr(LazyTensor, "__array_priority__", 1000)  # noqa: B010 (a class of C++ has no such name)
 
 

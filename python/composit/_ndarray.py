@@ -33,8 +33,28 @@ def _conjugate(self: LazyTensor) -> LazyTensor:
     return cnp.conjugate(self) if self.dtype.kind == "c" else self
 
 
+def _real(self: LazyTensor) -> LazyTensor:
+    """The real parts, as a view; itself where it is real."""
+    return cnp.real(self)
+
+
+def _write_real(self: LazyTensor, value: Any) -> None:
+    self.real[...] = value
+
+
+def _imag(self: LazyTensor) -> LazyTensor:
+    """The imaginary parts, as a view; zeros where it is real."""
+    return cnp.imag(self)
+
+
+def _write_imag(self: LazyTensor, value: Any) -> None:
+    if self.dtype.kind != "c":
+        raise TypeError(with_location("array does not have imaginary part to set"))
+    self.imag[...] = value
+
+
 def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> LazyTensor:
-    """A view of all elements. Another dtype would be the same memory read otherwise: refused."""
+    """A view of all elements, or of their bits as another dtype."""
     import numpy as np
 
     if type is None and isinstance(dtype, _class) and issubclass(dtype, (np.ndarray, LazyTensor)):
@@ -43,14 +63,27 @@ def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> LazyTensor:
         raise _core.NotSupported(
             with_location(f"view: type={type!r} is not supported. Leave it out.")
         )
-    if dtype is not None and np.dtype(dtype) != self.dtype:
-        raise _core.NotSupported(
-            with_location(
-                f"view: the bits of {self.dtype} as {np.dtype(dtype)} are not supported yet. "
-                f"Convert values with astype, or evaluate first."
-            )
-        )
-    return self[...]
+    if dtype is None or _core.dtype_of(dtype) == self.dtype:
+        return self[...]
+    return _core.numpy.bits_of(self, dtype)
+
+
+def _byteswap(self: LazyTensor, inplace: bool = False) -> LazyTensor:
+    """The bytes of each number (of both parts of a complex one) in the opposite order."""
+    size = self.dtype.itemsize // (2 if self.dtype.kind == "c" else 1)
+    line = self.reshape(-1).view("uint8").reshape(-1, size)[:, ::-1].reshape(-1)
+    result = line.view(self.dtype).reshape(self.shape)
+    if inplace:
+        self[...] = result
+        return self
+    return result.copied()
+
+
+def _array_wrap(
+    self: LazyTensor, array: Any, context: Any = None, return_scalar: bool = False, /
+) -> LazyTensor:
+    """A tensor of what a function made of this one's values."""
+    return cnp.asarray(array)
 
 
 def _strides(self: LazyTensor) -> tuple[int, ...]:
@@ -62,11 +95,17 @@ def _strides(self: LazyTensor) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def _base(self: LazyTensor) -> Any:
+    """What this is a view of; None for what is no view."""
+    return self.root()
+
+
 def _flags(self: LazyTensor) -> Any:
     """What NumPy says of a contiguous copy's memory."""
     import numpy as np
 
-    return np.empty([min(length, 2) for length in self.shape], self.dtype).flags
+    array = np.empty([min(length, 2) for length in self.shape], self.dtype)
+    return array.flags if self.base is None else array[...].flags
 
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
@@ -100,7 +139,8 @@ def attach() -> None:
     """Puts all of these on LazyTensor."""
     methods = {
         "choose": _choose, "compress": _compress, "put": _put, "conjugate": _conjugate,
-        "view": _view, "__dlpack__": _dlpack, "to_device": _to_device,
+        "view": _view, "byteswap": _byteswap, "__array_wrap__": _array_wrap,
+        "__dlpack__": _dlpack, "to_device": _to_device,
         "__dlpack_device__": lambda self: (1, 0),  # the CPU
         "__array_namespace__": _array_namespace,
     }  # fmt: skip
@@ -110,10 +150,12 @@ def attach() -> None:
         "strides": _strides,
         "flags": _flags,
         "device": lambda self: "cpu",
-        "base": lambda self: None,
+        "base": _base,
         "data": lambda self: self.evaluated().data,
     }.items():
         setattr(LazyTensor, name, property(value, doc=value.__doc__))
+    for name, read, write in (("real", _real, _write_real), ("imag", _imag, _write_imag)):
+        setattr(LazyTensor, name, property(read, write, doc=read.__doc__))
 
 
 attach()

@@ -9,6 +9,7 @@ from composit.numpy import fft, lib, linalg, manipulation, polynomial, random
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.array_api import __array_api_version__, __array_namespace_info__
 from composit.numpy.assembling import *
+from composit.numpy.broadcasting import *
 from composit.numpy.comparisons import *
 from composit.numpy.complex_parts import *
 from composit.numpy.correlation import *
@@ -39,19 +40,8 @@ if _typing.TYPE_CHECKING:
     from composit._core.elementwise import *
 
 
-from composit.numpy.complex_parts import imag, real  # noqa: E402 (over the rows of these names)
-
-
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, dtype=None):
-    """Values below a_min become a_min, above a_max a_max; either may be None."""
-    from composit.numpy._ufunc import write_out
-
-    low = a_min if min is None else min
-    high = a_max if max is None else max
-    result = _core.numpy.clip(a, low, high)
-    if dtype is not None:
-        result = _core.numpy.astype(result, dtype)
-    return write_out("clip", result, out, widens=True)
+from composit.numpy.clipping import clip  # noqa: E402 (over the rows of these names)
+from composit.numpy.complex_parts import imag, real  # noqa: E402
 
 
 def round(a, decimals=0, out=None):
@@ -103,6 +93,8 @@ newaxis = None
 _hidden = {
     "Any",
     "annotations",
+    "inspect",
+    "Iterator",
     "masked_by",
     "math",
     "operator",

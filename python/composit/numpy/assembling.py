@@ -8,14 +8,14 @@ from composit import _core
 from composit._core import LazyTensor
 from composit.numpy import _casting
 from composit.numpy._ufunc import refuse, write_out
-from composit.numpy.manipulation import _joinable, _sections
+from composit.numpy.manipulation import _joinable, _sections, _sequence
 
 _c = _core.numpy
 
 
 def column_stack(tup: Any) -> LazyTensor:
     """Joined as columns; parts of one dimension are columns."""
-    return _c.column_stack(tup)
+    return _c.column_stack(_sequence("column_stack", tup))
 
 
 def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 from composit import _core
@@ -16,6 +18,14 @@ def isclose(
     a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
 ) -> LazyTensor:
     """Where |a - b| <= atol + rtol |b|, or a == b."""
+    if any(
+        isinstance(tolerance, float) and not math.isfinite(tolerance) for tolerance in (rtol, atol)
+    ):
+        warnings.warn(
+            f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return _c.isclose(a, b, rtol, atol, equal_nan)
 
 

@@ -11,14 +11,18 @@ _c = _core.numpy
 
 
 def real(val: Any) -> LazyTensor:
-    """The real part; of a real `val` that itself."""
+    """The real part, of a tensor as a view; of a real `val` that itself."""
+    if isinstance(val, LazyTensor) and val.dtype.kind == "c":
+        return _c.real_of(val)
     result = _c.real(val)
     is_itself = isinstance(val, LazyTensor) and not val.is_weak and val.dtype.kind != "c"
     return val if is_itself else result
 
 
 def imag(val: Any) -> LazyTensor:
-    """The imaginary part; zeros of real numbers."""
+    """The imaginary part, of a tensor as a view; zeros of real numbers."""
+    if isinstance(val, LazyTensor) and val.dtype.kind == "c":
+        return _c.imag_of(val)
     return _c.imag(val)
 
 

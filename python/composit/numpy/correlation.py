@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor
+from composit._core import LazyTensor, with_location
 from composit.numpy.creation import asarray
 
 _c = _core.numpy
@@ -14,12 +14,23 @@ _c = _core.numpy
 
 def convolve(a: Any, v: Any, mode: str = "full") -> LazyTensor:
     """The convolution of two sequences."""
-    return _c.convolve(a, v, mode)
+    return _c.convolve(a, v, _mode("convolve", mode))
+
+
+def _mode(function: str, mode: Any) -> str:
+    if isinstance(mode, str):
+        return mode
+    if mode in (0, 1, 2):  # NumPy's old names
+        return ("valid", "same", "full")[mode]
+    kind = ValueError if hasattr(mode, "__index__") else TypeError
+    raise kind(
+        with_location(f"{function}: mode is {mode!r}. 'valid', 'same' or 'full' is required.")
+    )
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> LazyTensor:
     """The sums of a[n + k] v[n] of two sequences."""
-    return _c.correlate(a, v, mode)
+    return _c.correlate(a, v, _mode("correlate", mode))
 
 
 def cross(

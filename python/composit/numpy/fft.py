@@ -27,7 +27,14 @@ def _norm(norm: Any) -> str:
 
 
 def _along(name: str, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
-    return write_out(name, getattr(_c, name)(a, n, axis, _norm(norm)), out)
+    return _written(name, getattr(_c, name)(a, n, axis, _norm(norm)), out)
+
+
+def _written(name: str, result: LazyTensor, out: Any) -> Any:
+    if out is not None and getattr(out, "shape", result.shape) != result.shape:
+        required = f"{out.shape}. {result.shape} is required."
+        raise ValueError(with_location(f"{name}: output array has wrong shape: {required}"))
+    return write_out(name, result, out)
 
 
 def _lengths(function: str, a: Any, s: Any, axes: Any) -> Any:
@@ -35,7 +42,8 @@ def _lengths(function: str, a: Any, s: Any, axes: Any) -> Any:
     if s is None or None not in s:
         return s
     warnings.warn(
-        f"{function}: None in s is deprecated, as in NumPy 2.0. Use -1.",
+        f"{function}: Passing an array containing `None` values to `s` is deprecated, as in NumPy "
+        "2.0. Use -1.",
         DeprecationWarning,
         stacklevel=4,
     )
@@ -48,7 +56,8 @@ def _lengths(function: str, a: Any, s: Any, axes: Any) -> Any:
 def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     if s is not None and axes is None:
         warnings.warn(
-            f"{name}: s without axes is deprecated, as in NumPy 2.0. Give axes.",
+            f"{name}: `axes` should not be `None` if `s` is not `None`: deprecated, as in NumPy "
+            "2.0. Give axes.",
             DeprecationWarning,
             stacklevel=3,
         )
@@ -56,7 +65,7 @@ def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
         if value is not None and not hasattr(value, "__iter__"):
             raise TypeError(wrong(value, "A sequence of integers, or None,"))
     lengths = _lengths(name, a, s, axes)
-    return write_out(name, getattr(_c, name)(a, lengths, axes, _norm(norm)), out)
+    return _written(name, getattr(_c, name)(a, lengths, axes, _norm(norm)), out)
 
 
 def fft(

@@ -120,7 +120,25 @@ def matrix_power(a: Any, n: Any) -> LazyTensor:
         _c.matrix_power(a, 1)  # what is wrong with the matrix comes first, as in NumPy
         message = f"matrix_power: n is {n!r}. An integer is required."
         raise TypeError(with_location(message)) from None
-    return _c.matrix_power(a, count)
+    if -(1 << 63) <= count < 1 << 63:
+        return _c.matrix_power(a, count)
+    result: Any = None
+    base = _c.matrix_power(a, -1 if count < 0 else 1)
+    for digit in _digits(abs(count)):  # of more bits than one call takes, the highest first
+        raised = None if result is None else _c.matrix_power(result, 1 << 62)
+        more = None if digit == 0 else _c.matrix_power(base, digit)
+        factors = [factor for factor in (raised, more) if factor is not None]
+        result = linear.matmul(*factors) if len(factors) == 2 else factors[0]
+    return result
+
+
+def _digits(count: int) -> list[int]:
+    """The digits of a number of base 2^62, the highest first."""
+    digits = []
+    while count:
+        digits.append(count & ((1 << 62) - 1))
+        count >>= 62
+    return digits[::-1]
 
 
 # ----- solutions

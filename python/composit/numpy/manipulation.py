@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import warnings
 from typing import Any
 
 from composit import _core, _mismatch
@@ -73,7 +75,12 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> LazyTensor:
 
 def moveaxis(a: Any, source: Any, destination: Any) -> LazyTensor:
     """Axes moved to new positions, the others in their order."""
-    return _c.moveaxis(a, source, destination)
+    return _c.moveaxis(a, _listed_axes(source), _listed_axes(destination))
+
+
+def _listed_axes(axes: Any) -> Any:
+    """Any iterable as a list."""
+    return list(axes) if hasattr(axes, "__iter__") else axes
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> LazyTensor:
@@ -130,9 +137,25 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> L
     """Elements converted, as casting="unsafe"."""
     if device not in (None, "cpu"):
         raise ValueError(with_location(f"astype: device {device!r} is not built; available: cpu."))
+    if not hasattr(x, "dtype"):
+        raise TypeError(
+            with_location(f"astype: Input should be a NumPy array or a tensor, not {x!r}.")
+        )
+    _warn_of_lost_parts(x.dtype, dtype)
     if not copy and isinstance(x, LazyTensor) and _core.dtype_of(dtype) == x.dtype:
         return x
     return _c.astype(x, dtype)
+
+
+def _warn_of_lost_parts(source: Any, target: Any) -> None:
+    import numpy as np
+
+    if source.kind == "c" and _core.dtype_of(target).kind in "iuf":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part",
+            np.exceptions.ComplexWarning,
+            stacklevel=3,
+        )
 
 
 def concatenate(
@@ -182,19 +205,27 @@ def _joinable(arrays: Any, dtype: Any, casting: Any) -> Any:
     return [_c.astype(part, target) for part in parts]
 
 
+def _sequence(function: str, tup: Any) -> Any:
+    """What is stacked, which is no iterator."""
+    if not hasattr(tup, "__getitem__"):
+        message = 'arrays to stack must be passed as a "sequence" type such as list or tuple'
+        raise TypeError(with_location(f"{function}: {message}, not {type(tup).__name__}."))
+    return tup
+
+
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined along the second axis (the only one of 1-d parts)."""
-    return _c.hstack(_joinable(tup, dtype, casting))
+    return _c.hstack(_joinable(_sequence("hstack", tup), dtype, casting))
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> LazyTensor:
     """Joined as rows."""
-    return _c.vstack(_joinable(tup, dtype, casting))
+    return _c.vstack(_joinable(_sequence("vstack", tup), dtype, casting))
 
 
 def dstack(tup: Any) -> LazyTensor:
     """Joined along the third axis."""
-    return _c.dstack(tup)
+    return _c.dstack(_sequence("dstack", tup))
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> LazyTensor:
@@ -252,7 +283,21 @@ def flipud(m: Any) -> LazyTensor:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> LazyTensor:
     """Elements moved along axes, those that leave come in on the other side."""
-    return _c.roll(a, shift, axis)
+    return _c.roll(a, _within_turns(a, shift), axis)
+
+
+def _within_turns(a: Any, shift: Any) -> Any:
+    """Shifts that 64 bits do not hold, less whole turns along every axis."""
+
+    def reduced(value: Any) -> Any:
+        if isinstance(value, float) or not hasattr(value, "__index__"):
+            return value
+        by = operator.index(value)
+        return by if -(1 << 62) < by < 1 << 62 else by % (math.prod(shape(a)) or 1)
+
+    return (
+        [reduced(value) for value in shift] if isinstance(shift, (list, tuple)) else reduced(shift)
+    )
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> LazyTensor:
@@ -340,7 +385,7 @@ def take(
     """Elements at integer indices along an axis."""
     if isinstance(indices, (list, tuple)):  # empty ones, and bools, count as integers here
         indices = _whole(indices)
-    return write_out("take", _c.take(a, indices, axis, mode), out)
+    return write_out("take", _c.take(a, indices, axis, mode), out, casting="unsafe")
 
 
 def _whole(indices: Any) -> Any:
@@ -361,6 +406,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> LazyTensor:
     """The n-th difference along an axis."""
+    if n == 0 and not isinstance(n, bool):
+        return a
     return _c.diff(a, n, axis, prepend, append)
 
 
@@ -400,15 +447,16 @@ def ndim(a: Any) -> int:
     return len(shape(a))
 
 
-def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements, or the length of an axis."""
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, or the length of an axis, or the product of several."""
     lengths = shape(a)
-    if axis is not None:
-        return lengths[_c.normalize_axis("size", _core.integer(axis), len(lengths))]
-    count = 1
-    for length in lengths:
-        count *= length
-    return count
+    if axis is None:
+        return math.prod(lengths)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    places = [_c.normalize_axis("size", _core.integer(one), len(lengths)) for one in axes]
+    if len(set(places)) < len(places):
+        raise ValueError(with_location(f"size: duplicate value in 'axis': {axis}."))
+    return math.prod(lengths[place] for place in places)
 
 
 def get_item(array: Any, indices: Any) -> LazyTensor:

@@ -106,7 +106,16 @@ def _overlap(a: Any, b: Any, exactly: bool) -> bool:
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> LazyTensor:
     """A tensor of the numbers that an iterator gives, or of the first `count`."""
     refuse("fromiter", like=like)
-    array = _asked("fromiter", iter, _core.dtype_of(dtype), _core.integer(count))
+    import numpy as np
+
+    target, most = _core.dtype_of(dtype), _core.integer(count)
+    try:
+        array = np.fromiter(iter, target, most)
+    except ValueError as error:
+        said = str(error) if "too short" in str(error) else "an element is no number."
+        raise ValueError(with_location(f"fromiter: {said}")) from None
+    except TypeError:
+        raise TypeError(_mismatch.wrong(iter, f"An iterable of numbers of {target}")) from None
     return asarray(array, copy=False)
 
 

@@ -99,9 +99,16 @@ def average(
     result = _c.average(a, axis, weights, keepdims)
     if not returned:
         return result
-    from composit.numpy import broadcast_to, ones_like
+    from composit.numpy import asarray, broadcast_to, ndim, ones_like, reshape
 
-    total = sum(ones_like(a) if weights is None else weights, axis=axis, keepdims=keepdims)
+    if weights is None:
+        weights = ones_like(a)
+    elif ndim(weights) == 1 < ndim(a):  # along the axis
+        place = _c.normalize_axis("average", _core.integer(axis), ndim(a))
+        lengths = [1] * ndim(a)
+        lengths[place] = -1
+        weights = broadcast_to(reshape(weights, lengths), asarray(a).shape)
+    total = sum(weights, axis=axis, dtype=result.dtype, keepdims=keepdims)
     return result, broadcast_to(total, result.shape)
 
 

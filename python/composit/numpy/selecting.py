@@ -69,7 +69,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> La
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
     """The element of choices[a[i]] at each position i."""
-    return write_out("choose", _c.choose(a, choices, mode), out)
+    return write_out("choose", _c.choose(a, choices, mode), out, casting="unsafe")
 
 
 def extract(condition: Any, arr: Any) -> LazyTensor:
@@ -87,14 +87,22 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> LazyTensor:
     return _c.trim_zeros(filt, trim, axis)
 
 
+def _places(function: str, obj: Any) -> Any:
+    """obj, which is no array of floats."""
+    if getattr(obj, "dtype", None) is not None and obj.dtype.kind in "fc":
+        message = f"{function}: arrays used as indices must be of integer (or boolean) type"
+        raise IndexError(with_location(f"{message}, not {obj.dtype}."))
+    return obj
+
+
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> LazyTensor:
     """Values before the positions obj: an integer, a slice, a mask or several integers."""
-    return _c.insert(arr, obj, values, axis)
+    return _c.insert(arr, _places("insert", obj), values, axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> LazyTensor:
     """Without the slices at obj: an integer, a slice, a mask or several integers."""
-    return _c.delete(arr, obj, axis)
+    return _c.delete(arr, _places("delete", obj), axis)
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> LazyTensor:

@@ -18,6 +18,9 @@ def unique(
 ) -> Any:  # fmt: skip
     """The elements (slices along an axis) without repetition, ascending; where each occurs first,
     which one each element is, and how often each occurs."""
+    if axis is not None and not hasattr(axis, "__index__"):
+        name = type(axis).__name__
+        raise TypeError(with_location(f"unique: integer argument expected, got {name}: axis."))
     values, indices, inverse, counts = _c.unique(ar, axis, equal_nan)
     wanted = ((indices, return_index), (inverse, return_inverse), (counts, return_counts))
     more = [result for result, is_wanted in wanted if is_wanted]

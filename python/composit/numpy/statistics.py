@@ -25,7 +25,7 @@ def quantile(
 ) -> LazyTensor:  # fmt: skip
     """The values below which shares q of the values over axes lie; NaN where there is one."""
     result = _c.quantile(a, q, axis, _method(method), keepdims, weights)
-    return write_out("quantile", result, out)
+    return write_out("quantile", result, out, widens=True)
 
 
 def percentile(
@@ -34,7 +34,7 @@ def percentile(
 ) -> LazyTensor:  # fmt: skip
     """The values below which q percent of the values over axes lie; NaN where there is one."""
     result = _c.percentile(a, q, axis, _method(method), keepdims, weights)
-    return write_out("percentile", result, out)
+    return write_out("percentile", result, out, widens=True)
 
 
 def nanquantile(
@@ -43,7 +43,7 @@ def nanquantile(
 ) -> LazyTensor:  # fmt: skip
     """quantile of what is not NaN; NaN where nothing is."""
     result = _c.nanquantile(a, q, axis, _method(method), keepdims, weights)
-    return write_out("nanquantile", result, out)
+    return write_out("nanquantile", result, out, widens=True)
 
 
 def nanpercentile(
@@ -52,7 +52,7 @@ def nanpercentile(
 ) -> LazyTensor:  # fmt: skip
     """percentile of what is not NaN; NaN where nothing is."""
     result = _c.nanpercentile(a, q, axis, _method(method), keepdims, weights)
-    return write_out("nanpercentile", result, out)
+    return write_out("nanpercentile", result, out, widens=True)
 
 
 def nanmedian(

@@ -21,9 +21,10 @@ _compared = (
 
 
 def _evaluated(value: Any) -> Any:
-    """The same with ndarrays for tensors, inside of lists, tuples and dictionaries, too."""
+    """The same with ndarrays for tensors (NumPy's scalars for those of no dimension), inside of
+    lists, tuples and dictionaries, too."""
     if isinstance(value, LazyTensor):
-        return value.evaluated()
+        return value.evaluated()[()]
     if type(value) in (list, tuple):
         return type(value)(_evaluated(item) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -45,6 +46,31 @@ def _of_tensors(function: Any) -> Any:
 for _name in _compared:
     if hasattr(_testing, _name):
         globals()[_name] = _of_tensors(getattr(_testing, _name))
+
+
+def _made_of(function: Any) -> Any:
+    """The function, but what it returns is evaluated: some errors come then."""
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **options: Any) -> Any:
+        return _evaluated(function(*args, **options))
+
+    return call
+
+
+def assert_raises(exception_class: Any, *args: Any, **options: Any) -> Any:
+    """numpy.testing.assert_raises; a function's result is evaluated."""
+    __tracebackhide__ = True
+    called = [_made_of(function) for function in args[:1] if callable(function)]
+    return _testing.assert_raises(exception_class, *called, *args[len(called) :], **options)
+
+
+def assert_raises_regex(exception_class: Any, expected: Any, *args: Any, **options: Any) -> Any:
+    """numpy.testing.assert_raises_regex; a function's result is evaluated."""
+    __tracebackhide__ = True
+    called = [_made_of(function) for function in args[:1] if callable(function)]
+    rest = (*called, *args[len(called) :])
+    return _testing.assert_raises_regex(exception_class, expected, *rest, **options)
 
 
 def __getattr__(name: str) -> Any:

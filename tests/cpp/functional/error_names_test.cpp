@@ -92,6 +92,7 @@ const std::vector<Call> calls = {
     CALL(polyfit, numpy::polyfit(a, b, n, {}, b)),
     CALL(packbits, numpy::packbits(a, n)),
     CALL(unpackbits, numpy::unpackbits(a, {}, n)),
+    CALL(view, numpy::view(a, DType::complex128)),
 
     CALL(isclose, numpy::isclose(a, b)),
     CALL(allclose, numpy::allclose(a, b)),

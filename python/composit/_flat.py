@@ -1,0 +1,168 @@
+"""x.flat: the elements in row-major order, under one index, which write through to the tensor."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from typing import Any
+
+from composit._core import LazyTensor, with_location
+
+_VALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid"
+
+
+class FlatIterator:
+    """What x.flat is: an iterator, and the flattened tensor where it is indexed."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, base: LazyTensor) -> None:
+        self._base, self._position = base, 0
+
+    @property
+    def base(self) -> LazyTensor:
+        """The tensor."""
+        return self._base
+
+    @property
+    def index(self) -> int:
+        """The position of the next element."""
+        return self._position
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The index of the next element."""
+        rest, coords = self._position, []
+        for length in reversed(self._base.shape):
+            rest, position = divmod(rest, max(length, 1))
+            coords.append(position)
+        if coords:
+            coords[-1] += rest * max(self._base.shape[0], 1)
+        return tuple(reversed(coords))
+
+    @property
+    def lazy_tensor(self) -> LazyTensor:
+        """The elements as one dimension, a view."""
+        return self._base.ravel()
+
+    def copy(self) -> LazyTensor:
+        """The elements as one dimension."""
+        return self._base.flatten()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.lazy_tensor.__array__(dtype)
+
+    def __len__(self) -> int:
+        return self._base.size
+
+    def __iter__(self) -> FlatIterator:
+        return self
+
+    def __next__(self) -> LazyTensor:
+        if self._position >= self._base.size:
+            raise StopIteration
+        self._position += 1
+        return self.lazy_tensor[self._position - 1]
+
+    def __getitem__(self, index: Any) -> LazyTensor:
+        self._position = 0
+        key = self._key(index)
+        return self.copy() if key is ... else self.lazy_tensor[key].copied()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._position = 0
+        if isinstance(index, tuple) and not index:
+            raise IndexError(
+                with_location("Assigning to a flat iterator with a 0-D index is not supported.")
+            )
+        view = self.lazy_tensor
+        key = self._key(index)
+        places = view[key]
+        if isinstance(key, int) and getattr(value, "ndim", 0) + isinstance(value, (list, tuple)):
+            raise ValueError(with_location("Error setting single item of array: one is required."))
+        if places.size:
+            view[key] = self._spread(value, places)
+
+    def _spread(self, value: Any, places: LazyTensor) -> Any:
+        """The values, again and again, as many as there are places."""
+        from composit.numpy import asarray, resize
+
+        values = asarray(value, self._base.dtype).ravel()
+        return resize(values, places.shape) if values.size else values
+
+    def _key(self, index: Any) -> Any:
+        import numpy as np
+
+        if isinstance(index, tuple):
+            if len(index) > 1:
+                raise IndexError(
+                    with_location(
+                        "too many indices for flat iterator: flat iterator is 1-dimensional, "
+                        f"but {len(index)} were indexed."
+                    )
+                )
+            index = index[0] if index else ...
+        if index is ... or isinstance(index, slice):
+            return index
+        if isinstance(index, (bool, np.bool)):
+            warnings.warn(
+                "a.flat: 0-dimensional boolean index is deprecated, as in NumPy 2.4.",
+                DeprecationWarning,
+                stacklevel=3,
+            )
+            return 0 if index else slice(0, 0)
+        if isinstance(index, float):
+            self._warn_of_numbers()
+            return int(index)
+        if index is None or isinstance(index, str):
+            raise IndexError(with_location(f"{_VALID} indices, not {index!r}."))
+        if isinstance(index, list):
+            return self._listed(index)
+        if getattr(getattr(index, "dtype", None), "kind", "") == "b":
+            if index.shape != (len(self),):
+                raise IndexError(
+                    with_location(
+                        "boolean index did not match indexed flat iterator along axis 0; size of "
+                        f"axis is {len(self)} but size of corresponding boolean axis is "
+                        f"{index.shape}."
+                    )
+                )
+            return index
+        if hasattr(index, "__array__") or hasattr(index, "dtype"):
+            return index
+        return operator.index(index)
+
+    def _listed(self, index: list[Any]) -> Any:
+        import numpy as np
+
+        array = np.asarray(index)
+        if array.dtype == bool:
+            raise IndexError(
+                with_location(
+                    f"boolean indices for iterators are not supported: {index}. Make it an array."
+                )
+            )
+        if array.dtype.kind == "f" and array.size:
+            self._warn_of_numbers()
+        return array.astype(np.int64)
+
+    @staticmethod
+    def _warn_of_numbers() -> None:
+        warnings.warn(
+            "a.flat: Invalid non-array indices for iterator objects are deprecated, as in "
+            "NumPy 2.4.",
+            DeprecationWarning,
+            stacklevel=5,
+        )
+
+
+def _compared(name: str) -> Any:
+    def method(self: FlatIterator, other: Any) -> LazyTensor:
+        return getattr(operator, name)(self.lazy_tensor, other)
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(FlatIterator, f"__{_name}__", _compared(_name))
+FlatIterator.__hash__ = object.__hash__  # type: ignore[method-assign]
