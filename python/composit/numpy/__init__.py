@@ -23,6 +23,7 @@ from composit.numpy.linear import *
 from composit.numpy.manipulation import *
 from composit.numpy.memory import *
 from composit.numpy.nan_reductions import *
+from composit.numpy.padding import *
 from composit.numpy.polynomials import *
 from composit.numpy.reductions import *
 from composit.numpy.reductions import all, amax, amin, any, argmax, argmin, average

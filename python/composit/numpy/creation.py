@@ -213,6 +213,8 @@ def arange(
     if step is None:
         step = 1
     values = (start, stop, step)
+    if dtype is not None and _core.dtype_of(dtype).kind == "c":
+        return _c.astype(arange(start, stop, step, name=name), dtype)
     if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):
         first, end, by = (_core.integer(value) for value in values)
         return _c.arange_integers(first, end, by, dtype, name or "")

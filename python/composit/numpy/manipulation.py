@@ -10,7 +10,7 @@ from typing import Any
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _casting
-from composit.numpy._ufunc import refuse, write_out
+from composit.numpy._ufunc import write_out
 
 _c = _core.numpy
 
@@ -338,45 +338,6 @@ def unpackbits(
 ) -> LazyTensor:
     """The bits of uint8: `count`, with zeros behind all, or all but the last -count."""
     return _c.unpackbits(a, axis, count, bitorder)
-
-
-def _pad_widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
-    import numpy as np
-
-    if isinstance(pad_width, dict):
-        by_axis = [(0, 0)] * rank
-        for axis, width in pad_width.items():
-            at = _core.integer(axis)
-            if not -rank <= at < rank:
-                raise IndexError(
-                    with_location(
-                        f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
-                        f"dimensions. Axes are {-rank} to {rank - 1}."
-                    )
-                )
-            by_axis[at] = _pad_widths(width, 1)[0]
-        return by_axis
-    required = "An integer, or a pair of them for all axes or for each,"
-    try:
-        given = np.asarray(pad_width)
-        widths = np.broadcast_to(given, (rank, 2))
-    except ValueError:
-        raise ValueError(_mismatch.wrong(pad_width, required)) from None
-    if given.dtype.kind not in "iu":
-        raise TypeError(_mismatch.wrong(pad_width, required))
-    return [(int(low), int(high)) for low, high in widths]
-
-
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> LazyTensor:
-    """Elements added around: constant, edge, reflect, symmetric, wrap or empty."""
-    from composit.numpy import asarray
-
-    value = kwargs.pop("constant_values", 0)
-    refuse("pad", **kwargs)
-    if isinstance(value, (list, tuple)):
-        refuse("pad", constant_values=value)
-    array = asarray(array)
-    return _c.pad(array, _pad_widths(pad_width, array.ndim), mode, value)
 
 
 def take(

@@ -50,9 +50,10 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
-    """A tensor: the order of its elements in memory is composit's own."""
+    """A tensor of at least one axis: the order of its elements in memory is composit's own."""
     refuse("asfortranarray", like=like)
-    return asarray(a, dtype)
+    tensor = asarray(a, dtype)
+    return tensor if tensor.ndim else _c.reshape(tensor, (1,))
 
 
 def _places(x: Any) -> tuple[Any, Any, int] | None:

@@ -62,11 +62,18 @@ def nanmedian(
     return write_out("nanmedian", _c.nanmedian(a, axis, keepdims), out)
 
 
+def _check_inexact(function: str, dtype: Any) -> None:
+    if dtype is not None and _core.dtype_of(dtype).kind not in "fc":
+        found = _core.dtype_of(dtype)
+        raise TypeError(with_location(f"{function}: dtype is {found}. A float is required."))
+
+
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
     fweights: Any = None, aweights: Any = None, *, dtype: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Covariances of variables, which are rows (or columns), over their observations."""
+    _check_inexact("cov", dtype)
     if ddof is not None:
         number = _core.number(ddof)
         if number != int(number):
@@ -80,6 +87,7 @@ def cov(
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> LazyTensor:
     """Correlations of variables, which are rows (or columns), over their observations."""
+    _check_inexact("corrcoef", dtype)
     return _c.corrcoef(x, y, rowvar, dtype)
 
 

@@ -1,0 +1,176 @@
+"""numpy.pad: what the core pads with, and values that are computed from what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, _mismatch
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc import refuse
+
+__all__ = ["pad"]
+
+_c = _core.numpy
+# Modes, and the option that each of them has.
+_OPTIONS = {
+    "constant": "constant_values", "linear_ramp": "end_values", "maximum": "stat_length",
+    "mean": "stat_length", "median": "stat_length", "minimum": "stat_length",
+    "reflect": "reflect_type", "symmetric": "reflect_type", "edge": "", "wrap": "", "empty": "",
+}  # fmt: skip
+_STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
+_Pair = tuple[Any, Any]
+
+
+def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
+    import numpy as np
+
+    if isinstance(pad_width, dict):
+        by_axis = [(0, 0)] * rank
+        for axis, width in pad_width.items():
+            at = _core.integer(axis)
+            if not -rank <= at < rank:
+                raise IndexError(
+                    with_location(
+                        f"pad: axis {at} of pad_width is out of bounds for an array of {rank} "
+                        f"dimensions. Axes are {-rank} to {rank - 1}."
+                    )
+                )
+            by_axis[at] = _widths(width, 1)[0]
+        return by_axis
+    required = "An integer, or a pair of them for all axes or for each,"
+    try:
+        given = np.asarray(pad_width)
+        widths = np.broadcast_to(given, (rank, 2))
+    except ValueError:
+        raise ValueError(_mismatch.wrong(pad_width, required)) from None
+    if given.dtype.kind not in "iu":
+        raise TypeError(_mismatch.wrong(pad_width, required))
+    return [(int(low), int(high)) for low, high in widths]
+
+
+def _pairs(name: str, value: Any, rank: int, whole: bool = False) -> list[_Pair]:
+    """A number, or numbers, as a pair for each axis."""
+    import numpy as np
+
+    required = "A number, or a pair of them for all axes or for each,"
+    try:
+        given = np.asarray(value)
+        pairs = np.broadcast_to(given, (rank, 2))
+    except (TypeError, ValueError):
+        raise ValueError(_mismatch.wrong(value, required)) from None
+    if given.dtype.kind not in ("iu" if whole else "biufc"):
+        raise TypeError(_mismatch.wrong(value, required))
+    if whole and given.size and given.min() < 0:
+        raise ValueError(with_location(f"pad: {name} can't contain negative values"))
+    return [(low.item(), high.item()) for low, high in pairs]
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> LazyTensor:
+    """Elements added around: constant, edge, linear_ramp, maximum, mean, median, minimum, reflect,
+    symmetric, wrap, or empty, which are zeros here."""
+    from composit.numpy import asarray
+
+    array = asarray(array)
+    widths = _widths(pad_width, array.ndim)
+    if callable(mode):
+        refuse("pad", mode=mode)
+    if not isinstance(mode, str) or mode not in _OPTIONS:
+        raise ValueError(
+            with_location(
+                f"pad: mode {mode!r} is not supported. One of {', '.join(_OPTIONS)} is required."
+            )
+        )
+    odd = set(kwargs) - {_OPTIONS[mode]}
+    if odd:
+        raise ValueError(
+            with_location(f"pad: unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
+        )
+    if kwargs.get("reflect_type", "even") != "even":
+        refuse("pad", reflect_type=kwargs["reflect_type"])
+    value = kwargs.get("constant_values", 0)
+    is_one = not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0
+    is_cores = mode in ("edge", "reflect", "symmetric", "wrap", "empty")
+    if is_cores or (mode == "constant" and is_one):
+        return _c.pad(array, widths, mode, value)
+    if any(low < 0 or high < 0 for low, high in widths):
+        raise ValueError(with_location("pad: index can't contain negative values"))
+    return _one_node(array, widths, mode, kwargs)
+
+
+def _one_node(
+    array: LazyTensor, widths: list[tuple[int, int]], mode: str, options: dict[str, Any]
+) -> LazyTensor:
+    from composit.operations import wrap_as_operation
+
+    rank = array.ndim
+    if mode == "constant":
+        values = _pairs("constant_values", options["constant_values"], rank)
+    elif mode == "linear_ramp":
+        values = _pairs("end_values", options.get("end_values", 0), rank)
+    elif options.get("stat_length") is None:
+        values = [(None, None)] * rank
+    else:
+        values = _pairs("stat_length", options["stat_length"], rank, whole=True)
+    for axis, (width, length) in enumerate(zip(widths, array.shape)):
+        if mode != "constant" and length == 0 and any(width):
+            raise ValueError(
+                with_location(
+                    f"pad: can't extend empty axis {axis} using modes other than 'constant' or "
+                    "'empty'"
+                )
+            )
+    if mode in ("maximum", "minimum") and any(0 in pair for pair in values):
+        raise ValueError(with_location("pad: stat_length of 0 yields no value for padding"))
+
+    def padded(array: LazyTensor) -> LazyTensor:
+        # Corners come from what was added along the axes before.
+        for axis, (width, pair) in enumerate(zip(widths, values)):
+            if mode == "constant":
+                sides = [_constant(array, axis, n, v) for n, v in zip(width, pair)]
+            elif mode == "linear_ramp":
+                sides = [_ramp(array, axis, width[side], pair[side], side) for side in (0, 1)]
+            else:
+                sides = [
+                    _statistic(array, axis, width[side], pair[side], side, mode) for side in (0, 1)
+                ]
+            array = _c.concatenate([sides[0], array, sides[1]], axis, None)
+        return array
+
+    padded.__name__ = "pad"
+    return wrap_as_operation()(padded)(array)
+
+
+def _part(array: LazyTensor, axis: int, part: slice) -> LazyTensor:
+    return array[(slice(None),) * axis + (part,)]
+
+
+def _constant(array: LazyTensor, axis: int, width: int, value: Any) -> LazyTensor:
+    shape = (*array.shape[:axis], width, *array.shape[axis + 1 :])
+    return _c.broadcast_to(_c.astype(value, array.dtype), shape)
+
+
+def _ramp(array: LazyTensor, axis: int, width: int, end: Any, side: int) -> LazyTensor:
+    """From the end to the edge, which is not reached."""
+    from composit import numpy as cnp
+
+    edge = _part(array, axis, slice(-1, None) if side else slice(0, 1))
+    line = cnp.linspace(
+        end, _c.squeeze(edge, axis), width, endpoint=False, dtype=array.dtype, axis=axis
+    )
+    return _c.flip(line, axis) if side else line
+
+
+def _statistic(
+    array: LazyTensor, axis: int, width: int, length: int | None, side: int, mode: str
+) -> LazyTensor:
+    """Of so many elements at an edge: one value for all that is added beside them."""
+    from composit import numpy as cnp
+
+    count = array.shape[axis]
+    length = count if length is None else min(length, count)
+    part = _part(array, axis, slice(count - length, count) if side else slice(0, length))
+    value = getattr(cnp, _STATISTICS[mode])(part, axis=axis, keepdims=True)
+    if array.dtype.kind in "iu":
+        value = cnp.round(value)
+    shape = (*array.shape[:axis], width, *array.shape[axis + 1 :])
+    return _c.broadcast_to(_c.astype(value, array.dtype), shape)

@@ -1,0 +1,86 @@
+"""numpy.pad in all modes: values, dtypes and errors are NumPy's, bits are the same compiled."""
+
+import numpy as np
+import pytest
+from against_numpy import agrees, same_bits_compiled
+from differences import check_derivatives
+
+import composit
+import composit.numpy as cnp
+
+WIDTHS = [1, 0, (1, 2), ((0, 2), (3, 1)), [[2], [0]], {1: (1, 2)}]
+STATISTICS = ["maximum", "minimum", "mean", "median"]
+SIMPLE = ["edge", "reflect", "symmetric", "wrap", "constant"]
+
+
+def drawn(dtype, shape=(3, 4)):
+    values = np.random.default_rng(3).normal(0, 5, shape)
+    return (abs(values) if dtype.startswith("u") else values).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("widths", WIDTHS, ids=str)
+def test_modes(dtype, widths):
+    x = drawn(dtype)
+    for mode in [*SIMPLE, "maximum", "minimum", "median"]:
+        agrees("pad", x, widths, mode)
+    agrees("pad", x, widths, "mean", ulp=2, scale=8.0)
+    agrees("pad", x, widths, "linear_ramp", ulp=2, scale=8.0)
+
+
+@pytest.mark.parametrize("length", [1, 2, 9, (1, 3), ((1, 2), (3, 1))], ids=str)
+def test_lengths_of_statistics(length):
+    for mode in STATISTICS:
+        agrees(
+            "pad", drawn("float64"), ((2, 1), (1, 3)), mode, stat_length=length, ulp=2, scale=9.0
+        )
+        agrees("pad", drawn("int16"), ((2, 1), (1, 3)), mode, stat_length=length)
+
+
+@pytest.mark.parametrize("values", [7, (1, 2), ((1, 2), (3, 4)), [[5], [6]], 2.5], ids=str)
+def test_values_by_side(values):
+    for dtype in ("int32", "float32"):
+        agrees("pad", drawn(dtype), ((2, 1), (1, 3)), "constant", constant_values=values)
+        agrees(
+            "pad", drawn(dtype), ((2, 1), (1, 3)), "linear_ramp", end_values=values, ulp=2, scale=9
+        )
+
+
+def test_complex_values():
+    z = drawn("float64") + 1j * drawn("float64")[::-1]
+    for mode in ["constant", "edge", "mean", "linear_ramp"]:
+        agrees("pad", z, 2, mode, ulp=4, scale=9.0)
+
+
+def test_other_ranks():
+    for x in (np.arange(5.0), np.array(3.0), np.arange(24.0).reshape(2, 3, 4)):
+        for mode in ["mean", "linear_ramp", "maximum"]:
+            agrees("pad", x, 2, mode, ulp=2, scale=24.0)
+
+
+def test_mistakes():
+    x = drawn("float64")
+    agrees("pad", x, 1, "nonsense")
+    agrees("pad", x, 1, "edge", constant_values=3)
+    agrees("pad", x, 1, "mean", end_values=3)
+    agrees("pad", x, 1, "maximum", stat_length=0)
+    agrees("pad", x, 1, "mean", stat_length=-1)
+    agrees("pad", x, -1, "mean")
+    agrees("pad", np.zeros((0, 3)), 1, "mean")
+    agrees("pad", np.zeros((0, 3)), 1, "linear_ramp")
+    agrees("pad", x, 1, "constant", constant_values=[1, 2, 3])
+    with pytest.raises(NotImplementedError, match=r"pad: reflect_type=\'odd\' is not supported"):
+        cnp.pad(x, 1, "reflect", reflect_type="odd")
+
+
+def test_one_node_compiled_and_differentiated():
+    x = drawn("float64")
+    for mode in ["mean", "median", "linear_ramp", "maximum"]:
+        y = cnp.pad(cnp.asarray(x), 2, mode)
+        assert [node.name for node in y.graph][1:] == ["pad"]
+        same_bits_compiled(lambda x, mode=mode: cnp.pad(x, 2, mode), x)
+    check_derivatives(lambda x: cnp.pad(x, ((1, 2), (0, 1)), "mean"), x)
+    check_derivatives(lambda x: cnp.pad(x, ((1, 2), (0, 1)), "linear_ramp"), x)
+    batched = composit.vmap(lambda x: cnp.pad(x, 1, "mean"))(np.stack([x, x + 1]))
+    expected = np.stack([np.pad(x, 1, "mean"), np.pad(x + 1, 1, "mean")])
+    np.testing.assert_allclose(cnp.evaluate(batched), expected, rtol=1e-14)
