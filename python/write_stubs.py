@@ -39,6 +39,7 @@ OBJECTS: Replacements = [
     (r"(def dtype\(.*\)) -> object:", r"\1 -> np.dtype:"),
 ]
 IMPORTS = """\
+import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
