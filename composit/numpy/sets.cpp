@@ -12,6 +12,7 @@
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
+#include "composit/numpy/ordered_keys.h"
 #include "composit/numpy/reductions.h"
 #include "composit/numpy/sorting.h"
 #include "composit/ops/ops.h"
@@ -45,6 +46,29 @@ Tensor order_of(const Tensor& x) {
     if (x.rank() == 1) return argsort(x);
     const std::vector<Tensor> keys = unstack(x, 1);
     return keys.empty() ? arange(x.shape()[0]) : lexsort({keys.rbegin(), keys.rend()});
+}
+
+// Of real values, of which everything is known: counted here, without a graph.
+Unique counted(const Array& values, bool equal_nan) {
+    const auto [keys, places, not_a_number] = ordered_keys(values);
+    const auto n = static_cast<int64_t>(keys.size());
+    std::vector<int64_t> firsts, counts;
+    Array inverse(DType::int64, {n});
+    auto* number = static_cast<int64_t*>(inverse.mutable_data());
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const bool is_alone = !equal_nan && not_a_number != 0 && keys[i] == not_a_number;
+        if (i == 0 || keys[i] != keys[i - 1] || is_alone) {
+            firsts.push_back(places[i]);
+            counts.push_back(0);
+        }
+        ++counts.back();
+        number[places[i]] = static_cast<int64_t>(counts.size()) - 1;
+    }
+    Unique result;
+    result.indices = array(firsts);
+    result.inverse = asarray(std::move(inverse));
+    result.counts = array(counts);
+    return result;
 }
 
 // Of values or rows.
@@ -98,7 +122,9 @@ Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan) {
     return errors_as("unique", [&] {
         const Tensor values = known("unique", "x", given);
         if (is_flat) {
-            Unique result = parted(ravel(values), equal_nan);
+            const bool is_ordered = !ir::is_complex(given.dtype()) && !ir::is_half(given.dtype());
+            Unique result = is_ordered ? counted(ir::constant_value(values.node()), equal_nan)
+                                       : parted(ravel(values), equal_nan);
             result.values = take(ravel(given), result.indices, 0);
             if (!axis) result.inverse = reshape(result.inverse, given.shape());
             return result;

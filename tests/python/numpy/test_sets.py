@@ -131,3 +131,33 @@ def test_any_values(a, b):
     agrees("unique", a, return_index=True, return_inverse=True, return_counts=True)
     for name in (*PAIRS, "isin"):
         agrees(name, a, b)
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 3, 511, 512, 3000])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int16", "int64", "uint64", "float16", "float32", "float64"]
+)
+def test_many_values_are_counted_as_numpys(dtype, count, equal_nan):
+    draw = np.random.default_rng(count)
+    x = draw.integers(-(2**62), 2**62, size=count)
+    x = (x % 2 == 0) if dtype == "bool" else x.astype(dtype) if dtype[0] in "iu" else x / 2**61
+    x = x.astype(dtype)
+    x[: count // 3] = draw.permutation(x)[: count // 3]
+    if x.dtype.kind == "f" and count > 3:
+        x[draw.integers(0, count, 9)] = [
+            np.nan,
+            -np.nan,
+            0,
+            -0.0,
+            np.inf,
+            -np.inf,
+            1e-45,
+            0,
+            np.nan,
+        ]
+    expected = np.unique(x, True, True, True, equal_nan=equal_nan)
+    found = cnp.unique(cnp.asarray(x), True, True, True, equal_nan=equal_nan)
+    for ours, theirs in zip(cnp.evaluate(*found), expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
