@@ -27,7 +27,9 @@ Tensor order(std::string_view function, const Tensor& x, int64_t axis) {
     return errors_as(function, [&] { return ops::argsort(x, axis); });
 }
 
+// Nothing is out of bounds where there is nothing to sort, as in NumPy.
 void check_kth(const Tensor& x, int64_t axis, const std::vector<int64_t>& kth) {
+    if (x.size() == 0) return;
     const int64_t length = x.shape()[static_cast<size_t>(axis)];
     for (int64_t k : kth)
         user_check(-length <= k && k < length, "kth(=", k < 0 ? k + length : k, ") out of bounds (",

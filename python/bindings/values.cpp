@@ -60,8 +60,15 @@ int64_t integer_from(nb::handle value) {
     return integer;
 }
 
+// Tensors and arrays of no dimension look like sequences.
+static bool is_one_integer(nb::handle value) {
+    if (PyLong_Check(value.ptr()) || !PySequence_Check(value.ptr())) return true;
+    if (!PyIndex_Check(value.ptr()) || !nb::hasattr(value, "ndim")) return false;
+    return nb::cast<int>(value.attr("ndim")) == 0;
+}
+
 std::vector<int64_t> integers_from(nb::handle value) {
-    if (PyLong_Check(value.ptr()) || !PySequence_Check(value.ptr())) return {integer_from(value)};
+    if (is_one_integer(value)) return {integer_from(value)};
     const char* const required = "An integer or a sequence of integers";
     if (PyUnicode_Check(value.ptr())) refuse_argument(value, required);
     std::vector<int64_t> integers;

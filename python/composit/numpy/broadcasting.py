@@ -89,7 +89,7 @@ class broadcast:
         """An iterator for each array."""
         return tuple(base.flat for base in self._bases)
 
-    def reset(self) -> None:
+    def reset(self, /) -> None:
         """Back to the first elements."""
         self._index = 0
 
