@@ -36,6 +36,10 @@ def asarray(
     copy=False, its memory)."""
     _layout("asarray", order, device)
     refuse("asarray", like=like)
+    if not isinstance(copy, bool):
+        copy = {"ALWAYS": True, "NEVER": False, "IF_NEEDED": None}.get(
+            getattr(copy, "name", ""), copy
+        )
     if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor):
         dtype, name = _dtype_or_name(dtype)
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):

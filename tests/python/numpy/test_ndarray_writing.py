@@ -173,3 +173,18 @@ def test_shuffle_draws_numpys_numbers():
     cnp.random.shuffle(rows)
     np.random.seed(5)
     assert sorted(rows) == [*range(7)]
+
+
+@pytest.mark.parametrize(
+    "kind", ["quick", "q", "Heap", "heapsort", "m", "stable", "", "bubble", None]
+)
+def test_kinds_of_sorting_are_known_by_their_first_letter(kind):
+    assert_agree(cnp.sort, np.sort, (np.array([3, 1, 2]),), {"kind": kind})
+
+
+@pytest.mark.parametrize("name", ["ALWAYS", "IF_NEEDED"])
+def test_modes_of_copying_are_taken(name):
+    mode = getattr(np._CopyMode, name)
+    x = cnp.asarray([1, 2])
+    assert (cnp.asarray(x, copy=mode) is x) == (name == "IF_NEEDED")
+    assert cnp.array(x, copy=mode).tolist() == [1, 2]
