@@ -115,7 +115,8 @@ class Checking {
 }  // namespace
 
 bool may_be_reported(runtime::FloatingFlags flags, uint8_t reported) {
-    constexpr uint8_t loud = ErrorHandling::divide | ErrorHandling::over | ErrorHandling::invalid;
+    constexpr uint8_t loud = ErrorHandling::remark | ErrorHandling::divide | ErrorHandling::over |
+                             ErrorHandling::invalid;
     if ((flags & ~unsigned{FE_UNDERFLOW}) != 0 && (reported & loud) != 0) return true;
     return (flags & FE_UNDERFLOW) != 0 && (reported & ErrorHandling::under) != 0;
 }

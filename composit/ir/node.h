@@ -41,7 +41,8 @@ Interned intern(std::string_view text);
 // as the process. Null: nobody wants to hear of them.
 class ErrorHandling {
   public:
-    enum Kind : uint8_t { divide = 1, over = 2, under = 4, invalid = 8 };
+    // `remark`: not an error but a warning of its own, whose text is the operation's name.
+    enum Kind : uint8_t { divide = 1, over = 2, under = 4, invalid = 8, remark = 16 };
 
     explicit ErrorHandling(uint8_t reported) : reported_(reported) {}
     virtual ~ErrorHandling() = default;

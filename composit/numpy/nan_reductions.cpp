@@ -36,6 +36,12 @@ Tensor replaced(const Tensor& x, double value) {
 
 Tensor is_number(const Tensor& x) { return apply("logical_not", {apply("isnan", {x})}); }
 
+// x where it was found; elsewhere NaN, and a warning when it is evaluated. x itself where its dtype
+// is not of real floats.
+Tensor remarked(std::string_view row, const Tensor& x, const Tensor& is_missing) {
+    return ir::is_floating(x.dtype()) ? apply(row, {x, is_missing}) : x;
+}
+
 // nanmax and nanmin: `row` takes the number where one of two operands is NaN.
 template <class Extremum>
 Tensor extremum(std::string_view function, const Extremum& reduction, std::string_view row,
@@ -51,9 +57,11 @@ Tensor extremum(std::string_view function, const Extremum& reduction, std::strin
         user_check(initial || !where, function, ": reduction operation '", row,
                    "' does not have an identity, so to use a where mask one has to specify "
                    "'initial'.");
+        const Tensor numbers = reduction(values, axis, keepdims, start, where);
+        if (!initial && ir::is_floating(numbers.dtype()))
+            return remarked("remark_all_nan", numbers, apply("logical_not", {found}));
         const Tensor result =
-            apply("where", {found, reduction(values, axis, keepdims, start, where),
-                            scalar(values.dtype(), not_a_number)});
+            apply("where", {found, numbers, scalar(values.dtype(), not_a_number)});
         return initial ? apply(row, {ops::astype(initial, values.dtype()), result}) : result;
     });
 }
@@ -85,8 +93,10 @@ void check_inexact(std::string_view function, const Tensor& x, std::optional<DTy
                           ": If a is inexact, then dtype must be inexact: ", *dtype, ".");
 }
 
-// The sum of values that are numbers, over their count less ddof.
+// The sum of values that are numbers, over their count less ddof. That there may be none is no
+// error of the division.
 Tensor shared(const Tensor& total, const Tensor& count, double ddof) {
+    const ir::LocationScope quiet(ir::current_location(), nullptr);
     const Tensor wide = ops::astype(count, total.dtype());
     return apply("divide", {total, ddof == 0 ? wide : apply("subtract", {wide, ddof})});
 }
@@ -117,8 +127,9 @@ Tensor variance(const Given& given, const Axis& axis, DType dtype, DType total_d
     const Tensor total = sum(squares, axis, total_dtype, keepdims, {}, given.where);
     const Tensor count = sum(number, axis, DType::int64, keepdims, {}, given.where);
     const Tensor free = apply("subtract", {ops::astype(count, DType::float64), ddof});
-    return apply("where", {apply("less_equal", {free, 0}), scalar(total.dtype(), not_a_number),
-                           shared(total, count, ddof)});
+    const Tensor is_missing = apply("less_equal", {free, 0}), result = shared(total, count, ddof);
+    if (ir::is_floating(total.dtype())) return remarked("remark_degrees", result, is_missing);
+    return apply("where", {is_missing, scalar(total.dtype(), not_a_number), result});
 }
 
 template <class Finish>
@@ -173,8 +184,9 @@ Tensor nanmean(const Tensor& x, const Axis& axis, std::optional<DType> dtype, bo
     return one_node("nanmean", operands, [&](const Tensors& given) {
         const Tensor mask = given.size() > 1 ? given[1] : Tensor();
         const Tensor number = is_number(given[0]);
-        return shared(sum(replaced(given[0], 0), axis, dtype, keepdims, {}, mask),
-                      sum(number, axis, DType::int64, keepdims, {}, mask), 0);
+        const Tensor count = sum(number, axis, DType::int64, keepdims, {}, mask);
+        const Tensor total = sum(replaced(given[0], 0), axis, dtype, keepdims, {}, mask);
+        return remarked("remark_empty", shared(total, count, 0), apply("equal", {count, 0}));
     });
 }
 

@@ -148,9 +148,14 @@ Tensor numbers_in(const Tensor& rows) {
 
 Tensor last_of(const Tensor& rows) { return ops::part(rows, 1, rows.shape()[1] - 1, 1); }
 
-// NaN for rows that hold one, unless those are passed over.
+// NaN for rows that hold one; if those are passed over, a remark on rows that hold nothing else.
 Tensor marked(const Request& request, const Tensor& sorted, const Tensor& result) {
-    if (request.skips_nan || !ir::is_inexact(sorted.dtype())) return result;
+    if (!ir::is_inexact(sorted.dtype())) return result;
+    if (request.skips_nan) {
+        const Tensor is_missing = apply("isnan", {ravel(ops::part(sorted, 1, 0, 1))});
+        return ir::is_floating(result.dtype()) ? apply("remark_all_nan", {result, is_missing})
+                                               : result;
+    }
     const Tensor last = ravel(last_of(sorted));
     return apply("where", {apply("isnan", {last}), last, result});
 }
@@ -369,7 +374,11 @@ Tensor nanmedian(const Tensor& x, const Axis& axis, bool keepdims) {
         const Tensor b = picked(sorted, apply("floor_divide", {count, 2}));
         const Tensor is_odd = apply("equal", {count % 2, 1});
         const Tensor middle = apply("where", {is_odd, a, (a + b) / 2});
-        return reshape(middle, keepdims ? merged.kept : merged.rest);
+        const Tensor is_missing = apply("equal", {count, 0});
+        const Tensor known = ir::is_floating(middle.dtype())
+                                 ? apply("remark_all_nan", {middle, is_missing})
+                                 : middle;
+        return reshape(known, keepdims ? merged.kept : merged.rest);
     });
 }
 

@@ -52,6 +52,7 @@ std::string name_in_reports(const Node& node) {
     if (is_operation(node, "scan")) return "accumulate";
     if (!is_operation(node, "map")) return ir::label(node);
     const auto& row = node.attributes().get<RowRef>("row");
+    if (!row->signals.warning.empty()) return row->signals.warning;
     return row->signals.reported_as.empty() ? row->name : row->signals.reported_as;
 }
 
@@ -99,6 +100,7 @@ Tensor is_normal_number(const Tensor& x) {
 }
 
 void check_floats(const RowRef& row, const Tensors& x, const Tensor& y, Checks& checks) {
+    if (!row->signals.warning.empty()) return checks.add(Kind::remark, x.back());
     if (row->signals.is_silent) return;
     Tensor has_nan, has_finite;
     for (const Tensor& operand : x) {

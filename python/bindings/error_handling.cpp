@@ -51,7 +51,7 @@ std::vector<const PythonErrorHandling*>& known() {
 const ir::ErrorHandling* handling_of(const nb::object& settings) {
     for (const PythonErrorHandling* each : known())
         if (settings.equal(nb::handle(each->settings()))) return each;
-    uint8_t reported = 0;
+    uint8_t reported = ir::ErrorHandling::remark;  // Python's filters are asked, not errstate
     for (size_t i = 0; i < kind_names.size(); ++i) {
         const nb::object answer = settings[kind_names[i]];
         if (std::string(nb::str(answer).c_str()) != "ignore")

@@ -8,7 +8,7 @@ from composit._core import LazyTensor, NotSupported, with_location
 
 _other_names = {
     "absolute": "abs", "round_": "round", "around": "round", "amax": "max", "amin": "min",
-    "concatenate": "concatenate",
+    "concatenate": "concatenate", "_ones_like": "ones_like",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ _KINDS = (
     (4, "under", "underflow"),
     (8, "invalid", "invalid value"),
 )
+_REMARK = 16  # a warning whose text is the operation
 
 
 def _settings() -> dict[str, Any]:
@@ -29,6 +30,8 @@ def _settings() -> dict[str, Any]:
 
 def _report(settings: dict[str, Any], operation: str, kinds: int, path: str, line: int) -> None:
     """Answers each of `kinds`, which `operation` met, as the errstate in force at `line` wants."""
+    if kinds == _REMARK:
+        warn_at(operation, path, line)
     for bit, key, words in _KINDS:
         if kinds & bit:
             _answer(settings[key], settings["call"], words, operation, kinds, (path, line))

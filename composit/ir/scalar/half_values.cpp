@@ -44,10 +44,8 @@ Expr without_low_bits(const Expr& x, int count) {
 Expr rounded_to_float16(const Expr& x) {
     const Expr size = absolute(x).named("size");
     const Expr regular = without_low_bits(size, 13);
-    // By a product that overflows, as what is too large is to raise the processor's flag.
-    const double largest = std::numeric_limits<float>::max();
-    const Expr one = Expr::constant(DType::float32, 1);
-    const Expr finite = regular * select(regular < 65536.0, one, largest);
+    // From 2^16 on the first product overflows, which raises the processor's flag, too.
+    const Expr finite = (regular * 0x1p112) * 0x1p-112;
     const Expr rounded = select(size < 0x1p-14, (size + 0.5) - 0.5, finite);
     return select(equal(x, x), copysign(rounded, x), x);
 }

@@ -65,6 +65,7 @@ struct Signals {
     // A result below the normal numbers, of operands that are normal, was rounded.
     bool may_underflow = false;
     std::string reported_as = {};  // empty: the row's name
+    std::string warning = {};      // what is said where its last operand, a bool, holds
 };
 
 struct Row {

@@ -10,7 +10,7 @@ std::vector<Row> table_rows() {
     for (const auto& part :
          {arithmetic_rows, comparison_rows, extremum_rows, rounding_rows, parts_rows, bit_rows,
           divisor_rows, exponential_rows, power_rows, trigonometric_rows, hyperbolic_rows,
-          complex_rows, special_rows, random_rows}) {
+          complex_rows, special_rows, random_rows, remark_rows}) {
         std::vector<Row> more = part();
         rows.insert(rows.end(), std::make_move_iterator(more.begin()),
                     std::make_move_iterator(more.end()));

@@ -22,6 +22,7 @@ std::vector<Row> power_rows();
 std::vector<Row> hyperbolic_rows();
 std::vector<Row> special_rows();
 std::vector<Row> random_rows();
+std::vector<Row> remark_rows();
 std::vector<Row> trigonometric_rows();
 std::vector<Row> complex_rows();
 // Gives rows what they mean for complex operands.

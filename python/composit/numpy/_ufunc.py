@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.numpy import _casting
+from composit.numpy import _casting, _folding
+from composit.numpy._folding import NoValue
+from composit.numpy._ufunc_types import Facts, in_signature
 
 _apply = _core.numpy.apply
 _apply_in = _core.numpy.apply_in
@@ -72,16 +73,7 @@ def _fits_into(shape: tuple[int, ...], wide: tuple[int, ...]) -> bool:
     return len(shape) <= len(wide) and all(a in (1, b) for a, b in zip(shape, behind))
 
 
-def _no_method(function: str, method: str, those_that_have_it: Iterable[str]) -> NotSupported:
-    return NotSupported(
-        with_location(
-            f"{function}.{method} is not supported yet. Functions with {method}: "
-            f"{', '.join(those_that_have_it)}."
-        )
-    )
-
-
-class Elementwise:
+class Elementwise(Facts):
     """What ufuncs of one and of two results share: a name, counts, and outputs by position."""
 
     def __init__(self, name: str, doc: str, nin: int, nout: int) -> None:
@@ -125,55 +117,73 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         casting: str = "same_kind",
         order: Any = "K",
         subok: Any = True,
+        signature: Any = None,
+        sig: Any = None,
     ) -> LazyTensor:
         name = self.__name__
         _casting.check_layout(order, subok)
         if len(operands) != self.nin:
             operands, (out,) = self._parted(operands, out)
+        if signature is not None or sig is not None:
+            operands = in_signature(name, operands, signature, sig, dtype, casting)
         result = _computed(self.row, operands, dtype, casting)
         result = masked_by(name, result, where, out)
         return write_out(name, result, out, casting, widens=True)
 
     def reduce(
-        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
-    ) -> LazyTensor:
-        """The function between all elements along an axis, as the reduction of that name."""
-        from composit import numpy as cnp
-
-        names = {
-            "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-            "logical_or": "any", "logical_and": "all",
-        }  # fmt: skip
-        if self.__name__ not in names:
-            raise _no_method(self.__name__, "reduce", names)
-        options = {} if dtype is None else {"dtype": dtype}
-        reduction = getattr(cnp, names[self.__name__])
-        result = reduction(array, axis=axis, keepdims=keepdims, **options)
-        return write_out(self.__name__, result, out)
+        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
+        keepdims: bool = False, initial: Any = NoValue, where: Any = True,
+    ) -> LazyTensor:  # fmt: skip
+        """The function between all elements along an axis, or several."""
+        _folding.check_binary(self, "reduce")
+        name = self.__name__
+        if name not in _reductions or (initial is not NoValue and name.startswith("logical")):
+            result = _folding.reduce(self, array, axis, dtype, keepdims, initial, where)
+        else:
+            result = _reduced(name, _as_tensor(array), axis, dtype, keepdims, initial, where)
+        return write_out(name, result, out)
 
     def accumulate(
-        self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
+        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
     ) -> LazyTensor:
         """Running results along an axis."""
         from composit import numpy as cnp
 
-        names = {"add": "cumsum", "multiply": "cumprod"}
-        if self.__name__ not in names:
-            raise _no_method(self.__name__, "accumulate", names)
-        return write_out(self.__name__, getattr(cnp, names[self.__name__])(array, axis, dtype), out)
+        _folding.check_binary(self, "accumulate")
+        array = _as_tensor(array)
+        running = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
+        if running is None or axis is None or isinstance(axis, tuple) or array.ndim == 0:
+            result = _folding.accumulate(self, array, axis, dtype)
+        else:
+            result = getattr(cnp, running)(array, axis, dtype)
+        return write_out(self.__name__, result, out)
+
+    def reduceat(
+        self, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+    ) -> LazyTensor:
+        """The reductions of the parts that begin at indices, which are evaluated."""
+        _folding.check_binary(self, "reduceat")
+        return write_out(self.__name__, _folding.reduceat(self, array, indices, axis, dtype), out)
 
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
         """The function of all pairs."""
         from composit import numpy as cnp
 
+        _folding.check_binary(self, "outer")
         a, b = cnp.asarray(a), cnp.asarray(b)
         return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
-    def at(self, a: LazyTensor, indices: Any, b: Any = None, /) -> None:
-        """a[indices] = f(a[indices], b) without buffering; only add."""
-        if self.__name__ != "add":
-            raise _no_method(self.__name__, "at", ["add"])
-        a.replaced(_core.numpy.add_at(a, indices, b))
+    def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
+        """a[indices] = f(a[indices], …), where an index that is met twice counts twice. Indices
+        are evaluated, but by add."""
+        if len(operands) > 1:
+            raise TypeError(
+                with_location(f"at() takes at most 3 arguments ({2 + len(operands)} given)")
+            )
+        if self.__name__ == "add" and len(operands) == 1 and isinstance(a, LazyTensor):
+            a.replaced(_core.numpy.add_at(a, indices, operands[0]))
+        else:
+            _folding.at(self, a, indices, operands)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -183,13 +193,45 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         parameters.append(kind("out", kind.POSITIONAL_OR_KEYWORD, default=None))
         for name, default in (
             ("where", True), ("casting", "same_kind"), ("order", "K"), ("dtype", None),
-            ("subok", True),
+            ("subok", True), ("signature", None),
         ):  # fmt: skip
             parameters.append(kind(name, kind.KEYWORD_ONLY, default=default))
         return inspect.Signature(parameters)
 
 
 _core.numpy.call_quickly(Ufunc)
+
+# Reductions that are primitives, or made of them.
+_reductions = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+    "logical_or": "any", "logical_and": "all",
+}  # fmt: skip
+
+
+def _reduced(
+    name: str, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
+) -> LazyTensor:
+    """One of these, with what the ufunc's method takes and the function does not."""
+    from composit import numpy as cnp
+
+    axis = _folding.axes_of(axis, array.ndim)
+    options: dict[str, Any] = {}
+    if name in ("add", "multiply"):
+        options["dtype"] = dtype
+    elif dtype is not None and not name.startswith("logical"):
+        array = array.astype(dtype)
+    if initial is None and name in ("add", "multiply"):
+        if 0 in (array.shape[each] for each in axis):
+            raise ValueError(
+                with_location(
+                    f"zero-size array to reduction operation {name} which has no identity"
+                )
+            )
+    elif initial is not NoValue:
+        options["initial"] = initial
+    if where is not True:
+        options["where"] = cnp.broadcast_to(cnp.asarray(where), array.shape)
+    return getattr(cnp, _reductions[name])(array, axis=axis, keepdims=keepdims, **options)
 
 
 class PairUfunc(Elementwise):
@@ -208,10 +250,14 @@ class PairUfunc(Elementwise):
         casting: str = "same_kind",
         order: Any = "K",
         subok: Any = True,
+        signature: Any = None,
+        sig: Any = None,
     ) -> tuple[Any, Any]:
         name = self.__name__
         _casting.check_layout(order, subok)
         operands, places = self._parted(operands, out)
+        if signature is not None or sig is not None:
+            operands = in_signature(name, operands, signature, sig, dtype, casting)
         outs = (*places, None, None)[:2] if out is None else out
         if not isinstance(outs, tuple):
             raise TypeError(
@@ -234,6 +280,31 @@ class PairUfunc(Elementwise):
             write_out(name, result, o, casting, widens=True) for result, o in zip(results, outs)
         )
         return first, second
+
+    def outer(self, a: Any, b: Any, /, **options: Any) -> tuple[Any, Any]:
+        """The function of all pairs."""
+        from composit import numpy as cnp
+
+        if self.nin != 2:
+            _folding.check_binary(self, "outer")
+        a, b = cnp.asarray(a), cnp.asarray(b)
+        return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
+
+    def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
+        """Refused: there is one result too many."""
+        _folding.at(self, a, indices, operands)
+
+    def reduce(self, array: Any, *arguments: Any, **options: Any) -> None:
+        """Refused likewise."""
+        _folding.check_binary(self, "reduce")
+
+    def accumulate(self, array: Any, *arguments: Any, **options: Any) -> None:
+        """Refused likewise."""
+        _folding.check_binary(self, "accumulate")
+
+    def reduceat(self, array: Any, *arguments: Any, **options: Any) -> None:
+        """Refused likewise."""
+        _folding.check_binary(self, "reduceat")
 
 
 def _computed(row: Any, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:

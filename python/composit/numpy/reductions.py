@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from composit import _core
@@ -61,7 +62,21 @@ def mean(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Arithmetic mean over axes."""
+    _warn_of_few("Mean of empty slice", a, axis, 0, where)
     return write_out("mean", _c.mean(a, axis, dtype, keepdims, _mask(where)), out)
+
+
+def _warn_of_few(message: str, a: Any, axis: Any, ddof: float, where: Any) -> None:
+    """NumPy's warning where there are not more than ddof elements along the axes."""
+    if where is not True or not isinstance(a, LazyTensor):
+        return
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    count = 1
+    for each in axes:
+        if isinstance(each, int) and -a.ndim <= each < a.ndim:
+            count *= a.shape[each]
+    if isinstance(ddof, (int, float)) and count <= ddof:
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _ddof(function: str, ddof: float, correction: Any) -> float:
@@ -80,6 +95,7 @@ def var(
 ) -> LazyTensor:  # fmt: skip
     """Variance over axes, divided by n - ddof."""
     ddof = _ddof("var", ddof, correction)
+    _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
     return write_out("var", _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
 
 
@@ -89,6 +105,7 @@ def std(
 ) -> LazyTensor:  # fmt: skip
     """Standard deviation over axes."""
     ddof = _ddof("std", ddof, correction)
+    _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
     return write_out("std", _c.std(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
 
 

@@ -77,22 +77,6 @@ REFUSED = [
         "'no'",
     ),
     (
-        NotImplementedError,
-        lambda: cnp.subtract.reduce(cnp.ones(3)),
-        "subtract.reduce is not supported yet. Functions with reduce: add, multiply, maximum, "
-        "minimum, logical_or, logical_and.",
-    ),
-    (
-        NotImplementedError,
-        lambda: cnp.maximum.accumulate(cnp.ones(3)),
-        "maximum.accumulate is not supported yet. Functions with accumulate: add, multiply.",
-    ),
-    (
-        NotImplementedError,
-        lambda: cnp.multiply.at(cnp.ones(3), [0], 2),
-        "multiply.at is not supported yet. Functions with at: add.",
-    ),
-    (
         ValueError,
         lambda: bool(cnp.ones(2)),
         "The truth value of an array with more than one element is ambiguous. "

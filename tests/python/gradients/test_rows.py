@@ -44,7 +44,7 @@ def points(row, dtypes):
     for i, dtype in enumerate(dtypes):
         low, high = row.domain[min(i, len(row.domain) - 1)] if row.domain else (-3.0, 3.0)
         if dtype == "bool":
-            operands.append(np.array([True, False, True, True, False]))
+            operands.append(np.array([True, False, True, True, False]) & ((low, high) != (0, 0)))
         elif dtype == "int32":
             operands.append(random.randint(-3, 4, 5).astype("int32"))
         else:

@@ -277,3 +277,45 @@ def test_large_graphs_are_checked_in_parts():
     y = cnp.log(x - x)
     expected = messages(lambda: composit.evaluate(y))
     assert expected == ["divide by zero encountered in log"]
+
+
+NANS = np.full((4, 3), NAN)
+SOME = np.array([[NAN, 1, 2], [NAN, NAN, NAN], [1, 2, 3], [NAN, 4, 5]])
+
+
+@pytest.mark.parametrize("x", [NANS, SOME, np.ones((2, 3)), SOME.astype("float32")])
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("name", ["nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "nanmedian"])
+def test_slices_of_nothing_but_nan_warn_as_numpy(name, axis, x):
+    expected = messages(getattr(np, name), x, axis)
+    tensor = getattr(cnp, name)(cnp.array(x), axis)
+    assert messages(composit.evaluate, tensor) == expected
+    with np.errstate(all="raise"):  # it is a warning, not an error of floating point
+        tensor = getattr(cnp, name)(cnp.array(x), axis)
+    assert messages(composit.evaluate, tensor) == expected
+    np.testing.assert_allclose(composit.evaluate(tensor), quiet(getattr(np, name), x, axis))
+
+
+@pytest.mark.parametrize("name", ["nanquantile", "nanpercentile"])
+def test_quantiles_of_nothing_but_nan_warn_as_numpy(name):
+    for x in (NANS, SOME, SOME[2:]):
+        expected = messages(getattr(np, name), x, [0.2, 0.5], 1)
+        tensor = getattr(cnp, name)(cnp.array(x), [0.2, 0.5], 1)
+        assert messages(composit.evaluate, tensor) == expected
+
+
+def quiet(function, *arguments):
+    """What a function gives, without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments)
+
+
+@pytest.mark.parametrize("name, ddof", [("mean", {}), ("var", {"ddof": 3}), ("std", {"ddof": 4})])
+def test_too_few_elements(name, ddof):
+    x = np.ones((2, 3))[:, : 0 if name == "mean" else 3]
+    said = messages(lambda: getattr(np, name)(x, axis=1, **ddof))[0]
+    tensors = []
+    assert messages(lambda: tensors.append(getattr(cnp, name)(cnp.array(x), axis=1, **ddof))) == [
+        said
+    ]

@@ -1,0 +1,285 @@
+"""Folds of an elementwise function of two operands: reduce, accumulate, reduceat, at, outer.
+
+Associative functions combine neighbours, then the results of that: some operations on vectors. The
+others go from the first element to the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.numpy._ufunc_types import resolved, twin
+
+# However it is bracketed, the result has the same bits (equal operands give the first).
+ASSOCIATIVE = frozenset(
+    (
+        "maximum", "minimum", "fmax", "fmin", "gcd", "logical_and", "logical_or",
+        "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
+    )
+)  # fmt: skip
+# Without an identity, but NumPy reduces several axes at once.
+_REORDERABLE = frozenset(("maximum", "minimum", "fmax", "fmin"))
+_UNROLLED = 16  # longer folds are loops
+
+
+class NoValue:
+    """That no initial value was given: None means that there is to be none."""
+
+
+def _cnp() -> Any:
+    from composit import numpy
+
+    return numpy
+
+
+def check_binary(ufunc: Any, method: str) -> None:
+    """ValueError, NumPy's words, unless two operands give one result."""
+    if ufunc.nin != 2:
+        what = "outer product" if method == "outer" else method
+        raise ValueError(with_location(f"{what} only supported for binary functions"))
+    if ufunc.nout != 1:
+        raise ValueError(
+            with_location(f"{method} only supported for functions returning a single value")
+        )
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axes from 0, ascending; None means all, and 0 and -1 none of a number's."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    if ndim == 0 and given in ((0,), (-1,)):
+        return ()
+    axes = []
+    for each in given:
+        index = _core.integer(each)
+        if not -ndim <= index < ndim:
+            raise np.exceptions.AxisError(
+                with_location(f"axis {index} is out of bounds for array of dimension {ndim}")
+            )
+        axes.append(index % ndim)
+    if len(set(axes)) < len(axes):
+        raise ValueError(with_location("duplicate value in 'axis'"))
+    return tuple(sorted(axes))
+
+
+def _one_axis(axis: Any, ndim: int, method: str) -> int:
+    if axis is None or (isinstance(axis, tuple) and len(axis) != 1):
+        raise ValueError(with_location(f"{method} does not allow multiple axes"))
+    if ndim == 0:
+        raise TypeError(with_location(f"cannot {method} on a scalar"))
+    return axes_of(axis, ndim)[0]
+
+
+def _loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any) -> Any:
+    """The dtype in which a fold goes."""
+    numpys = twin(ufunc.__name__)
+    if numpys is None or x.dtype.name == "bfloat16":
+        return x.dtype if dtype is None else np.dtype(dtype)
+    fixed = {} if dtype is None else {"signature": (np.dtype(dtype), None, None)}
+    return resolved(numpys, (None, x.dtype, None), reduction=True, **fixed)[2]
+
+
+def _at_front(x: LazyTensor, axes: tuple[int, ...]) -> LazyTensor:
+    """The axes as one, before the others."""
+    kept = [d for d in range(x.ndim) if d not in axes]
+    moved = _cnp().transpose(x, (*axes, *kept))
+    count = int(np.prod([x.shape[d] for d in axes], dtype=np.int64))
+    return _cnp().reshape(moved, (count, *(x.shape[d] for d in kept)))
+
+
+def _fold(f: Any, x: LazyTensor, start: Any) -> LazyTensor:
+    """f(f(start, x[0]), x[1]), …; without a start, from x[0]."""
+    if f.__name__ in ASSOCIATIVE:
+        while x.shape[0] > 1:
+            even = x.shape[0] // 2 * 2
+            rest = x[even:]
+            x = f(x[0:even:2], x[1:even:2])
+            x = _cnp().concatenate([x, rest]) if rest.shape[0] else x
+        return x[0] if start is None else f(start, x[0])
+    first = 0 if start is not None else 1
+    total = x[0] if start is None else start
+    if x.shape[0] - first <= _UNROLLED:
+        for i in range(first, x.shape[0]):
+            total = f(total, x[i])
+        return total
+    from composit.loops import fori_loop
+
+    return fori_loop(first, x.shape[0], lambda i, total: f(total, x[i]), total)
+
+
+def reduce(
+    ufunc: Any, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
+) -> LazyTensor:
+    """The function between all elements along axes."""
+    cnp, name = _cnp(), ufunc.__name__
+    x = cnp.asarray(array)
+    axes = axes_of(axis, x.ndim)
+    identity = ufunc.identity
+    loop = _loop_dtype(ufunc, x, dtype)
+    if len(axes) > 1 and identity is None and name not in _REORDERABLE:
+        raise ValueError(
+            with_location(
+                f"reduction operation {name!r} is not reorderable, so at most one axis may be "
+                "specified"
+            )
+        )
+    if identity is not None:  # -1 stands for all bits
+        identity = np.asarray(identity).astype(loop)
+    start = identity if initial is NoValue else initial
+    mask = None if where is True else cnp.broadcast_to(cnp.asarray(where), x.shape)
+    if mask is not None and start is None:
+        raise ValueError(
+            with_location(
+                f"reduction operation {name!r} does not have an identity, so to use a where mask "
+                "one has to specify 'initial'"
+            )
+        )
+    kept = tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    items = _at_front(x.astype(loop), axes)
+    if items.shape[0] == 0 and start is None:
+        raise ValueError(
+            with_location(f"zero-size array to reduction operation {name} which has no identity")
+        )
+    begin: Any = None
+    # NumPy begins with the first element where no value was given and none is masked out.
+    if start is not None and (initial is not NoValue or mask is not None or items.shape[0] == 0):
+        begin = cnp.full(kept, start, dtype=loop)
+    if items.shape[0] == 0:
+        result = begin
+    elif mask is None:
+        result = _fold(ufunc, items, begin)
+    else:
+        filler = begin if identity is None else identity
+        result = _masked_fold(ufunc, items, _at_front(mask, axes), begin, filler)
+    result = result.astype(loop)
+    if keepdims:
+        shape = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
+        result = cnp.reshape(result, shape)
+    return result
+
+
+def _masked_fold(f: Any, x: LazyTensor, mask: LazyTensor, begin: Any, filler: Any) -> LazyTensor:
+    """The filler changes nothing: it is the identity, or what the fold begins with, which may be
+    applied again and again to all functions that are associative and have no identity."""
+    cnp = _cnp()
+    if f.__name__ in ASSOCIATIVE:
+        return _fold(f, cnp.where(mask, x, filler), begin)
+    from composit.loops import fori_loop
+
+    def step(i: Any, total: LazyTensor) -> LazyTensor:
+        return cnp.where(mask[i], f(total, x[i]), total)
+
+    return fori_loop(0, x.shape[0], step, begin)
+
+
+def accumulate(ufunc: Any, array: Any, axis: Any, dtype: Any) -> LazyTensor:
+    """Running results along an axis."""
+    cnp = _cnp()
+    x = cnp.asarray(array)
+    axis = _one_axis(axis, x.ndim, "accumulate")
+    loop = _loop_dtype(ufunc, x, dtype)
+    items = _at_front(x.astype(loop), (axis,))
+    return cnp.moveaxis(_running(ufunc, items).astype(loop), 0, axis)
+
+
+def _running(f: Any, x: LazyTensor) -> LazyTensor:
+    cnp, n = _cnp(), x.shape[0]
+    if f.__name__ in ASSOCIATIVE:
+        distance = 1
+        while distance < n:
+            x = cnp.concatenate([x[:distance], f(x[:-distance], x[distance:])])
+            distance *= 2
+        return x
+    if n <= _UNROLLED:
+        totals = [x[i : i + 1] for i in range(min(n, 1))]
+        for i in range(1, n):
+            totals.append(f(totals[-1], x[i : i + 1]))
+        return cnp.concatenate(totals) if totals else x
+    from composit.loops import fori_loop
+
+    def step(i: Any, state: Any) -> Any:
+        total, totals = state
+        total = f(total, x[i])
+        following = totals.copy()
+        following[i] = total
+        return total, following
+
+    return fori_loop(1, n, step, (x[0], x))[1]
+
+
+def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any, dtype: Any) -> LazyTensor:
+    """The reduction from each index up to the next one, or the element there if that is not
+    behind it. The indices are evaluated."""
+    cnp = _cnp()
+    x = cnp.asarray(array)
+    axis = _one_axis(axis, x.ndim, "reduceat")
+    places = np.asarray(indices.evaluated() if isinstance(indices, LazyTensor) else indices)
+    if places.ndim != 1:
+        raise ValueError(with_location("object too deep for desired array"))
+    places = places.astype(np.intp, casting="unsafe" if places.size == 0 else "same_kind")
+    n = x.shape[axis]
+    for place in places:
+        if not 0 <= place < n:
+            raise IndexError(
+                with_location(f"index {place} out-of-bounds in {ufunc.__name__}.reduceat [0, {n})")
+            )
+    items = cnp.moveaxis(x, axis, 0)
+    loop = ufunc.reduce(items[:1], dtype=dtype).dtype if n else np.dtype(dtype or x.dtype)
+    parts = []
+    for begin, end in zip(places, [*places[1:], n]):
+        part = items[int(begin) : int(end)] if begin < end else items[int(begin) : int(begin) + 1]
+        parts.append(ufunc.reduce(part, axis=0, dtype=loop, keepdims=True).astype(loop))
+    result = cnp.concatenate(parts) if parts else items[:0].astype(loop)
+    return cnp.moveaxis(result, 0, axis)
+
+
+def at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> None:
+    """a[indices] = f(a[indices], …) as if for one index after the other: where one is met again,
+    its element is changed again. The indices are evaluated."""
+    cnp = _cnp()
+    if ufunc.nout != 1:
+        raise ValueError(with_location("Only single output ufuncs supported at this time"))
+    if not isinstance(a, LazyTensor):
+        raise TypeError(with_location("first operand must be array"))
+    if len(operands) != ufunc.nin - 1:
+        said = (
+            "second operand provided when ufunc is unary"
+            if operands
+            else ("second operand needed for ufunc")
+        )
+        raise ValueError(with_location(said))
+    places = np.arange(a.size).reshape(a.shape)[_known(indices)]
+    given = [cnp.broadcast_to(cnp.asarray(each), places.shape).reshape(-1) for each in operands]
+    flat, places = a.reshape(-1), places.reshape(-1)
+    for which in _rounds(places):
+        where = places[which]
+        others = [each if len(which) == each.size else each[which] for each in given]
+        changed = ufunc(flat[where], *others)
+        following = flat.copy()
+        following[where] = changed.astype(a.dtype)
+        flat = following
+    a[...] = flat.reshape(a.shape)
+
+
+def _known(indices: Any) -> Any:
+    """Indices with tensors evaluated."""
+    if isinstance(indices, tuple):
+        return tuple(map(_known, indices))
+    return indices.evaluated() if isinstance(indices, LazyTensor) else indices
+
+
+def _rounds(places: Any) -> list[Any]:
+    """Numbers of places, so that in each list no place comes twice, and equal ones in order."""
+    if places.size == 0:
+        return []
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    is_new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    begin = np.maximum.accumulate(np.where(is_new, np.arange(places.size), 0))
+    turn = np.arange(places.size) - begin
+    return [np.sort(order[turn == t]) for t in range(int(turn.max()) + 1)]
