@@ -25,7 +25,8 @@ largest); with the values of its options (`axis`, `dtype`, `keepdims`, `order`, 
 and others, wrong ones among them); with `out=` that fits, is wider, narrower, larger, of another
 shape, and no array; with arguments by keyword, as lists, as strided and transposed views, as
 ndarrays; through NumPy's own function; and with too few and too many arguments. Values, dtypes,
-shapes and the classes of errors are compared. *Calls* counts all of that.
+shapes and the classes of errors are compared. *Calls* counts all of that. NumPy's own results
+differ between processors: each line is the worst of four instruction sets.
 
 *Exact bits* means equal bytes, any NaN equal to any NaN. *Within N ulp* is the largest difference:
 of each element for elementwise functions; for sums, products and transforms on the scale of the
@@ -57,6 +58,13 @@ class Outcome:
     def within(self) -> int:
         """The ulps, rounded up to a power of two."""
         return 0 if self.ulps == 0 else 2 ** max(0, math.ceil(math.log2(self.ulps)))
+
+    def add_worse(self, ulps: float, deviations: dict[str, list[str]]) -> None:
+        """Takes over what is worse in another run of the same cases."""
+        self.ulps = max(self.ulps, ulps)
+        for kind, calls in deviations.items():
+            if len(calls) > len(self.deviations[kind]):
+                self.deviations[kind] = calls
 
     def line(self) -> str:
         """The page's line."""
