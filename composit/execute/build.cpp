@@ -61,8 +61,12 @@ Built build_as_wished(const Program& program, const Options& options) {
                                 : 0;
     if (bytes_of_part > 0) {
         if (options.bytes_of_part > 0) bytes_of_part = options.bytes_of_part;
-        built.program = transforms::pack_constants(
-            transforms::fuse_rows(transforms::merge_maps(std::move(built.program)), bytes_of_part));
+        built.program =
+            transforms::fuse_rows(transforms::merge_maps(std::move(built.program)), bytes_of_part);
+        constexpr int64_t parts_near = 16;  // in the L2 cache
+        built.program =
+            transforms::finish_products(std::move(built.program), parts_near * bytes_of_part);
+        built.program = transforms::pack_constants(std::move(built.program));
         built.placements = place(built.program, options);
     }
     built.program = transforms::plan_buffers(std::move(built.program), options.reuse_buffers);

@@ -35,6 +35,17 @@ Program within_repeats(Program program, const ProgramToProgram& pass) {
     return program;
 }
 
+namespace {
+
+void renumber_locals(Kernel& kernel, const std::vector<int>& number) {
+    if (auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body))
+        for (int& local : fused->locals) local = number[static_cast<size_t>(local)];
+    if (auto* repeat = std::get_if<Repeat>(&kernel.body))
+        for (Kernel& inner : repeat->kernels) renumber_locals(inner, number);
+}
+
+}  // namespace
+
 Program without_unused_buffers(Program program) {
     const std::vector<bool> is_used = ir::kernel::touched_outside(program, program.kernels.size());
     std::vector<int> number(is_used.size(), Access::position);
@@ -47,10 +58,12 @@ Program without_unused_buffers(Program program) {
     program.buffers = std::move(kept);
     for (int& input : program.inputs) input = number[static_cast<size_t>(input)];
     for (int& output : program.outputs) output = number[static_cast<size_t>(output)];
-    for (Kernel& kernel : program.kernels)
+    for (Kernel& kernel : program.kernels) {
         for (Access* access : ir::kernel::accesses(kernel.body))
             if (access->buffer != Access::position)
                 access->buffer = number[static_cast<size_t>(access->buffer)];
+        renumber_locals(kernel, number);
+    }
     return program;
 }
 

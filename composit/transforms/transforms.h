@@ -108,6 +108,13 @@ ir::kernel::Program merge_maps(ir::kernel::Program program);
 // plan_buffers.
 ir::kernel::Program fuse_rows(ir::kernel::Program program, int64_t bytes_of_part);
 
+// ----- finish_products.cpp
+// Maps of what one contraction makes for them alone become that contraction's finish: bias,
+// activation and residual without a pass of their own. Products that take long beside a map over
+// fewer than `bytes_near`, which are still in the cache, stay as they are. After fuse_rows, before
+// pack_constants.
+ir::kernel::Program finish_products(ir::kernel::Program program, int64_t bytes_near);
+
 // ----- pack_constants.cpp
 // Constant operands of products copied once into the order in which they are read: weights.
 ir::kernel::Program pack_constants(ir::kernel::Program program);

@@ -53,6 +53,11 @@ struct Fields {
         fields["output"] = body.output;
         fields["left_is_packed"] = nb::bool_(body.left_is_packed);
         fields["right_is_packed"] = nb::bool_(body.right_is_packed);
+        nb::dict finish;
+        finish["inputs"] = body.finish.inputs;
+        finish["values"] = body.finish.values;
+        finish["outputs"] = body.finish.outputs;
+        fields["finish"] = finish;
         return fields;
     }
     nb::dict operator()(const kernel::Gather& body) const {

@@ -55,7 +55,8 @@ std::string comment(const std::string& words) {
     return result + line + "\n";
 }
 
-// "static void f(a, b, c) {", its parameters in as many lines as they need.
+}  // namespace
+
 std::string signature(const std::string& start, const std::vector<std::string>& parameters) {
     std::string result, line = start + "(";
     const std::string margin(line.size(), ' ');
@@ -73,7 +74,6 @@ std::string signature(const std::string& start, const std::vector<std::string>& 
     return result + line + "\n";
 }
 
-// Whether any line has `word` as a word of its own.
 bool uses(const std::vector<std::string>& lines, const std::string& word) {
     auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     for (const std::string& line : lines)
@@ -86,15 +86,21 @@ bool uses(const std::vector<std::string>& lines, const std::string& word) {
     return false;
 }
 
+std::string parameter_text(const Parameter& parameter, const std::vector<std::string>& body) {
+    return text(parameter.is_written ? "" : "const ", type_name(parameter.dtype), "*",
+                parameter.may_overlap ? "" : " __restrict",
+                uses(body, parameter.name) ? " " + parameter.name : "");
+}
+
+namespace {
+
 // Parameters that the body does not need, such as what an empty sum is over, have no name.
 std::vector<std::string> parameter_texts(const PrintedKernel& printed,
                                          const std::vector<std::string>& body) {
     std::vector<std::string> texts;
     if (printed.tasks > 1) texts = {"int64_t begin", "int64_t end"};
     for (const Parameter& parameter : printed.parameters)
-        texts.push_back(text(parameter.is_written ? "" : "const ", type_name(parameter.dtype), "*",
-                             parameter.may_overlap ? "" : " __restrict",
-                             uses(body, parameter.name) ? " " + parameter.name : ""));
+        texts.push_back(parameter_text(parameter, body));
     if (!printed.scratch_bytes.empty()) texts.push_back("void* scratch");
     return texts;
 }
@@ -128,14 +134,22 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     if (fused != nullptr)
         for (const auto& member : fused->members)
             members.push_back(print_kernel(member.kernel, program, file_names));
+    const auto* contract = std::get_if<ir::kernel::Contract>(&kernel.body);
+    if (contract != nullptr && !contract->finish.values.empty() &&
+        ir::is_floating(contract->output.dtype))
+        members.push_back(
+            print_finish(*contract, file_names.claim(function + "_finish"), program, file_names));
     KernelText writer(kernel, program, file_names);
     if (fused != nullptr) {
         print_fused(writer, *fused, program, members);
+    } else if (contract != nullptr) {
+        print_contract(writer, *contract, members.empty() ? nullptr : members.data());
     } else {
         std::visit(
             [&](const auto& body) {
                 using Kind = std::remove_cvref_t<decltype(body)>;
                 if constexpr (!std::is_same_v<Kind, ir::kernel::Fused> &&
+                              !std::is_same_v<Kind, ir::kernel::Contract> &&
                               !std::is_same_v<Kind, ir::kernel::Repeat> &&
                               !std::is_same_v<Kind, ir::kernel::Foreign>)
                     print_body(writer, body);

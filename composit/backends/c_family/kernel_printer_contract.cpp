@@ -12,8 +12,6 @@ using ir::kernel::Access;
 using ir::kernel::Contract;
 using ir::kernel::Extents;
 
-constexpr int64_t rows_per_task = 12, columns_per_task = 32;  // whole register tiles of any CPU
-
 using Strides = std::vector<int64_t>;
 
 // `count` strides of `access` from loop `first` on, as an access of its own.
@@ -24,26 +22,12 @@ Access part(const Access& access, size_t first, size_t count) {
     return result;
 }
 
-// The four groups of loops, each merged: accesses of batch are left, right, output; of rows left,
-// output; of columns right, output; of depth left, right.
-struct Groups {
-    LoopNest batch, rows, columns, depth;
-
-    explicit Groups(const Contract& c) {
-        size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
-        batch =
-            merge_loops({c.batch, {part(c.left, 0, b), part(c.right, 0, b), part(c.output, 0, b)}});
-        rows = merge_loops({c.rows, {part(c.left, b, m), part(c.output, b, m)}});
-        columns = merge_loops({c.columns, {part(c.right, b + k, n), part(c.output, b + m, n)}});
-        depth = merge_loops({c.depth, {part(c.left, b + m, k), part(c.right, b, k)}});
-    }
-    int64_t batch_count() const { return ir::element_count(batch.extents); }
-    int64_t row_count() const { return ir::element_count(rows.extents); }
-    int64_t column_count() const { return ir::element_count(columns.extents); }
-};
+using Groups = ContractGroups;
 
 // Declares the prelude's Contraction; returns its name.
-std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups) {
+std::string declare_contraction(KernelText& writer, const Contract& c, const Groups& groups,
+                                const PrintedKernel* finish) {
+    const std::string finishing = finish ? declare_finish(writer, *finish, c) : "";
     std::string element = type_name(c.output.dtype);
     std::vector<std::string> loops = {writer.loops("batch", groups.batch.extents),
                                       writer.loops("rows", groups.rows.extents),
@@ -58,7 +42,7 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
         strides("right_depth", groups.depth, 1),     strides("right_columns", groups.columns, 0),
         strides("output_batch", groups.batch, 2),    strides("output_rows", groups.rows, 1),
         strides("output_columns", groups.columns, 1)};
-    const bool is_any_packed = c.left_is_packed || c.right_is_packed;
+    const bool has_more = c.left_is_packed || c.right_is_packed || finish != nullptr;
     std::string name = writer.names.claim("product");
     Access left = c.left, right = c.right, output = c.output;
     left.strides.clear(), right.strides.clear(), output.strides.clear();
@@ -69,10 +53,11 @@ std::string declare_contraction(KernelText& writer, const Contract& c, const Gro
     writer.code.add("    " + join(loops) + ",");
     for (size_t at = 0; at < steps.size(); at += 3)
         writer.code.add(text("    ", steps[at], ", ", steps[at + 1], ", ", steps[at + 2],
-                             at + 3 < steps.size() || is_any_packed ? "," : "};"));
-    if (is_any_packed)
+                             at + 3 < steps.size() || has_more ? "," : "};"));
+    if (has_more)
         writer.code.add(text("    ", c.left_is_packed ? "true" : "false", ", ",
-                             c.right_is_packed ? "true" : "false", "};"));
+                             c.right_is_packed ? "true" : "false",
+                             finish != nullptr ? ", &" + finishing : "", "};"));
     return name;
 }
 
@@ -150,6 +135,7 @@ bool is_small(const Contract& c, const Groups& groups) {
     const int64_t rows = groups.row_count(), columns = groups.column_count();
     const int64_t depth = ir::element_count(groups.depth.extents), work = rows * columns * depth;
     if (c.left_is_packed || c.right_is_packed || depth == 0 || depth > 256) return false;
+    if (!c.finish.values.empty()) return false;
     for (const LoopNest* nest : {&groups.rows, &groups.columns, &groups.depth})
         if (nest->extents.size() > 1) return false;
     if (work > most_work || depth * std::max<int64_t>(rows, columns) > most_copied) return false;
@@ -197,14 +183,15 @@ void print_small(KernelText& writer, const Contract& c, const Groups& groups) {
               ", ", ir::element_count(groups.depth.extents), ", ", element, ">(", call, ");")});
 }
 
-void print_float(KernelText& writer, const Contract& c, const Groups& groups) {
+void print_float(KernelText& writer, const Contract& c, const Groups& groups,
+                 const PrintedKernel* finish) {
     if (is_small(c, groups)) return print_small(writer, c, groups);
     std::string element = type_name(c.output.dtype);
     writer.printed.prelude = {"contract.h"};
     writer.printed.scratch_bytes = text("contract_scratch<", element, "> * sizeof(", element, ")");
     for (const char* name : {"task", "b", "part", "count", "first", "last"})
         writer.names.taken().insert(name);
-    std::string product = declare_contraction(writer, c, groups);
+    std::string product = declare_contraction(writer, c, groups, finish);
     std::string memory = text("static_cast<", element, "*>(scratch)");
     const int64_t batch = groups.batch_count(), rows = groups.row_count();
     const int64_t columns = groups.column_count();
@@ -270,7 +257,28 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
     writer.code.nest(loop_headers(depth, k.extents, -1), {update});
     std::string result =
         is_bool ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
-    writer.code.add(writer.element(output, outer_names) + " = " + result + ";");
+    if (c.finish.values.empty()) {
+        writer.code.add(writer.element(output, outer_names) + " = " + result + ";");
+    } else {
+        const auto access = [&](size_t number) {
+            const size_t read = c.finish.inputs.size();
+            const Access& whole =
+                number < read ? c.finish.inputs[number] : c.finish.outputs[number - read];
+            return join_strides(whole,
+                                {&b.accesses[3 + number].strides, &m.accesses[2 + number].strides,
+                                 &n.accesses[2 + number].strides});
+        };
+        std::vector<Access> inputs;
+        for (size_t k = 0; k < c.finish.inputs.size(); ++k) inputs.push_back(access(k));
+        const KernelText::Computed computed =
+            writer.compute(c.finish.values, inputs, outer_names,
+                           KernelText::Argument{"finished", result, c.output.dtype});
+        for (const std::string& line : computed.lines) writer.code.add(line);
+        for (size_t j = 0; j < computed.results.size(); ++j)
+            writer.code.add(
+                text(writer.element(j == 0 ? output : access(inputs.size() + j - 1), outer_names),
+                     " = ", computed.results[j], ";"));
+    }
     for (size_t d = 0; d < outer.size(); ++d) writer.code.close();
 }
 
@@ -279,12 +287,29 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
 // Whoever makes the executable packs, by runtime/packing.h.
 void print_body(KernelText&, const ir::kernel::Pack&) {}
 
-void print_body(KernelText& writer, const Contract& c) {
+ContractGroups::ContractGroups(const Contract& c) {
+    size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(), k = c.depth.size();
+    batch.accesses = {part(c.left, 0, b), part(c.right, 0, b), part(c.output, 0, b)};
+    rows.accesses = {part(c.left, b, m), part(c.output, b, m)};
+    columns.accesses = {part(c.right, b + k, n), part(c.output, b + m, n)};
+    for (const auto* accesses : {&c.finish.inputs, &c.finish.outputs})
+        for (const Access& access : *accesses) {
+            batch.accesses.push_back(part(access, 0, b));
+            rows.accesses.push_back(part(access, b, m));
+            columns.accesses.push_back(part(access, b + m, n));
+        }
+    batch = merge_loops({c.batch, batch.accesses});
+    rows = merge_loops({c.rows, rows.accesses});
+    columns = merge_loops({c.columns, columns.accesses});
+    depth = merge_loops({c.depth, {part(c.left, b + m, k), part(c.right, b, k)}});
+}
+
+void print_contract(KernelText& writer, const Contract& c, const PrintedKernel* finish) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
     Groups groups(c);
     writer.printed.reads_panels = c.left_is_packed || c.right_is_packed;
     if (ir::is_floating(c.output.dtype))
-        print_float(writer, c, groups);
+        print_float(writer, c, groups, finish);
     else
         print_exact(writer, c, groups);
 }

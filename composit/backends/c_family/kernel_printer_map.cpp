@@ -6,9 +6,8 @@
 namespace composit::c_family {
 namespace {
 
-// Operations that wait for one another longer than a processor looks ahead, in loops that hold a
-// few times the elements that are then under way: vectors go through them by turns.
-constexpr int long_chain = 12;
+// Loops that hold a few times the elements that are under way when vectors go through a long chain
+// by turns.
 constexpr int64_t least_in_turns = 64;
 
 }  // namespace

@@ -152,24 +152,28 @@ std::vector<std::string> KernelText::claim_indices(size_t count, const std::stri
 
 KernelText::Computed KernelText::compute(const std::vector<Expr>& values,
                                          const std::vector<Access>& inputs,
-                                         const std::vector<std::string>& indices) {
+                                         const std::vector<std::string>& indices,
+                                         const std::optional<Argument>& first) {
     Computed computed;
     std::map<int, int> uses = count_uses(values);
     std::vector<std::string> arguments;
     Names inner = Names::within(names);  // these names end with the loop's body
-    for (size_t k = 0; k < inputs.size(); ++k) {
-        std::string load = element(inputs[k], indices);
-        int count = uses[static_cast<int>(k)];
+    const auto put = [&](Argument argument) {
+        const int count = uses[static_cast<int>(arguments.size())];
         // With several results, one may be stored before the next is computed, in place.
         if (count > 1 || (count > 0 && values.size() > 1)) {
-            std::string wish =
-                inputs[k].buffer == Access::position ? "position" : pointer(inputs[k]) + "_value";
-            std::string name = inner.claim(wish);
+            std::string name = inner.claim(argument.wish);
             computed.lines.push_back(
-                text("const ", type_name(inputs[k].dtype), " ", name, " = ", load, ";"));
-            load = name;
+                text("const ", type_name(argument.dtype), " ", name, " = ", argument.text, ";"));
+            argument.text = name;
         }
-        arguments.push_back(load);
+        arguments.push_back(argument.text);
+    };
+    if (first) put(*first);
+    for (const Access& input : inputs) {
+        const bool is_position = input.buffer == Access::position;
+        put({is_position ? "position" : pointer(input) + "_value", element(input, indices),
+             input.dtype});
     }
     Statements statements = print_statements(values, arguments, inner.taken());
     computed.lines.insert(computed.lines.end(), statements.lines.begin(), statements.lines.end());

@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/kernel_loops.h"
 #include "composit/backends/c_family/kernel_printer.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,13 +46,19 @@ class KernelText {
 
     std::vector<std::string> claim_indices(size_t count, const std::string& letters);
 
-    // Statements that compute `values` from the inputs' elements, and the texts of the results.
+    // Statements that compute `values` from the inputs' elements, and the texts of the results. The
+    // first argument may be something else, in front of them.
     struct Computed {
         std::vector<std::string> lines, results;
     };
+    struct Argument {
+        std::string wish, text;  // a name for it, and how it is written
+        ir::DType dtype;
+    };
     Computed compute(const std::vector<ir::scalar::Expr>& values,
                      const std::vector<ir::kernel::Access>& inputs,
-                     const std::vector<std::string>& indices);
+                     const std::vector<std::string>& indices,
+                     const std::optional<Argument>& first = {});
 
     // An array of constants; returns its name, or "nullptr" when it is empty.
     std::string constants(const std::string& name, const std::vector<int64_t>& values);
@@ -83,11 +90,46 @@ int choose_split(const ir::kernel::Extents& extents, double work);
 // products, bool is a byte.
 std::string combining_type(ir::kernel::Combiner combiner, ir::DType dtype);
 
+// "static void f(a, b, c) {", its parameters in as many lines as they need.
+std::string signature(const std::string& start, const std::vector<std::string>& parameters);
+// "const float* __restrict x", without the name where `body` does not use it.
+std::string parameter_text(const Parameter& parameter, const std::vector<std::string>& body);
+// Whether any line has `word` as a word of its own.
+bool uses(const std::vector<std::string>& lines, const std::string& word);
+
+// Operations that wait for one another longer than a processor looks ahead: vectors go through them
+// by turns.
+inline constexpr int long_chain = 12;
+
+// The four groups of a contraction's loops, each merged: accesses of batch are left, right, output;
+// of rows left, output; of columns right, output; of depth left, right. Behind the output come the
+// finish's inputs and outputs.
+struct ContractGroups {
+    LoopNest batch, rows, columns, depth;
+
+    explicit ContractGroups(const ir::kernel::Contract& contract);
+    int64_t batch_count() const { return ir::element_count(batch.extents); }
+    int64_t row_count() const { return ir::element_count(rows.extents); }
+    int64_t column_count() const { return ir::element_count(columns.extents); }
+};
+// Parts of a contraction's output begin at multiples of so many rows or columns: whole register
+// tiles of any CPU.
+inline constexpr int64_t rows_per_task = 12, columns_per_task = 32;
+
+// The function that finishes a few sums of a contraction of floats.
+PrintedKernel print_finish(const ir::kernel::Contract& contract, const std::string& function,
+                           const ir::kernel::Program& program, const Names& file_names);
+// Declares the prelude's Finish that calls it; returns its name.
+std::string declare_finish(KernelText& text, const PrintedKernel& finish,
+                           const ir::kernel::Contract& contract);
+
 // One function for each kind, in kernel_printer_<kind>.cpp.
 void print_body(KernelText& text, const ir::kernel::Map& map);
 void print_body(KernelText& text, const ir::kernel::Reduce& reduce);
 void print_body(KernelText& text, const ir::kernel::Scan& scan);
-void print_body(KernelText& text, const ir::kernel::Contract& contract);
+// `finish`: the function of print_finish, whose text comes before; null: there is none.
+void print_contract(KernelText& text, const ir::kernel::Contract& contract,
+                    const PrintedKernel* finish);
 void print_body(KernelText& text, const ir::kernel::Gather& gather);
 void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
 void print_body(KernelText& text, const ir::kernel::Fold& fold);

@@ -136,6 +136,26 @@ class ContractStep : public Step {
     bool is_swapped_ = false, left_is_packed_ = false, right_is_packed_ = false;
 };
 
+// A contraction, and then what becomes of its sums.
+class FinishedStep : public Step {
+  public:
+    FinishedStep(StepRef sums, const ir::kernel::Contract& contract, const Program& program,
+                 const KernelSet& set)
+        : sums_(std::move(sums)),
+          map_(ir::kernel::finishing_map(contract)),
+          finish_(make_step(map_, program, set)) {}
+
+    void run(const Memory& memory, const runtime::Run& run) const override {
+        sums_->run(memory, run);
+        finish_->run(memory, run);
+    }
+
+  private:
+    StepRef sums_;
+    const ir::kernel::Map map_;  // what the step refers to
+    StepRef finish_;
+};
+
 }  // namespace
 
 // The executable packs, by runtime/packing.h; there is nothing to do later.
@@ -146,8 +166,11 @@ StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet&
     return nullptr;
 }
 
-StepRef make_step(const ir::kernel::Contract& contract, const Program&, const KernelSet& set) {
-    return std::make_unique<ContractStep>(contract, set);
+StepRef make_step(const ir::kernel::Contract& contract, const Program& program,
+                  const KernelSet& set) {
+    auto sums = std::make_unique<ContractStep>(contract, set);
+    if (contract.finish.values.empty()) return sums;
+    return std::make_unique<FinishedStep>(std::move(sums), contract, program, set);
 }
 
 }  // namespace composit::interpreter

@@ -91,6 +91,7 @@ void Fingerprint::add(const Kernel& kernel) {
         [&](const Contract& c) {
             all(c.batch, c.rows, c.columns, c.depth, c.left, c.right, c.output);
             all(uint64_t{c.left_is_packed}, uint64_t{c.right_is_packed});
+            all(c.finish.inputs, c.finish.values, c.finish.outputs);
         },
         [&](const Gather& g) {
             all(g.outer, g.inner, g.data, g.indices, g.output);
@@ -219,6 +220,7 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
             [&](const Contract& c) {
                 put({c.left}, concatenate({c.batch, c.rows, c.depth}));
                 put({c.right}, concatenate({c.batch, c.depth, c.columns}));
+                put(c.finish.inputs, concatenate({c.batch, c.rows, c.columns}));
             },
             [&](const Gather& gather) {
                 result.push_back({gather.data, gather.inner, size(gather.outer)});
@@ -254,7 +256,9 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
             [&](const Reduce& reduce) { result.push_back({reduce.output, reduce.kept}); },
             [&](const Scan& scan) { result.push_back({scan.output, scan.extents}); },
             [&](const Contract& c) {
-                result.push_back({c.output, concatenate({c.batch, c.rows, c.columns})});
+                const Extents extents = concatenate({c.batch, c.rows, c.columns});
+                result.push_back({c.output, extents});
+                for (const Access& output : c.finish.outputs) result.push_back({output, extents});
             },
             [&](const Gather& g) { result.push_back({g.output, concatenate({g.outer, g.inner})}); },
             [&](const Scatter& s) { result.push_back({s.data, s.inner, size(s.outer)}); },
@@ -296,7 +300,10 @@ std::vector<Access*> accesses(Body& body) {
                    [&](Map& k) { all(k.inputs), all(k.outputs); },
                    [&](Reduce& k) { all(k.inputs), one(k.output); },
                    [&](Scan& k) { all(k.inputs), one(k.output); },
-                   [&](Contract& k) { one(k.left), one(k.right), one(k.output); },
+                   [&](Contract& k) {
+                       one(k.left), one(k.right), all(k.finish.inputs);
+                       one(k.output), all(k.finish.outputs);
+                   },
                    [&](Gather& k) { one(k.data), all(k.indices), one(k.output); },
                    [&](Scatter& k) { one(k.update), all(k.indices), one(k.data); },
                    [&](Fold& k) { one(k.input), one(k.output); },
@@ -337,6 +344,7 @@ std::vector<scalar::Expr> bodies(const Kernel& kernel) {
     if (const auto* map = std::get_if<Map>(&kernel.body)) return map->values;
     if (const auto* reduce = std::get_if<Reduce>(&kernel.body)) return {reduce->value};
     if (const auto* scan = std::get_if<Scan>(&kernel.body)) return {scan->value};
+    if (const auto* c = std::get_if<Contract>(&kernel.body)) return c->finish.values;
     std::vector<scalar::Expr> all;
     if (const auto* fused = std::get_if<Fused>(&kernel.body))
         for (const Member& member : fused->members)
@@ -374,7 +382,8 @@ double flops(const Kernel& kernel) {
         },
         [](const Scan& scan) { return size(scan.extents) * (operations_in({scan.value}) + 1); },
         [](const Contract& c) {
-            return 2 * size(c.batch) * size(c.rows) * size(c.columns) * size(c.depth);
+            return size(c.batch) * size(c.rows) * size(c.columns) *
+                   (2 * size(c.depth) + operations_in(c.finish.values));
         },
         [](const Gather&) { return 0.0; },
         [](const Scatter& s) { return s.add ? size(s.outer) * size(s.inner) : 0.0; },
@@ -405,6 +414,13 @@ double bytes_moved(const Kernel& kernel, const Program&) {
     for (const AccessInLoops& read : accesses_read(kernel)) count(read);
     for (const AccessInLoops& written : accesses_written(kernel)) count(written);
     return bytes;
+}
+
+Map finishing_map(const Contract& c) {
+    Map map{concatenate({c.batch, c.rows, c.columns}), {c.output}, c.finish.values, {c.output}};
+    map.inputs.insert(map.inputs.end(), c.finish.inputs.begin(), c.finish.inputs.end());
+    map.outputs.insert(map.outputs.end(), c.finish.outputs.begin(), c.finish.outputs.end());
+    return map;
 }
 
 uint64_t structural_hash(const Kernel& kernel) {

@@ -87,17 +87,29 @@ struct Sort {
     Access output, spare;  // int64
 };
 
+// What becomes of each finished sum of a contraction: values over argument(0) = the sum and
+// argument(1 + k) = the element of inputs[k], strides over batch + rows + columns. No values: the
+// sums stay as they are.
+struct Finish {
+    std::vector<Access> inputs;
+    std::vector<scalar::Expr> values;  // the first one goes to the contraction's output
+    std::vector<Access> outputs;       // those of the others
+};
+
 // out[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]; b, m, n and k are each several
 // loops, flattened row-major. Floats: k is cut into blocks of 256; within a block one chain of fma
 // from +0 in k's order; block results are added in order (the first block's result is not added to
 // anything). Integers wrap; bool is or of ands. No depth: zeros. Strides: left over batch + rows +
 // depth, right over batch + depth + columns, output over batch + rows + columns.
 // An operand that `is_packed` was copied by Pack, with the same loops; its strides are those
-// before.
+// before. With a `finish`, the meaning is that of this contraction and then a map of its values,
+// the first of which is written in place: the sums may be formed in `output`, so a finish reads
+// neither that nor its other outputs.
 struct Contract {
     Extents batch, rows, columns, depth;
     Access left, right, output;
     bool left_is_packed = false, right_is_packed = false;
+    Finish finish = {};
 };
 
 // Copies a constant operand of contractions into the order in which their inner loops read it,
@@ -256,7 +268,8 @@ std::vector<Access*> accesses(Body& body);
 // Buffer numbers, each once, in order of first appearance. Of a Fused without its locals.
 std::vector<int> buffers_read(const Kernel& kernel);
 std::vector<int> buffers_written(const Kernel& kernel);
-// Scalar bodies of a kernel (values of Map, value of Reduce and Scan), for printing what they call.
+// Scalar bodies of a kernel (values of Map and of a Contract's finish, value of Reduce and Scan),
+// for printing what they call.
 std::vector<scalar::Expr> bodies(const Kernel& kernel);
 // Calls `visit` for the kernel; for a Repeat for each of its kernels instead, however deep.
 void for_each_step(const Kernel& kernel, const std::function<void(const Kernel&)>& visit);
@@ -265,6 +278,10 @@ std::vector<bool> touched_outside(const Program& program, size_t kernel);
 // Floating-point operations and bytes moved, by counting loops (a call counts one).
 double flops(const Kernel& kernel);
 double bytes_moved(const Kernel& kernel, const Program& program);
+
+// The map that a contraction's finish stands for, in place over its output: what to run behind the
+// contraction where sums are not finished one by one.
+Map finishing_map(const Contract& contract);
 
 // The same contraction with each batch loop that one operand alone depends on among that operand's
 // rows or columns: fewer, larger products. Every element keeps its order of work.

@@ -53,10 +53,13 @@ std::vector<Loop> loops(Body& body) {
         list.last().is_outer = list.last().can_be_cut = false;
     }
     if (auto* c = std::get_if<Contract>(&body)) {
-        list.put(c->batch, {0, 1, 2}, true);
-        list.put(c->rows, {0, 2}, true);
+        const std::vector<size_t> all_but_left(every.begin() + 1, every.end());
+        std::vector<size_t> all_but_right = every;
+        all_but_right.erase(all_but_right.begin() + 1);
+        list.put(c->batch, every, true);
+        list.put(c->rows, all_but_right, true);
         list.put(c->depth, {0, 1}, false);
-        list.put(c->columns, {1, 2}, false);
+        list.put(c->columns, all_but_left, false);
     }
     if (auto* gather = std::get_if<Gather>(&body)) {
         std::vector<size_t> all_but_data(every.begin() + 1, every.end());

@@ -123,10 +123,18 @@ class Writer {
                                  bool is_packed) {
             return is_packed ? buffer_name(access.buffer) + "[packed]" : element(access, names);
         };
-        return text("  ", loops_text(concatenate({c.batch, c.rows, c.columns}), out), ":\n    ",
-                    element(c.output, out), " = sum ", loops_text(c.depth, names_in({{'k', k}})),
-                    " of ", operand(c.left, left, c.left_is_packed), " * ",
-                    operand(c.right, right, c.right_is_packed), "\n");
+        const Finish& finish = c.finish;
+        std::string result = text("  ", loops_text(concatenate({c.batch, c.rows, c.columns}), out),
+                                  ":\n    ", finish.values.empty() ? element(c.output, out) : "sum",
+                                  " = sum ", loops_text(c.depth, names_in({{'k', k}})), " of ",
+                                  operand(c.left, left, c.left_is_packed), " * ",
+                                  operand(c.right, right, c.right_is_packed), "\n");
+        std::vector<std::string> arguments = elements(finish.inputs, out);
+        arguments.insert(arguments.begin(), "sum");
+        for (size_t j = 0; j < finish.values.size(); ++j)
+            result += "    " + element(j == 0 ? c.output : finish.outputs[j - 1], out) + " =" +
+                      value_text(finish.values[j], arguments) + "\n";
+        return result;
     }
 
     // "data[3 index[i] + j]"

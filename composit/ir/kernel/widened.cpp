@@ -41,7 +41,7 @@ Contract widened(const Contract& c) {
         made.strides = concatenate(parts);
         return made;
     };
-    const Strides &left = c.left.strides, &right = c.right.strides, &out = c.output.strides;
+    const Strides &left = c.left.strides, &right = c.right.strides;
     Contract wide;
     wide.batch = moved(c.batch, Group::batch);
     wide.rows = concatenate({moved(c.batch, Group::rows), c.rows});
@@ -51,9 +51,15 @@ Contract widened(const Contract& c) {
                                 from(left, b, m), from(left, b + m, k)});
     wide.right = access(c.right, {moved(right, Group::batch), from(right, b, k),
                                   moved(right, Group::columns), from(right, b + k, n)});
-    wide.output =
-        access(c.output, {moved(out, Group::batch), moved(out, Group::rows), from(out, b, m),
-                          moved(out, Group::columns), from(out, b + m, n)});
+    const auto like_output = [&](const Access& made) {
+        const Strides& s = made.strides;
+        return access(made, {moved(s, Group::batch), moved(s, Group::rows), from(s, b, m),
+                             moved(s, Group::columns), from(s, b + m, n)});
+    };
+    wide.output = like_output(c.output);
+    wide.finish = c.finish;
+    for (auto* accesses : {&wide.finish.inputs, &wide.finish.outputs})
+        for (Access& made : *accesses) made = like_output(made);
     return wide;
 }
 

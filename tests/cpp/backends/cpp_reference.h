@@ -231,6 +231,7 @@ class Reference {
             if (ir::is_floating(dtype)) total = k <= 256 ? sum : apply(Op::add, dtype, total, sum);
             store(c.output, out, total);
         });
+        if (!c.finish.values.empty()) run_body(ir::kernel::finishing_map(c));
     }
     template <class Indexed>
     int64_t selected(const Indexed& body, const Index& outer) {

@@ -20,6 +20,7 @@ class ContractBlocks {
     void run(const ContractPart& part) {
         const int64_t depth = whole_depth_ = iterations(c_.depth);
         for (int64_t b = part.batch_begin; b < part.batch_end; ++b) {
+            batch_ = b;
             left_ = c_.left + offset_of(c_.batch, c_.left_batch, b);
             right_ = c_.right + offset_of(c_.batch, c_.right_batch, b);
             output_ = c_.output + offset_of(c_.batch, c_.output_batch, b);
@@ -111,7 +112,18 @@ class ContractBlocks {
         const int64_t count = least(right_columns_.count - j, width);
         const int64_t* columns = output_columns_.offsets + j;
         const bool is_consecutive = count == width && are_consecutive(columns, width);
-        return {output_, output_rows_.offsets + i, columns, 1, count, is_consecutive, is_first};
+        const bool is_last = first_depth_ + contract_depth >= whole_depth_;
+        return {output_,
+                output_rows_.offsets + i,
+                columns,
+                1,
+                count,
+                is_consecutive,
+                is_first,
+                is_last ? c_.finish : nullptr,
+                batch_,
+                left_rows_.begin + i,
+                right_columns_.begin + j};
     }
 
     DirectRight<T> direct_right(int64_t j) const {
@@ -269,6 +281,7 @@ class ContractBlocks {
     int rows_of_tile(int64_t i, TileOutput<T>& out) const {
         const int rows = next_tile_rows(left_rows_.count - i, c_.left_is_packed);
         out.rows = output_rows_.offsets + i;
+        out.row = left_rows_.begin + i;
         out.row_count = out.lone_rows = least(left_rows_.count - i, rows);
         const bool is_first = i == 0 && !(c_.left_is_packed && left_rows_.begin > 0);
         out.lone_lane = is_first || rows > vector_lanes<T> ? 0 : vector_lanes<T> - rows;
@@ -285,10 +298,7 @@ class ContractBlocks {
         if (is_packing_) pack_wide_panel(j, depth);
         const PackedRight<T, wide> panel{packed_right(j, depth).at};
         TileOutput<T> out = output_at(0, j, is_first, wide);
-        if constexpr (lone) {
-            out.lone = panel.at + wide * depth;
-            out.lone_column = out.columns[wide];
-        }
+        if constexpr (lone) out.lone = panel.at + wide * depth;
         for (int64_t i = 0; i < left_rows_.count;) {
             if (is_first_block_ && ahead_.left.is_done()) ahead_.left = next_left_;
             const int rows = rows_of_tile(i, out);
@@ -299,7 +309,7 @@ class ContractBlocks {
                 part.row_count = least(out.row_count, half);
                 contract_tile<T, half, 3, lone>(HalfLeft<T>{{left}}, panel, depth, part, ahead_);
                 part.row_count = out.row_count - half;
-                part.rows += half;
+                part.rows += half, part.row += half;
                 if (part.row_count > 0)
                     contract_tile<T, half, 3>(HalfLeft<T>{{left + half}}, panel, depth, part,
                                               ahead_);
@@ -349,6 +359,7 @@ class ContractBlocks {
         const int64_t whole = out.count;
         for (int64_t group = first; group < whole; group += narrow_group) {
             out.columns = output_columns_.offsets + j + group;
+            out.column = right_columns_.begin + j + group;
             out.count = least(whole - group, narrow_group);
             const T* const right = packed_right(j, depth).at + group;
             const int64_t columns = narrow_columns_of(out.count);
@@ -468,7 +479,7 @@ class ContractBlocks {
     Ahead<T> ahead_;
     LinesAhead<T> next_left_;
     int64_t tile_starts_[contract_row_block / tile_rows];
-    int64_t row_block_ = 0, whole_depth_ = 0, first_depth_ = 0;
+    int64_t row_block_ = 0, whole_depth_ = 0, first_depth_ = 0, batch_ = 0;
     OffsetWindow<contract_row_block> left_rows_, next_rows_, output_rows_;
     OffsetWindow<contract_column_block> right_columns_, output_columns_;
     OffsetWindow<contract_depth> left_depth_, right_depth_;

@@ -48,8 +48,6 @@ constexpr int64_t narrow_part(int64_t count) {
 // the rows and three vectors of columns: they wait less for their loads than half tiles do. One
 // column more may stand beside it.
 template <class T>
-constexpr int wide_columns = 3 * vector_lanes<T>;
-template <class T>
 constexpr bool may_have_lone = has_half_tiles && tile_rows <= vector_lanes<T>;
 
 // Whether so many columns beside whole panels are the end of a wide one.
@@ -116,6 +114,12 @@ void contract_narrow(const T* left, int64_t stride, const T* right, int64_t dept
     for (; k < depth; ++k) narrow_step<T, R, tiles, N>(at, right, k, true, sums);
     T plain[tiles][N][V * lanes];
     __builtin_memcpy(plain, sums, sizeof plain);
+    if (out.finish != nullptr) {
+        T turned[tiles * R][tile_columns<T>];
+        for (int64_t i = 0; i < out.row_count; ++i)
+            for (int64_t j = 0; j < out.count; ++j) turned[i][j] = plain[i / R][j][i % R];
+        return put_sums(turned[0], out);
+    }
     for (int t = 0; t < tiles; ++t)
         for (int i = 0; i < R; ++i) {
             if (t * R + i == out.row_count) return;

@@ -16,6 +16,7 @@ struct Contraction {
     const int64_t *output_batch, *output_rows, *output_columns;
     // Of operands that lie in panels of panel_width, without batch loops.
     bool left_is_packed = false, right_is_packed = false;
+    const Finish<T>* finish = nullptr;
 };
 
 // The same contraction with rows and columns exchanged: factors commute.

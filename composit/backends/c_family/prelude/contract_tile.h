@@ -10,6 +10,10 @@ constexpr int tile_rows = vector_bytes == 64 ? 12 : vector_bytes == 32 ? 6 : 4;
 template <class T>
 constexpr int tile_columns = 2 * vector_lanes<T>;
 
+// A tile of three vectors has half the rows.
+template <class T>
+constexpr int wide_columns = 3 * vector_lanes<T>;
+
 // Where the tile's operands lie: element (i, k) of a tile of R rows of left at left[k * R + i] when
 // packed, else at left[rows[i] + depths[k]], as start(i)[offset<R>(k)]; row k of right at
 // right[k * W], else at right[depths[k]].
@@ -56,6 +60,18 @@ struct HalfLeft : PackedLeft<T> {
         return k * 2 * R;
     }
 };
+
+// What becomes of finished sums: `run` is given a few of them, sums[i * tile_columns + j] for
+// i < rows, j < columns, and what number the first one is in the output's batch, rows and columns.
+// It stores the results, the first of them where the contraction's output is.
+template <class T>
+struct Finish {
+    void (*run)(const void* const* operands, const T* sums, int64_t b, int64_t row, int64_t rows,
+                int64_t column, int64_t columns);
+    const void* const* operands;
+    int64_t fetched;  // bytes from an element of the output to one that its result is made of, or 0
+};
+
 // Where its results go: element (i, j) to at[rows[i] + columns[j]] for i < row_count, j < count.
 template <class T>
 struct TileOutput {
@@ -63,18 +79,48 @@ struct TileOutput {
     const int64_t* rows;
     const int64_t* columns;
     int64_t row_count, count;
-    bool is_consecutive;  // a full tile whose columns are neighbours in memory
-    bool is_first;        // the first depth block: its results are stored, later ones are added
-    // One more column, packed on its own: its results, for so many rows, go to
-    // at[rows[i] + lone_column]. The rows are lanes of vectors, from lone_lane on.
+    bool is_consecutive;      // a full tile whose columns are neighbours in memory
+    bool is_first;            // the first depth block: its results are stored, later ones are added
+    const Finish<T>* finish;  // in the last depth block, if sums are finished; else null
+    int64_t b, row, column;   // the number of element (0, 0)
+    // Of a wide tile: one more column, packed on its own, with results for so many rows, which are
+    // lanes of vectors from lone_lane on.
     const T* lone = nullptr;
-    int64_t lone_column = 0, lone_lane = 0, lone_rows = 0;
+    int64_t lone_lane = 0, lone_rows = 0;
 };
+
+// Stores or finishes sums in the order of a whole tile: sums[i * tile_columns + j].
+template <class T>
+__attribute__((noinline)) void put_sums(T* __restrict sums, const TileOutput<T>& out) {
+    const int64_t count = out.count;
+    const bool is_first = out.is_first, is_finished = out.finish != nullptr;
+    const bool is_run = out.is_consecutive || are_consecutive(out.columns, count);
+    for (int64_t i = 0; i < out.row_count; ++i) {
+        T* const row = sums + i * tile_columns<T>;
+        T* __restrict to = out.at + out.rows[i];
+        if (is_run) {
+            to += out.columns[0];
+            if (!is_first)
+                for (int64_t j = 0; j < count; ++j) row[j] = to[j] + row[j];
+            if (!is_finished)
+                for (int64_t j = 0; j < count; ++j) to[j] = row[j];
+            continue;
+        }
+        const int64_t* const columns = out.columns;
+        if (!is_first)
+            for (int64_t j = 0; j < count; ++j) row[j] = to[columns[j]] + row[j];
+        if (!is_finished)
+            for (int64_t j = 0; j < count; ++j) to[columns[j]] = row[j];
+    }
+    if (is_finished)
+        out.finish->run(out.finish->operands, sums, out.b, out.row, out.row_count, out.column,
+                        count);
+}
 
 template <class T, int R, int V>
 COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>& out) {
     constexpr int lanes = vector_lanes<T>;
-    if (out.is_consecutive) {
+    if (out.is_consecutive && out.finish == nullptr) {
 #pragma GCC unroll 16
         for (int i = 0; i < R; ++i) {
             if (i == out.row_count) break;
@@ -85,16 +131,35 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>
         }
         return;
     }
-    T plain[R][V * lanes];
+    T plain[R][tile_columns<T>];
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i)
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) store(plain[i] + v * lanes, sums[i][v]);
+#pragma GCC unroll 2
+        for (int v = 0; v < V && v < 2; ++v) store(plain[i] + v * lanes, sums[i][v]);
+    if constexpr (V <= 2) return put_sums(plain[0], out);
+    constexpr int first = tile_columns<T>;
+    TileOutput<T> part = out;
+    part.count = out.count < first ? out.count : first;
+    put_sums(plain[0], part);
+    if (out.count <= first) return;
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) store(plain[i], sums[i][V - 1]);
+    part.columns += first, part.column += first, part.count = out.count - first;
+    put_sums(plain[0], part);
+}
+
+// Brings what a tile's results are stored to, and made of, near.
+template <class T, int V>
+COMPOSIT_INLINE void fetch_tile(const TileOutput<T>& out) {
+    const int64_t other = out.finish != nullptr ? out.finish->fetched : 0;
     for (int64_t i = 0; i < out.row_count; ++i) {
-        for (int64_t j = 0; j < out.count; ++j) {
-            T& to = out.at[out.rows[i] + out.columns[j]];
-            to = out.is_first ? plain[i][j] : to + plain[i][j];
-        }
+        const T* const row = out.at + out.rows[i] + out.columns[0];
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) __builtin_prefetch(row + v * vector_lanes<T>, 1);
+        if (other == 0) continue;
+        const char* const read = reinterpret_cast<const char*>(row) + other;
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) __builtin_prefetch(read + v * vector_bytes);
     }
 }
 
@@ -113,12 +178,13 @@ struct LoneColumn {
         sums = fused_lanes<T>(load(rows - first), factor, sums);
     }
     COMPOSIT_INLINE void put(const TileOutput<T>& out) const {
-        T plain[vector_lanes<T>];
+        T plain[vector_lanes<T>], turned[vector_lanes<T>][tile_columns<T>];
         store(plain, sums);
-        for (int64_t i = 0; i < out.lone_rows; ++i) {
-            T& to = out.at[out.rows[i] + out.lone_column];
-            to = out.is_first ? plain[first + i] : to + plain[first + i];
-        }
+        for (int64_t i = 0; i < out.lone_rows; ++i) turned[i][0] = plain[first + i];
+        TileOutput<T> part = out;
+        part.columns += wide_columns<T>, part.column += wide_columns<T>;
+        part.row_count = out.lone_rows, part.count = 1, part.is_consecutive = false;
+        put_sums(turned[0], part);
     }
 };
 template <class T>
@@ -132,11 +198,7 @@ struct LoneColumn<T, false> {
 template <class T, int R, int V = 2, bool lone = false, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out,
                    Ahead<T>& ahead) {
-    for (int64_t i = 0; i < out.row_count; ++i) {
-        const T* const row = out.at + out.rows[i] + out.columns[0];
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) __builtin_prefetch(row + v * vector_lanes<T>, 1);
-    }
+    fetch_tile<T, V>(out);
     const T* starts[R];  // in registers; rows that are not wanted repeat the last one
     Vector<T> sums[R][V];
     LoneColumn<T, lone> lone_column(out);
