@@ -210,12 +210,13 @@ class Finisher {
 
     void add(Kernel kernel) {
         const auto* map = std::get_if<Map>(&kernel.body);
-        for (size_t place = done_.size(); map != nullptr && place-- > 0;) {
+        const size_t first = done_.size() > most_between ? done_.size() - most_between : 0;
+        for (size_t place = done_.size(); map != nullptr && place-- > first;) {
             const auto* c = std::get_if<Contract>(&done_[place].body);
             if (c == nullptr || !c->finish.values.empty() || !is_between_two(c->output.buffer) ||
                 !reads(map->inputs, c->output.buffer))
                 continue;
-            if (done_.size() - place > most_between || !may_move_to_end(place)) continue;
+            if (!may_move_to_end(place)) continue;
             auto made = finished(*c, *map, bytes_near_);
             if (!made) continue;
             Kernel product = std::move(done_[place]);
