@@ -14,13 +14,16 @@ from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
 from composit.numpy.random import _shared
 from composit.numpy.random._bit_generators import MT19937, _core_of
+from composit.numpy.random._distributions import Distributions
 
 _l = SimpleNamespace(**_core.numpy_random.legacy)
 
 
-class RandomState:
+class RandomState(Distributions):
     """A generator with state of its own: an integer, a sequence of them, fresh entropy, or a bit
     generator to draw from."""
+
+    _ways = _l
 
     def __init__(self, seed: Any = None) -> None:
         if hasattr(seed, "capsule"):
@@ -181,123 +184,6 @@ class RandomState:
     def randn(self, *args: int) -> LazyTensor:
         """Standard normal, of the shape that the arguments give."""
         return self._stream.randn(args)
-
-    def beta(self, a: Any, b: Any, size: Any = None) -> LazyTensor:
-        """On [0, 1], of shapes a and b."""
-        return self._draw(_l.beta, size, a, b)
-
-    def chisquare(self, df: Any, size: Any = None) -> LazyTensor:
-        """A sum of df squares of standard normal numbers."""
-        return self._draw(_l.chisquare, size, df)
-
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """With mean scale."""
-        return self._draw(_l.exponential, size, scale)
-
-    def f(self, dfnum: Any, dfden: Any, size: Any = None) -> LazyTensor:
-        """Fisher's: a quotient of two chi-square numbers over their degrees."""
-        return self._draw(_l.f, size, dfnum, dfden)
-
-    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Of a shape, times scale."""
-        return self._draw(_l.gamma, size, shape, scale)
-
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Gumbel's, of extreme values."""
-        return self._draw(_l.gumbel, size, loc, scale)
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Laplace's: double exponential."""
-        return self._draw(_l.laplace, size, loc, scale)
-
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Logistic."""
-        return self._draw(_l.logistic, size, loc, scale)
-
-    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Its logarithm is normal."""
-        return self._draw(_l.lognormal, size, mean, sigma)
-
-    def noncentral_chisquare(self, df: Any, nonc: Any, size: Any = None) -> LazyTensor:
-        """A sum of df squares of normal numbers, their means' squares summing to nonc."""
-        return self._draw(_l.noncentral_chisquare, size, df, nonc)
-
-    def noncentral_f(self, dfnum: Any, dfden: Any, nonc: Any, size: Any = None) -> LazyTensor:
-        """F, its numerator noncentral."""
-        return self._draw(_l.noncentral_f, size, dfnum, dfden, nonc)
-
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """With mean loc and deviation scale."""
-        return self._draw(_l.normal, size, loc, scale)
-
-    def pareto(self, a: Any, size: Any = None) -> LazyTensor:
-        """Lomax's (Pareto's of the second kind), of shape a."""
-        return self._draw(_l.pareto, size, a)
-
-    def power(self, a: Any, size: Any = None) -> LazyTensor:
-        """On [0, 1], with density a x**(a - 1)."""
-        return self._draw(_l.power, size, a)
-
-    def rayleigh(self, scale: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Rayleigh's: the length of a vector of two normal numbers."""
-        return self._draw(_l.rayleigh, size, scale)
-
-    def standard_cauchy(self, size: Any = None) -> LazyTensor:
-        """Cauchy's, with mode 0."""
-        return self._draw(_l.standard_cauchy, size)
-
-    def standard_t(self, df: Any, size: Any = None) -> LazyTensor:
-        """Student's, of df degrees of freedom."""
-        return self._draw(_l.standard_t, size, df)
-
-    def triangular(self, left: Any, mode: Any, right: Any, size: Any = None) -> LazyTensor:
-        """A triangle from left over mode to right."""
-        return self._draw(_l.triangular, size, left, mode, right)
-
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> LazyTensor:
-        """Uniform in [low, high)."""
-        return self._draw(_l.uniform, size, low, high)
-
-    def vonmises(self, mu: Any, kappa: Any, size: Any = None) -> LazyTensor:
-        """On the circle, around mu with concentration kappa."""
-        return self._draw(_l.vonmises, size, mu, kappa)
-
-    def wald(self, mean: Any, scale: Any, size: Any = None) -> LazyTensor:
-        """Inverse normal."""
-        return self._draw(_l.wald, size, mean, scale)
-
-    def weibull(self, a: Any, size: Any = None) -> LazyTensor:
-        """Weibull's, of shape a."""
-        return self._draw(_l.weibull, size, a)
-
-    def binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
-        """How many of n trials succeed, each with probability p."""
-        return self._draw(_l.binomial, size, _shared.counts(n), p)
-
-    def geometric(self, p: Any, size: Any = None) -> LazyTensor:
-        """How many trials there are to the first success, each with probability p."""
-        return self._draw(_l.geometric, size, p)
-
-    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> LazyTensor:
-        """How many good ones are among nsample that are taken."""
-        urn = (_shared.counts(count) for count in (ngood, nbad, nsample))
-        return self._draw(_l.hypergeometric, size, *urn)
-
-    def logseries(self, p: Any, size: Any = None) -> LazyTensor:
-        """Fisher's logarithmic series."""
-        return self._draw(_l.logseries, size, p)
-
-    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> LazyTensor:
-        """How many trials fail before n succeed, each with probability p."""
-        return self._draw(_l.negative_binomial, size, n, p)
-
-    def poisson(self, lam: Any = 1.0, size: Any = None) -> LazyTensor:
-        """How often what happens lam times on average happens."""
-        return self._draw(_l.poisson, size, lam)
-
-    def zipf(self, a: Any, size: Any = None) -> LazyTensor:
-        """Zeta: k with probability proportional to k**-a."""
-        return self._draw(_l.zipf, size, a)
 
     def standard_exponential(self, size: Any = None) -> LazyTensor:
         """Exponential with mean 1."""
