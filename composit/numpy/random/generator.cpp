@@ -167,14 +167,7 @@ Tensor Generator::choice(int64_t population, const Size& size, bool replace, con
     user_check(replace || count <= population,
                "choice: Cannot take a larger sample than population when replace is False: ", count,
                " of ", population, ".");
-    if (p) {
-        const auto positive =
-            std::count_if(weights.begin(), weights.end(), [](double x) { return x > 0; });
-        user_check(replace || positive >= count,
-                   "choice: Fewer non-zero entries in p than size: ", positive, " and ", count,
-                   ".");
-        return ir::constant(weighted_places(weights, shape, replace), name);
-    }
+    if (p) return ir::constant(weighted_places(weights, shape, replace), name);
     const Locked locked(*bits_);
     Array result(DType::int64, shape);
     auto* out = static_cast<int64_t*>(result.mutable_data());

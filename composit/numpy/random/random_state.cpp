@@ -108,11 +108,6 @@ Tensor RandomState::choice(int64_t population, const Size& size, bool replace, c
                " of ", population, ".");
     if (p) {
         const std::vector<double> weights = checked_probabilities(p, population);
-        const auto positive =
-            std::count_if(weights.begin(), weights.end(), [](double x) { return x > 0; });
-        user_check(replace || positive >= count,
-                   "choice: Fewer non-zero entries in p than size: ", positive, " and ", count,
-                   ".");
         return ir::constant(weighted_places(weights, shape, replace), name);
     }
     if (replace)

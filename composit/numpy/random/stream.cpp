@@ -78,9 +78,12 @@ Array Stream::orders(const Shape& shape, size_t axis) {
 
 Array Stream::weighted_places(const std::vector<double>& p, const Shape& shape,
                               bool with_replacement) {
+    const int64_t count = ir::element_count(shape);
+    const auto positive = std::count_if(p.begin(), p.end(), [](double x) { return x > 0; });
+    user_check(with_replacement || positive >= count,
+               "choice: Fewer non-zero entries in p than size: ", positive, " and ", count, ".");
     Array result(DType::int64, shape);
     auto* places = static_cast<int64_t*>(result.mutable_data());
-    const int64_t count = result.size();
     std::vector<double> draws(static_cast<size_t>(count)), weights = p;
     const Locked locked(*bits_);
     int64_t found = 0;

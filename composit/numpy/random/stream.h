@@ -37,7 +37,7 @@ class Stream {
     // Orders of the axis, others for each of the rows: int64, of this shape.
     [[nodiscard]] Array orders(const Shape& shape, size_t axis);
     // Places with replacement, or all different, with these probabilities: int64, of this shape.
-    // The probabilities are right, check_probabilities says so.
+    // The probabilities are right, checked_probabilities says so. ValueError: too few are positive.
     [[nodiscard]] Array weighted_places(const std::vector<double>& p, const Shape& shape,
                                         bool with_replacement);
 
