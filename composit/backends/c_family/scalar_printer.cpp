@@ -28,6 +28,7 @@ enum class Binding : uint8_t { choice, other, comparison, sum, product, prefix, 
 struct Term {
     std::string text;
     Binding binding = Binding::atom;
+    bool chooses = false;  // whether it has a choice or a call written out
 };
 
 const Specialisation& specialisation_of(const Expr& call) {
@@ -252,8 +253,11 @@ class StatementPrinter {
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
           taken_(taken) {
-        for (const Expr& expr : order_)
+        for (const Expr& expr : order_) {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
+            if (expr.op() == Op::select)
+                for (size_t branch : {1, 2}) branches_.insert(expr.operands()[branch].id());
+        }
         for (const Expr& result : results_) ++uses_[result.id()];
     }
 
@@ -277,6 +281,10 @@ class StatementPrinter {
   private:
     bool becomes_statement(const Expr& expr, const Term& term) const {
         if (ir::scalar::arity_of(expr.op()) == 0 || expr.op() == Op::loop) return false;
+        // Compilers join the condition of a choice that is written within a branch of another one
+        // with the other's: one more comparison of vectors, which costs as much as two
+        // multiplications with AVX-512. A value of its own is computed in any case.
+        if (branches_.contains(expr.id()) && term.chooses) return true;
         if (results_.size() == 1 && expr == results_[0]) return uses_.at(expr.id()) > 1;
         return uses_.at(expr.id()) > 1 || !expr.name().empty() || term.text.size() > longest_term ||
                (term.binding == Binding::choice && term.text.size() > longest_term / 2);
@@ -334,7 +342,11 @@ class StatementPrinter {
         }
         std::vector<Term> operands;
         for (const Expr& operand : expr.operands()) operands.push_back(terms_.at(operand.id()));
-        return TermMaker(expr, std::move(operands)).make();
+        bool chooses = expr.op() == Op::select || expr.op() == Op::call;
+        for (const Term& operand : operands) chooses |= operand.chooses;
+        Term term = TermMaker(expr, std::move(operands)).make();
+        term.chooses = chooses;
+        return term;
     }
 
     std::vector<Expr> results_;
@@ -342,6 +354,7 @@ class StatementPrinter {
     const std::vector<std::string>& arguments_;
     TakenNames& taken_;
     std::unordered_map<const ExprNode*, int> uses_;
+    std::unordered_set<const ExprNode*> branches_;
     std::unordered_map<const ExprNode*, Term> terms_;
     std::map<ir::scalar::LoopRun, std::vector<std::string>> runs_;
 };

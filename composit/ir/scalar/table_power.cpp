@@ -1,5 +1,6 @@
 // The table's powers.
 #include "composit/ir/scalar/library.h"
+#include "composit/ir/scalar/library_parts.h"
 #include "composit/ir/scalar/table.h"
 
 #include <limits>
@@ -35,9 +36,12 @@ Expr power(const Expr& x, const Expr& n) {
 Expr cube(const Expr& x) {
     if (!is_float(x)) return x * x * x;
     const Expr square = x * x;
-    const Expr lost = fma(x, x, -square);
-    const Expr is_finite = square < std::numeric_limits<double>::infinity();
-    return fma(square, x, select(is_finite, lost * x, 0.0));
+    // Where the square is infinite, what it lacks to the largest number has the sign of the cube
+    // and leaves it infinite.
+    const double largest = x.dtype() == ir::DType::float32 ? std::numeric_limits<float>::max()
+                                                           : std::numeric_limits<double>::max();
+    const Expr lost = fma(x, x, -parts::at_most(square, largest));
+    return fma(square, x, lost * x);
 }
 
 // 0 where the power is 0, even of infinity.
