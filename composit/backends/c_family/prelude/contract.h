@@ -24,8 +24,9 @@ class ContractBlocks {
             left_ = c_.left + offset_of(c_.batch, c_.left_batch, b);
             right_ = c_.right + offset_of(c_.batch, c_.right_batch, b);
             output_ = c_.output + offset_of(c_.batch, c_.output_batch, b);
-            for (int64_t j = part.column_begin; j < part.column_end; j += contract_column_block) {
-                const int64_t count = least(part.column_end - j, contract_column_block);
+            const int64_t block = c_.right_is_packed ? contract_column_block : column_block_to_pack;
+            for (int64_t j = part.column_begin; j < part.column_end; j += block) {
+                const int64_t count = least(part.column_end - j, block);
                 right_columns_.move(c_.columns, c_.right_columns, j, count);
                 output_columns_.move(c_.columns, c_.output_columns, j, count);
                 int64_t k = 0;
