@@ -19,6 +19,14 @@ class Counted {
     void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
     // True when this was the last reference.
     bool drop() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+    // Takes a reference unless the last one has gone: for tables that do not own what they hold.
+    [[nodiscard]] bool retain_if_alive() const noexcept {
+        uint32_t count = use_count();
+        while (count != 0)
+            if (count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
+                return true;
+        return false;
+    }
     uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
   protected:
@@ -52,6 +60,12 @@ class Ref {
     explicit operator bool() const noexcept { return object_ != nullptr; }
     bool operator==(const Ref& other) const noexcept { return object_ == other.object_; }
 
+    // The owner of a reference that was taken before.
+    static Ref adopt(const T* object) noexcept {
+        Ref result;
+        result.object_ = object;
+        return result;
+    }
     // Gives up the pointer without dropping the reference; the caller owns that reference.
     const T* detach() noexcept { return std::exchange(object_, nullptr); }
 

@@ -3,6 +3,7 @@
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
 #include "composit/execute/floating_errors.h"
+#include "composit/execute/memory.h"
 #include "composit/execute/signature.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
@@ -48,6 +49,7 @@ struct Compiled::Stages {
     Program lowered;
     std::vector<std::pair<std::string, Program>> steps;  // the user's: what each made
     std::once_flag once;
+    MemoryCheck memory;
     std::vector<Pass> printed;
 };
 
@@ -132,6 +134,11 @@ runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
     for (int place : argument_of_input_)
         run.inputs.push_back(arguments[static_cast<size_t>(place)]);
     results.reserve(outputs_.size());
+    if (stages_->memory.is_wanted()) {
+        std::vector<ir::TensorType> types;
+        for (const Tensor& output : outputs_) types.push_back(output.type());
+        stages_->memory.before_run(name_, executable_.get(), options_.threads, types);
+    }
     for (const Tensor& output : outputs_) {
         results.emplace_back(output.dtype(), output.shape());
         run.outputs.push_back(results.back().mutable_data());
@@ -145,6 +152,7 @@ std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) cons
     runtime::take_floating_flags();
     try {
         executable_->run(run);
+        stages_->memory.after_run();
         if (may_be_reported(runtime::take_floating_flags(), reported_))
             report_floating_errors(with_values(arguments), {.threads = options_.threads});
     } catch (const IndexError& error) {

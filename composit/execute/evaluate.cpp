@@ -3,6 +3,7 @@
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
 #include "composit/execute/floating_errors.h"
+#include "composit/execute/memory.h"
 #include "composit/execute/signature.h"
 
 #include <list>
@@ -40,6 +41,7 @@ struct Plan {
     std::vector<Binding> inputs;
     std::vector<ir::TensorType> outputs;
     std::vector<Result> results;
+    MemoryCheck memory;
 };
 using PlanRef = std::shared_ptr<Plan>;
 
@@ -192,11 +194,13 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
         run.inputs.push_back(held.back().get());
     }
     std::vector<Array> computed;
+    plan.memory.before_run("evaluate", plan.executable.get(), threads, plan.outputs);
     for (const ir::TensorType& type : plan.outputs) {
         computed.emplace_back(type.dtype, type.shape);
         run.outputs.push_back(computed.back().mutable_data());
     }
     if (plan.executable) plan.executable->run(run);
+    plan.memory.after_run();
     std::vector<Array> values;
     for (const Result& result : plan.results)
         values.push_back(result.is_leaf ? value_of_leaf(*leaves[result.index]).value()

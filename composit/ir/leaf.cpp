@@ -69,7 +69,7 @@ struct Scalar {
     uint64_t bits = 0;
     SharedAttributes attributes;  // null: no number yet
     SharedTypes types;
-    Interned name = nullptr;
+    Name name;
 };
 
 std::string text_of(DType dtype, uint64_t bits) {
@@ -83,7 +83,7 @@ Scalar make_scalar(DType dtype, uint64_t bits) {
     std::memcpy(array.mutable_data(), &bits, static_cast<size_t>(size_of(dtype)));
     return {dtype, bits, shared({{"value", std::move(array)}, {"weak", true}}),
             std::make_shared<const HashedTypes>(std::vector<TensorType>{{{}, dtype, true}}),
-            intern("scalar_" + text_of(dtype, bits))};
+            Name("scalar_" + text_of(dtype, bits))};
 }
 
 // A program says the same few numbers again and again: the ones of late are kept.

@@ -88,7 +88,7 @@ const std::string& Tensor::name() const { return node_->name(); }
 HashedTypes::HashedTypes(std::vector<TensorType> types)
     : list(std::move(types)), hash(hash_types(list)) {}
 
-const std::string& Node::name() const { return name_ ? *name_ : empty_text; }
+const std::string& Node::name() const { return name_.text(); }
 const std::string& Node::location() const { return location_ ? *location_ : empty_text; }
 
 void Node::release(const Node* node) {
@@ -117,7 +117,7 @@ void Node::release(const Node* node) {
 }
 
 Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operands,
-                          SharedAttributes attributes, SharedTypes types, Interned name) {
+                          SharedAttributes attributes, SharedTypes types, Name name) {
     auto* node = new Node;
     Ref<Node> result(node);
     uint64_t h = hash_combine(operation.hash, attributes->hash);
@@ -128,7 +128,7 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->operands_ = std::move(operands);
     node->attributes_ = std::move(attributes);
     node->types_ = std::move(types);
-    node->name_ = name;
+    node->name_ = std::move(name);
     node->location_ = location_now;
     node->error_handling_ = error_handling_now;
     return result;
@@ -138,7 +138,7 @@ Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands,
                     SharedAttributes attributes, std::string_view name) {
     SharedTypes types = shared_types(operation.infer(operands, attributes->values), operands);
     Ref<Node> node = make_typed_node(operation, std::move(operands), std::move(attributes),
-                                     std::move(types), intern(name));
+                                     std::move(types), Name(name));
     for (const TensorType& type : node->types())
         if (!is_possible(type.shape)) check_shape(label(*node), type.shape);
     return node;
@@ -166,7 +166,7 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->operands_ = node.operands_;
     renamed->attributes_ = node.attributes_;
     renamed->types_ = node.types_;
-    renamed->name_ = intern(name);
+    renamed->name_ = Name(name);
     renamed->location_ = node.location_;
     renamed->error_handling_ = node.error_handling_;
     renamed->hash_ = node.hash_;

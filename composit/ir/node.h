@@ -9,6 +9,7 @@
 #include "composit/base/ref.h"
 #include "composit/ir/attribute.h"
 #include "composit/ir/dtype.h"
+#include "composit/ir/name.h"
 
 #include <complex>
 #include <cstdint>
@@ -31,8 +32,8 @@ struct TensorType {
 };
 std::ostream& operator<<(std::ostream& out, const TensorType& type);  // float32[2, 3]
 
-// An interned text: equal texts share one address for the life of the process. Null is the empty
-// text.
+// An interned text, of a line of source: equal texts share one address for the life of the process.
+// Null is the empty text.
 using Interned = const std::string*;
 Interned intern(std::string_view text);
 
@@ -116,7 +117,7 @@ class Node : public Counted<Node> {
   private:
     friend class LocationScope;
     friend Ref<Node> make_typed_node(const Operation&, std::vector<Tensor>, SharedAttributes,
-                                     SharedTypes, Interned);
+                                     SharedTypes, Name);
     friend Ref<Node> with_name(const Node&, std::string_view);
     friend Ref<Node> with_operands(const Node&, std::vector<Tensor>);
     Node() = default;
@@ -126,7 +127,7 @@ class Node : public Counted<Node> {
     std::vector<Tensor> operands_;
     SharedAttributes attributes_;
     SharedTypes types_;
-    Interned name_ = nullptr;
+    Name name_;
     Interned location_ = nullptr;
     const ErrorHandling* error_handling_ = nullptr;
     uint64_t hash_ = 0;
@@ -147,7 +148,7 @@ Ref<Node> make_node(const Operation& operation, std::vector<Tensor> operands,
                     SharedAttributes attributes, std::string_view name = {});
 // The same for who knows the types: those that the operation infers.
 Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operands,
-                          SharedAttributes attributes, SharedTypes types, Interned name = nullptr);
+                          SharedAttributes attributes, SharedTypes types, Name name = {});
 // The usual case: the first output of a new node.
 Tensor make(const Operation& operation, std::vector<Tensor> operands, Attributes attributes = {},
             std::string_view name = {});

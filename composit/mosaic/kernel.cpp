@@ -21,10 +21,11 @@ bool contains(const std::vector<int>& numbers, int number) {
 // The kernel as a program of its own: what it reads are inputs, what it writes outputs.
 class Extraction {
   public:
-    Extraction(const ir::kernel::Program& whole, size_t kernel) : whole_(whole) {
-        ir::kernel::Kernel moved = whole.kernels[kernel];
+    Extraction(const ir::kernel::Program& whole, const ir::kernel::Kernel& kernel,
+               const OuterBuffers& outer)
+        : whole_(whole) {
+        ir::kernel::Kernel moved = kernel;
         program.name = moved.name;
-        const OuterBuffers outer = outer_buffers(whole, kernel);
         for (int number : outer.read)
             if (contains(outer.written, number))
                 copy_first(number);
@@ -95,20 +96,39 @@ class Extraction {
 
 }  // namespace
 
-OuterBuffers outer_buffers(const ir::kernel::Program& program, size_t kernel) {
-    const ir::kernel::Kernel& k = program.kernels[kernel];
-    const bool is_repeat = std::holds_alternative<ir::kernel::Repeat>(k.body),
-               goes_on = is_repeat || std::holds_alternative<ir::kernel::Scatter>(k.body);
-    const std::vector<int> written = ir::kernel::buffers_written(k);
-    const std::vector<bool> is_outer = is_repeat ? ir::kernel::touched_outside(program, kernel)
-                                                 : std::vector<bool>(program.buffers.size(), true);
-    OuterBuffers outer;
-    for (int number : ir::kernel::buffers_read(k))
-        if (is_outer[static_cast<size_t>(number)] && (goes_on || !contains(written, number)))
-            outer.read.push_back(number);
-    for (int number : written)
-        if (is_outer[static_cast<size_t>(number)]) outer.written.push_back(number);
-    return outer;
+std::vector<OuterBuffers> outer_buffers(const ir::kernel::Program& program) {
+    std::vector<size_t> first_writer(program.buffers.size(), program.kernels.size());
+    std::vector<bool> has_others(program.buffers.size(), false);  // that write it, too
+    std::vector<OuterBuffers> all(program.kernels.size());
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        const ir::kernel::Kernel& kernel = program.kernels[k];
+        const bool is_repeat = std::holds_alternative<ir::kernel::Repeat>(kernel.body),
+                   goes_on = is_repeat || std::holds_alternative<ir::kernel::Scatter>(kernel.body);
+        const std::vector<bool> touched =
+            is_repeat ? ir::kernel::touched_outside(program, k) : std::vector<bool>();
+        const auto is_outer = [&](int number) {
+            return !is_repeat || touched[static_cast<size_t>(number)];
+        };
+        const std::vector<int> written = ir::kernel::buffers_written(kernel);
+        OuterBuffers& outer = all[k];
+        for (int number : ir::kernel::buffers_read(kernel))
+            if (is_outer(number) && (goes_on || !contains(written, number)))
+                outer.read.push_back(number);
+        for (int number : written) {
+            if (!is_outer(number)) continue;
+            outer.written.push_back(number);
+            const auto at = static_cast<size_t>(number);
+            if (first_writer[at] == program.kernels.size()) {
+                first_writer[at] = k;
+                continue;
+            }
+            has_others[at] = true;
+            if (!contains(outer.read, number)) outer.read.push_back(number);
+        }
+    }
+    for (size_t b = 0; b < has_others.size(); ++b)
+        if (has_others[b]) all[first_writer[b]].begun.push_back(static_cast<int>(b));
+    return all;
 }
 
 struct Kernel::Alone {
@@ -117,15 +137,12 @@ struct Kernel::Alone {
 
     const runtime::Executable& compiled(const Kernel& kernel) {
         std::call_once(once, [&] {
-            // As it stands: it has been scheduled with the others.
-            const auto number = static_cast<size_t>(kernel.kernel_ - kernel.whole_->kernels.data());
-            const ir::kernel::Program program =
-                transforms::plan_buffers(Extraction(*kernel.whole_, number).program, true);
-            const execute::Options& options = kernel.options_;
-            auto backend = runtime::backend(options.backend);
-            if (backend->refuses(program.kernels.back(), program))
-                backend = runtime::backend("interpreter");
-            executable = backend->compile(program, {options.cache_folder, options.threads, false});
+            execute::Options as_it_stands = kernel.options_;  // scheduled with the others
+            as_it_stands.fuse = false;
+            as_it_stands.whole_model = false;
+            as_it_stands.reuse_buffers = true;
+            const Extraction extraction(*kernel.whole_, *kernel.kernel_, kernel.outer_);
+            executable = execute::build(extraction.program, as_it_stands).executable;
         });
         return *executable;
     }
@@ -154,9 +171,11 @@ std::vector<Array> Kernel::operator()(const std::vector<Array>& arguments) const
     run.parallel_for = execute::parallel_for(run.threads);
     std::vector<Array> results;
     results.reserve(outputs_.size());
-    for (const Operand& output : outputs_) {
-        results.emplace_back(output.dtype, output.shape);
-        run.outputs.push_back(results.back().mutable_data());
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+        Array& result = results.emplace_back(outputs_[o].dtype, outputs_[o].shape);
+        run.outputs.push_back(result.mutable_data());
+        if (contains(outer_.begun, outer_.written[o]))
+            std::fill_n(static_cast<char*>(result.mutable_data()), result.bytes(), char{0});
     }
     alone_->compiled(*this).run(run);
     return results;

@@ -101,7 +101,7 @@ double measure_flops(const std::string& target, int threads) {
 }
 
 double measure_bytes(const std::string& target, int threads) {
-    const int64_t n = int64_t{16} << 20;
+    const int64_t n = int64_t{17} << 20;  // too large to be kept when they are freed
     Program program;
     program.name = "copy";
     const int from = add_buffer(program, "from", BufferKind::input, {n}),

@@ -126,15 +126,16 @@ void Program::list_kernels() {
         const Buffer& buffer = whole->buffers[static_cast<size_t>(number)];
         return Kernel::Operand{buffer.name, buffer.dtype, buffer.shape};
     };
+    std::vector<OuterBuffers> outer = outer_buffers(*whole);
     for (size_t k = 0; k < whole->kernels.size(); ++k) {
         Kernel made;
         made.kernel_ = &whole->kernels[k];
         made.whole_ = whole;
         made.options_ = compiled_->options();
         made.options_.steps = nullptr;
-        const OuterBuffers outer = outer_buffers(*whole, k);
-        for (int number : outer.read) made.inputs_.push_back(operand(number));
-        for (int number : outer.written) made.outputs_.push_back(operand(number));
+        made.outer_ = std::move(outer[k]);
+        for (int number : made.outer_.read) made.inputs_.push_back(operand(number));
+        for (int number : made.outer_.written) made.outputs_.push_back(operand(number));
         kernels_.push_back(std::move(made));
     }
 }

@@ -66,11 +66,12 @@ struct Memory {
 };
 
 // What a kernel takes and gives when it is called alone: buffer numbers. What it goes on from and
-// writes is both.
+// writes is both: a loop's state, or a buffer of which other kernels wrote parts before it. `begun`
+// are those it is the first of several to write.
 struct OuterBuffers {
-    std::vector<int> read, written;
+    std::vector<int> read, written, begun;
 };
-OuterBuffers outer_buffers(const ir::kernel::Program& program, size_t kernel);
+std::vector<OuterBuffers> outer_buffers(const ir::kernel::Program& program);  // of each kernel
 
 // One kernel of a program, which can be called alone.
 class Kernel {
@@ -91,7 +92,8 @@ class Kernel {
     std::string print() const;  // the loops
     // Generated text of this kernel alone; it is compiled at the first use of this or of a call.
     std::string source() const;
-    // ValueError or TypeError when count, shape or dtype do not fit.
+    // ValueError or TypeError when count, shape or dtype do not fit. Where the kernel writes a part
+    // of a buffer the rest is what it was given, or zeros when the kernel is the first to write it.
     std::vector<Array> operator()(const std::vector<Array>& arguments) const;
 
   private:
@@ -100,6 +102,7 @@ class Kernel {
     const ir::kernel::Kernel* kernel_ = nullptr;
     std::shared_ptr<const ir::kernel::Program> whole_;
     execute::Options options_;
+    OuterBuffers outer_;
     std::vector<Operand> inputs_, outputs_;
     std::shared_ptr<Alone> alone_;
 };

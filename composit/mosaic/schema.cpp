@@ -122,22 +122,20 @@ Schema Schema::parse(const std::string& text) {
 }
 
 std::string Schema::diff(const Schema& from, const Schema& to) {
-    const auto by_name = [](const Schema& schema) {
-        std::map<std::string, std::string> lines;
-        for (const Entry& entry : schema.entries_)
-            lines[entry.name] = transforms::text_of(entry.view);
-        return lines;
+    // Of one name there may be several: tensors without names.
+    struct Views {
+        std::vector<std::string> before, after;
     };
-    const auto before = by_name(from), after = by_name(to);
-    std::map<std::string, int> names;
-    for (const auto* lines : {&before, &after})
-        for (const auto& [name, view] : *lines) names[name] = 0;
+    std::map<std::string, Views> names;
+    for (const Entry& entry : from.entries_)
+        names[entry.name].before.push_back(transforms::text_of(entry.view));
+    for (const Entry& entry : to.entries_)
+        names[entry.name].after.push_back(transforms::text_of(entry.view));
     std::string result;
-    for (const auto& [name, unused] : names) {
-        const auto old = before.find(name), fresh = after.find(name);
-        if (old != before.end() && fresh != after.end() && old->second == fresh->second) continue;
-        if (old != before.end()) result += "- " + name + ": " + old->second + "\n";
-        if (fresh != after.end()) result += "+ " + name + ": " + fresh->second + "\n";
+    for (const auto& [name, views] : names) {
+        if (views.before == views.after) continue;
+        for (const std::string& view : views.before) result += "- " + name + ": " + view + "\n";
+        for (const std::string& view : views.after) result += "+ " + name + ": " + view + "\n";
     }
     return result;
 }

@@ -5,6 +5,7 @@
 #include "composit/transforms/tile_walk.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <numeric>
@@ -26,11 +27,25 @@ std::string text_of(const TileView& view) {
     return levels.empty() ? "whole" : join(levels);
 }
 
+namespace {
+
+// Whether a schema's text can hold it.
+bool is_level_name(const std::string& name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+    });
+}
+
+}  // namespace
+
 void check_tile_view(const std::string& tensor, const ir::Shape& shape, const TileView& view) {
     std::set<std::string> names;
     const TileLevel* above = nullptr;
     for (const TileLevel& level : view) {
         const std::string where = text("mosaic: level '", level.name, "' of '", tensor, "'");
+        user_check(is_level_name(level.name), where,
+                   " has a name that a schema's text cannot hold. Letters, digits, '_', '-' and "
+                   "'.', one at least, are required.");
         user_check(level.tile.size() == shape.size(), where, " has tiles of shape ", level.tile,
                    " for a tensor of shape ", shape, ". A length per dimension is required.");
         user_check(names.insert(level.name).second, where,

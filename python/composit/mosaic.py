@@ -30,6 +30,13 @@ class Schema:
 
     def __init__(self, tiles: Mapping[Any, Any] | None = None) -> None:
         self._core = _core.mosaic.Schema()
+        if tiles is not None and not isinstance(tiles, Mapping):
+            raise TypeError(
+                with_location(
+                    f"Schema: {tiles!r} is not a mapping. Tiles by tensor, or by a tensor's name, "
+                    "are required."
+                )
+            )
         for tensor, levels in (tiles or {}).items():
             view = _levels(levels)
             if isinstance(tensor, str):
@@ -76,6 +83,8 @@ class Schema:
 
     def diff(self, other: Schema) -> str:
         """What `other` has otherwise: "- x: …" lines of this one, "+ x: …" lines of the other."""
+        if not isinstance(other, Schema):
+            raise TypeError(with_location(f"diff: {other!r} is not a Schema, which is required."))
         return _core.mosaic.Schema.diff(self._core, other._core)
 
     def __eq__(self, other: object) -> bool:
@@ -93,11 +102,12 @@ class Schema:
 def _levels(levels: Any) -> list[TileLevel]:
     if isinstance(levels, TileLevel):
         return [levels]
-    each = list(levels)
-    if each and all(isinstance(level, TileLevel) for level in each):
-        return each
-    if all(isinstance(length, int) for length in each):
-        return [TileLevel("tile", each)] if each else []
+    if isinstance(levels, Iterable):
+        each = list(levels)
+        if each and all(isinstance(level, TileLevel) for level in each):
+            return each
+        if all(isinstance(length, int) for length in each):
+            return [TileLevel("tile", each)] if each else []
     raise TypeError(
         with_location(
             f"Schema: {levels!r} are no tiles. A shape, or a list of TileLevel, is required."
@@ -157,6 +167,10 @@ class ExplainedKernel:
         self.name, self.kind, self.flops, self.bytes, self.limit, by_memory, seconds = row
         self.bound = "memory" if by_memory else "compute"
         self.seconds: float | None = seconds if seconds >= 0 else None
+
+    def __repr__(self) -> str:
+        taken = "" if self.seconds is None else f", took {self.seconds * 1e6:.1f} us"
+        return f"<ExplainedKernel({self.name}: at least {self.limit * 1e6:.1f} us{taken})>"
 
     def _cells(self) -> list[str]:
         cells = [self.name, self.kind, f"{self.flops / 1e6:.3f}", f"{self.bytes / 1e6:.3f}"]
@@ -282,6 +296,7 @@ class Program:
     def explain(self, *arrays: Any, measure: bool | None = None, runs: int = 5) -> Explanation:
         """Each kernel's floating-point operations, bytes and limit on this machine; with arrays (or
         measure=True, where there are no inputs) its time, too, the shortest of `runs`."""
+        check_positive("explain", runs, "runs")
         is_measured = bool(arrays) if measure is None else measure
         if is_measured and len(arrays) != len(self.inputs):
             raise TypeError(

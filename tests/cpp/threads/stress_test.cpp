@@ -107,6 +107,20 @@ TEST(ManyThreads, FreeGraphsThatTheyShare) {
     EXPECT_EQ(wrong, 0);
 }
 
+// A name goes with the last node that bears it, while others may be about to bear it.
+TEST(ManyThreads, NameTheirNodesAlike) {
+    std::atomic<int> wrong{0};
+    at_once([&](int) {
+        for (int i = 0; i < 5000; ++i) {
+            const std::string name = "layer " + std::to_string(i % 3);
+            const Tensor x = ir::input(name, DType::float32, {2});
+            const Tensor y = ir::input(name, DType::float32, {3});
+            wrong += x.name() != name || &x.name() != &y.name();
+        }
+    });
+    EXPECT_EQ(wrong, 0);
+}
+
 // Weights large enough to be packed.
 struct Layer {
     Tensor weight = leaf({96, 256}, -1), bias = leaf({256}, 1);

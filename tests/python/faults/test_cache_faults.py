@@ -111,6 +111,25 @@ def test_no_compiler(tmp_path):
     )
 
 
+def test_no_compiler_for_programs_of_mosaic_and_their_kernels(tmp_path):
+    nowhere = {"PATH": str(tmp_path), "CXX": "", "COMPOSIT_PYTHON": str(tmp_path / "python")}
+    program = """
+from composit import mosaic
+x = composit.placeholder("x", (4, 4))
+value = np.arange(16, dtype="float32").reshape(4, 4) / 16
+y = cnp.tanh(x) @ x
+program = mosaic.compile(y, schema={x: (2, 2)}, fuse=False)
+memory = {"x": value, **program.constants}
+for kernel in program.kernels:
+    memory[kernel.outputs[0].name] = kernel(*[memory[operand.name] for operand in kernel.inputs])
+expected = cnp.evaluate(cnp.tanh(cnp.asarray(value)) @ value).tobytes()
+print(program(value).tobytes() == expected, value_of(memory) == expected, program.sources)
+""".replace("value_of(memory)", "memory[kernel.outputs[0].name].tobytes()")
+    status, out, err = run(program, tmp_path / "cache", **nowhere)
+    assert (status, out) == (0, "True True {}\n"), err
+    assert err.count("RuntimeWarning") == 1 and "no C++ compiler was found" in err
+
+
 def test_a_compiler_that_does_not_run(tmp_path):
     one_warning(
         add(tmp_path / "cache", CXX="/no/such/compiler"), "CXX=/no/such/compiler does not run"

@@ -56,6 +56,21 @@ def test_evaluated_step():
     assert grown(step, (w,), 200, 3000) < ALLOWED
 
 
+def test_evaluated_step_of_numbers_that_are_new_in_each():
+    """Numbers have names, and are leaves: neither those nor their plans stay."""
+    x, y, w = arrays()
+    key = composit.random.key(0)
+
+    def step(w, i):
+        kept = composit.random.uniform(composit.random.fold_in(key, i), (8, 4), "float32")
+        value = loss(cnp.where(kept > 0.1, x, 0), y, w)
+        gradients = composit.chain_rule({value: value}, [w])
+        (w,) = composit.optimize([w], gradients, composit.sgd_optimizer(1 / (i + 1)))
+        return w, i + 1
+
+    assert grown(step, (cnp.asarray(w), 0), 1000, 100_000) < ALLOWED
+
+
 def test_compiled_loop():
     x, y, w = arrays()
     gradient = composit.grad(lambda w: loss(x, y, w))

@@ -42,6 +42,60 @@ print(peak() - before, program.memory.peak)
 """
 
 
+# Two blocks of which each would be handed out: Linux promises more than it has. Their sum is out of
+# reach of the process, should composit go on.
+TOO_LARGE = """
+import re
+import resource
+from pathlib import Path
+
+import numpy as np
+
+import composit
+import composit.numpy as cnp
+from composit import mosaic
+
+free = int(re.search(r"MemAvailable:\\s+(\\d+)", Path("/proc/meminfo").read_text())[1]) << 10
+n = int((0.6 * free / 4) ** 0.5)
+resource.setrlimit(resource.RLIMIT_AS, (int(1.1 * free),) * 2)
+
+def model(x, y):
+    z = cnp.exp(x + y)
+    return z / cnp.max(z, axis=0)
+
+column, row = np.ones((n, 1), "float32"), np.ones((1, n), "float32")
+x, y = composit.placeholder("x", column.shape), composit.placeholder("y", row.shape)
+program = mosaic.compile(model(x, y), schema={{}}, target={target!r}, name="outer")
+planned = program.memory.peak
+assert planned > 8 * n * n
+for call in (
+    lambda: program(column, row),
+    lambda: composit.compile(model, column, row, backend={target!r}, name="outer")(column, row),
+    lambda: composit.evaluate(model(cnp.asarray(column), cnp.asarray(row)), backend={target!r}),
+):
+    try:
+        call()
+    except MemoryError as error:
+        print(str(error).replace(str(planned), "ALL").replace(str(4 * n * n), "RESULTS"))
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 0.2 * free / 1024
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="needs Linux's /proc/meminfo")
+@pytest.mark.parametrize("target", ["cpp", "interpreter"])
+def test_more_than_there_is_is_refused_before_it_is_taken(target):
+    command = [sys.executable, "-c", TOO_LARGE.format(target=target)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stderr
+    for line, name in zip(lines, ("outer", "outer", "evaluate")):
+        assert re.fullmatch(
+            rf"{name}: ALL bytes are planned, \d+ for temporaries and RESULTS for results, but \d+ "
+            r"bytes are available\. Free memory or use smaller arrays\. \[<string>:\d+\]",
+            line,
+        ), line
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc/self/clear_refs"
 )

@@ -185,6 +185,9 @@ def test_explain_counts_and_measures(x):
         TypeError, match=r"^explain: 0 arrays given to measure with. 1 are required"
     ):
         program.explain(measure=True)
+    with pytest.raises(ValueError, match=r"^explain: 0 runs\. A positive integer"):
+        program.explain(VALUE, runs=0)
+    assert repr(measured[0]).startswith("<ExplainedKernel(contract_2: at least ")
 
 
 def test_passes_show_the_tiles(x):
@@ -204,6 +207,15 @@ def test_indices_out_of_bounds_are_reported_by_the_whole_model():
         program(np.array([0, 16, 99]))
 
 
+def chain_of_products(length, **options):
+    """A program of as many kernels, and the bytes of its result."""
+    w = cnp.asarray(drawn(0, 4, 4), name="w")
+    y = w
+    for i in range(length // 2):
+        y = cnp.tanh(y @ w) if i % 5 else cnp.sum(y, axis=0) + y
+    return mosaic.compile(y, schema={}, **options), cnp.evaluate(y).tobytes()
+
+
 def test_one_function_calls_hundreds_of_kernels():
     """More than one generated function of steps, and more than one file of kernels."""
     x = cnp.asarray(drawn(0, 4, 4), name="x")
@@ -214,6 +226,18 @@ def test_one_function_calls_hundreds_of_kernels():
     assert len(program.kernels) > 400
     assert any("run_part_2(" in text for text in program.sources.values())
     assert program().tobytes() == cnp.evaluate(y).tobytes()
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+def test_a_model_of_several_files_is_compiled_in_parallel(fuse, tmp_path):
+    """Thousands of calls of a few kernels, which are in the text once. `make fuzz` has 100 000."""
+    program, expected = chain_of_products(7000, fuse=fuse, threads=2, cache_folder=str(tmp_path))
+    assert len(program.kernels) == 7000
+    assert [name for name in program.sources if name.startswith("model_")] == [
+        "model_0.cpp", "model_1.cpp", "model_2.cpp"
+    ]  # fmt: skip
+    assert len(program.sources) == 4
+    assert program().tobytes() == expected
 
 
 def test_threads_do_not_change_bits(x):

@@ -82,7 +82,7 @@ def random_levels(rng, shape):
     return levels
 
 
-def random_schemas(outputs, rng, count):
+def random_schemas(outputs, rng, count, fuse=None):
     """So many schemas that the graph takes, and how many it refused meanwhile."""
     names = {t.name: t.shape for t in mosaic.compile(*outputs, target="interpreter").tiles.values()
              if t.kind in ("input", "constant")}  # fmt: skip
@@ -90,9 +90,9 @@ def random_schemas(outputs, rng, count):
     while len(legal) < count:
         schema = mosaic.Schema({n: random_levels(rng, s) for n, s in names.items()
                                 if s and rng.random() < 0.6})  # fmt: skip
-        fuse = bool(rng.random() < 0.6)
+        fused = bool(rng.random() < 0.6) if fuse is None else fuse
         try:
-            legal.append(mosaic.compile(*outputs, schema=schema, fuse=fuse, target="interpreter"))
+            legal.append(mosaic.compile(*outputs, schema=schema, fuse=fused, target="interpreter"))
         except ValueError as error:
             assert "required" in str(error)
             refused += 1
@@ -121,6 +121,38 @@ def test_random_schemas_return_the_same_bits(graph):
         compiled = mosaic.compile(*outputs, schema=program.schema)
         same_bits(compiled(), expected)
         assert compiled.schema == program.schema
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.__name__)
+def test_kernels_one_by_one_return_the_same_bits(graph, fuse):
+    outputs = graph()
+    programs, _ = random_schemas(outputs, np.random.default_rng(GRAPHS.index(graph)), 2, fuse)
+    for program in [
+        mosaic.compile(*outputs, schema={}, target="interpreter", fuse=fuse),
+        *programs,
+    ]:
+        memory = program.constants
+        for kernel in program.kernels:
+            values = kernel(*[memory[operand.name] for operand in kernel.inputs])
+            outs = values if isinstance(values, list) else [values]
+            memory.update(zip([operand.name for operand in kernel.outputs], outs, strict=True))
+        names = [buffer.name for buffer in program.buffers if buffer.kind == "output"]
+        whole = program.evaluate({})
+        same_bits([memory[name] for name in names], whole if len(names) > 1 else [whole])
+
+
+def test_kernels_that_write_parts_go_on_from_what_they_are_given():
+    x = composit.placeholder("x", (2, 3))
+    program = mosaic.compile(cnp.concatenate([x, x * 2]), fuse=False, schema={})
+    first, second = [kernel for kernel in program.kernels if kernel.name.startswith("copy")]
+    value = drawn(0, 2, 3)
+    assert [operand.name for operand in first.inputs] == ["x"]
+    half = first(value)
+    assert np.array_equal(half, np.concatenate([value, 0 * value]))
+    assert [operand.name for operand in second.inputs] == ["multiply", "concatenate"]
+    whole = second(value * 2, half + 1)
+    assert np.array_equal(whole, np.concatenate([value + 1, value * 2]))
 
 
 def test_tiles_reach_every_tensor():
@@ -172,6 +204,9 @@ REFUSED = [
     ({"x": [TileLevel("a", (16, 4)), TileLevel("b", (16, 2))],
       "w": [TileLevel("b", (2, 4)), TileLevel("a", (1, 4))]}, "mosaic: level 'a' of 'w' is inside "
      "'b', but encloses it elsewhere. One order of levels is required."),
+    ({"x": [TileLevel("a b", (8, 8))]}, "mosaic: level 'a b' of 'x' has a name that a schema's text"
+     " cannot hold. Letters, digits, '_', '-' and '.', one at least, are required."),
+    ({"x": [TileLevel("", (8, 8))]}, "mosaic: level '' of 'x' has a name that a schema's text"),
     ({"q": (4, 4)}, "mosaic: the schema has tiles for 'q', which is not among the inputs and "
      "constants that the outputs reach: x, w. One of these is required."),
 ]  # fmt: skip
@@ -203,10 +238,29 @@ def test_schemas_are_values(tmp_path):
         mosaic.Schema.parse("x: l2 8, 8")
     with pytest.raises(TypeError, match=r"^Schema: 'ab' are no tiles"):
         mosaic.Schema({x: "ab"})
+    with pytest.raises(TypeError, match=r"^Schema: 8 are no tiles"):
+        mosaic.Schema({x: 8})
+    with pytest.raises(TypeError, match=r"^Schema: 'x: whole' is not a mapping"):
+        mosaic.compile(x, schema="x: whole")
+    with pytest.raises(TypeError, match=r"^diff: 3 is not a Schema"):
+        schema.diff(3)
     with pytest.raises(TypeError, match=r"^Schema: 3 is neither a tensor nor a name"):
         mosaic.Schema({3: (4, 4)})
     with pytest.raises(ValueError, match=r"^mosaic: a schema gives tiles to '', which is the re"):
         mosaic.Schema({cnp.exp(x): (4, 4)})
+
+
+def test_schemas_of_tensors_without_names_are_told_apart():
+    a, b = leaf("", 0, 16, 8), leaf("", 1, 8, 4)
+    schema = mosaic.Schema({a: (8, 8), b: (8, 4)})
+    assert schema == mosaic.Schema({a: (8, 8), b: (8, 4)})
+    assert schema != mosaic.Schema({a: (4, 4), b: (8, 4)})
+    assert schema.diff(mosaic.Schema({a: (8, 8), b: (8, 2)})).count("\n") == 4
+    tiles = mosaic.compile(a @ b, schema=schema, target="interpreter").tiles.values()
+    assert [repr(t) for t in tiles if t.kind == "constant"] == [
+        "constant (16, 8): tile (8, 8)",
+        "constant_2 (8, 4): tile (8, 4)",
+    ]
 
 
 def test_a_chosen_schema_is_a_schema():
