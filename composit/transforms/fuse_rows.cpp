@@ -4,6 +4,10 @@
 // kernels can share loops when what one reads of the other's result, at each index of these loops,
 // is what the other wrote there. Several groups grow at a time. A kernel that needs all of a group
 // waits for a few others, which may still join; then the group is done.
+//
+// A product that is cut into rows packs its right side for each part anew, so it is cut between its
+// batches only. But where two products hand on a matrix of which one alone would not stay in the
+// cache (attention's scores), blocks of its rows cost less than the matrix.
 #include "composit/base/text.h"
 #include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
@@ -31,6 +35,8 @@ using ir::kernel::Program;
 namespace {
 
 constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
+// Products that are cut into rows: most columns or depth, and the rows of a block.
+constexpr int64_t most_narrow = 256, least_rows = 64, enough_rows = 128, most_rows = 256;
 constexpr size_t most_members = 32;
 constexpr size_t most_open = 8;     // groups at a time
 constexpr size_t most_waiting = 4;  // kernels, put off until others had the chance to join a group
@@ -48,6 +54,16 @@ std::vector<Loop> outer_loops(Body& body) {
     return found;
 }
 
+// The rows of a block: a divisor of `extent`, 0 if none will do. With fewer than enough_rows
+// packing takes too long; with more, those that stay in the cache.
+int64_t rows_of_block(int64_t extent, int64_t bytes_of_row) {
+    int64_t best = 0;
+    for (int64_t rows = least_rows; rows <= std::min(extent / 2, most_rows); ++rows)
+        if (extent % rows == 0 && (best < enough_rows || rows * bytes_of_row <= most_bytes))
+            best = rows;
+    return best;
+}
+
 // An access with its strides over the outer loops apart from what the others span.
 struct Reach {
     int buffer;
@@ -63,7 +79,10 @@ struct Candidate {
     Kernel kernel;
     Extents outer;
     std::vector<Reach> reaches;
-    size_t batch = 0;  // of products: that many outer loops move both operands
+    // Of products: that many outer loops move both operands; what it gives and takes is too wide to
+    // stay in the cache, and can be cut into rows.
+    size_t batch = 0;
+    bool is_product = false, is_wide = false;
 
     explicit Candidate(const Kernel& original) : kernel(original) {
         auto loops = outer_loops(kernel.body);
@@ -74,11 +93,20 @@ struct Candidate {
             }
         for (const Loop& loop : loops) outer.push_back(loop.extent());
         if (const auto* c = std::get_if<ir::kernel::Contract>(&kernel.body))
-            batch = c->batch.size();
+            is_product = true, batch = c->batch.size(), is_wide = find_wide(*c);
         find_reaches(loops);
     }
 
+    bool is_cut(size_t shared) const { return is_product && shared > batch; }
+
   private:
+    static bool find_wide(const ir::kernel::Contract& c) {
+        const int64_t columns = ir::element_count(c.columns), depth = ir::element_count(c.depth);
+        return c.rows.size() == 1 && std::min(columns, depth) <= most_narrow &&
+               rows_of_block(c.rows[0], 0) > 0 &&
+               c.rows[0] * std::max(columns, depth) * ir::size_of(c.output.dtype) > most_bytes / 4;
+    }
+
     void find_reaches(const std::vector<Loop>& loops) {
         auto places = ir::kernel::accesses_read(kernel);
         const size_t reads = places.size();
@@ -234,11 +262,14 @@ class Fuser {
         return true;
     }
 
-    // Whether a kernel can be cut along the first `shared` of its loops. Positions cannot move, and
-    // a product that is cut into rows packs the same right side for each part.
-    static bool suits(const Candidate& candidate, size_t shared) {
-        const bool is_product = std::holds_alternative<ir::kernel::Contract>(candidate.kernel.body);
-        if (is_product && shared > candidate.batch) return false;
+    // Whether a kernel can be cut along the first `shared` of its loops. Positions cannot move.
+    bool suits(const Candidate& candidate, size_t shared) const {
+        if (candidate.is_cut(shared)) {
+            const auto& product = std::get<ir::kernel::Contract>(candidate.kernel.body);
+            if (!candidate.is_wide || shared != candidate.batch + 1 ||
+                buffer(product.right.buffer).kind == BufferKind::constant)  // packed once
+                return false;
+        }
         for (const Reach& reach : candidate.reaches) {
             for (size_t d = 0; d < shared; ++d)
                 if (reach.buffer == Access::position && reach.steps[d] != 0) return false;
@@ -298,13 +329,54 @@ class Fuser {
         return bytes;
     }
 
-    void close(Groups::iterator group) {
-        if (group->members.size() < 2 || gain(*group) < bytes_of_part_ / 2 ||
-            bytes_of_index(*group) > most_bytes)
-            for (Kernel& kernel : group->originals) done_.push_back(std::move(kernel));
-        else
-            done_.push_back(fused(*group));
-        open_.erase(group);
+    // Products are not cut where what they hand on between batches stays in the cache as it is.
+    void leave_whole(Group& group) const {
+        while (group.shared > 1 && cut_products(group) > 0) {
+            --group.shared;
+            if (bytes_of_index(group) <= most_bytes) continue;
+            ++group.shared;
+            return;
+        }
+    }
+
+    static int64_t cut_products(const Group& group) {
+        return std::count_if(group.members.begin(), group.members.end(),
+                             [&](const Candidate& m) { return m.is_cut(group.shared); });
+    }
+
+    bool is_worth_it(const Group& group) const {
+        return group.members.size() >= 2 && gain(group) >= bytes_of_part_ / 2 &&
+               bytes_of_index(group) <= most_bytes && cut_products(group) != 1;
+    }
+
+    void close(Groups::iterator place) {
+        Group group = std::move(*place);
+        open_.erase(place);
+        leave_whole(group);
+        if (is_worth_it(group)) return done_.push_back(fused(group));
+        // What lies between its products may still share rows.
+        Group rest;
+        for (Kernel& kernel : group.originals) {
+            Candidate next(kernel);
+            const size_t shared =
+                next.is_product || rest.members.empty() ? 0 : shared_with(rest, next);
+            if (shared == 0) {
+                finish(std::exchange(rest, {}));
+                rest.shared = next.outer.size();
+            } else {
+                rest.shared = shared;
+            }
+            if (next.is_product)
+                done_.push_back(std::move(kernel));
+            else
+                rest.add(std::move(next), std::move(kernel));
+        }
+        finish(std::move(rest));
+    }
+
+    void finish(Group group) {
+        if (is_worth_it(group)) return done_.push_back(fused(group));
+        for (Kernel& kernel : group.originals) done_.push_back(std::move(kernel));
     }
 
     // How many indices of the innermost shared loop make a part: a divisor of its extent, with
@@ -313,6 +385,7 @@ class Fuser {
         const Extents& outer = group.members[0].outer;
         const int64_t extent = outer[group.shared - 1],
                       bytes = std::max<int64_t>(1, bytes_of_index(group));
+        if (cut_products(group) > 0) return rows_of_block(extent, bytes);
         int64_t others = 1;
         for (size_t d = 0; d + 1 < group.shared; ++d) others *= outer[d];
         constexpr int64_t enough_parts = 16;

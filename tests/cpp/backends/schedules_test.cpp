@@ -60,6 +60,22 @@ std::vector<Case> cases() {
          },
          1,
          0},
+        {"attention_of_more_than_stays_in_the_cache",  // by blocks of rows
+         {{128, 4}, {264, 4}, {264, 5}},
+         [](V x) {
+             const Tensor scores = numpy::matmul(x[0], numpy::swapaxes(x[1], -1, -2));
+             return std::vector{numpy::matmul(softmax(scores * 0.25, -1), x[2])};
+         },
+         1,
+         0},
+        {"softmax_of_a_product_that_is_not_cut",  // 131 is a prime number
+         {{131, 4}, {256, 4}, {256, 5}},
+         [](V x) {
+             const Tensor scores = numpy::matmul(x[0], numpy::swapaxes(x[1], -1, -2));
+             return std::vector{numpy::matmul(softmax(scores * 0.25, -1), x[2])};
+         },
+         1,
+         0},
         {"optimiser",
          {{100, 100}, {100, 100}, {100, 100}},
          [](V x) {
