@@ -1,5 +1,5 @@
-"""Many Python threads build, compile and run at once, beside other libraries' threads; whoever waits
-for composit does not hold Python's lock."""
+"""Many Python threads build, compile and run at once, beside other libraries' threads; whoever
+waits for composit does not hold Python's lock."""
 
 import os
 import threading
