@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ops/batching.h"
+#include "composit/ops/checks.h"
 
 #include <algorithm>
 
@@ -45,7 +46,8 @@ void emit_call(const Node& node, ir::Lowering& lowering, const ForeignCallee& ca
 
 // ----- calls on real and imaginary parts, where operands or outputs are complex
 
-std::vector<TensorType> infer_by_parts(const Tensors&, const Attributes& attributes) {
+// Types stated by the attributes: of each output its dtype, and its rank and lengths.
+std::vector<TensorType> stated_types(const Tensors&, const Attributes& attributes) {
     const auto& dtypes = attributes.get<Integers>("dtypes");
     const auto& lengths = attributes.get<Integers>("lengths");
     std::vector<TensorType> types;
@@ -58,11 +60,15 @@ std::vector<TensorType> infer_by_parts(const Tensors&, const Attributes& attribu
     return types;
 }
 
-void check_by_parts(const Tensors&, const Attributes& attributes) {
-    const std::string_view name = "foreign_by_parts";
+void state_type(const TensorType& type, DType dtype, Integers& dtypes, Integers& lengths) {
+    dtypes.push_back(static_cast<int64_t>(dtype));
+    lengths.push_back(static_cast<int64_t>(type.shape.size()));
+    lengths.insert(lengths.end(), type.shape.begin(), type.shape.end());
+}
+
+void check_call(std::string_view name, const Attributes& attributes) {
     ir::checked_attribute<std::string>(name, attributes, "function");
-    for (std::string_view list : {"options", "pairs_in", "pairs_out"})
-        ir::checked_attribute<Integers>(name, attributes, list);
+    ir::checked_attribute<Integers>(name, attributes, "options");
     const auto& dtypes = ir::checked_attribute<Integers>(name, attributes, "dtypes");
     const auto& lengths = ir::checked_attribute<Integers>(name, attributes, "lengths");
     size_t at = 0;
@@ -81,7 +87,7 @@ const ir::Operation& by_parts_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "foreign_by_parts",
         .doc = "A foreign function of real and imaginary parts.",
-        .infer = infer_by_parts,
+        .infer = stated_types,
         .lower =
             [](const Node& node, ir::Lowering& lowering) {
                 const Attributes& attributes = node.attributes();
@@ -91,7 +97,12 @@ const ir::Operation& by_parts_operation() {
                     attributes.get<Integers>("pairs_in"), attributes.get<Integers>("pairs_out"));
             },
         .label = [](const Node& node) { return node.attributes().get<std::string>("function"); },
-        .check = check_by_parts,
+        .check =
+            [](const Tensors&, const Attributes& attributes) {
+                check_call("foreign_by_parts", attributes);
+                for (std::string_view list : {"pairs_in", "pairs_out"})
+                    ir::checked_attribute<Integers>("foreign_by_parts", attributes, list);
+            },
         .is_foreign = true,
     });
     return operation;
@@ -113,9 +124,7 @@ std::vector<Components> call_by_parts(const Node& node, const std::vector<Compon
         const bool is_complex = ir::is_complex(type.dtype);
         for (int part = 0; part < (is_complex ? 2 : 1); ++part) {
             pairs_out.push_back(is_complex && part == 0 ? 1 : 0);
-            dtypes.push_back(static_cast<int64_t>(ir::real_part_of(type.dtype)));
-            lengths.push_back(static_cast<int64_t>(type.shape.size()));
-            lengths.insert(lengths.end(), type.shape.begin(), type.shape.end());
+            state_type(type, ir::real_part_of(type.dtype), dtypes, lengths);
         }
     }
     const Tensors parts = ir::outputs_of(ir::make_node(by_parts_operation(), flat,
@@ -137,7 +146,58 @@ std::vector<Components> call_by_parts(const Node& node, const std::vector<Compon
     return result;
 }
 
+ForeignCallee stated_callee(const Attributes& attributes) {
+    return {attributes.get<std::string>("function"), attributes.get<Integers>("options")};
+}
+
+const ir::Operation& call_operation() {
+    static const ir::Operation& operation = ir::register_operation({
+        .name = "foreign_call",
+        .doc = "A function that was registered at run time; foreign.",
+        .infer = stated_types,
+        .lower =
+            [](const Node& node, ir::Lowering& lowering) {
+                emit_call(node, lowering, stated_callee(node.attributes()));
+            },
+        .by_components =
+            [](const Node& node, const std::vector<Components>& operands) {
+                return call_by_parts(node, operands, stated_callee(node.attributes()));
+            },
+        .label = [](const Node& node) { return node.attributes().get<std::string>("name"); },
+        .check =
+            [](const Tensors&, const Attributes& attributes) {
+                check_call("foreign_call", attributes);
+                ir::checked_attribute<std::string>("foreign_call", attributes, "name");
+            },
+        .is_foreign = true,
+    });
+    return operation;
+}
+
+bool is_passed(DType dtype) { return !ir::is_half(dtype) && dtype != DType::complex64; }
+
 }  // namespace
+
+Tensors foreign_call(const std::string& name, const std::string& function,
+                     const std::vector<int64_t>& options, const Tensors& operands,
+                     const std::vector<TensorType>& results) {
+    Integers dtypes, lengths;
+    std::vector<DType> all;
+    for (const Tensor& operand : operands) all.push_back(operand.dtype());
+    for (const TensorType& type : results) {
+        state_type(type, type.dtype, dtypes, lengths);
+        all.push_back(type.dtype);
+    }
+    for (DType dtype : all)
+        user_check<TypeError>(is_passed(dtype), name, ": an operand or result has dtype ", dtype,
+                              ". float32, float64, complex128, an integer or bool is required.");
+    return make_checked(call_operation(), operands,
+                        {{"name", name},
+                         {"function", function},
+                         {"options", options},
+                         {"dtypes", dtypes},
+                         {"lengths", lengths}});
+}
 
 Tensors batched_alike(const Node& node, const Tensors& operands, const std::vector<bool>& batched,
                       int64_t batch_size) {
@@ -179,6 +239,9 @@ void check_matrices(std::string_view operation, const std::vector<Tensor>& opera
                ": a has shape ", shape, ". Square matrices are required.");
 }
 
-void register_foreign_calls() { by_parts_operation(); }
+void register_foreign_calls() {
+    by_parts_operation();
+    call_operation();
+}
 
 }  // namespace composit::ops

@@ -11,6 +11,7 @@
 #include "composit/ir/node.h"
 #include "composit/ir/scalar/row.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -115,6 +116,16 @@ Tensor scatter(const Tensor& data, const std::vector<Tensor>& indices, Axes axes
 // and batchable.
 std::vector<Tensor> call(std::shared_ptr<const ir::Body> body,
                          const std::vector<Tensor>& arguments);
+
+// ----- foreign.cpp
+// A node that calls the function which runtime::register_foreign_function knows as `function`, with
+// `options`, named `name` in pictures and messages: results of the types given, of whatever the
+// function makes of the operands (float32, float64, complex128, integers or bool; TypeError). It
+// runs in compiled programs; it has no derivative and no batch, and cannot be exported.
+std::vector<Tensor> foreign_call(const std::string& name, const std::string& function,
+                                 const std::vector<int64_t>& options,
+                                 const std::vector<Tensor>& operands,
+                                 const std::vector<ir::TensorType>& results);
 
 // Every operation above, registered: front ends that look operations up by name (parse) call this
 // first.

@@ -5,18 +5,19 @@
 
 namespace composit::python {
 
-void bind_errors(nanobind::module_& module);      // base/error.h
-void bind_node(nanobind::module_& module);        // ir/node.h, ir/operation.h, ir/attribute.h
-void bind_tensor(nanobind::module_& module);      // cell.h: class LazyTensor
-void bind_operators(nanobind::module_& module);   // its operators
-void bind_scalar(nanobind::module_& module);      // ir/scalar/*.h
-void bind_kernel(nanobind::module_& module);      // ir/kernel/kernel.h
-void bind_ops(nanobind::module_& module);         // ops/ops.h
-void bind_transforms(nanobind::module_& module);  // transforms/transforms.h
-void bind_execute(nanobind::module_& module);     // execute/execute.h
-void bind_calls(nanobind::module_& module);       // execute/execute.h: quick calls of Compiled
-void bind_backend(nanobind::module_& module);     // runtime/backend.h
-void bind_mosaic(nanobind::module_& module);      // mosaic/*.h
-void bind_export(nanobind::module_& module);      // exporters/cpp_project/export.h
+void bind_errors(nanobind::module_& module);         // base/error.h
+void bind_node(nanobind::module_& module);           // ir/node.h, ir/operation.h, ir/attribute.h
+void bind_tensor(nanobind::module_& module);         // cell.h: class LazyTensor
+void bind_operators(nanobind::module_& module);      // its operators
+void bind_scalar(nanobind::module_& module);         // ir/scalar/*.h
+void bind_kernel(nanobind::module_& module);         // ir/kernel/kernel.h
+void bind_ops(nanobind::module_& module);            // ops/ops.h
+void bind_transforms(nanobind::module_& module);     // transforms/transforms.h
+void bind_execute(nanobind::module_& module);        // execute/execute.h
+void bind_calls(nanobind::module_& module);          // execute/execute.h: quick calls of Compiled
+void bind_backend(nanobind::module_& module);        // runtime/backend.h
+void bind_foreign_calls(nanobind::module_& module);  // runtime/foreign.h
+void bind_mosaic(nanobind::module_& module);         // mosaic/*.h
+void bind_export(nanobind::module_& module);         // exporters/cpp_project/export.h
 
 }  // namespace composit::python

@@ -7,7 +7,7 @@ import inspect
 import re
 from typing import Any
 
-from composit import _core
+from composit import _core, _opaque
 from composit._core import LazyTensor, NotSupported, with_location
 from composit._mismatch import wrong
 from composit.evaluation import as_tensor, check_function
@@ -39,21 +39,36 @@ def _trace(function: Any, name: str, parameters: list[LazyTensor], call: Any) ->
         ) from error
 
 
-def wrap_as_operation(*, opaque: bool = False) -> Any:
+def wrap_as_operation(*, opaque: bool = False, result: Any = None) -> Any:
     """A decorator: calls of the function become one node named after it. The function's NumPy code
     is traced into a graph, so that the node differentiates and compiles like any other.
 
         @wrap_as_operation()
         def relu(x):
             return np.maximum(x, 0)
+
+    With `opaque=True` the function is not looked into: each evaluation calls it, with NumPy arrays
+    (copies) of the operands. `result` says what it returns: (shape, dtype), a list of such pairs
+    for several results, or a function of the operands that returns these. The function has to
+    return the same for the same operands. The node runs in compiled programs; it has no derivative
+    and no batch (NotSupported), and cannot be exported as C++.
+
+        @wrap_as_operation(opaque=True, result=lambda x: (x.shape[:1], np.int64))
+        def lengths(x):
+            return [len(np.trim_zeros(row)) for row in x]
     """
-    if opaque:
-        raise NotSupported(
-            with_location("wrap_as_operation: opaque=True (a call to Python) is not supported yet.")
+    if not opaque and result is not None:
+        raise TypeError(
+            with_location(
+                "wrap_as_operation: `result` without opaque=True. Only opaque operations have to "
+                "be told."
+            )
         )
 
     def decorate(function: Any) -> Any:
         check_function("wrap_as_operation", function)
+        if opaque:
+            return _opaque.operation(function, result)
 
         @functools.wraps(function)
         def operation(*operands: Any, **attributes: Any) -> Any:
