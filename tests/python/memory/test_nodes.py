@@ -1,0 +1,29 @@
+"""What graphs take: a node at most 200 bytes, a chain of a million and its derivative 2 GiB."""
+
+import sys
+
+import pytest
+from processes import run
+
+CHAIN = """
+import resource
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+x = cnp.ones((3,), "float32")
+before = resident()
+y = x
+for _ in range(1_000_000):
+    y = cnp.sin(y)
+print((resident() - before) / 1_000_000)
+(gradient,) = composit.chain_rule({y: cnp.ones((3,), "float32")}, [x])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc")
+def test_a_chain_of_a_million_nodes():
+    status, out, err = run(CHAIN)
+    assert status == 0, err
+    bytes_per_node, peak = map(float, out.split())
+    assert bytes_per_node < 200
+    assert peak < 2  # GiB
