@@ -47,12 +47,25 @@ double element(const Array& array, int64_t i) {
 // What NumPy raises when it meets such an exponent; one that is computed is met by nobody.
 void check_exponent(const Tensor& x, const Tensor& y) {
     const bool is_whole = ir::is_integer(result_type({x, y})) && ir::is_signed_integer(y.dtype());
-    if (!is_whole || !ir::is_constant(y.node())) return;
+    if (!is_whole || !ir::is_constant(y.node()) || x.size() == 0) return;
     const Array exponents = ir::constant_value(y.node());
     for (int64_t i = 0; i < exponents.size(); ++i)
         user_check(element(exponents, i) >= 0,
                    "Integers to negative integer powers are not allowed. (", element(exponents, i),
                    " at position ", i, " of the exponents)");
+}
+
+// Python's numbers as ldexp takes them: the operands have no dtype in common, so that they say
+// nothing about each other. As NumPy, which looks for the first loop, but for bool exponents.
+void settle_literals(std::vector<Tensor>& operands) {
+    Tensor &x = operands[0], &exponent = operands[1];
+    if (exponent.type().weak && !ir::is_inexact(exponent.dtype())) {
+        check_integer_fits("ldexp", exponent, DType::int32);
+        if (!x.type().weak) exponent = ops::astype(strong(exponent), DType::int32);
+    }
+    if (!x.type().weak || exponent.type().weak || !ir::is_integer(x.dtype())) return;
+    const bool is_wide = exponent.dtype() == DType::boolean;
+    x = ops::astype(strong(x), is_wide ? DType::float64 : DType::float16);
 }
 
 }  // namespace
@@ -74,7 +87,8 @@ Tensor raised(const Operand& x, const Operand& y) {
     const bool is_inexact = ir::is_inexact(base.dtype());
     const bool is_integer = ir::is_integer(base.dtype()) && ir::is_integer(exponent.dtype());
     const bool is_number = is_inexact || is_integer;
-    const std::string_view same = value == 2 && is_number ? "square"
+    const bool is_bool = base.dtype() == DType::boolean && ir::is_integer(exponent.dtype());
+    const std::string_view same = value == 2 && (is_number || is_bool) ? "square"
                                   : value == 3 && is_number && !ir::is_complex(base.dtype())
                                       ? "cube"
                                   : !is_inexact  ? ""
@@ -93,12 +107,14 @@ Tensor apply(std::string_view row, const std::vector<Operand>& operands) {
 Tensor apply_row(const scalar::RowRef& row, std::vector<Tensor> operands) {
     static const scalar::RowRef& power = scalar::table_row("power");
     static const scalar::RowRef& where = scalar::table_row("where");
+    static const scalar::RowRef& ldexp = scalar::table_row("ldexp");
     if (row == where && operands.size() == 3 && operands[1].type().weak &&
         operands[2].type().weak && !operands[0].type().weak) {
         // The condition's dtype says nothing about the result's.
         const auto both = promoted({operands[1], operands[2]});
         operands = {operands[0], both[0], both[1]};
     }
+    if (row == ldexp && operands.size() == 2) settle_literals(operands);
     if (row != power || operands.size() != 2) return ops::map(row, std::move(operands));
     Tensor result = ops::map(row, operands);
     check_exponent(operands[0], operands[1]);
@@ -107,8 +123,14 @@ Tensor apply_row(const scalar::RowRef& row, std::vector<Tensor> operands) {
 
 Tensor apply(std::string_view row, const std::vector<Operand>& operands, DType dtype) {
     std::vector<Tensor> converted;
+    if (row == "power" && operands.size() == 2 && ir::is_integer(dtype))
+        check_exponent(operands[0], operands[1]);
     for (size_t i = 0; i < operands.size(); ++i) {
         const Tensor& x = operands[i];
+        if (row == "ldexp" && i == 1) {  // exponents are integers in every loop
+            converted.push_back(x);
+            continue;
+        }
         user_check<TypeError>(kind_rank(x.dtype()) <= kind_rank(dtype), "Cannot cast ufunc '", row,
                               "' input ", i, " from dtype('", x.dtype(), "') to dtype('", dtype,
                               "') with casting rule 'same_kind'");
@@ -139,6 +161,11 @@ Tensor round(const Operand& x, int64_t decimals) {
     const Tensor value = strong(x);
     const bool is_whole = ir::is_integer(value.dtype());
     if (is_whole && decimals >= 0) return value;
+    if (ir::is_complex(value.dtype()) && decimals != 0)
+        return errors_as("round", [&] {
+            return apply("as_complex", {round(apply("real", {value}), decimals),
+                                        round(apply("imag", {value}), decimals)});
+        });
     if (decimals == 0) return errors_as("round", [&] { return apply("rint", {value}); });
     user_check<TypeError>(value.dtype() != DType::boolean, "round: decimals is ", decimals,
                           " for dtype bool. 0, or a number's dtype, is required.");

@@ -20,8 +20,8 @@ Array run(DType dtype, int64_t length, T first, T second) {
     auto* values = static_cast<T*>(result.mutable_data());
     const T step = static_cast<T>(second - first);
     for (int64_t i = 0; i < length; ++i) {
-        if (i == 1)
-            values[i] = second;
+        if (i < 2)
+            values[i] = i == 0 ? first : second;
         else
             values[i] = static_cast<T>(first + static_cast<T>(i) * step);
     }
@@ -110,6 +110,9 @@ Tensor arange(int64_t start, int64_t stop, int64_t step, std::optional<DType> dt
     user_check(length < static_cast<uint64_t>(INT64_MAX), "arange: Maximum allowed size exceeded.");
     const auto second =
         static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(step));
+    if (length > 0)
+        for (const int64_t value : {start, length > 1 ? second : start})
+            check_integer_fits("arange", ir::weak_scalar(value), dtype.value_or(DType::int64));
     return named_run(dtype.value_or(DType::int64), static_cast<int64_t>(length), start,
                      length > 1 ? second : start, range_name(name, start, stop, step, dtype));
 }

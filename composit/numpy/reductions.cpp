@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/numpy/checked.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
@@ -302,11 +303,14 @@ Tensor average(const Tensor& x, const Axis& axis, const Tensor& weights, bool ke
     }
     return errors_as("average", [&] {
         const DType common = result_type({x, w});
-        const DType dtype = ir::is_inexact(common) ? common : DType::float64;
+        const bool is_whole = x.dtype() == DType::boolean || ir::is_integer(x.dtype());
+        const DType dtype = is_whole ? ir::promote(common, DType::float64) : common;
         const Tensor wide = broadcast_to(ops::astype(w, dtype), x.shape());
         const Tensor products = apply("multiply", {ops::astype(x, dtype), wide});
-        return apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims),
-                                ops::reduce(Combiner::sum, wide, axes, keepdims)});
+        const Tensor total = ops::reduce(Combiner::sum, wide, axes, keepdims);
+        user_check<ZeroDivisionError>(!is_violated(all(apply("not_equal", {total, 0}))),
+                                      "average: Weights sum to zero, can't be normalized.");
+        return apply("divide", {ops::reduce(Combiner::sum, products, axes, keepdims), total});
     });
 }
 

@@ -81,9 +81,13 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const Tensor source = tensor_from(value);
-    if (ir::is_complex(source.dtype()) && !ir::is_complex(self.tensor().dtype()))
-        warn_of_lost_parts();
-    self.cell->replace(numpy::set_item(self.tensor(), index, source));
+    const ir::DType dtype = self.tensor().dtype();
+    const Tensor written = numpy::set_item(self.tensor(), index, source);
+    user_check<TypeError>(
+        !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
+        "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
+    if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
+    self.cell->replace(written);
 }
 
 void bind_properties(nb::class_<LazyTensor>& type) {

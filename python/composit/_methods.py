@@ -28,6 +28,7 @@ def _astype(
     copy: bool = True,
 ) -> LazyTensor:  # fmt: skip
     """Elements converted."""
+    cnp._casting.check_layout(order, bool(subok))
     if not isinstance(casting, str) or casting != "unsafe":
         import numpy as np
 
@@ -151,13 +152,22 @@ def _lowered_graph(self: LazyTensor) -> Any:
 
 
 def _fill(self: LazyTensor, value: Any) -> None:
+    if isinstance(value, (str, bytes)):
+        value = cnp._arguments.number_read("fill", value, self.dtype)
     self[...] = value
+
+
+def _copied(self: LazyTensor, order: str = "C") -> LazyTensor:
+    """Another object for the same values."""
+    cnp._casting.check_layout(order)
+    return self.copied()
 
 
 def _sort(
     self: LazyTensor, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> None:
     """Puts the values in ascending order along an axis, in place."""
+    _core.integer(axis)
     self[...] = cnp.sort(self, axis, kind, order, stable=stable)
 
 
@@ -214,7 +224,7 @@ def attach() -> None:
         "__float__": _scalar(float), "__complex__": _scalar(complex),
         "__array_ufunc__": _dispatch.array_ufunc, "__array_function__": _dispatch.array_function,
         "sort": _sort, "partition": _partition,
-        "copy": lambda self, order="C": self.copied(),
+        "copy": _copied,
         "__copy__": lambda self: self.copied(),
         "__deepcopy__": lambda self, memo: self.copied(),
         "tolist": lambda self: self.evaluated().tolist(),

@@ -46,13 +46,30 @@ Z whole_power(const Z& z, const Expr& n) {
     Z square = z;
     for (int bit = 0; bit < 7; ++bit) {
         const Expr is_set = not_equal(size & integer(int64_t{1} << bit), 0);
-        const Expr is_first = scalar::equal(size & integer((int64_t{1} << bit) - 1), 0);
-        const Z product = select(is_first, square, multiply(result, square));
+        // The first product is one by 1 + 0i, which turns zeros and spoils infinities; but not for
+        // the powers that are written out.
+        Z product = multiply(result, square);
+        if (bit == 0)
+            product = select(scalar::equal(n, 1) | scalar::equal(n, 3), square, product);
+        else if (bit == 1)
+            product = select(scalar::equal(n, 2), square, product);
         result = select(is_set, product, result);
         if (bit < 6) square = multiply(square, square);
     }
     const Z inverse = divide({one_like(z.re), zero_like(z.re)}, result);
     return select(n < 0, inverse, result);
+}
+
+Z cast(const Z& z, DType dtype) { return {Expr::cast(z.re, dtype), Expr::cast(z.im, dtype)}; }
+
+// n log z, of which a new NaN (infinity times 0) has a sign on x86, and e^(-infinity + NaN i) that
+// of its NaN: the power is 0 - 0i.
+Z exponent_of(const Z& n, const Z& logarithm) {
+    const Z product = multiply(n, logarithm);
+    const Expr had_none = ~(is_nan(n.re) | is_nan(n.im) | is_nan(logarithm.re));
+    const Expr is_new = is_nan(product.im) & had_none & scalar::equal(product.re, -infinity);
+    return {product.re,
+            scalar::select(is_new, Expr::constant(n.re.dtype(), -infinity), product.im)};
 }
 
 }  // namespace
@@ -71,7 +88,8 @@ Z exp(const Z& z) {
     const Expr re =
         scalar::select(no_angle & is_inf, x, scalar::select(no_angle & is_zero, 0.0, part(cosine)));
     const Expr im =
-        scalar::select(scalar::equal(y, 0), y, scalar::select(no_angle & is_zero, 0.0, part(sine)));
+        scalar::select(scalar::equal(y, 0), y,
+                       scalar::select(no_angle & is_zero, signed_as(zero_like(y), y), part(sine)));
     return {re, im};
 }
 
@@ -158,13 +176,16 @@ Z sqrt(const Z& z) {
             scalar::select(no_end | is_zero, z.im, special_im)};
 }
 
-// Integers by multiplication, as NumPy's; 0 to a power with a positive real part is 0.
+// Integers by multiplication in their own precision, as NumPy's; others in float64. 0 to a power
+// with a positive real part is 0.
 Z power(const Z& z, const Z& n) {
     const Expr &a = n.re, &b = n.im;
     const Expr is_real = scalar::equal(b, 0);
     const Expr is_whole = is_real & scalar::equal(floor(a), a) & (absolute(a) < 100.0);
     const Z whole = whole_power(z, scalar::select(is_whole, a, 0.0));
-    const Z any = exp(multiply(n, log(z)));
+    const DType own = a.dtype();
+    const Z product = exp(exponent_of(cast(n, DType::float64), log(cast(z, DType::float64))));
+    const Z any = cast(product, own);
     const Expr zero = zero_like(a), nan = Expr::constant(a.dtype(), std::nan(""));
     const Expr of_zero = scalar::equal(z.re, 0) & scalar::equal(z.im, 0);
     const Z at_zero = select(a > 0.0, Z{zero, zero}, Z{nan, nan});

@@ -15,7 +15,7 @@ Z log2(const Z& z);
 Z log10(const Z& z);
 Z log1p(const Z& z);
 Z sqrt(const Z& z);
-Z power(const Z& z, const Z& n);
+Z power(const Z& z, const Z& n);  // of parts of either float dtype
 
 Z sinh(const Z& z);
 Z cosh(const Z& z);

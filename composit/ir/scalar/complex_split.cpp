@@ -66,7 +66,7 @@ Expr next_half(const Expr& x, const Expr& to, DType half) {
     const Expr least = copysign(half_of_bits(one(bits), half), to);
     const Expr moved = select(equal(x, 0), least, beside);
     const Expr is_number = equal(x, x) & equal(to, to);
-    return select(is_number, select(equal(x, to), to, moved), x + to);
+    return select(is_number, select(equal(x, to), x, moved), x + to);  // of zeros the first
 }
 
 // Each operation in float32, where none of them is rounded to a neighbour that float16 would round

@@ -102,13 +102,15 @@ Inverse inverse_sines(const Expr& x, const Expr& y) {
 Z sinh(const Z& z) {
     const Hyperbolic h = hyperbolic(z);
     const Expr is_special = no_angle_at_infinity(z);
-    return {scalar::select(is_special, z.re, h.sinh_cos), h.cosh_sin};
+    return {scalar::select(is_special, absolute(z.re), h.sinh_cos), h.cosh_sin};
 }
 
 Z cosh(const Z& z) {
     const Hyperbolic h = hyperbolic(z);
     const Expr is_special = no_angle_at_infinity(z);
-    return {scalar::select(is_special, absolute(z.re), h.cosh_cos), h.sinh_sin};
+    const Expr no_size = scalar::equal(z.re, 0) & ~(absolute(z.im) < infinity);
+    return {scalar::select(is_special, absolute(z.re), h.cosh_cos),
+            scalar::select(no_size, 0.0, h.sinh_sin)};
 }
 
 // Kahan's, of tan y and sinh x; beyond 22 it is 1 but for 4 sin y cos y e^-2|x| i.
@@ -125,12 +127,19 @@ Z tanh(const Z& z) {
     const Expr turn = scalar::select(is_angle, call("sin", {y}) * call("cos", {y}), 0.0);
     const Expr is_on_axis = scalar::equal(y, 0);
     const Expr no_angle_at_0 = scalar::equal(x, 0) & ~is_angle;
-    return {
-        scalar::select(is_large, signed_as(one_like(x), x), scalar::select(no_angle_at_0, x, re)),
-        scalar::select(is_on_axis, y, scalar::select(is_large, 4.0 * turn * fade * fade, im))};
+    const Expr is_far = is_large & (is_angle | is_infinite(x));
+    const Expr fading =
+        scalar::select(is_angle, 4.0 * turn * fade * fade, signed_as(zero_like(y), y));
+    return {scalar::select(is_far, signed_as(one_like(x), x), scalar::select(no_angle_at_0, x, re)),
+            scalar::select(is_on_axis, y, scalar::select(is_far, fading, im))};
 }
 
-Z sin(const Z& z) { return by_i(sinh(times_i(z))); }
+// An infinite part of what has no angle is positive, whatever its sign.
+Z sin(const Z& z) {
+    const Z turned_back = by_i(sinh(times_i(z)));
+    const Expr is_special = is_infinite(z.im) & ~(absolute(z.re) < infinity);
+    return {turned_back.re, scalar::select(is_special, absolute(turned_back.im), turned_back.im)};
+}
 Z cos(const Z& z) { return cosh(times_i(z)); }
 Z tan(const Z& z) { return by_i(tanh(times_i(z))); }
 

@@ -48,7 +48,7 @@ T integer_binary(Op op, T a, T b) {
 template <class T>
 T next_after_half(T from, T towards) {
     if (std::isnan(from.value) || std::isnan(towards.value)) return T{std::nan("")};
-    if (from.value == towards.value) return towards;
+    if (from.value == towards.value) return from;  // of zeros the first, as NumPy's
     auto bits = static_cast<uint16_t>(store(from)[0]);
     if (from.value == 0) return load<T>({(std::signbit(towards.value) ? 0x8001u : 0x0001u), 0});
     const bool grows = (towards.value > from.value) == (from.value > 0);

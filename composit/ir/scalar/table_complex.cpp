@@ -100,9 +100,7 @@ Z rounded(const Z& z, DType dtype) { return {Expr::cast(z.re, dtype), Expr::cast
 ComplexRules function(Z (*f)(const Z&)) {
     return from_value([f](Zs x) { return rounded(f(in_double(x[0])), x[0].re.dtype()); });
 }
-Z power_of(Zs x) {
-    return rounded(complex::power(in_double(x[0]), in_double(x[1])), x[0].re.dtype());
-}
+Z power_of(Zs x) { return complex::power(x[0], x[1]); }
 
 struct NamedRules {
     std::string_view row;

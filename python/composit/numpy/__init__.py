@@ -49,7 +49,12 @@ def round(a, decimals=0, out=None):
     """Rounded to so many decimals, halves to even; negative ones are places before the point."""
     from composit.numpy._ufunc import write_out
 
-    return write_out("round", _core.numpy.round(a, _core.integer(decimals)), out, widens=True)
+    result = _core.numpy.round(a, _core.integer(decimals))
+    size = getattr(out, "size", result.size)
+    if size != result.size:
+        message = f"round: invalid output shape: {size} elements. {result.size} are required."
+        raise ValueError(_core.with_location(message))
+    return write_out("round", result, out, widens=True)
 
 
 around = round
@@ -59,6 +64,9 @@ def where(condition, x=None, y=None, /):
     """x where the condition holds, y elsewhere; with one argument, nonzero(condition)."""
     if x is None and y is None:
         return manipulation.nonzero(condition)
+    if x is None or y is None:
+        message = "where: one of x and y is given. Both are required, or neither."
+        raise ValueError(_core.with_location(message))
     return _core.numpy.apply("where", condition, x, y)
 
 

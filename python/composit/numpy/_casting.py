@@ -52,6 +52,32 @@ def check_inputs(function: str, dtypes: Any, loop: Any, casting: str) -> None:
             )
 
 
+def check_difference(dtype: Any, target: Any) -> None:
+    """That a difference of numbers of a dtype and of `target`'s can be written into the latter."""
+    import numpy as np
+
+    common = np.result_type(dtype, target)
+    if not may_cast(common, target, "same_kind"):
+        raise TypeError(
+            with_location(
+                f"Cannot cast ufunc 'subtract' output from {common!r} to {target!r} with casting "
+                "rule 'same_kind'"
+            )
+        )
+
+
+def check_buffer(result: LazyTensor, out: Any) -> None:
+    """That what is in `out` could be read as the result's dtype: functions that write out through a
+    buffer ask that before, and then cast as they need to."""
+    if hasattr(out, "dtype") and not may_cast(out.dtype, result.dtype, "safe"):
+        raise TypeError(
+            with_location(
+                f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according to the "
+                "rule 'safe'"
+            )
+        )
+
+
 def cast_output(function: str, result: LazyTensor, out: Any, casting: str) -> LazyTensor:
     """The result in the dtype of `out`, where the rule allows it."""
     if not may_cast(result.dtype, out.dtype, casting):

@@ -68,20 +68,29 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def _one_axis(axis: Any, ndim: int, method: str) -> int:
-    if axis is None or (isinstance(axis, tuple) and len(axis) != 1):
+    axes = axes_of(axis, ndim)
+    if len(axes) > 1 or (axis is None and ndim == 0):
         raise ValueError(with_location(f"{method} does not allow multiple axes"))
     if ndim == 0:
         raise TypeError(with_location(f"cannot {method} on a scalar"))
-    return axes_of(axis, ndim)[0]
+    return axes[0]
 
 
-def _loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any) -> Any:
-    """The dtype in which a fold goes."""
+def loop_dtype(ufunc: Any, x: LazyTensor, dtype: Any, out: Any = None) -> Any:
+    """The dtype in which a fold goes; that of an `out` takes part where none is given."""
     numpys = twin(ufunc.__name__)
     if numpys is None or x.dtype.name == "bfloat16":
         return x.dtype if dtype is None else np.dtype(dtype)
-    fixed = {} if dtype is None else {"signature": (np.dtype(dtype), None, None)}
-    return resolved(numpys, (None, x.dtype, None), reduction=True, **fixed)[2]
+    options: dict[str, Any] = {"reduction": True}
+    if dtype is not None:
+        given = np.dtype(_core.dtype_of(dtype))
+        options.update(signature=(given, None, None), casting="unsafe")
+    elif hasattr(out, "dtype"):
+        common = np.result_type(x.dtype, out.dtype)
+        is_predicate = all(loop.endswith("?") or "O" in loop for loop in numpys.types)
+        if not is_predicate:  # else the loops are of bool
+            return resolved(numpys, (None, common, None), **options)[2]
+    return resolved(numpys, (None, x.dtype, None), **options)[2]
 
 
 def _at_front(x: LazyTensor, axes: tuple[int, ...]) -> LazyTensor:
@@ -113,14 +122,15 @@ def _fold(f: Any, x: LazyTensor, start: Any) -> LazyTensor:
 
 
 def reduce(
-    ufunc: Any, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
-) -> LazyTensor:
+    ufunc: Any, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any,
+    out: Any = None,
+) -> LazyTensor:  # fmt: skip
     """The function between all elements along axes."""
     cnp, name = _cnp(), ufunc.__name__
     x = cnp.asarray(array)
     axes = axes_of(axis, x.ndim)
     identity = ufunc.identity
-    loop = _loop_dtype(ufunc, x, dtype)
+    loop = loop_dtype(ufunc, x, dtype, out)
     if len(axes) > 1 and identity is None and name not in _REORDERABLE:
         raise ValueError(
             with_location(
@@ -177,12 +187,12 @@ def _masked_fold(f: Any, x: LazyTensor, mask: LazyTensor, begin: Any, filler: An
     return fori_loop(0, x.shape[0], step, begin)
 
 
-def accumulate(ufunc: Any, array: Any, axis: Any, dtype: Any) -> LazyTensor:
+def accumulate(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any = None) -> LazyTensor:
     """Running results along an axis."""
     cnp = _cnp()
     x = cnp.asarray(array)
     axis = _one_axis(axis, x.ndim, "accumulate")
-    loop = _loop_dtype(ufunc, x, dtype)
+    loop = loop_dtype(ufunc, x, dtype, out)
     items = _at_front(x.astype(loop), (axis,))
     return cnp.moveaxis(_running(ufunc, items).astype(loop), 0, axis)
 
@@ -212,16 +222,23 @@ def _running(f: Any, x: LazyTensor) -> LazyTensor:
     return fori_loop(1, n, step, (x[0], x))[1]
 
 
-def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any, dtype: Any) -> LazyTensor:
+def reduceat(
+    ufunc: Any, array: Any, indices: Any, axis: Any, dtype: Any, out: Any = None
+) -> LazyTensor:
     """The reduction from each index up to the next one, or the element there if that is not
     behind it. The indices are evaluated."""
     cnp = _cnp()
     x = cnp.asarray(array)
+    dtype = None if dtype is None else _core.dtype_of(dtype)
     axis = _one_axis(axis, x.ndim, "reduceat")
     places = np.asarray(indices.evaluated() if isinstance(indices, LazyTensor) else indices)
     if places.ndim != 1:
         raise ValueError(with_location("object too deep for desired array"))
-    places = places.astype(np.intp, casting="unsafe" if places.size == 0 else "same_kind")
+    is_listed = places.size == 0 or isinstance(indices, (list, tuple))
+    if not is_listed and places.dtype.kind not in "biu":
+        message = f"{ufunc.__name__}.reduceat: indices are {places.dtype}. Integers are required."
+        raise TypeError(with_location(message))
+    places = places.astype(np.intp)
     n = x.shape[axis]
     for place in places:
         if not 0 <= place < n:
@@ -229,7 +246,7 @@ def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any, dtype: Any) -> Laz
                 with_location(f"index {place} out-of-bounds in {ufunc.__name__}.reduceat [0, {n})")
             )
     items = cnp.moveaxis(x, axis, 0)
-    loop = ufunc.reduce(items[:1], dtype=dtype).dtype if n else np.dtype(dtype or x.dtype)
+    loop = loop_dtype(ufunc, x, dtype, out)
     parts = []
     for begin, end in zip(places, [*places[1:], n]):
         part = items[int(begin) : int(end)] if begin < end else items[int(begin) : int(begin) + 1]
@@ -241,9 +258,12 @@ def reduceat(ufunc: Any, array: Any, indices: Any, axis: Any, dtype: Any) -> Laz
 def at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> None:
     """a[indices] = f(a[indices], …) as if for one index after the other: where one is met again,
     its element is changed again. The indices are evaluated."""
-    cnp = _cnp()
+    cnp, numpys = _cnp(), twin(ufunc.__name__)
     if ufunc.nout != 1:
         raise ValueError(with_location("Only single output ufuncs supported at this time"))
+    if isinstance(a, np.ndarray) and numpys is not None:
+        numpys.at(a, _known(indices), *map(_known, operands))
+        return
     if not isinstance(a, LazyTensor):
         raise TypeError(with_location("first operand must be array"))
     if len(operands) != ufunc.nin - 1:

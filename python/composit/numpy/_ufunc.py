@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 from composit import _core
@@ -111,7 +112,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     def __call__(
         self,
         *operands: Any,
-        out: Any = None,
+        out: Any = NoValue,
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
@@ -122,6 +123,9 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     ) -> LazyTensor:
         name = self.__name__
         _casting.check_layout(order, subok)
+        if where is not True:
+            _warn_of_gaps(out is not NoValue or any(o is not None for o in operands[self.nin :]))
+        out = None if out is NoValue else out
         if len(operands) != self.nin:
             operands, (out,) = self._parted(operands, out)
         if signature is not None or sig is not None:
@@ -137,11 +141,15 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         """The function between all elements along an axis, or several."""
         _folding.check_binary(self, "reduce")
         name = self.__name__
+        array, target = _as_tensor(array), the_output(out)
         if name not in _reductions or (initial is not NoValue and name.startswith("logical")):
-            result = _folding.reduce(self, array, axis, dtype, keepdims, initial, where)
+            options = (array, axis, dtype, keepdims, initial, where, target)
+            result = _folding.reduce(self, *options)
         else:
-            result = _reduced(name, _as_tensor(array), axis, dtype, keepdims, initial, where)
-        return write_out(name, result, out)
+            if dtype is not None or hasattr(target, "dtype"):
+                dtype = _folding.loop_dtype(self, array, dtype, target)
+            result = _reduced(name, array, axis, dtype, keepdims, initial, where)
+        return write_out(name, result, out, "unsafe")
 
     def accumulate(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
@@ -150,20 +158,23 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         from composit import numpy as cnp
 
         _folding.check_binary(self, "accumulate")
-        array = _as_tensor(array)
+        array, target = _as_tensor(array), the_output(out)
         running = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
         if running is None or axis is None or isinstance(axis, tuple) or array.ndim == 0:
-            result = _folding.accumulate(self, array, axis, dtype)
+            result = _folding.accumulate(self, array, axis, dtype, target)
         else:
+            if dtype is not None or hasattr(target, "dtype"):
+                dtype = _folding.loop_dtype(self, array, dtype, target)
             result = getattr(cnp, running)(array, axis, dtype)
-        return write_out(self.__name__, result, out)
+        return write_out(self.__name__, result, out, "unsafe")
 
     def reduceat(
         self, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
     ) -> LazyTensor:
         """The reductions of the parts that begin at indices, which are evaluated."""
         _folding.check_binary(self, "reduceat")
-        return write_out(self.__name__, _folding.reduceat(self, array, indices, axis, dtype), out)
+        result = _folding.reduceat(self, array, indices, axis, dtype, the_output(out))
+        return write_out(self.__name__, result, out, "unsafe")
 
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
         """The function of all pairs."""
@@ -180,7 +191,8 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
             raise TypeError(
                 with_location(f"at() takes at most 3 arguments ({2 + len(operands)} given)")
             )
-        if self.__name__ == "add" and len(operands) == 1 and isinstance(a, LazyTensor):
+        is_sum = self.__name__ == "add" and len(operands) == 1 and isinstance(a, LazyTensor)
+        if is_sum and (_is_weak(operands[0]) or _fits_kind(operands[0], a)):
             a.replaced(_core.numpy.add_at(a, indices, operands[0]))
         else:
             _folding.at(self, a, indices, operands)
@@ -244,7 +256,7 @@ class PairUfunc(Elementwise):
     def __call__(
         self,
         *operands: Any,
-        out: Any = None,
+        out: Any = NoValue,
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
@@ -255,6 +267,9 @@ class PairUfunc(Elementwise):
     ) -> tuple[Any, Any]:
         name = self.__name__
         _casting.check_layout(order, subok)
+        if where is not True:
+            _warn_of_gaps(out is not NoValue or any(o is not None for o in operands[self.nin :]))
+        out = None if out is NoValue else out
         operands, places = self._parted(operands, out)
         if signature is not None or sig is not None:
             operands = in_signature(name, operands, signature, sig, dtype, casting)
@@ -307,6 +322,17 @@ class PairUfunc(Elementwise):
         _folding.check_binary(self, "reduceat")
 
 
+def _warn_of_gaps(has_output: bool) -> None:
+    """NumPy's warning of what is in a result where nothing was computed; out=None silences it."""
+    if not has_output:
+        warnings.warn(
+            "'where' used without 'out': elsewhere composit has zeros, NumPy what was in memory. "
+            "If this is intentional, use out=None.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def _computed(row: Any, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
     name = row.name
     if _casting.is_usual(casting):
@@ -322,6 +348,11 @@ def _computed(row: Any, operands: tuple[Any, ...], dtype: Any, casting: str) -> 
         return result
     _casting.check_inputs(name, dtypes, [np.dtype(dtype)] * len(dtypes), casting)
     return _apply_in(name, dtype, *[_core.numpy.astype(x, dtype) for x in operands])
+
+
+def _fits_kind(value: Any, a: LazyTensor) -> bool:
+    """Whether sums with the value are of the kind of a."""
+    return _casting.may_cast(_as_tensor(value).dtype, a.dtype, "same_kind")
 
 
 def _is_weak(value: Any) -> bool:

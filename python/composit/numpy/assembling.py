@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor
-from composit.numpy import _casting
+from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments, _casting
 from composit.numpy._ufunc import refuse, write_out
+from composit.numpy.creation import _check_count
 from composit.numpy.manipulation import _joinable, _sections, _sequence
 
 _c = _core.numpy
@@ -23,33 +24,35 @@ def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Laz
     return _c.row_stack(_joinable(tup, dtype, casting))
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
+def _split(name: str, ary: Any, indices_or_sections: Any) -> list[LazyTensor]:
+    sections = _sections(indices_or_sections)
+    if sections is None:
+        return getattr(_c, f"{name}_at")(ary, indices_or_sections)
+    _arguments.check_array(ary)
+    return getattr(_c, name)(ary, sections)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[LazyTensor]:
     """split along the second axis (the only one of 1-d tensors)."""
-    sections = _sections(indices_or_sections)
-    if sections is not None:
-        return tuple(_c.hsplit(ary, sections))
-    return tuple(_c.hsplit_at(ary, indices_or_sections))
+    return _split("hsplit", ary, indices_or_sections)
 
 
-def vsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
+def vsplit(ary: Any, indices_or_sections: Any) -> list[LazyTensor]:
     """split along the first axis."""
-    sections = _sections(indices_or_sections)
-    if sections is not None:
-        return tuple(_c.vsplit(ary, sections))
-    return tuple(_c.vsplit_at(ary, indices_or_sections))
+    return _split("vsplit", ary, indices_or_sections)
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> tuple[LazyTensor, ...]:
+def dsplit(ary: Any, indices_or_sections: Any) -> list[LazyTensor]:
     """split along the third axis."""
-    sections = _sections(indices_or_sections)
-    if sections is not None:
-        return tuple(_c.dsplit(ary, sections))
-    return tuple(_c.dsplit_at(ary, indices_or_sections))
+    return _split("dsplit", ary, indices_or_sections)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[LazyTensor, ...]:
     """x[0], x[1], … of an axis."""
-    return tuple(_c.unstack(x, axis))
+    _arguments.check_array(x)
+    if x.ndim == 0:
+        raise ValueError(with_location("unstack: Input array must be at least 1-d."))
+    return tuple(_c.unstack(x, _arguments.moved_axis("unstack", axis, x.ndim)))
 
 
 def block(arrays: Any) -> LazyTensor:
@@ -77,14 +80,28 @@ def logspace(
     dtype: Any = None, axis: int = 0,
 ) -> LazyTensor:  # fmt: skip
     """base to the powers of linspace(start, stop, num)."""
-    return _c.logspace(start, stop, _core.integer(num), bool(endpoint), base, dtype, axis)
+    count = _core.integer(num)
+    _check_count("logspace", count)
+    is_listed = isinstance(axis, (tuple, list))
+    place = 0 if is_listed else axis
+    result = _c.logspace(start, stop, count, bool(endpoint), base, dtype, place)
+    return (
+        _c.moveaxis(result, 0, _arguments.moved_axis("logspace", axis, result.ndim))
+        if is_listed
+        else result
+    )
 
 
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> LazyTensor:
     """`num` values from start to stop, each a constant multiple of the one before."""
-    return _c.geomspace(start, stop, _core.integer(num), bool(endpoint), dtype, axis)
+    count = _core.integer(num)
+    if any(isinstance(end, (int, float, complex)) and end == 0 for end in (start, stop)):
+        raise ValueError(with_location("geomspace: Geometric sequence cannot include zero."))
+    _check_count("geomspace", count)
+    result = _c.geomspace(start, stop, count, bool(endpoint), dtype, 0)
+    return _c.moveaxis(result, 0, _arguments.moved_axis("geomspace", axis, result.ndim))
 
 
 def matvec(

@@ -47,6 +47,8 @@ def clip(
     if order not in ("K", "A", "C", "F"):
         refuse("clip", order=order)
     a = asarray(a)
+    if low is None and high is None and a.dtype.kind == "b":
+        raise TypeError(with_location("clip: a is bool, and there is no bound. One is required."))
     if a.dtype.kind in "iu":  # integers beyond the dtype's bound nothing
         limits = np.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low

@@ -42,13 +42,13 @@ def isreal(x: Any) -> LazyTensor:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype is complex."""
-    return _c.iscomplexobj(x)
+    """Whether the dtype is complex; of other objects no."""
+    return not isinstance(x, (str, bytes, type(None))) and _c.iscomplexobj(x)
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype is not complex."""
-    return not _c.iscomplexobj(x)
+    """Whether the dtype is not complex; of other objects yes."""
+    return not iscomplexobj(x)
 
 
 def real_if_close(a: Any, tol: float = 100) -> LazyTensor:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments
 from composit.numpy._ufunc import refuse
 
 _c = _core.numpy
@@ -40,7 +42,10 @@ def asarray(
         copy = {"ALWAYS": True, "NEVER": False, "IF_NEEDED": None}.get(
             getattr(copy, "name", ""), copy
         )
-    if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor):
+    is_number = isinstance(a, (bool, int, float, complex))
+    if copy is False and is_number:
+        raise ValueError(with_location("asarray: Unable to avoid copy of a number. copy is False."))
+    if isinstance(dtype, str) and name is None and not isinstance(a, LazyTensor) and not is_number:
         dtype, name = _dtype_or_name(dtype)
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
         a = a.lazy_tensor
@@ -135,9 +140,10 @@ def zeros(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros; float64 unless dtype is given."""
+    shape = _shape(shape)
     _layout("zeros", order, device, "CF")
     refuse("zeros", like=like)
-    return _c.zeros(_shape(shape), dtype, name or "")
+    return _c.zeros(shape, dtype, name or "")
 
 
 def ones(
@@ -145,9 +151,10 @@ def ones(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones; float64 unless dtype is given."""
+    shape = _shape(shape)
     _layout("ones", order, device, "CF")
     refuse("ones", like=like)
-    return _c.ones(_shape(shape), dtype, name or "")
+    return _c.ones(shape, dtype, name or "")
 
 
 def empty(
@@ -155,9 +162,10 @@ def empty(
     name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros: composit has no uninitialised values."""
+    shape = _shape(shape)
     _layout("empty", order, device, "CF")
     refuse("empty", like=like)
-    return _c.empty(_shape(shape), dtype, name or "")
+    return _c.empty(shape, dtype, name or "")
 
 
 def full(
@@ -165,9 +173,10 @@ def full(
     like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """`fill_value` broadcast to a shape."""
+    shape = _shape(shape)
     _layout("full", order, device, "CF")
     refuse("full", like=like)
-    return _c.full(_shape(shape), fill_value, dtype, name or "")
+    return _c.full(shape, fill_value, dtype, name or "")
 
 
 def zeros_like(
@@ -189,8 +198,8 @@ def ones_like(
 
 
 def empty_like(
-    prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
-    *, device: Any = None,
+    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Zeros of the prototype's shape and dtype."""
     _layout("empty_like", order, device)
@@ -202,21 +211,34 @@ def full_like(
     shape: Any = None, *, device: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """`fill_value` in a's shape and dtype."""
+    if isinstance(fill_value, (str, bytes)):
+        import numpy as np
+
+        kind = asarray(a).dtype if dtype is None else np.dtype(_core.dtype_of(dtype))
+        fill_value = _arguments.number_read("full_like", fill_value, kind)
     _layout("full_like", order, device)
     return _c.full_like(a, fill_value, dtype, None if shape is None else _shape(shape))
 
 
 def arange(
-    start_or_stop: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
-    device: Any = None,    like: Any = None, name: str | None = None,
+    start_or_stop: Any = None, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
+    start: Any = None, device: Any = None, like: Any = None, name: str | None = None,
 ) -> LazyTensor:  # fmt: skip
     """start, start + step, … before stop; arange(stop) starts at 0."""
     _layout("arange", None, device)
     refuse("arange", like=like)
+    if start is not None and start_or_stop is not None:
+        raise TypeError(with_location("arange: start is given twice. Give it once."))
+    start_or_stop = start if start_or_stop is None else start_or_stop
+    if stop is None and (start is not None or start_or_stop is None):
+        raise TypeError(with_location("arange: stop is not given. It is required."))
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
-    if step is None:
-        step = 1
+    start, step = 0 if start is None else start, 1 if step is None else step
     values = (start, stop, step)
+    if any(isinstance(value, complex) for value in values):
+        import numpy as np
+
+        return asarray(np.arange(*values, dtype=dtype), name=name)
     if dtype is not None and _core.dtype_of(dtype).kind == "c":
         return _c.astype(arange(start, stop, step, name=name), dtype)
     if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):
@@ -231,22 +253,36 @@ def linspace(
     dtype: Any = None, axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
     """`num` values from start to stop."""
-    _layout("linspace", None, device)
     count = _core.integer(num)
+    _check_count("linspace", count)
     parts = count - 1 if endpoint else count
-    if _is_number(start) and _is_number(stop):
-        _c.normalize_axis("linspace", _core.integer(axis), 1)
+    step: Any = float("nan")
+    if type(start) in _NUMBERS and type(stop) in _NUMBERS:
         first, last = _core.number(start), _core.number(stop)
+        _layout("linspace", None, device)
+        _arguments.moved_axis("linspace", axis, 1)
         result = _c.linspace(first, last, count, bool(endpoint), dtype, "")
-        step: Any = (last - first) / parts if parts > 0 else float("nan")
+        if parts > 0:
+            step = asarray((last - first) / parts)
     else:
-        result = _c.spaced(start, stop, count, bool(endpoint), dtype, _core.integer(axis))
-        step = (asarray(stop) - asarray(start)) / parts if parts > 0 else float("nan")
+        weak = (*_NUMBERS, complex)
+        ends = [value if type(value) in weak else asarray(value) for value in (start, stop)]
+        _layout("linspace", None, device)
+        ndim = 1 + max(getattr(end, "ndim", 0) for end in ends)
+        place = _arguments.moved_axis("linspace", axis, ndim)
+        result = _c.spaced(ends[0], ends[1], count, bool(endpoint), dtype, place)
+        if parts > 0:
+            step = (asarray(stop) - asarray(start)) / parts
     return (result, step) if retstep else result
 
 
-def _is_number(value: Any) -> bool:
-    return getattr(value, "shape", ()) == () and not isinstance(value, (list, tuple, LazyTensor))
+_NUMBERS = (bool, int, float)
+
+
+def _check_count(function: str, count: int) -> None:
+    if count < 0:
+        message = f"{function}: Number of samples, {count}, must be non-negative."
+        raise ValueError(with_location(message))
 
 
 def eye(
@@ -254,33 +290,58 @@ def eye(
     device: Any = None, like: Any = None,
 ) -> LazyTensor:  # fmt: skip
     """Ones on the k-th diagonal, zeros elsewhere."""
+    rows, columns = _core.integer(N), None if M is None else _core.integer(M)
     _layout("eye", order, device, "CF")
     refuse("eye", like=like)
-    return _c.eye(N, M, k, dtype)
+    return _c.eye(rows, columns, k, dtype)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     """The n x n identity matrix."""
     refuse("identity", like=like)
-    return _c.identity(n, dtype)
+    _arguments.check_known(dtype)
+    size = _core.integer(n)
+    if size < 0:
+        message = f"identity: negative dimensions are not allowed: {size}."
+        raise ValueError(with_location(message))
+    return _c.identity(size, dtype)
 
 
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None
 ) -> LazyTensor:
-    """Ones at and below the k-th diagonal."""
+    """Ones at and below the k-th diagonal; of numbers that are no integers as many rows and columns
+    as arange has elements."""
     refuse("tri", like=like)
-    return _c.tri(N, M, k, dtype)
+    rows, columns = (_upwards(length) for length in (N, M))
+    return _c.tri(rows, columns, _downwards(k), dtype)
+
+
+def _upwards(length: Any) -> Any:
+    """How many integers from 0 there are below a length."""
+    return max(math.ceil(length), 0) if isinstance(length, float) else length
+
+
+def _downwards(k: Any) -> Any:
+    """The last diagonal that is not above k."""
+    return math.floor(k) if isinstance(k, float) else k
+
+
+def _matrix(function: str, m: Any) -> Any:
+    if getattr(m, "ndim", None) == 0 or isinstance(m, (bool, int, float, complex)):
+        message = f"{function}: m has no dimension. One at least is required."
+        raise TypeError(with_location(message))
+    return m
 
 
 def tril(m: Any, k: int = 0) -> LazyTensor:
     """m with zeros above the k-th diagonal of its last two axes."""
-    return _c.tril(m, k)
+    return _c.tril(_matrix("tril", m), _downwards(k))
 
 
 def triu(m: Any, k: int = 0) -> LazyTensor:
     """m with zeros below the k-th diagonal of its last two axes."""
-    return _c.triu(m, k)
+    return _c.triu(_matrix("triu", m), -_downwards(-k) if isinstance(k, float) else k)
 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> LazyTensor:

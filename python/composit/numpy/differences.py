@@ -6,8 +6,11 @@ import math
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor
+from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments
 from composit.numpy._ufunc import write_out
+from composit.numpy.creation import asarray
+from composit.numpy.reductions import _running_dtype
 
 _c = _core.numpy
 
@@ -18,7 +21,8 @@ def cumulative_sum(
 ) -> LazyTensor:  # fmt: skip
     """Running sum along an axis, which only one dimension may leave out; with include_initial
     after a 0."""
-    return write_out("add", _c.cumulative_sum(x, axis, dtype, include_initial), out)
+    axis, dtype = _only(x, axis), _running_dtype(x, dtype, out)
+    return write_out("add", _c.cumulative_sum(x, axis, dtype, include_initial), out, "unsafe")
 
 
 def cumulative_prod(
@@ -27,7 +31,17 @@ def cumulative_prod(
 ) -> LazyTensor:  # fmt: skip
     """Running product along an axis, which only one dimension may leave out; with include_initial
     after a 1."""
-    return write_out("multiply", _c.cumulative_prod(x, axis, dtype, include_initial), out)
+    axis, dtype = _only(x, axis), _running_dtype(x, dtype, out)
+    return write_out("multiply", _c.cumulative_prod(x, axis, dtype, include_initial), out, "unsafe")
+
+
+def _only(x: Any, axis: Any) -> Any:
+    if axis is None and asarray(x).ndim > 1:
+        message = "accumulate: x has more than one dimension. An axis is required."
+        raise ValueError(with_location(message))
+    if not isinstance(axis, (tuple, list)):
+        return axis
+    return _arguments.moved_axis("accumulate", axis, max(asarray(x).ndim, 1))
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> LazyTensor:
@@ -48,4 +62,6 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> LazyTenso
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> LazyTensor:
     """Jumps of neighbours brought below half a period by adding whole ones."""
+    if asarray(p).ndim == 0:
+        raise ValueError(with_location("unwrap: p has no dimension. One at least is required."))
     return _c.unwrap(p, discont, axis, period)

@@ -53,6 +53,34 @@ def _lengths(function: str, a: Any, s: Any, axes: Any) -> Any:
     return lengths
 
 
+def _check_place(function: str, ndim: int, s: Any, axes: Any) -> None:
+    """NumPy looks up the length of an axis that is given alone before it wants a sequence."""
+    if s is None and hasattr(axes, "__index__") and not -ndim <= axes < ndim:
+        message = f"{function}: axes is {axes}, beyond the {ndim} axes of the operand"
+        raise IndexError(with_location(f"{message}. A sequence of axes is required."))
+
+
+# What transforms the last axis, and what the others, of functions that write into out.
+_STAGES = {
+    "fftn": ("fft", "fft"), "ifftn": ("ifft", "ifft"), "fft2": ("fft", "fft"),
+    "rfftn": ("rfft", "fft"), "rfft2": ("rfft", "fft"),
+}  # fmt: skip
+
+
+def _in_stages(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+    """Axis after axis, the last one first, each written into out: so its dtype is that of what is
+    between them, and its shape must be theirs."""
+    x = asarray(a)
+    places = list(range(-(x.ndim if s is None else len(s)), 0) if axes is None else axes)
+    if s is not None and len(s) != len(places):
+        raise ValueError(with_location(f"{name}: Shape and axes have different lengths."))
+    lengths = [None if s is None or n == -1 else n for n in (s or places)]
+    last, other = _STAGES[name]
+    for number, (length, place) in enumerate(reversed([*zip(lengths, places)])):
+        x = _along(last if number == 0 else other, x, length, place, norm, out)
+    return x
+
+
 def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     if s is not None and axes is None:
         warnings.warn(
@@ -63,8 +91,17 @@ def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
         )
     for value in (s, axes):
         if value is not None and not hasattr(value, "__iter__"):
+            _check_place(name, asarray(a).ndim, s, axes)
             raise TypeError(wrong(value, "A sequence of integers, or None,"))
+    if out is not None and name in _STAGES:
+        return _in_stages(name, a, _lengths(name, a, s, axes), axes, norm, out)
     lengths = _lengths(name, a, s, axes)
+    given = s if axes is None else axes
+    fits = s is None or axes is None or len(s) == len(axes)
+    is_one = (asarray(a).ndim if given is None else len(given)) == 1
+    if name in ("irfftn", "irfft2") and is_one and fits:
+        length = None if s is None or lengths[0] == -1 else lengths[0]
+        return _along("irfft", a, length, -1 if axes is None else axes[0], norm, out)
     return _written(name, getattr(_c, name)(a, lengths, axes, _norm(norm)), out)
 
 
@@ -182,21 +219,31 @@ def _check_device(function: str, device: Any) -> None:
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
     """The frequencies of a transform of n samples with spacing d."""
+    result = _c.fftfreq(_length("fftfreq", n), d)
     _check_device("fftfreq", device)
-    return _c.fftfreq(_length("fftfreq", n), d)
+    return result
 
 
 def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> LazyTensor:
     """The frequencies of a transform of n real samples with spacing d."""
+    result = _c.rfftfreq(_length("rfftfreq", n), d)
     _check_device("rfftfreq", device)
-    return _c.rfftfreq(_length("rfftfreq", n), d)
+    return result
+
+
+def _check_axes(function: str, x: Any) -> None:
+    if asarray(x).ndim == 0:
+        message = f"{function}: x has no dimension. One at least is required."
+        raise ValueError(with_location(message))
 
 
 def fftshift(x: Any, axes: Any = None) -> LazyTensor:
     """Zero frequency moved to the middle of the axes."""
+    _check_axes("fftshift", x)
     return _c.fftshift(x, axes)
 
 
 def ifftshift(x: Any, axes: Any = None) -> LazyTensor:
     """Undoes fftshift."""
+    _check_axes("ifftshift", x)
     return _c.ifftshift(x, axes)

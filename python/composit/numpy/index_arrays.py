@@ -5,39 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core, _mismatch
-from composit._core import LazyTensor
+from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments
 from composit.numpy._ufunc import refuse
+from composit.numpy.creation import _downwards, _upwards, arange
 
 _c = _core.numpy
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[LazyTensor, ...]:
-    """Indices of the main diagonal of a hypercube."""
+    """Indices of the main diagonal of a hypercube; floats if n is one, as NumPy's."""
+    if isinstance(n, float):
+        return (arange(n),) * _core.integer(ndim)
     return tuple(_c.diag_indices(n, ndim))
 
 
 def diag_indices_from(arr: Any) -> tuple[LazyTensor, ...]:
     """Indices of arr's main diagonal."""
+    _arguments.check_array(arr)
     return tuple(_c.diag_indices_from(arr))
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[LazyTensor, ...]:
     """Indices at and below the k-th diagonal of an (n, m) matrix."""
-    return tuple(_c.tril_indices(n, k, m))
+    return tuple(_c.tril_indices(_upwards(n), _downwards(k), _upwards(m)))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[LazyTensor, ...]:
     """Indices at and above the k-th diagonal of an (n, m) matrix."""
-    return tuple(_c.triu_indices(n, k, m))
+    above = -_downwards(-k) if isinstance(k, float) else k
+    return tuple(_c.triu_indices(_upwards(n), above, _upwards(m)))
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[LazyTensor, ...]:
     """Indices at and below the k-th diagonal of arr."""
+    _arguments.check_array(arr)
     return tuple(_c.tril_indices_from(arr, k))
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[LazyTensor, ...]:
     """Indices at and above the k-th diagonal of arr."""
+    _arguments.check_array(arr)
     return tuple(_c.triu_indices_from(arr, k))
 
 
@@ -55,8 +63,19 @@ def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[LazyTensor, ...]:
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """The position of each element along each axis; sparse ones broadcast to the whole."""
-    lengths = _core.integers(dimensions)
+    lengths = _lengths("indices", dimensions, dtype)
     return tuple(_c.sparse_indices(lengths, dtype)) if sparse else _c.indices(lengths, dtype)
+
+
+def _lengths(function: str, dimensions: Any, dtype: Any) -> tuple[int, ...]:
+    """A shape, whose positions the dtype holds: bool only two of them."""
+    if not hasattr(dimensions, "__iter__"):
+        raise TypeError(_mismatch.wrong(dimensions, "A sequence of integers"))
+    lengths = _core.integers(dimensions)
+    if lengths and max(lengths) > 2 and _core.dtype_of(dtype).kind == "b":
+        message = f"{function}: positions along {max(lengths)} elements are no bool"
+        raise TypeError(with_location(f"{message}. Two elements at most are required."))
+    return lengths
 
 
 def fromfunction(
@@ -64,7 +83,7 @@ def fromfunction(
 ) -> Any:
     """What the function makes of the positions along each axis."""
     refuse("fromfunction", like=like)
-    lengths = _core.integers(shape)
+    lengths = _lengths("fromfunction", shape, dtype)
     grid = _c.broadcast_arrays(_c.sparse_indices(lengths, dtype)) if lengths else ()
     return _function(function)(*grid, **kwargs)
 
@@ -85,12 +104,18 @@ def ravel_multi_index(
     multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C"
 ) -> LazyTensor:
     """Positions in the flattened array of the elements at some indices."""
+    if isinstance(mode, str) and mode not in ("raise", "wrap", "clip"):
+        message = f"ravel_multi_index: mode is {mode!r}. 'raise', 'wrap' or 'clip' is required."
+        raise ValueError(with_location(message))
     modes = [mode] if isinstance(mode, str) else mode
     return _c.ravel_multi_index(multi_index, dims, modes, order)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[LazyTensor, ...]:
     """Indices, one tensor per axis, of positions in the flattened array."""
+    if isinstance(indices, float) and order in ("C", "F", "A", "K"):
+        message = f"unravel_index: only int indices permitted, not {indices!r}."
+        raise TypeError(with_location(message))
     return tuple(_c.unravel_index(indices, shape, order))
 
 

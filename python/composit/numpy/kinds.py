@@ -7,7 +7,8 @@ from typing import Any
 from composit._core import LazyTensor, with_location
 
 _CLASSES = (
-    TypeError, ValueError, OverflowError, LookupError, AttributeError, BufferError, RuntimeError,
+    TypeError, ValueError, OverflowError, KeyError, LookupError, AttributeError, BufferError,
+    RuntimeError,
 )  # fmt: skip
 
 

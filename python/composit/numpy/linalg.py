@@ -13,8 +13,7 @@ from numpy.linalg import LinAlgError, _umath_linalg
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
-from composit.numpy import linear
-from composit.numpy._ufunc import write_out
+from composit.numpy import _arguments, linear
 
 _c = _core.linalg
 _c.use_lapack(_umath_linalg.__file__ or "")
@@ -89,7 +88,7 @@ def matrix_transpose(x: Any, /) -> LazyTensor:
 
 def multi_dot(arrays: Any, *, out: Any = None) -> LazyTensor:
     """The product of several matrices, in the order that takes the fewest multiplications."""
-    return write_out("multi_dot", _c.multi_dot(list(arrays)), out)
+    return linear._exactly("multi_dot", _c.multi_dot(list(arrays)), out)
 
 
 def outer(x1: Any, x2: Any, /) -> LazyTensor:
@@ -104,6 +103,10 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> LazyTensor:
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> LazyTensor:
     """Sums of the diagonals of the last two axes."""
+    _arguments.check_known(dtype)
+    if getattr(x, "ndim", 2) < 2:
+        message = "trace: diag requires an array of at least two dimensions, not"
+        raise ValueError(with_location(f"{message} {x.shape}."))
     return _c.trace(x, offset, dtype)
 
 
@@ -171,6 +174,8 @@ def solve(a: Any, b: Any) -> LazyTensor:
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> LazyTensor:
     """x of tensordot(a, x, x.ndim) = b, with the axes moved to the end of a before."""
+    if axes is not None and not hasattr(axes, "__iter__"):
+        raise TypeError(wrong(axes, "A sequence of axes"))
     return _c.tensorsolve(a, b, axes)
 
 
@@ -286,6 +291,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> LazyT
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> LazyTensor:
     """The norm of vectors along one axis, or of all elements along several."""
+    axis = int(axis) if isinstance(axis, float) else axis
     return _c.vector_norm(x, axis, *_order(ord), keepdims)
 
 

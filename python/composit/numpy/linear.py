@@ -7,8 +7,9 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy import _casting
+from composit.numpy import _arguments, _casting
 from composit.numpy._ufunc import write_out
+from composit.numpy.creation import asarray
 
 _c = _core.numpy
 
@@ -25,7 +26,19 @@ def matmul(
 
 def dot(a: Any, b: Any, out: Any = None) -> LazyTensor:
     """Sum over the last axis of a and the last but one of b."""
-    return write_out("dot", _c.dot(a, b), out)
+    return _exactly("dot", _c.dot(asarray(a), asarray(b)), out)
+
+
+def _exactly(function: str, result: LazyTensor, out: Any) -> Any:
+    """The result written over an `out` of its own dtype and shape."""
+    if hasattr(out, "dtype") and (out.dtype, out.shape) != (result.dtype, result.shape):
+        raise ValueError(
+            with_location(
+                f"{function}: out is {out.dtype} of shape {out.shape}. {result.dtype} of shape "
+                f"{result.shape} is required."
+            )
+        )
+    return write_out(function, result, out)
 
 
 def inner(a: Any, b: Any, /) -> LazyTensor:
@@ -35,7 +48,7 @@ def inner(a: Any, b: Any, /) -> LazyTensor:
 
 def outer(a: Any, b: Any, out: Any = None) -> LazyTensor:
     """Products of all pairs of the flattened operands."""
-    return write_out("outer", _c.outer(a, b), out)
+    return write_out("outer", _c.outer(a, b), out, widens=True)
 
 
 def vdot(a: Any, b: Any, /) -> LazyTensor:
@@ -54,6 +67,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> LazyTensor:
         if not hasattr(axes, "__getitem__") or isinstance(axes, (str, dict)):
             raise TypeError(_mismatch.wrong(axes, required)) from None
         return _c.tensordot_pairs(a, b, axes[0], axes[1])
+    if count < 0:  # no axes, as those from one to another before it
+        return _c.tensordot(a, b, 0)
+    shapes = [asarray(x).shape for x in (a, b)]
+    pairs = zip(shapes[0][-count:], shapes[1]) if count <= len(shapes[0]) else ()
+    if count > min(map(len, shapes)) and all(one == other for one, other in pairs):
+        message = f"tensordot: axes is {count}, the operands have shapes {shapes}"
+        raise IndexError(with_location(f"{message}. At least so many axes are required."))
     return _c.tensordot(a, b, count)
 
 
@@ -69,7 +89,20 @@ def einsum(
         subscripts, tensors = _lettered(operands)
     if dtype is not None:
         tensors = [_c.astype(tensor, dtype) for tensor in tensors]
+    elif hasattr(out, "dtype"):  # which takes part in the promotion
+        tensors = _with_output([asarray(tensor) for tensor in tensors], out)
     return write_out("einsum", _c.einsum(subscripts, tensors), out)
+
+
+def _with_output(tensors: list[LazyTensor], out: Any) -> list[LazyTensor]:
+    """The operands in the dtype that they and out have in common, which out can hold."""
+    import numpy as np
+
+    common = np.result_type(out.dtype, *[tensor.dtype for tensor in tensors])
+    if not _casting.may_cast(common, out.dtype, "safe"):
+        message = f"einsum: the result is {common!r}, out {out.dtype!r}. A cast that is safe"
+        raise TypeError(with_location(f"{message} is required."))
+    return [_c.astype(tensor, common) for tensor in tensors]
 
 
 def _lettered(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
@@ -96,6 +129,10 @@ def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> LazyTensor:
     """Sum of a diagonal."""
+    _arguments.check_known(dtype)
+    if asarray(a).ndim < 2:
+        message = "trace: diag requires an array of at least two dimensions, not"
+        raise ValueError(with_location(f"{message} {asarray(a).shape}."))
     if dtype is not None:
         a = _c.astype(a, dtype)
     return write_out("trace", _c.trace(a, offset, axis1, axis2), out)

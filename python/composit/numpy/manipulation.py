@@ -9,7 +9,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy import _casting
+from composit.numpy import _arguments, _casting
 from composit.numpy._ufunc import write_out
 
 _c = _core.numpy
@@ -85,6 +85,7 @@ def _listed_axes(axes: Any) -> Any:
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> LazyTensor:
     """An axis moved before another."""
+    _arguments.check_array(a)
     return _c.rollaxis(a, axis, start)
 
 
@@ -95,6 +96,8 @@ def expand_dims(a: Any, axis: Any) -> LazyTensor:
 
 def squeeze(a: Any, axis: Any = None) -> LazyTensor:
     """Axes of length 1 removed."""
+    if ndim(a) == 0 and isinstance(axis, int) and axis in (0, -1):
+        axis = ()
     return _c.squeeze(a, axis)
 
 
@@ -125,11 +128,17 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> LazyTensor:
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[LazyTensor, ...]:
     """All arguments, broadcast against each other."""
+    bool(subok)
     return tuple(_c.broadcast_arrays(args))
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     """The shape that these shapes broadcast to."""
+    for shape in args:
+        lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
+        if any(_core.integer(length) < 0 for length in lengths):
+            message = f"broadcast_shapes: negative dimensions are not allowed: {shape}."
+            raise ValueError(with_location(message))
     return _c.broadcast_shapes(*args)
 
 
@@ -138,9 +147,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> L
     if device not in (None, "cpu"):
         raise ValueError(with_location(f"astype: device {device!r} is not built; available: cpu."))
     if not hasattr(x, "dtype"):
-        raise TypeError(
-            with_location(f"astype: Input should be a NumPy array or a tensor, not {x!r}.")
-        )
+        kind = AttributeError if isinstance(x, (bool, int, float, complex)) else TypeError
+        raise kind(with_location(f"astype: Input should be a NumPy array or a tensor, not {x!r}."))
     _warn_of_lost_parts(x.dtype, dtype)
     if not copy and isinstance(x, LazyTensor) and _core.dtype_of(dtype) == x.dtype:
         return x
@@ -230,7 +238,7 @@ def dstack(tup: Any) -> LazyTensor:
 
 def append(arr: Any, values: Any, axis: int | None = None) -> LazyTensor:
     """Values after arr; both are flattened without an axis."""
-    return _c.append(arr, values, axis)
+    return _c.append(arr, _c.strong(values) if axis is None else values, axis)
 
 
 def _sections(value: Any) -> int | None:
@@ -242,24 +250,27 @@ def _sections(value: Any) -> int | None:
         return None
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[LazyTensor, ...]:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[LazyTensor]:
     """Equal parts, or parts before each of some positions: one node with several outputs."""
     sections = _sections(indices_or_sections)
     if sections is not None:
-        return tuple(_c.split(ary, sections, axis))
-    return tuple(_c.split_at(ary, indices_or_sections, axis))
+        _arguments.check_array(ary)
+        return _c.split(ary, sections, axis)
+    return _c.split_at(ary, indices_or_sections, axis)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> tuple[LazyTensor, ...]:
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[LazyTensor]:
     """Parts whose lengths differ by one at most."""
     sections = _sections(indices_or_sections)
     if sections is not None:
-        return tuple(_c.array_split(ary, sections, axis))
-    return tuple(_c.split_at(ary, indices_or_sections, axis))
+        return _c.array_split(ary, sections, axis)
+    return _c.split_at(ary, indices_or_sections, axis)
 
 
 def flip(m: Any, axis: Any = None) -> LazyTensor:
     """Reversed along axes; a view."""
+    if axis is not None:
+        _arguments.places_of("flip", axis, ndim(m))
     return _c.flip(m, axis)
 
 
@@ -282,7 +293,8 @@ def flipud(m: Any) -> LazyTensor:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> LazyTensor:
-    """Elements moved along axes, those that leave come in on the other side."""
+    """Elements moved along axes, those that leave come in on the other side; of shifts that are no
+    integers by their whole part."""
     return _c.roll(a, _within_turns(a, shift), axis)
 
 
@@ -290,7 +302,9 @@ def _within_turns(a: Any, shift: Any) -> Any:
     """Shifts that 64 bits do not hold, less whole turns along every axis."""
 
     def reduced(value: Any) -> Any:
-        if isinstance(value, float) or not hasattr(value, "__index__"):
+        if isinstance(value, float) and math.isfinite(value):
+            value = int(value)
+        if not hasattr(value, "__index__"):
             return value
         by = operator.index(value)
         return by if -(1 << 62) < by < 1 << 62 else by % (math.prod(shape(a)) or 1)
@@ -310,9 +324,11 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> LazyTensor:
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> LazyTensor:
-    """Each element several times."""
+    """Each element several times; for a number that is no integer its whole part."""
+    if axis is not None and not ndim(a):
+        a = _c.atleast_1d(a)
     try:
-        times = operator.index(repeats)
+        times = int(repeats) if isinstance(repeats, float) else operator.index(repeats)
     except TypeError:
         return _c.repeat_each(a, repeats, axis)
     return _c.repeat(a, times, axis)
@@ -328,8 +344,15 @@ def resize(a: Any, new_shape: Any) -> LazyTensor:
     return _c.resize(a, new_shape)
 
 
+def _check_bitorder(function: str, bitorder: Any) -> None:
+    if isinstance(bitorder, str) and bitorder[:1] not in ("b", "l"):
+        message = f"{function}: bitorder is {bitorder!r}. 'big' or 'little' is required."
+        raise ValueError(with_location(message))
+
+
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> LazyTensor:
     """Whether eight elements are not zero, as the bits of a uint8."""
+    _check_bitorder("packbits", bitorder)
     return _c.packbits(a, axis, bitorder)
 
 
@@ -337,6 +360,7 @@ def unpackbits(
     a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> LazyTensor:
     """The bits of uint8: `count`, with zeros behind all, or all but the last -count."""
+    _check_bitorder("unpackbits", bitorder)
     return _c.unpackbits(a, axis, count, bitorder)
 
 
@@ -344,9 +368,17 @@ def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> LazyTensor:
     """Elements at integer indices along an axis."""
+    if axis is not None and ndim(a) == 0:
+        a = _c.atleast_1d(a)
     if isinstance(indices, (list, tuple)):  # empty ones, and bools, count as integers here
         indices = _whole(indices)
-    return write_out("take", _c.take(a, indices, axis, mode), out, casting="unsafe")
+    if isinstance(indices, (str, bytes)):
+        import numpy as np
+
+        indices = _arguments.number_read("take", indices, np.dtype(int))
+    result = _c.take(a, indices, axis, mode)
+    _casting.check_buffer(result, out)
+    return write_out("take", result, out, casting="unsafe")
 
 
 def _whole(indices: Any) -> Any:
@@ -356,12 +388,12 @@ def _whole(indices: Any) -> Any:
         found = np.asarray(indices)
     except (TypeError, ValueError):
         return indices
-    is_whole = found.dtype == bool or (found.size == 0 and found.dtype == float)
-    return found.astype(np.int64) if is_whole else indices
+    return found.astype(np.int64) if found.dtype.kind in "bf" else indices
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> LazyTensor:
     """Elements whose positions along an axis are given one by one."""
+    _arguments.check_array(indices, arr)
     return _c.take_along_axis(arr, indices, axis)
 
 
@@ -369,6 +401,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """The n-th difference along an axis."""
     if n == 0 and not isinstance(n, bool):
         return a
+    if ndim(a) == 0:
+        raise ValueError(with_location("diff: a has no dimension. One at least is required."))
     return _c.diff(a, n, axis, prepend, append)
 
 
@@ -376,11 +410,23 @@ def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> LazyTensor:
     """All windows; their axes come last."""
-    return _c.sliding_window_view(x, window_shape, axis)
+    lengths = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    given = range(ndim(x)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if 0 not in lengths or min(lengths) < 0 or len(lengths) != len(given):
+        return _c.sliding_window_view(x, window_shape, axis)
+    # Windows without elements, one more than there are places.
+    left = list(shape(x))
+    for place, length in zip(given, lengths):
+        left[_c.normalize_axis("sliding_window_view", place, len(left))] -= length - 1
+    if min(left) < 0:
+        message = f"sliding_window_view: windows of shape {lengths} do not fit into {shape(x)}."
+        raise ValueError(with_location(message))
+    return _c.zeros((*left, *lengths), getattr(x, "dtype", None), "")
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Coordinate grids of one-dimensional tensors."""
+    bool(copy)  # no tensor shares memory, but what has no truth is refused
     if not sparse or indexing not in ("xy", "ij"):
         return tuple(_c.meshgrid(xi, indexing))
     lines = [ravel(x) for x in xi]

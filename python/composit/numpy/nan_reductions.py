@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
-from composit._core import LazyTensor
+from composit import _core, _mismatch
+from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments, _casting
+from composit.numpy._ufunc import the_output as _the_output
 from composit.numpy._ufunc import write_out
-from composit.numpy.reductions import _ddof, _mask
+from composit.numpy.creation import asarray
+from composit.numpy.reductions import (
+    _ddof,
+    _divided_into,
+    _is_complex_of_real,
+    _mask,
+    _running_dtype,
+    _variance,
+)  # fmt: skip
 
 _c = _core.numpy
 
@@ -17,7 +27,9 @@ def nansum(
     initial: Any = None, where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Sum over axes, NaN as 0."""
-    return write_out("add", _c.nansum(a, axis, dtype, keepdims, initial, _mask(where)), out)
+    dtype = _running_dtype(a, dtype, out)
+    result = _c.nansum(a, axis, dtype, keepdims, initial, _mask(where))
+    return write_out("add", result, out, "unsafe")
 
 
 def nanprod(
@@ -25,7 +37,9 @@ def nanprod(
     initial: Any = None, where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Product over axes, NaN as 1."""
-    return write_out("multiply", _c.nanprod(a, axis, dtype, keepdims, initial, _mask(where)), out)
+    dtype = _running_dtype(a, dtype, out)
+    result = _c.nanprod(a, axis, dtype, keepdims, initial, _mask(where))
+    return write_out("multiply", result, out, "unsafe")
 
 
 def nanmax(
@@ -33,7 +47,8 @@ def nanmax(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Maximum of what is not NaN; NaN where there is nothing else."""
-    return write_out("fmax", _c.nanmax(a, axis, keepdims, initial, _mask(where)), out)
+    result = _c.nanmax(a, axis, keepdims, initial, _mask(where))
+    return write_out("fmax", result, out, "unsafe")
 
 
 def nanmin(
@@ -41,7 +56,8 @@ def nanmin(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Minimum of what is not NaN; NaN where there is nothing else."""
-    return write_out("fmin", _c.nanmin(a, axis, keepdims, initial, _mask(where)), out)
+    result = _c.nanmin(a, axis, keepdims, initial, _mask(where))
+    return write_out("fmin", result, out, "unsafe")
 
 
 def nanmean(
@@ -49,7 +65,19 @@ def nanmean(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Arithmetic mean of what is not NaN."""
-    return write_out("nanmean", _c.nanmean(a, axis, dtype, keepdims, _mask(where)), out)
+    _check_inexact_output("nanmean", a, out)
+    return _divided_into("nanmean", _c.nanmean(a, axis, dtype, keepdims, _mask(where)), out)
+
+
+def _check_inexact_output(function: str, a: Any, out: Any) -> None:
+    """That the mean of floats is not written into integers."""
+    if out is None or asarray(a).dtype.kind not in "fc":
+        return
+    if not hasattr(out, "dtype"):
+        raise AttributeError(_mismatch.wrong(out, "A tensor or ndarray"))
+    if out.dtype.kind not in "fc":
+        message = f"{function}: If a is inexact, then out must be inexact, not {out.dtype}."
+        raise TypeError(with_location(message))
 
 
 def nanvar(
@@ -58,7 +86,12 @@ def nanvar(
 ) -> LazyTensor:  # fmt: skip
     """Variance of what is not NaN, divided by its count - ddof."""
     ddof = _ddof("nanvar", ddof, correction)
-    return write_out("nanvar", _c.nanvar(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
+    _check_inexact_output("nanvar", a, out)
+    if _is_complex_of_real(a, dtype) and asarray(a).dtype.kind in "biu":
+        result = _variance("nanvar", a, axis, dtype, ddof, keepdims, where, mean)
+    else:
+        result = _c.nanvar(a, axis, dtype, ddof, keepdims, _mask(where), mean)
+    return _divided_into("nanvar", result, out)
 
 
 def nanstd(
@@ -67,26 +100,46 @@ def nanstd(
 ) -> LazyTensor:  # fmt: skip
     """Standard deviation of what is not NaN."""
     ddof = _ddof("nanstd", ddof, correction)
-    return write_out("nanstd", _c.nanstd(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
+    _check_inexact_output("nanstd", a, out)
+    if _is_complex_of_real(a, dtype) and asarray(a).dtype.kind in "biu":
+        variance = _variance("nanstd", a, axis, dtype, ddof, keepdims, where, mean)
+        return write_out("nanstd", _c.apply("sqrt", variance), out)
+    result = _c.nanstd(a, axis, dtype, ddof, keepdims, _mask(where), mean)
+    if getattr(_the_output(out), "dtype", result.dtype).kind in "fc":
+        return _divided_into("nanstd", result, out)
+    return write_out("nanstd", result, out)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
     """Position of the first maximum of what is not NaN; ValueError where all is NaN, for which
     floats are evaluated now."""
-    return write_out("nanargmax", _c.nanargmax(a, axis, keepdims), out)
+    _check_axes("nanargmax", a, axis)
+    result = _c.nanargmax(a, axis, keepdims)
+    _casting.check_buffer(result, out)
+    return write_out("nanargmax", result, out, "unsafe")
+
+
+def _check_axes(function: str, a: Any, axis: Any) -> None:
+    """What NumPy says of several axes of floats before it wants one."""
+    if isinstance(axis, (tuple, list)) and asarray(a).dtype.kind in "fc" and asarray(a).size:
+        _arguments.places_of(function, axis, asarray(a).ndim)
 
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
     """Position of the first minimum of what is not NaN; ValueError where all is NaN, for which
     floats are evaluated now."""
-    return write_out("nanargmin", _c.nanargmin(a, axis, keepdims), out)
+    _check_axes("nanargmin", a, axis)
+    result = _c.nanargmin(a, axis, keepdims)
+    _casting.check_buffer(result, out)
+    return write_out("nanargmin", result, out, "unsafe")
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> LazyTensor:
     """Running sum, NaN as 0."""
-    return write_out("add", _c.nancumsum(a, axis, dtype), out)
+    return write_out("add", _c.nancumsum(a, axis, _running_dtype(a, dtype, out)), out, "unsafe")
 
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> LazyTensor:
     """Running product, NaN as 1."""
-    return write_out("multiply", _c.nancumprod(a, axis, dtype), out)
+    result = _c.nancumprod(a, axis, _running_dtype(a, dtype, out))
+    return write_out("multiply", result, out, "unsafe")

@@ -58,14 +58,23 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> LazyTensor:
     return _c.polyint(p, _order("polyint", m), k)
 
 
+def _check_sequence(function: str, value: Any) -> None:
+    """That this is no number, of which a function of NumPy's that asks for sequences complains."""
+    if getattr(value, "ndim", None) == 0 or isinstance(value, (bool, int, float, complex)):
+        message = f"{function}: {value!r} is a number. A sequence is required."
+        raise TypeError(with_location(message))
+
+
 def poly(seq_of_zeros: Any) -> Any:
     """The polynomial with these zeros and a leading 1."""
+    _check_sequence("poly", seq_of_zeros)
     zeros = asarray(seq_of_zeros)
     return 1.0 if zeros.shape == (0,) else _c.poly(zeros)
 
 
 def roots(p: Any) -> LazyTensor:
     """The zeros of a polynomial: evaluates it now."""
+    _check_sequence("roots", p)
     return _c.roots(p)
 
 

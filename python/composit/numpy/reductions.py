@@ -7,9 +7,32 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.numpy import _casting
+from composit.numpy._ufunc import the_output as _the_output
 from composit.numpy._ufunc import write_out
+from composit.numpy.creation import asarray
 
 _c = _core.numpy
+
+
+def _running_dtype(a: Any, dtype: Any, out: Any) -> Any:
+    """The dtype in which sums and products are formed: with an `out` that which both have in
+    common, as in NumPy, and 64 bits for integers only without one."""
+    out = _the_output(out)
+    if dtype is not None or not hasattr(out, "dtype"):
+        return dtype
+    import numpy as np
+
+    return np.result_type(asarray(a).dtype, out.dtype)
+
+
+def _divided_into(function: str, result: LazyTensor, out: Any) -> Any:
+    """A mean or variance written into `out`, whatever its dtype: NumPy divides there. A quotient of
+    complex numbers has no imaginary part only if it is finite."""
+    dtype = getattr(_the_output(out), "dtype", None)
+    if dtype is not None and dtype.kind == "c" and result.dtype.kind != "c":
+        result = _c.apply("divide", _c.astype(result, dtype), 1)
+    return write_out(function, result, out, "unsafe")
 
 
 def _mask(where: Any) -> Any:
@@ -21,7 +44,8 @@ def sum(
     initial: Any = None, where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Sum over axes; narrow integers and bool are summed in 64 bits."""
-    return write_out("add", _c.sum(a, axis, dtype, keepdims, initial, _mask(where)), out)
+    dtype = _running_dtype(a, dtype, out)
+    return write_out("add", _c.sum(a, axis, dtype, keepdims, initial, _mask(where)), out, "unsafe")
 
 
 def prod(
@@ -29,7 +53,9 @@ def prod(
     initial: Any = None, where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Product over axes."""
-    return write_out("multiply", _c.prod(a, axis, dtype, keepdims, initial, _mask(where)), out)
+    dtype = _running_dtype(a, dtype, out)
+    result = _c.prod(a, axis, dtype, keepdims, initial, _mask(where))
+    return write_out("multiply", result, out, "unsafe")
 
 
 def max(
@@ -37,7 +63,8 @@ def max(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Maximum over axes; NaN wins."""
-    return write_out("maximum", _c.max(a, axis, keepdims, initial, _mask(where)), out)
+    result = _c.max(a, axis, keepdims, initial, _mask(where))
+    return write_out("maximum", result, out, "unsafe")
 
 
 def min(
@@ -45,7 +72,8 @@ def min(
     where: Any = True,
 ) -> LazyTensor:  # fmt: skip
     """Minimum over axes; NaN wins."""
-    return write_out("minimum", _c.min(a, axis, keepdims, initial, _mask(where)), out)
+    result = _c.min(a, axis, keepdims, initial, _mask(where))
+    return write_out("minimum", result, out, "unsafe")
 
 
 amax = max
@@ -54,7 +82,12 @@ amin = min
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> LazyTensor:
     """Maximum minus minimum."""
-    return write_out("ptp", _c.ptp(a, axis, keepdims), out)
+    result = _c.ptp(a, axis, keepdims)
+    target = getattr(_the_output(out), "dtype", None)
+    if target is not None and asarray(a).dtype.kind not in "fc":
+        # The minimum is subtracted from the maximum in out.
+        _casting.check_difference(asarray(a).dtype, target)
+    return write_out("ptp", result, out)
 
 
 def mean(
@@ -63,7 +96,7 @@ def mean(
 ) -> LazyTensor:  # fmt: skip
     """Arithmetic mean over axes."""
     _warn_of_few("Mean of empty slice", a, axis, 0, where)
-    return write_out("mean", _c.mean(a, axis, dtype, keepdims, _mask(where)), out)
+    return _divided_into("mean", _c.mean(a, axis, dtype, keepdims, _mask(where)), out)
 
 
 def _warn_of_few(message: str, a: Any, axis: Any, ddof: float, where: Any) -> None:
@@ -96,7 +129,8 @@ def var(
     """Variance over axes, divided by n - ddof."""
     ddof = _ddof("var", ddof, correction)
     _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
-    return write_out("var", _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
+    result = _variance("var", a, axis, dtype, ddof, keepdims, where, mean)
+    return _divided_into("var", result, out)
 
 
 def std(
@@ -106,7 +140,39 @@ def std(
     """Standard deviation over axes."""
     ddof = _ddof("std", ddof, correction)
     _warn_of_few("Degrees of freedom <= 0 for slice", a, axis, ddof, where)
-    return write_out("std", _c.std(a, axis, dtype, ddof, keepdims, _mask(where), mean), out)
+    if _is_complex_of_real(a, dtype):
+        result = _variance("std", a, axis, dtype, ddof, keepdims, where, mean)
+        return write_out("std", _c.apply("sqrt", result), out)
+    result = _c.std(a, axis, dtype, ddof, keepdims, _mask(where), mean)
+    target = getattr(_the_output(out), "dtype", result.dtype)
+    if target.kind in "fc":
+        return _divided_into("std", result, out)
+    return write_out("std", result, out)
+
+
+def _is_complex_of_real(a: Any, dtype: Any) -> bool:
+    return (
+        dtype is not None
+        and _core.dtype_of(dtype).kind == "c"
+        and getattr(a, "dtype", None) is not None
+        and a.dtype.kind != "c"
+    )
+
+
+def _variance(
+    function: str, a: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool, where: Any, mean: Any
+) -> LazyTensor:
+    """var; of real numbers in a complex dtype it is complex, the sum of squares as they are."""
+    if not _is_complex_of_real(a, dtype):
+        return _c.var(a, axis, dtype, ddof, keepdims, _mask(where), mean)
+    wide = _c.astype(a, dtype)
+    centre = _c.mean(wide, axis, None, True, _mask(where)) if mean is None else mean
+    away = _c.apply("subtract", wide, centre)
+    total = _c.sum(_c.apply("square", away), axis, None, keepdims, None, _mask(where))
+    ones = _c.ones(wide.shape, float, "")
+    count = _c.sum(ones, axis, None, keepdims, None, _mask(where))
+    freedom = _c.apply("maximum", _c.apply("subtract", count, ddof), 0)
+    return _c.apply("divide", total, freedom)
 
 
 def average(
@@ -114,6 +180,8 @@ def average(
 ) -> Any:
     """Weighted mean; with `returned`, also the sum of the weights."""
     result = _c.average(a, axis, weights, keepdims)
+    if weights is None and result.size == 0:
+        raise ZeroDivisionError(with_location("average: division by zero: there are no averages."))
     if not returned:
         return result
     from composit.numpy import asarray, broadcast_to, ndim, ones_like, reshape
@@ -131,26 +199,30 @@ def average(
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
     """Position of the first maximum."""
-    return write_out("argmax", _c.argmax(a, axis, keepdims), out)
+    result = _c.argmax(a, axis, keepdims)
+    _casting.check_buffer(result, out)
+    return write_out("argmax", result, out, "unsafe")
 
 
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> LazyTensor:
     """Position of the first minimum."""
-    return write_out("argmin", _c.argmin(a, axis, keepdims), out)
+    result = _c.argmin(a, axis, keepdims)
+    _casting.check_buffer(result, out)
+    return write_out("argmin", result, out, "unsafe")
 
 
 def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> LazyTensor:
     """Whether any element is not zero."""
-    return write_out("any", _c.any(a, axis, keepdims, _mask(where)), out)
+    return write_out("any", _c.any(a, axis, keepdims, _mask(where)), out, "unsafe")
 
 
 def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> LazyTensor:
     """Whether all elements are not zero."""
-    return write_out("all", _c.all(a, axis, keepdims, _mask(where)), out)
+    return write_out("all", _c.all(a, axis, keepdims, _mask(where)), out, "unsafe")
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> LazyTensor:
@@ -160,9 +232,9 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> LazyTe
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> LazyTensor:
     """Running sum."""
-    return write_out("add", _c.cumsum(a, axis, dtype), out)
+    return write_out("add", _c.cumsum(a, axis, _running_dtype(a, dtype, out)), out, "unsafe")
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> LazyTensor:
     """Running product."""
-    return write_out("multiply", _c.cumprod(a, axis, dtype), out)
+    return write_out("multiply", _c.cumprod(a, axis, _running_dtype(a, dtype, out)), out, "unsafe")

@@ -6,6 +6,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments, _casting
 from composit.numpy._ufunc import write_out
 from composit.numpy.creation import asarray
 
@@ -69,7 +70,11 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> La
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
     """The element of choices[a[i]] at each position i."""
-    return write_out("choose", _c.choose(a, choices, mode), out, casting="unsafe")
+    result = _c.choose(a, choices, mode)
+    if hasattr(out, "shape") and out.shape != result.shape:
+        message = f"choose: invalid shape for output array: {out.shape}."
+        raise TypeError(with_location(f"{message} {result.shape} is required."))
+    return write_out("choose", result, out, casting="unsafe")
 
 
 def extract(condition: Any, arr: Any) -> LazyTensor:
@@ -79,16 +84,28 @@ def extract(condition: Any, arr: Any) -> LazyTensor:
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> LazyTensor:
     """The slices of `a` at which the condition holds: evaluates the condition now."""
-    return write_out("compress", _c.compress(condition, a, axis), out)
+    result = _c.compress(condition, a, axis)
+    _casting.check_buffer(result, out)
+    return write_out("compress", result, out, casting="unsafe")
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> LazyTensor:
-    """Without the zeros at the front and back: evaluates filt now."""
-    return _c.trim_zeros(filt, trim, axis)
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """Without the zeros at the front and back: evaluates filt now. Of a list or tuple a part."""
+    kept = _c.trim_zeros(filt, trim, axis)
+    if not isinstance(filt, (list, tuple)) or kept.ndim != 1:
+        return kept
+    places = _c.flatnonzero(filt).evaluated()
+    first = int(places[0]) if places.size and "f" in trim.lower() else 0
+    return filt[first : first + kept.size]
 
 
 def _places(function: str, obj: Any) -> Any:
-    """obj, which is no array of floats."""
+    """obj, which is no array of floats, no float and no text."""
+    if function == "insert" and isinstance(obj, (float, complex)):
+        raise TypeError(_mismatch.wrong(obj, "An integer, a slice, a mask or several integers"))
+    if isinstance(obj, (str, float, complex)):
+        message = f"{function}: arrays used as indices must be of integer (or boolean) type"
+        raise IndexError(with_location(f"{message}, not {obj!r}."))
     if getattr(obj, "dtype", None) is not None and obj.dtype.kind in "fc":
         message = f"{function}: arrays used as indices must be of integer (or boolean) type"
         raise IndexError(with_location(f"{message}, not {obj.dtype}."))
@@ -113,4 +130,5 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> LazyTensor:
     """func(a, axis) for one axis after another."""
+    _arguments.check_array(a)
     return _c.apply_over_axes(_function(func), a, axes)

@@ -7,8 +7,32 @@ from typing import NamedTuple as _NamedTuple
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.numpy import _arguments
+from composit.numpy.creation import asarray
 
 _c = _core.numpy
+
+
+def _only_axis(axis: Any, ar: Any) -> Any:
+    """The complaints of moveaxis about several axes; one in a tuple stays what unique refuses."""
+    ndim = asarray(ar).ndim
+    if ndim == 0:
+        import numpy as np
+
+        raise np.exceptions.AxisError(
+            with_location(f"unique: axis {axis} is out of bounds for an array of 0 dimensions.")
+        )
+    if ndim > 1:
+        _arguments.moved_axis("unique", axis, ndim)
+    return axis
+
+
+def _first_nan(values: LazyTensor, given: LazyTensor) -> LazyTensor:
+    """The values with the NaN that is given first: which parts of it are NaN shows."""
+    if not given.size:
+        return values
+    first = _c.take(given, _c.argmax(_c.apply("isnan", given), None, False), None, "raise")
+    return _c.apply("where", _c.apply("isnan", values), first, values)
 
 
 def unique(
@@ -18,12 +42,16 @@ def unique(
 ) -> Any:  # fmt: skip
     """The elements (slices along an axis) without repetition, ascending; where each occurs first,
     which one each element is, and how often each occurs."""
+    if isinstance(axis, (tuple, list)):
+        axis = _only_axis(axis, ar)
     if axis is not None and not hasattr(axis, "__index__"):
         name = type(axis).__name__
         raise TypeError(with_location(f"unique: integer argument expected, got {name}: axis."))
     values, indices, inverse, counts = _c.unique(ar, axis, equal_nan)
     wanted = ((indices, return_index), (inverse, return_inverse), (counts, return_counts))
     more = [result for result, is_wanted in wanted if is_wanted]
+    if values.dtype.kind == "c" and equal_nan and axis is None and not more:
+        values = _first_nan(values, _c.ravel(ar))
     return (values, *more) if more else values
 
 

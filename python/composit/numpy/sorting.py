@@ -103,4 +103,4 @@ def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> LazyTensor:
     """The middle value over axes, or the mean of both middle ones; NaN where there is one."""
-    return write_out("median", _c.median(a, axis, keepdims), out)
+    return write_out("median", _c.median(a, axis, keepdims), out, "unsafe")

@@ -43,7 +43,7 @@ def nanquantile(
 ) -> LazyTensor:  # fmt: skip
     """quantile of what is not NaN; NaN where nothing is."""
     result = _c.nanquantile(a, q, axis, _method(method), keepdims, weights)
-    return write_out("nanquantile", result, out, widens=True)
+    return write_out("nanquantile", result, out, "unsafe", widens=True)
 
 
 def nanpercentile(
@@ -52,14 +52,14 @@ def nanpercentile(
 ) -> LazyTensor:  # fmt: skip
     """percentile of what is not NaN; NaN where nothing is."""
     result = _c.nanpercentile(a, q, axis, _method(method), keepdims, weights)
-    return write_out("nanpercentile", result, out, widens=True)
+    return write_out("nanpercentile", result, out, "unsafe", widens=True)
 
 
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> LazyTensor:
     """The middle of what is not NaN, or the mean of both middle ones; NaN where nothing is."""
-    return write_out("nanmedian", _c.nanmedian(a, axis, keepdims), out)
+    return write_out("nanmedian", _c.nanmedian(a, axis, keepdims), out, "unsafe", widens=True)
 
 
 def _check_inexact(function: str, dtype: Any) -> None:
@@ -179,8 +179,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> LazyTensor:
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> LazyTensor:
     """How often each integer from 0 to the largest occurs, or the sum of its weights: evaluates x
     now."""
-    if isinstance(x, (list, tuple)) and len(x) == 0:
-        x = _c.zeros((0,), int)
+    if isinstance(x, (list, tuple)):
+        found = asarray(x)
+        x = _c.astype(found, int) if found.dtype.kind == "f" else found
     return _c.bincount(x, weights, _core.integer(minlength))
 
 

@@ -10,24 +10,31 @@ from composit._core import LazyTensor
 _c = _core.numpy
 
 
+def _window(name: str, count: Any) -> LazyTensor:
+    """A window; complex counts up to 1 are taken, as NumPy's, which orders them by their parts."""
+    if isinstance(count, complex) and (count.real, count.imag) <= (1, 0):
+        return _c.ones((int(count == 1),), complex, "")
+    return getattr(_c, name)(count)
+
+
 def bartlett(M: float) -> LazyTensor:
     """A triangle of M points that is 0 at its ends."""
-    return _c.bartlett(M)
+    return _window("bartlett", M)
 
 
 def blackman(M: float) -> LazyTensor:
     """Blackman's window of M points."""
-    return _c.blackman(M)
+    return _window("blackman", M)
 
 
 def hamming(M: float) -> LazyTensor:
     """Hamming's window of M points."""
-    return _c.hamming(M)
+    return _window("hamming", M)
 
 
 def hanning(M: float) -> LazyTensor:
     """Hann's window of M points."""
-    return _c.hanning(M)
+    return _window("hanning", M)
 
 
 def kaiser(M: float, beta: float) -> LazyTensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor
+from composit.numpy import _arguments
 
 _c = _core.numpy
 
@@ -36,7 +37,9 @@ def _listed(value: Any, dtype: Any) -> Any:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """take_along_axis's elements replaced by values."""
-    _write(arr, _c.put_along_axis(_target(arr), indices, values, axis))
+    target = _target(arr)
+    _arguments.check_array(indices)
+    _write(target, _c.put_along_axis(target, indices, values, axis))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:

@@ -1,6 +1,7 @@
 """divmod, frexp and modf: two results, and what ufuncs of NumPy take with them."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -81,3 +82,20 @@ def test_elements_that_where_leaves_out_are_zero():
 def test_they_are_pickled_by_name():
     assert pickle.loads(pickle.dumps(cnp.frexp)) is cnp.frexp
     assert (cnp.frexp.nin, cnp.frexp.nout, cnp.divmod.nargs) == (1, 2, 4)
+
+
+def test_gaps_of_where_are_warned_of_as_numpy_does():
+    mask = np.array([True, False, True])
+    for module in (np, cnp):
+        x = module.asarray([1.0, 2.0, 3.0])
+        for call in (
+            lambda m=module, x=x: m.add(x, 1, where=mask),
+            lambda m=module, x=x: m.divmod(x, 2, where=mask),
+            lambda m=module, x=x: m.add(x, 1, None, where=mask),
+        ):
+            with pytest.warns(UserWarning, match="'where' used without 'out'"):
+                call()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            module.add(x, 1, where=mask, out=None)
+            module.add(x, 1, where=mask, out=module.zeros(3))

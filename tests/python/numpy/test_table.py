@@ -67,8 +67,8 @@ FUNCTIONS = [
     and not isinstance(getattr(np, name), np.ufunc)
     and not name.startswith("_")
 ]
-# Names of our own that NumPy's signatures do not have.
-EXTRA = {"name", "dtype", "order", "casting", "kwargs"}
+# Names that NumPy's signatures do not have: our own, and `start`, which arange takes all the same.
+EXTRA = {"name", "dtype", "order", "casting", "kwargs", "start"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

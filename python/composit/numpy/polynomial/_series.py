@@ -22,6 +22,14 @@ def _integer(function: str, value: Any, what: str) -> int:
         raise TypeError(with_location(message)) from None
 
 
+def _check_numbers(function: str, c: Any) -> None:
+    from composit.numpy.creation import asarray
+
+    if asarray(c).dtype == bool:
+        message = f"{function}: Coefficient arrays have no common type: c is bool."
+        raise ValueError(with_location(f"{message} Numbers are required."))
+
+
 def functions(basis: Any, prefix: str) -> dict[str, Any]:
     """Those of one basis, by NumPy's names."""
 
@@ -67,10 +75,12 @@ def functions(basis: Any, prefix: str) -> dict[str, Any]:
 
     def companion(c: Any) -> LazyTensor:
         """The matrix whose eigenvalues are the zeros: evaluates c now."""
+        _check_numbers(f"{prefix}companion", c)
         return _c.companion(basis, c)
 
     def roots(c: Any) -> LazyTensor:
         """The zeros, in order: evaluates c now."""
+        _check_numbers(f"{prefix}roots", c)
         return _c.roots(basis, c)
 
     def fit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None) -> Any:
