@@ -33,14 +33,18 @@ class Row:
     without: tuple[str, ...] = ()
     of_tensors: bool = True
     note: str = ""
+    # What has no name in the namespace: the function that a namespace, numpy or composit.numpy,
+    # gives. Of those `calls` are all that is tried, but for a method's `parameters`.
+    of: Callable[[Any], Callable] | None = None
+    parameters: tuple[str, ...] = ()
 
     @cached_property
     def theirs(self) -> Callable:
-        return find(np, self.name)
+        return self.of(np) if self.of else find(np, self.name)
 
     @cached_property
     def ours(self) -> Callable:
-        return find(cnp, self.name)
+        return self.of(cnp) if self.of else find(cnp, self.name)
 
     def some(self, count: int) -> list[Call]:
         """So many of the calls, from all parts of the list."""
@@ -208,6 +212,8 @@ def parameters(function: Callable) -> dict[str, inspect.Parameter]:
 
 def optional(row: Row) -> list[str]:
     """Names of parameters that a call may leave out."""
+    if row.of:
+        return list(row.parameters)
     if isinstance(row.theirs, np.ufunc):
         return list(UFUNC)
     return [
@@ -245,7 +251,7 @@ def with_options(row: Row) -> Iterator[Case]:
 def with_outputs(row: Row) -> Iterator[Case]:
     """Outputs that fit, of a wider and a narrower dtype, of another shape, and of another kind."""
     has_one = isinstance(row.theirs, np.ufunc) and row.theirs.nout == 1
-    if not has_one and "out" not in parameters(row.theirs):
+    if not has_one and "out" not in (row.parameters if row.of else parameters(row.theirs)):
         return
     for arguments, keywords in row.some(4):
         made = judge.outcome_of(row.theirs, tuple(map(judge.numpys, arguments)), keywords)
@@ -275,7 +281,7 @@ def filled(ufunc: np.ufunc) -> Callable:
 
 def in_other_words(row: Row) -> Iterator[Case]:
     """Arguments by keyword, as lists, as views and as ndarrays; NumPy's function of tensors."""
-    names = list(parameters(row.theirs))
+    names = [] if row.of else list(parameters(row.theirs))
     for arguments, keywords in row.some(5):
         for given in range(len(arguments) if names and len(names) >= len(arguments) else 0):
             by_name = {**dict(zip(names[given:], arguments[given:])), **keywords}
@@ -299,6 +305,8 @@ def in_other_words(row: Row) -> Iterator[Case]:
 
 def wrongly(row: Row) -> Iterator[Case]:
     """Too few and too many arguments, and a keyword that does not exist."""
+    if row.of:
+        return
     yield Case(row, "mistakes", (), {}, row.theirs, row.ours)
     for arguments, keywords in row.some(2):
         if len(arguments) > 1:

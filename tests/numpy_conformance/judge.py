@@ -123,7 +123,8 @@ def difference(ours, theirs, scale, values=True):
     if not isinstance(theirs, (np.ndarray, np.generic)):
         if isinstance(ours, np.ndarray) and not isinstance(theirs, (type, str, np.dtype)):
             return difference(ours, np.asarray(theirs), scale, values)
-        if ours is not theirs and not (type(ours) is type(theirs) and ours == theirs):
+        are_nan = ours != ours and theirs != theirs
+        if ours is not theirs and not (type(ours) is type(theirs) and (ours == theirs or are_nan)):
             raise Deviation("returns another value")
         return 0.0
     if not isinstance(ours, (np.ndarray, np.generic)):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy_conformance import page
 from numpy_conformance.judge import Deviation, judge
+from numpy_conformance.reasons import reason_for
 
 import numpy_names
 
@@ -14,10 +15,20 @@ ROWS = page.rows()
 LINES = page.lines_of(PAGE.read_text())
 
 
+# Rows of what is no function of those modules: methods, operators, series, generators.
+WIDER = ("ndarray.", "operator.", "polynomial.", "lib.", "random.")
+
+
+def is_wider(name):
+    holder = getattr(np, name.partition(".")[0], None)
+    return name.startswith(WIDER) or ("." in name and isinstance(holder, np.ufunc))
+
+
 def test_every_function_has_a_line():
     meant = {name for module in numpy_names.MODULES for name in numpy_names.public(module)}
-    assert {row.name for row in ROWS} == meant == set(LINES)
-    assert len(ROWS) == len(meant)
+    assert {row.name for row in ROWS if not is_wider(row.name)} == meant
+    assert {row.name for row in ROWS} == set(LINES)
+    assert len(ROWS) == len(LINES)
     assert f"NumPy {np.__version__}" in PAGE.read_text().partition("\n")[0]
 
 
@@ -28,6 +39,7 @@ def test_a_line(row):
     # Instruction sets that the page was not made with may round otherwise.
     assert outcome.within <= 2 * line.within
     for kind, calls in outcome.deviations.items():
+        assert reason_for(row.name, kind), f"{kind}: {calls}"
         assert len(calls) <= line.kinds.get(kind, 0), f"{kind}: {calls}"
 
 
