@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from fuzz import exported
 from fuzz.graphs import GENE, Graph, decode
+from fuzz.steps import USUAL, Palette
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
@@ -69,7 +70,9 @@ class Report:
                 f"{self.compared_bits} bits compared, {self.differing_bits} differ")  # fmt: skip
 
 
-def draw_graphs(count: int, nodes: int, number: int, *, least: int = 1) -> list[Graph]:
+def draw_graphs(
+    count: int, nodes: int, number: int, *, least: int = 1, palette: Palette = USUAL
+) -> list[Graph]:
     """Graphs of `least` to `nodes` nodes, the same ones for the same number."""
     graphs: list[Graph] = []
 
@@ -84,7 +87,7 @@ def draw_graphs(count: int, nodes: int, number: int, *, least: int = 1) -> list[
     def collect(drawn: tuple[int, bytes]) -> None:
         size, code = drawn
         if len(graphs) < count and any(code):  # Hypothesis begins with zeros: one step many times
-            graph = decode(code, size)
+            graph = decode(code, size, palette)
             if len(graph.lines) >= least:
                 graphs.append(graph)
 
@@ -178,6 +181,9 @@ def differing_bits(a: np.ndarray, b: np.ndarray) -> int:
     """How many bits differ; NaN equals NaN, other types or shapes differ in all."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return 8 * max(a.nbytes, b.nbytes, 1)
+    if a.dtype.kind == "c":  # part by part
+        part = a.real.dtype
+        a, b = (np.ascontiguousarray(x).reshape(-1).view(part) for x in (a, b))
     both_nan = (a != a) & (b != b)
     word = f"u{a.dtype.itemsize}"
     x, y = np.ascontiguousarray(a).view(word), np.ascontiguousarray(b).view(word)

@@ -12,9 +12,7 @@ from fuzz.worker import THREADS
 
 import composit
 
-COMMAND = (
-    "c++ {} -std=c++17 -Wall -Wextra -Werror -include sets.hpp fuzzed*.cpp main.cpp -o program"
-)
+COMMAND = "{} {} -std=c++17 -Wall -Wextra -Werror -include sets.hpp fuzzed*.cpp main.cpp -o program"
 # A project holds its kernels for each instruction set; FUZZ_SET names the best one to admit, so
 # that one program runs them all. (A macro's own name in its text is not replaced again.)
 SETS = """#pragma once
@@ -63,20 +61,28 @@ FUNCTIONS    return in && out.flush() ? 0 : 1;
 
 
 def type_name(dtype: Any) -> str:
-    names = {"float32": "float", "float64": "double", "bool": "bool"}
+    names = {
+        "float32": "float", "float64": "double", "bool": "bool", "complex64": "float",
+        "complex128": "double", "float16": "std::uint16_t", "bfloat16": "std::uint16_t",
+    }  # fmt: skip
     return names.get(dtype.name, f"std::{dtype.name}_t")
+
+
+def count(array: Any) -> int:
+    """How many numbers of its type an array is: complex ones are pairs."""
+    return array.size * (2 if array.dtype.kind == "c" else 1)
 
 
 def call(number: int, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> str:
     lines, names = [], []
     for i, array in enumerate(inputs):
         names.append(f"in_{i}.get()")
-        lines.append(f"const auto in_{i} = read<{type_name(array.dtype)}>(in, {array.size});")
+        lines.append(f"const auto in_{i} = read<{type_name(array.dtype)}>(in, {count(array)});")
     for i, array in enumerate(outputs):
         names.append(f"out_{i}.get()")
-        lines.append(f"const auto out_{i} = make<{type_name(array.dtype)}>({array.size});")
+        lines.append(f"const auto out_{i} = make<{type_name(array.dtype)}>({count(array)});")
     lines.append(f"fuzzed::g{number}({', '.join(names)}, threads);")
-    lines += [f"write(out, out_{i}, {array.size});" for i, array in enumerate(outputs)]
+    lines += [f"write(out, out_{i}, {count(array)});" for i, array in enumerate(outputs)]
     return "".join(f"    {line}\n" for line in ["{", *[f"    {line}" for line in lines], "}"])
 
 
@@ -86,6 +92,7 @@ def run(
     folder: Path,
     sets: list[str],
     optimised: str = "-O2",
+    compiler: str = "c++",
 ) -> dict[str, list[list[np.ndarray]]]:
     """The results by thread count and instruction set; `shapes` are arrays like the results."""
     folder.mkdir(parents=True)
@@ -99,7 +106,7 @@ def run(
     composit.export(folder, "fuzzed", functions, MAIN.replace("FUNCTIONS", "".join(calls)))
     assert "__builtin_cpu_supports(" in (folder / "fuzzed.cpp").read_text()
     (folder / "sets.hpp").write_text(SETS)
-    shell(folder, COMMAND.format(optimised))
+    shell(folder, COMMAND.format(compiler, optimised))
     arrays = [array for graph in graphs for array in graph.inputs.values()]
     (folder / "inputs").write_bytes(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays))
     results = {}

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from fuzz.steps import STEPS
+from fuzz.steps import USUAL, Palette
 
 import composit
 from composit import _core, errors, nn
 from composit import numpy as cnp
 
 GENE = 10
-DTYPES = ("float32", "float64", "float32", "float64", "float32", "int32", "int64", "bool",
-          "int8", "uint8", "float64", "uint32", "uint64", "int16", "uint16", "float32")  # fmt: skip
 SMALL = [(3, 4), (2, 3, 4), (4,), (), (37,), (5, 7), (1, 4), (2, 3, 6, 5), (12, 12), (300,), (0, 3)]
 LARGE = [(150, 200), (40000,), (200, 150), (16, 3, 28, 30), (5000, 3), (200,), (1, 150), (20, 2048)]
 REFUSALS = (TypeError, ValueError, IndexError, OverflowError, errors.NotSupported)
@@ -48,7 +46,8 @@ class Graph:
 class Writer:
     """Writes one graph; steps ask it for operands and numbers."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, palette: Palette = USUAL) -> None:
+        self.palette = palette
         self.is_large = len(code) > 0 and code[0] % 5 == 4
         self.limit = 60_000 if self.is_large else 3_000
         self.values: dict[str, Any] = {}
@@ -99,14 +98,15 @@ class Writer:
         for i in range(2 + code[1] % 4):
             place, kind = code[2 + 2 * i], code[3 + 2 * i]
             name = f"x{i}"
-            dtype = "float32" if i == 0 and kind < 128 else DTYPES[kind % len(DTYPES)]
+            dtypes = self.palette.inputs
+            dtype = dtypes[0] if i == 0 and kind < 128 else dtypes[kind % len(dtypes)]
             self.kept[name] = values(dtype, sizes[place % len(sizes)], seed=place * 256 + kind)
             self.values[name] = cnp.asarray(self.kept[name])
 
     def add(self, gene: bytes) -> None:
         self.gene, self.at = gene, 0
         try:
-            expression = STEPS[gene[0] % len(STEPS)](self)
+            expression = self.palette.steps[gene[0] % len(self.palette.steps)](self)
             tensor = eval(expression, NAMES, self.values)
         except REFUSALS:
             return
@@ -117,7 +117,11 @@ class Writer:
         self.lines.append((name, expression))
 
     def is_kept(self, tensor: Any) -> bool:
-        return tensor.dtype.name in DTYPES and tensor.size <= self.limit and tensor.ndim <= 6
+        return (
+            tensor.dtype.name in self.palette.dtypes
+            and tensor.size <= self.limit
+            and tensor.ndim <= 6
+        )
 
     def graph(self) -> Graph:
         used = "\n".join(expression for _, expression in self.lines)
@@ -142,6 +146,11 @@ def values(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     """A third special values, the others ordinary ones."""
     draw = np.random.RandomState(seed)
     kind = np.dtype(dtype).kind
+    if kind == "c":
+        part = "float32" if dtype == "complex64" else "float64"
+        made = np.empty(shape, dtype)
+        made.real, made.imag = values(part, shape, seed), values(part, shape, seed + 1)
+        return made
     if kind == "b":
         return draw.random_sample(shape) < 0.5
     if kind in "iu":
@@ -161,10 +170,10 @@ def values(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     return np.where(draw.random_sample(shape) < 0.3, chosen, ordinary).astype(dtype)
 
 
-def decode(code: bytes, nodes: int | None = None) -> Graph:
+def decode(code: bytes, nodes: int | None = None, palette: Palette = USUAL) -> Graph:
     """The graph that these bytes mean, up to that many nodes of it; always the same one."""
     code = code.ljust(2 * GENE, b"\0")
-    writer = Writer(code)
+    writer = Writer(code, palette)
     writer.add_inputs(code)
     for at in range(2 * GENE, len(code) - GENE + 1, GENE):
         if len(writer.lines) == nodes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from composit import _core
@@ -33,13 +34,15 @@ def row(w: Any) -> str:
     operands = [first]
     for _ in range(chosen.arity - 1):
         is_scalar = w.number(8) == 0
-        operands.append(w.one_of(SCALARS) if is_scalar else w.fitting(w.tensor(first).shape))
+        operands.append(
+            w.one_of(w.palette.scalars) if is_scalar else w.fitting(w.tensor(first).shape)
+        )
     if w.number(2) and len(operands) > 1:
         operands.reverse()
     dtypes = [w.values[name].dtype for name in operands if name in w.values]
     if len(dtypes) == chosen.arity:
         computed, _ = chosen.types(dtypes)
-        if any(dtype.name not in SUPPORTED for dtype in computed):
+        if any(dtype.name not in w.palette.dtypes for dtype in computed):
             raise TypeError("half")
     elif any(dtype.kind != "f" for dtype in dtypes):
         operands = [f"cnp.astype({name}, 'float32')" if name in w.values else name
@@ -49,10 +52,15 @@ def row(w: Any) -> str:
     return f"cnp.{chosen.name}({', '.join(operands)})"
 
 
+def is_inexact(tensor: Any) -> bool:
+    """Whether it is a float, of 16 bits, too, or complex."""
+    return tensor.dtype.kind in "fc" or tensor.dtype.name == "bfloat16"
+
+
 def common(w: Any) -> str:
     """The functions that programs are mostly made of."""
-    a = w.floating()
-    b = w.any(lambda t: t.dtype.kind == "f" and _fits(t.shape, w.tensor(a).shape))
+    a = w.any(is_inexact)
+    b = w.any(lambda t: is_inexact(t) and _fits(t.shape, w.tensor(a).shape))
     name = w.one_of(("add", "multiply", "subtract", "divide", "maximum", "minimum"))
     return f"cnp.{name}({a}, {b})"
 
@@ -65,7 +73,7 @@ def where(w: Any) -> str:
     a = w.any()
     b, c = w.fitting(w.tensor(a).shape), w.fitting(w.tensor(a).shape)
     if w.number(3) == 0:
-        b = w.one_of(SCALARS)
+        b = w.one_of(w.palette.scalars)
     condition = w.one_of((f"{c} > 0", f"cnp.isnan({c} * 1.0)", f"{c} != {a}", c))
     return f"cnp.where({condition}, {a}, {b})"
 
@@ -75,7 +83,7 @@ def clip(w: Any) -> str:
 
 
 def astype(w: Any) -> str:
-    return f"cnp.astype({w.any()}, '{w.one_of(sorted(SUPPORTED))}')"
+    return f"cnp.astype({w.any()}, '{w.one_of(sorted(w.palette.dtypes))}')"
 
 
 def reduction(w: Any) -> str:
@@ -318,3 +326,52 @@ STEPS: list[Step] = [
     pool, reshape, reshape, permuted, permuted, joined, pad, sliced, sliced, gather, gather, along,
     scatter, written, network, network, gradient, made, drawn,
 ]  # fmt: skip
+
+
+def parts(w: Any) -> str:
+    """What is made of the parts of complex numbers, and back."""
+    x, y = w.any(is_inexact), w.any(is_inexact)
+    return w.one_of((
+        f"cnp.real({x})", f"cnp.imag({x})", f"cnp.conjugate({x})", f"cnp.abs({x})",
+        f"{x} + 1j * {y}", f"{x} * {x}", f"{x} @ cnp.conjugate({x}).T", f"cnp.angle({x})",
+        f"cnp.vdot({x}, {x})", f"cnp.isclose({x}, {y})", f"{x} == {y}", f"cnp.sort({x}, axis=None)",
+    ))  # fmt: skip
+
+
+def spectrum(w: Any) -> str:
+    """Transforms, whose results are complex, or come from such."""
+    x = w.any(lambda t: t.ndim > 0 and 0 < t.size < 2000 and t.dtype.name != "bfloat16")
+    axis = w.axis(x)
+    return w.one_of((
+        f"cnp.fft.fft({x}, axis={axis})", f"cnp.fft.ifft({x}, axis={axis})",
+        f"cnp.fft.fftn({x}, axes=({axis},))", f"cnp.fft.irfft({x}, axis={axis})",
+        f"cnp.fft.fftshift({x})",
+    ))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Palette:
+    """What graphs are drawn with: dtypes of values and of inputs, numbers, and steps."""
+
+    dtypes: frozenset[str]
+    inputs: tuple[str, ...]
+    scalars: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+USUAL = Palette(
+    frozenset(SUPPORTED),
+    ("float32", "float64", "float32", "float64", "float32", "int32", "int64", "bool", "int8",
+     "uint8", "float64", "uint32", "uint64", "int16", "uint16", "float32"),
+    SCALARS,
+    tuple(STEPS),
+)  # fmt: skip
+# Complex numbers and floats of 16 bits, beside the others.
+WIDE = Palette(
+    frozenset((*SUPPORTED, "float16", "bfloat16", "complex64", "complex128")),
+    ("complex64", "float16", "complex128", "float16", "complex64", "float32", "float64", "int32"),
+    (*SCALARS, "1j", "(0.5 - 2j)"),
+    (row, row, row, row, row, common, common, common, where, astype, astype, astype, reduction,
+     reduction, running, matmul, tensordot, product, reshape, permuted, joined, sliced, gather,
+     scatter, along, parts, parts, parts, spectrum),
+)  # fmt: skip
