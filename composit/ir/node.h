@@ -45,17 +45,21 @@ class ErrorHandling {
     // `remark`: not an error but a warning of its own, whose text is the operation's name.
     enum Kind : uint8_t { divide = 1, over = 2, under = 4, invalid = 8, remark = 16 };
 
-    explicit ErrorHandling(uint8_t reported) : reported_(reported) {}
+    explicit ErrorHandling(uint8_t reported, bool at_once = false)
+        : reported_(reported), at_once_(at_once) {}
     virtual ~ErrorHandling() = default;
     ErrorHandling(const ErrorHandling&) = delete;
     ErrorHandling& operator=(const ErrorHandling&) = delete;
 
     uint8_t reported() const { return reported_; }  // the kinds that are not ignored
+    // Whether the front door evaluates nodes when it makes them, so that errors come there.
+    bool at_once() const { return at_once_; }
     // That `kinds` of errors were met in `operation`. May throw: the evaluation fails with it.
     virtual void report(const std::string& operation, uint8_t kinds, Interned line) const = 0;
 
   private:
     uint8_t reported_;
+    bool at_once_;
 };
 
 class Tensor {

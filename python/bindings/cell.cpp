@@ -1,6 +1,7 @@
 // Cells, their views, and the table of live LazyTensor objects.
 #include "cell.h"
 
+#include "at_once.h"
 #include "composit/base/error.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
@@ -86,6 +87,11 @@ const Tensor& Cell::tensor() const {
     return tensor_;
 }
 
+void LazyTensor::replace(const Tensor& tensor) const {
+    if (is_wanted_at_once(tensor)) evaluate_at_once(tensor, *this);
+    cell->replace(tensor);
+}
+
 void Cell::replace(Tensor tensor) const {
     if (!origin()) {
         tensor_ = std::move(tensor);
@@ -114,6 +120,7 @@ void set_tensor_type(nb::handle type) { type_of_tensors = type.ptr(); }
 nb::handle tensor_type() { return type_of_tensors; }
 
 LazyTensor::~LazyTensor() {
+    if (known_node) forget_value(*this);
     if (key_node) live().remove(this);
 }
 
@@ -123,6 +130,7 @@ nb::object wrap(const Tensor& tensor) {
         return nb::borrow(found->self);
     nb::object object = make_object(Cell::make(tensor));
     enter(object, tensor);
+    if (is_wanted_at_once(tensor)) evaluate_at_once(tensor, *nb::inst_ptr<LazyTensor>(object));
     return object;
 }
 

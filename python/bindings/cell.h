@@ -68,12 +68,14 @@ struct LazyTensor {
     PyObject* self = nullptr;            // the object, for the table of live ones
     const ir::Node* key_node = nullptr;  // under which it stands there
     int key_index = 0;
+    mutable const ir::Node* known_node = nullptr;  // whose value at_once.cpp keeps for it
 
     explicit LazyTensor(Ref<Cell> held) : cell(std::move(held)) {}
     ~LazyTensor();
     LazyTensor(const LazyTensor&) = delete;
     LazyTensor& operator=(const LazyTensor&) = delete;
     const Tensor& tensor() const { return cell->tensor(); }
+    void replace(const Tensor& tensor) const;  // the cell's, and errors that are wanted at once
 };
 
 // The class LazyTensor, which bind_tensor makes.

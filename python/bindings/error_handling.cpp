@@ -26,8 +26,8 @@ constexpr std::array<const char*, 4> kind_names{"divide", "over", "under", "inva
 
 class PythonErrorHandling final : public ir::ErrorHandling {
   public:
-    PythonErrorHandling(uint8_t reported, const nb::object& settings)
-        : ErrorHandling(reported), settings_(settings.inc_ref().ptr()) {}
+    PythonErrorHandling(uint8_t reported, bool at_once, const nb::object& settings)
+        : ErrorHandling(reported, at_once), settings_(settings.inc_ref().ptr()) {}
 
     PyObject* settings() const { return settings_; }
 
@@ -52,12 +52,13 @@ const ir::ErrorHandling* handling_of(const nb::object& settings) {
     for (const PythonErrorHandling* each : known())
         if (settings.equal(nb::handle(each->settings()))) return each;
     uint8_t reported = ir::ErrorHandling::remark;  // Python's filters are asked, not errstate
+    bool raises = false;
     for (size_t i = 0; i < kind_names.size(); ++i) {
-        const nb::object answer = settings[kind_names[i]];
-        if (std::string(nb::str(answer).c_str()) != "ignore")
-            reported |= static_cast<uint8_t>(1 << i);
+        const std::string answer = nb::str(nb::object(settings[kind_names[i]])).c_str();
+        if (answer != "ignore") reported |= static_cast<uint8_t>(1 << i);
+        raises = raises || answer == "raise";
     }
-    known().push_back(new PythonErrorHandling(reported, settings));
+    known().push_back(new PythonErrorHandling(reported, raises, settings));
     return known().back();
 }
 

@@ -71,8 +71,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
                  if (!is_operand(other)) return not_implemented();
                  const auto& self = content_of<LazyTensor>(object);
                  const Tensor before = self.tensor();
-                 self.cell->replace(
-                     fitted(row, applied(row, before, tensor_from(other)), before.type()));
+                 self.replace(fitted(row, applied(row, before, tensor_from(other)), before.type()));
                  return nb::borrow(object);
              },
              nb::call_guard<Located>());
@@ -98,16 +97,22 @@ PyObject* made(const Make& make) noexcept {
     }
 }
 
-// One of a and b at least is a tensor.
 template <class Make>
-PyObject* made_of(PyObject* a, PyObject* b, const Make& make) noexcept {
+PyObject* made_if_operand(PyObject* other, const Make& make) noexcept {
     try {
-        if (!is_operand(is_tensor(a) ? b : a)) return not_implemented().release().ptr();
+        if (!is_operand(other)) return not_implemented().release().ptr();
     } catch (...) {
         set_python_error();
         return nullptr;
     }
-    return made([&] { return make(tensor_from(a), tensor_from(b)); });
+    return made(make);
+}
+
+// One of a and b at least is a tensor.
+template <class Make>
+PyObject* made_of(PyObject* a, PyObject* b, const Make& make) noexcept {
+    return made_if_operand(is_tensor(a) ? b : a,
+                           [&] { return make(tensor_from(a), tensor_from(b)); });
 }
 
 template <size_t number>
@@ -136,8 +141,10 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
         return found;
     }();
     const ir::scalar::RowRef& row = *rows[static_cast<size_t>(operation)];
-    return made_of(a, b,
-                   [&](const Tensor& x, const Tensor& y) { return numpy::apply_row(row, x, y); });
+    return made_if_operand(b, [&] {
+        const Tensor& x = content_of<LazyTensor>(a).tensor();  // Python asks its own class alone
+        return numpy::apply_row(row, x, comparand(b, x));
+    });
 }
 
 PyObject* negated(PyObject* a) {
@@ -175,7 +182,8 @@ void bind_operators(nb::module_& module) {
             comparison.python,
             [row = comparison.row](const LazyTensor& self, nb::handle other) {
                 if (!is_operand(other)) return not_implemented();
-                return wrap(numpy::apply(row, {self.tensor(), tensor_from(other)}));
+                const Tensor& x = self.tensor();
+                return wrap(numpy::apply(row, {x, comparand(other, x)}));
             },
             nb::call_guard<Located>());
     bind_unary(type, "__neg__", "negative");

@@ -10,20 +10,29 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 namespace composit::python {
 namespace {
 
 namespace scalar = ir::scalar;
 
+constexpr std::string_view comparisons[] = {"less",          "less_equal", "greater",
+                                            "greater_equal", "equal",      "not_equal"};
+
 // What Python's class Ufunc inherits.
 struct RowFunction {
     scalar::RowRef row;
     bool is_user_row;  // another one may take its name: it is looked up at each call
+    bool is_comparison;
 
     // By name: what the table holds, not the Python object that was given for it.
     explicit RowFunction(const scalar::Row& given)
-        : row(scalar::row(given.name)), is_user_row(scalar::is_user_row(*row)) {}
+        : row(scalar::row(given.name)),
+          is_user_row(scalar::is_user_row(*row)),
+          is_comparison(std::ranges::find(comparisons, given.name) != std::end(comparisons)) {}
 };
 
 bool is_plain(PyObject* object) {
@@ -35,8 +44,16 @@ nb::object applied(const RowFunction& function, PyObject* arguments) {
     const Located located;
     std::vector<Tensor> operands;
     operands.reserve(static_cast<size_t>(PyTuple_GET_SIZE(arguments)));
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
-        operands.push_back(tensor_from(PyTuple_GET_ITEM(arguments, i)));
+    PyObject* const* const items = &PyTuple_GET_ITEM(arguments, 0);
+    if (function.is_comparison && (is_tensor(items[0]) || is_tensor(items[1]))) {
+        const bool is_turned = !is_tensor(items[0]);
+        operands.push_back(tensor_from(items[is_turned]));
+        operands.push_back(comparand(items[!is_turned], operands[0]));
+        if (is_turned) std::swap(operands[0], operands[1]);
+    } else {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
+            operands.push_back(tensor_from(items[i]));
+    }
     return wrap(function.is_user_row
                     ? numpy::apply_row(scalar::row(function.row->name), std::move(operands))
                     : numpy::apply_row(function.row, std::move(operands)));

@@ -87,7 +87,7 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
     if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
-    self.cell->replace(written);
+    self.replace(written);
 }
 
 void bind_properties(nb::class_<LazyTensor>& type) {
@@ -175,7 +175,7 @@ void bind_tensor(nb::module_& module) {
                        tensor.shape(), ". Shape ", type.shape, " is required.");
             user_check<TypeError>(tensor.dtype() == type.dtype, "replaced: the tensor has dtype ",
                                   tensor.dtype(), ". Dtype ", type.dtype, " is required.");
-            self.cell->replace(tensor);
+            self.replace(tensor);
         },
         "Writes a tensor of the same shape and dtype over this one, as out= does.");
     type.def(

@@ -7,6 +7,8 @@
 #include "content.h"
 #include "location.h"
 
+#include <limits>
+
 namespace composit::python {
 
 bool is_operand(nb::handle value) {
@@ -47,6 +49,22 @@ ir::Tensor tensor_from(nb::handle value) {
             if (is_tensor(item))
                 return tensor_from(nb::module_::import_("composit.numpy").attr("stack")(value));
     return ir::constant(array_from(value));
+}
+
+ir::Tensor comparand(nb::handle object, const ir::Tensor& other) {
+    PyObject* value = object.ptr();
+    int overflow = 0;
+    if (PyLong_CheckExact(value)) PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow == 0) return tensor_from(value);
+    if (ir::is_inexact(other.dtype())) {
+        const double nearest = PyLong_AsDouble(value);
+        if (nearest == -1.0 && PyErr_Occurred()) throw nb::python_error();
+        return ir::weak_scalar(nearest);
+    }
+    PyLong_AsUnsignedLongLong(value);
+    if (!PyErr_Occurred()) return tensor_from(value);
+    PyErr_Clear();
+    return ir::weak_scalar(overflow * std::numeric_limits<double>::infinity());
 }
 
 int64_t integer_from(nb::handle value) {

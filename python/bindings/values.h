@@ -16,6 +16,9 @@ namespace nb = nanobind;
 // An ir::Tensor for an operand: LazyTensor; Python's bool, int and float as weak scalars; an object
 // with `lazy_tensor`; else what numpy.asarray makes of it, as a constant with the user's line.
 ir::Tensor tensor_from(nb::handle value);
+// The same for what a tensor is compared with, where integers of more than 64 bits lie beyond all
+// of any integer dtype, and are the nearest float beside floats.
+ir::Tensor comparand(nb::handle value, const ir::Tensor& other);
 // Whether a binary operator takes the value at all (else Python asks the other operand).
 bool is_operand(nb::handle value);
 
