@@ -58,8 +58,12 @@ Tensor total(std::string_view function, Combiner combiner, const Tensor& x, cons
     return errors_as(function, [&] {
         Tensor values = ops::astype(x, to);
         values = masked(function, values, where, is_sum ? 0.0 : 1.0);
+        // Among bools a sum is "or", a product "and".
+        const Combiner used = to != DType::boolean ? combiner
+                              : is_sum             ? Combiner::any
+                                                   : Combiner::all;
         const Tensor result =
-            ops::reduce(combiner, values, axis.of_reduction(function, x.rank()), keepdims);
+            ops::reduce(used, values, axis.of_reduction(function, x.rank()), keepdims);
         if (!initial) return result;
         check_integer_fits(function, initial, to);
         return apply(is_sum ? "add" : "multiply", {ops::astype(initial, to), result});
@@ -207,6 +211,10 @@ Tensor logical(std::string_view function, Combiner combiner, const Tensor& x, co
 
 Tensor running(std::string_view function, Combiner combiner, const Tensor& x,
                std::optional<int64_t> axis, std::optional<DType> dtype) {
+    if (dtype == DType::boolean)  // whether the counts, or products of 0 and 1, are something
+        return ops::astype(
+            running(function, combiner, ops::astype(x, DType::boolean), axis, DType::int64),
+            DType::boolean);
     const Tensor values = ops::astype(x, dtype ? *dtype : total_dtype(x.dtype()));
     if (!axis || is_axis_of_a_number(*axis, x.rank())) return ops::scan(combiner, ravel(values), 0);
     return ops::scan(combiner, values, normalize_axis(function, *axis, x.rank()));

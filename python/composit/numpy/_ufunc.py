@@ -10,7 +10,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.numpy import _casting, _folding
 from composit.numpy._folding import NoValue
-from composit.numpy._ufunc_types import Facts, in_signature
+from composit.numpy._ufunc_types import Facts, answers, in_signature
 
 _apply = _core.numpy.apply
 _apply_in = _core.numpy.apply_in
@@ -90,7 +90,7 @@ class Elementwise(Facts):
             raise TypeError(
                 with_location(
                     f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments "
-                    f"but {count} were given"
+                    f"but {count} {'was' if count == 1 else 'were'} given"
                 )
             )
         return operands[: self.nin], operands[self.nin :]
@@ -335,6 +335,8 @@ def _warn_of_gaps(has_output: bool) -> None:
 
 def _computed(row: Any, operands: tuple[Any, ...], dtype: Any, casting: str) -> LazyTensor:
     name = row.name
+    if dtype is not None and _core.dtype_of(dtype).kind == "b" and answers(name):
+        dtype = None  # that of the result, which it is
     if _casting.is_usual(casting):
         return _apply(name, *operands) if dtype is None else _apply_in(name, dtype, *operands)
     import numpy as np

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ def twin(name: str) -> Any:
     """NumPy's ufunc of that name; None where NumPy has none."""
     found = getattr(np, name, None)
     return found if isinstance(found, np.ufunc) else None
+
+
+@functools.cache
+def answers(name: str) -> bool:
+    """Whether the results are bools whatever the operands are, as those of comparisons."""
+    ufunc = twin(name)
+    return ufunc is not None and {loop[-1] for loop in ufunc.types} <= {"?", "O"}
 
 
 def given_dtype(operand: Any) -> Any:
