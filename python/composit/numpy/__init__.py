@@ -5,7 +5,7 @@ import typing as _typing
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.numpy import fft, lib, linalg, manipulation, polynomial, random
+from composit.numpy import fft, lib, linalg, manipulation, polynomial, random, scalar_kinds
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.array_api import __array_api_version__, __array_namespace_info__
 from composit.numpy.assembling import *
@@ -122,6 +122,8 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("composit.numpy.testing")
+    if name in scalar_kinds.NAMES:
+        return scalar_kinds.kind(name)
     import numpy as np
 
     value = getattr(np, name, None)
