@@ -63,16 +63,23 @@ def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> LazyTensor:
         raise _core.NotSupported(
             with_location(f"view: type={type!r} is not supported. Leave it out.")
         )
-    if dtype is None or _core.dtype_of(dtype) == self.dtype:
-        return self[...]
-    return _core.numpy.bits_of(self, dtype)
+    is_same = dtype is None or _core.dtype_of(dtype) == self.dtype
+    seen = self[...] if is_same else _core.numpy.bits_of(self, dtype)
+    # Tensors are of the machine's byte order: what bytes of the other one mean are other numbers.
+    is_turned = isinstance(dtype, (str, np.dtype)) and not np.dtype(dtype).isnative
+    return _turned(seen) if is_turned else seen
+
+
+def _turned(x: LazyTensor) -> LazyTensor:
+    """A view of the numbers that the bytes mean in the opposite order."""
+    size = x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1)
+    line = x.reshape(-1).view("uint8").reshape(-1, size)[:, ::-1].reshape(-1)
+    return line.view(x.dtype).reshape(x.shape)
 
 
 def _byteswap(self: LazyTensor, inplace: bool = False) -> LazyTensor:
     """The bytes of each number (of both parts of a complex one) in the opposite order."""
-    size = self.dtype.itemsize // (2 if self.dtype.kind == "c" else 1)
-    line = self.reshape(-1).view("uint8").reshape(-1, size)[:, ::-1].reshape(-1)
-    result = line.view(self.dtype).reshape(self.shape)
+    result = _turned(self)
     if inplace:
         self[...] = result
         return self

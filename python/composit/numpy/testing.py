@@ -49,24 +49,27 @@ for _name in _compared:
 
 
 def _made_of(function: Any) -> Any:
-    """The function, but what it returns is evaluated: some errors come then."""
+    """The function, but what it returns, and the tensors that it may have written, are evaluated:
+    some errors come then."""
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **options: Any) -> Any:
-        return _evaluated(function(*args, **options))
+        result = _evaluated(function(*args, **options))
+        _evaluated((getattr(function, "__self__", None), args, options))
+        return result
 
     return call
 
 
 def assert_raises(exception_class: Any, *args: Any, **options: Any) -> Any:
-    """numpy.testing.assert_raises; a function's result is evaluated."""
+    """numpy.testing.assert_raises; what a function returns or writes is evaluated."""
     __tracebackhide__ = True
     called = [_made_of(function) for function in args[:1] if callable(function)]
     return _testing.assert_raises(exception_class, *called, *args[len(called) :], **options)
 
 
 def assert_raises_regex(exception_class: Any, expected: Any, *args: Any, **options: Any) -> Any:
-    """numpy.testing.assert_raises_regex; a function's result is evaluated."""
+    """numpy.testing.assert_raises_regex; what a function returns or writes is evaluated."""
     __tracebackhide__ = True
     called = [_made_of(function) for function in args[:1] if callable(function)]
     rest = (*called, *args[len(called) :])

@@ -93,3 +93,24 @@ def test_writing_what_shows_a_tensor_writes_the_tensor(make):
     np.testing.assert_array_equal(y, [4, 4, 4])
     with pytest.raises(TypeError, match="does not have imaginary part to set"):
         y.imag = 1
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint32", "float64", "complex64", "bool", "int8"])
+@pytest.mark.parametrize("to", [">f8", ">u2", ">c8", "<i4", "=i2", ">i1"])
+def test_the_other_byte_order_is_other_numbers(dtype, to):
+    bits = np.random.default_rng(3).integers(0, 2 if dtype == "bool" else 256, 48, "uint8")
+    x = bits.view(dtype)
+    expected, ours = x.view(to), cnp.asarray(x).view(to)
+    native = np.dtype(to).newbyteorder("=")
+    assert_same_bits(cnp.evaluate(ours), expected.astype(native))
+    turned = x.view(x.dtype.newbyteorder()).byteswap()
+    ours = cnp.asarray(x).view(x.dtype.newbyteorder()).byteswap()
+    assert_same_bits(cnp.evaluate(ours), turned.astype(x.dtype))
+
+
+def test_writing_through_the_other_byte_order():
+    x = np.arange(4.0)
+    ours = cnp.asarray(x)
+    x.view(">f8")[1:3] = [5, -1]
+    ours.view(">f8")[1:3] = [5, -1]
+    assert_same_bits(cnp.evaluate(ours), x)

@@ -115,5 +115,8 @@ def test_numpys_assertions_take_tensors():
     assert cnp.testing.suppress_warnings is np.testing.suppress_warnings
     cnp.testing.assert_raises(ValueError, cnp.asarray([1, 2]).reshape, 3)
     cnp.testing.assert_raises(np.linalg.LinAlgError, cnp.linalg.inv, cnp.zeros((2, 2)))
+    outside = cnp.arange(3) + 3
+    cnp.testing.assert_raises(IndexError, cnp.zeros(3).__setitem__, outside, 0)
+    cnp.testing.assert_raises(IndexError, cnp.add.at, cnp.zeros(3), outside, 1)
     with cnp.testing.assert_raises_regex(ValueError, "cannot reshape"):
         cnp.asarray([1, 2]).reshape(3)
