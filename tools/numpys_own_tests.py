@@ -34,38 +34,53 @@ MODULES = (
     "fft/tests/test_helper.py",
     "fft/tests/test_pocketfft.py",
 )
-# What tests of array functions do not speak of, by name of class or function.
-NOT_MEANT = {
-    "files": r"IO\b|ToFile|FromFile|FromBuffer|Pickl|MemMap|Memmap|tofile|fromfile|loadtxt",
-    "structured, object, string and time dtypes": (
-        r"Record|Struct|[Oo]bject|String|string|Char|char|[Dd]atetime|[Tt]imedelta|Void|void"
-        r"|fraction"
-        r"|[Uu]nicode"
-        r"|Bytes|bytes|Rational|Decimal|Fraction|LongDouble|longdouble|[Dd]ate|user_?dtype|NaT"
-    ),
-    "memory, flags, strides and the C interface": (
-        r"Flags|flags|[Ww]rit(e)?able|Ctypes|ctypes|Buffer|buffer|refcount|Refcount|leak|alignment"
-        r"|Alignment|MemEvent|WritebackIfCopy|AlignedAlloc|Neighborhood|Iter\b|[Nn]diter|PEP3118"
-        r"|ArrayInterface|ArrayFinalize|MaskedArray|overlap|Overlap|malloc|UnicodeEncoding"
-        r"|CApi|Elide|elide|xerbla|blas64|lwork"
-    ),
-    "subclasses and matrices": (
-        r"[Ss]ubclass|[Mm]atrix_?(class|type)|Subok|subok|Matri(x|ces)$|Wrap\b"
-    ),
-    "masked arrays": r"[Mm]asked|_ma$",
-    "error states and printing": r"[Ee]rr_?[Ss]tate|[Ss]eterr|PrintOptions|[Rr]epr|Str\b|Format",
-}
 
-# What tests that need something else fail with, whatever they are called.
-NOT_MEANT_BY_MESSAGE = {
-    "structured, object, string and time dtypes": (
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A kind of test that does not count where it fails: what marks the failure, and why."""
+
+    kind: str
+    why: str
+    message: str = "(?!)"  # what the failure says, …
+    statement: str = "(?!)"  # … the statement of the test that failed …
+    name: str = "(?!)"  # … or its name
+
+
+LEFT_OUT = (
+    LeftOut(
+        "refused dtypes",
+        "objects, records, texts, times and long doubles are no dtypes of composit",
         r"dtype (object|void\d*|str\d*|bytes\d*|datetime64\S*|timedelta64\S*|float128|complex256"
-        r"|longdouble|clongdouble|rational) is not supported|dtype=(object|'<U\d+'|'\|S\d+')"
+        r"|rational) is not supported|dtype=(object|'<U\d+'|'\|S\d+'|'datetime64|'timedelta64)"
+        r"| is Fraction\(|'decimal\.Decimal'",
+        r"\bobject\b|longdouble|datetime64|timedelta64|np\.(void|str_|bytes_)\b",
     ),
-    "subclasses and matrices": (
-        r"view: type=<class .* is not supported|(?!composit)\S+\.my\w+: no constructor"
+    LeftOut(
+        "subclasses of ndarray",
+        "a tensor has one class; matrices and masked arrays are subclasses",
+        r"view: type=<class .* is not supported|(?!composit)\S+\.my\w+: no constructor",
+        r"\bsubok\b|np\.(as)?matrix\b|\bma\.|masked|[Ss]ub_?[Cc]lass",
+        r"[Mm]asked|[Ss]ub_?(class|type)",
     ),
-}
+    LeftOut(
+        "memory",
+        "a lazy tensor has no memory: no strides, byte order, owner, address, count of references",
+        statement=r"\.(flags|strides|base|data|ctypes|setflags|__array_(interface|struct)__)\b"
+        r"|\b(isnative|newbyteorder)\b"
+        r"|\b(memoryview|(may_share|shares)_memory|getrefcount|weakref|nditer)\b|\bgc\.",
+    ),
+    LeftOut(
+        "printing",
+        "a tensor is printed as composit says; NumPy's internals of printing are not used",
+        statement=r"\brepr\(|array2string|printoptions",
+    ),
+    LeftOut("files", "tensors are written by NumPy", statement=r"to_?file|from_?file|pickle"),
+)
+C_TESTS = LeftOut(
+    "functions in C for tests",
+    "they take NumPy's arrays for granted, and may end the process: not run",
+)
 
 PROXY = '''"""composit.numpy, with NumPy's own names where it has none."""
 import functools, sys, types
@@ -120,50 +135,43 @@ fft = np.fft
 '''
 
 
-# A test that takes long is one that fails; one that is left out does not run: it may crash.
+# A test that takes long is one that fails. Of a failure, the test's own statement is noted.
 CONFTEST = """
-import functools
 import inspect
 import re
 import signal
 import pytest
 
-NOT_MEANT = @NOT_MEANT@
-# By what the test says: functions in C that are for tests, which take NumPy's arrays for granted.
-IN_SOURCE = {
-    "memory, flags, strides and the C interface": (
-        r"_multiarray_tests|_umath_tests|array_indexing|lapack_lite"
-    ),
-    "dtypes of the other byte order": r"newbyteorder|_neg_byteorder|byteswap",
-}
-
-@functools.cache
-def _reason(group, name, function):
-    for reason, pattern in NOT_MEANT.items():
-        if re.search(pattern, f"{group}.{name}"):
-            return reason
+def _source(function):
     try:
-        source = inspect.getsource(function)
+        return inspect.getsource(function)
     except OSError:
         return ""
-    found = (reason for reason, pattern in IN_SOURCE.items() if re.search(pattern, source))
-    return next(found, "")
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        group = item.cls.__name__ if item.cls else item.module.__name__
-        if reason := _reason(group, item.originalname, item.function):
-            item.add_marker(pytest.mark.skip(reason=f"left out: {reason}"))
+        if re.search("_multiarray_tests|array_indexing|lapack_lite", _source(item.function)):
+            item.add_marker(pytest.mark.skip(reason="left out: @C_TESTS@"))
 
-@pytest.fixture(autouse=True)
-def _limited():
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
     def stop(*_):
         raise TimeoutError("stopped after 20 s")
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(20)
     yield
     signal.alarm(0)
-""".replace("@NOT_MEANT@", repr(NOT_MEANT))
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if call.excinfo is None or not report.failed:
+        return
+    for entry in reversed(call.excinfo.traceback):
+        if str(entry.path) == str(item.path):
+            item.user_properties.append(("statement", str(entry.statement)))
+            break
+""".replace("@C_TESTS@", C_TESTS.kind)
 
 
 def swapped(source: str) -> str:
@@ -254,18 +262,12 @@ class Outcome:
         return self.passed / max(1, self.passed + self.failed)
 
 
-def not_meant(name: str) -> str:
-    for reason, pattern in NOT_MEANT.items():
-        if re.search(pattern, name):
-            return reason
-    return ""
-
-
-def needs(message: str) -> str:
-    """Why a test that failed so is not about array functions of numbers."""
-    for reason, pattern in NOT_MEANT_BY_MESSAGE.items():
-        if re.search(pattern, message):
-            return reason
+def left_out(message: str, statement: str, name: str) -> str:
+    """The kind of failure that does not count; empty where it does."""
+    for group in LEFT_OUT:
+        marks = (group.message, message), (group.statement, statement), (group.name, name)
+        if any(re.search(pattern, text) for pattern, text in marks):
+            return group.kind
     return ""
 
 
@@ -286,7 +288,7 @@ def run(module: str, jobs: int, seconds: int) -> Outcome:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([folder, *sys.path[1:]])}
         outcome = Outcome()
         for name, reason in importable(here / source.name, environment).items():
-            add_failure(outcome, name, reason)
+            add_failure(outcome, name, name, reason)
         process = subprocess.Popen(
             command,
             cwd=here,
@@ -312,9 +314,9 @@ def count(outcome: Outcome, case: xml.etree.ElementTree.Element) -> None:
     group = case.get("classname", "").rpartition(".")[2]
     skipped = case.find("skipped")
     if skipped is not None:
-        left_out, _, reason = (skipped.get("message") or "").rpartition("left out: ")
-        if reason and left_out == "":
-            outcome.others[reason] += 1
+        before, _, kind = (skipped.get("message") or "").rpartition("left out: ")
+        if kind and before == "":
+            outcome.others[kind] += 1
         else:
             outcome.skipped += 1
         return
@@ -322,13 +324,16 @@ def count(outcome: Outcome, case: xml.etree.ElementTree.Element) -> None:
     if not failures:
         outcome.passed += 1
         return
-    add_failure(outcome, group, failures[0].get("message") or "")
+    message = failures[0].get("message") or ""
+    if message == "collection failure":
+        message = (failures[0].text or "").strip().rpartition("\n")[2]
+    noted = (p.get("value") for p in case.iter("property") if p.get("name") == "statement")
+    add_failure(outcome, group, case.get("name", ""), message, next(noted, None) or "")
 
 
-def add_failure(outcome: Outcome, group: str, message: str) -> None:
-    reason = not_meant(group) or needs(message)
-    if reason:
-        outcome.others[reason] += 1
+def add_failure(outcome: Outcome, group: str, name: str, message: str, statement: str = "") -> None:
+    if kind := left_out(message, statement, name):
+        outcome.others[kind] += 1
         return
     outcome.failed += 1
     outcome.classes[group] += 1
@@ -342,11 +347,17 @@ def page(outcomes: dict[str, Outcome]) -> str:
         "# NumPy's own tests",
         "",
         f"What `numpys_own_tests.py --write` found with NumPy {numpy.__version__}: test modules",
-        "that NumPy installs, run with `composit.numpy` in NumPy's place. *Run* leaves out tests",
-        "that are not about functions of arrays of numbers: "
-        + "; ".join(NOT_MEANT)
-        + "; dtypes of",
-        "the other byte order; and what fails as it asks for a dtype or a subclass of these kinds.",
+        "that NumPy installs, run with `composit.numpy` in NumPy's place. *Left out* are tests that",
+        "fail for a reason that is not about functions of arrays of numbers, by what the failure or",
+        "the statement that failed says:",
+        "",
+        "| left out | tests | reason |",
+        "|---|---:|---|",
+    ]
+    for group in (*LEFT_OUT, C_TESTS):
+        count = sum(o.others[group.kind] for o in outcomes.values())
+        lines.append(f"| {group.kind} | {count} | {group.why} |")
+    lines += [
         "",
         "| module | run | passed | rate | left out | skipped |",
         "|---|---:|---:|---:|---:|---:|",
