@@ -137,11 +137,15 @@ fft = np.fft
 
 # A test that takes long is one that fails. Of a failure, the test's own statement is noted.
 CONFTEST = """
+import ast
+import functools
 import inspect
 import re
 import signal
+from pathlib import Path
 import pytest
 
+@functools.cache
 def _source(function):
     try:
         return inspect.getsource(function)
@@ -152,6 +156,16 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if re.search("_multiarray_tests|array_indexing|lapack_lite", _source(item.function)):
             item.add_marker(pytest.mark.skip(reason="left out: @C_TESTS@"))
+
+@functools.cache
+def _spans(path):
+    nodes = (n for n in ast.walk(ast.parse(Path(path).read_text())) if isinstance(n, ast.stmt))
+    ends = ((n, n.body[0].lineno - 1 if hasattr(n, "body") else n.end_lineno) for n in nodes)
+    return [(max(n.lineno, end) - n.lineno, n.lineno, max(n.lineno, end)) for n, end in ends]
+
+def _statement(path, line):
+    _, first, last = min(s for s in _spans(path) if s[1] <= line <= s[2])
+    return " ".join(Path(path).read_text().splitlines()[first - 1 : last])
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
@@ -169,7 +183,8 @@ def pytest_runtest_makereport(item, call):
         return
     for entry in reversed(call.excinfo.traceback):
         if str(entry.path) == str(item.path):
-            item.user_properties.append(("statement", str(entry.statement)))
+            statement = _statement(str(item.path), entry.lineno + 1)
+            item.user_properties.append(("statement", statement))
             break
 """.replace("@C_TESTS@", C_TESTS.kind)
 
@@ -346,10 +361,10 @@ def page(outcomes: dict[str, Outcome]) -> str:
     lines = [
         "# NumPy's own tests",
         "",
-        f"What `numpys_own_tests.py --write` found with NumPy {numpy.__version__}: test modules",
-        "that NumPy installs, run with `composit.numpy` in NumPy's place. *Left out* are tests that",
-        "fail for a reason that is not about functions of arrays of numbers, by what the failure or",
-        "the statement that failed says:",
+        f"What `numpys_own_tests.py --write` found with NumPy {numpy.__version__}: test modules that",
+        "NumPy installs, run with `composit.numpy` in NumPy's place. *Left out* are tests that fail",
+        "for a reason that is not about functions of arrays of numbers, by what the failure, the",
+        "statement that failed or (of subclasses) the test's name says:",
         "",
         "| left out | tests | reason |",
         "|---|---:|---|",

@@ -60,4 +60,48 @@ def test_a_module_is_run(tool, tmp_path, monkeypatch):
     assert (outcome.passed, outcome.failed) == (1, 1)
     assert outcome.classes == {"TestSum": 1}
     assert sum(outcome.others.values()) == 2
-    assert "| **all** | 2 | 1 | 50.0 % | | |" in tool.page({"test_small.py": outcome})
+    page = tool.page({"test_small.py": outcome})
+    assert "| **all** | 2 | 1 | 50.0 % | | |" in page and "| refused dtypes | 2 |" in page
+
+
+def test_what_fails_is_left_out_by_what_it_says_there(tool, tmp_path, monkeypatch):
+    (tmp_path / "test_small.py").write_text(
+        "import numpy as np\n"
+        "class TestObjectsAndFlags:\n"  # a name decides nothing
+        "    def test_passes(self):\n"
+        "        x = np.arange(3)\n"
+        "        assert x.flags.c_contiguous and repr(x)\n"
+        "    def test_flags(self):\n"
+        "        assert np.arange(4).reshape(2, 2).T.flags.f_contiguous\n"
+        "    def test_values_behind_flags(self):\n"
+        "        x = np.arange(3)\n"
+        "        assert x.flags.c_contiguous\n"
+        "        assert x[0] == 1\n"
+        "    def test_print(self):\n"
+        "        assert repr(np.arange(3)) == 'array([0, 1, 2])'\n"
+        "    def test_subclass(self):\n"
+        "        assert np.arange(3)[0] == 1\n"
+        "    def test_in_c(self):\n"
+        "        from numpy._core._multiarray_tests import array_indexing\n"
+    )
+    monkeypatch.setattr(tool.numpy, "__file__", str(tmp_path / "__init__.py"))
+    outcome = tool.run("test_small.py", jobs=1, seconds=100)
+    assert (outcome.passed, outcome.failed) == (1, 1)
+    assert outcome.others == {
+        "memory": 1,
+        "printing": 1,
+        "subclasses of ndarray": 1,
+        "functions in C for tests": 1,
+    }
+
+
+def test_modules_that_cannot_be_collected_say_why(tool, tmp_path, monkeypatch):
+    (tmp_path / "test_small.py").write_text(
+        "import numpy as np\nimport pytest\n"
+        "class TestLost:\n"
+        "    @pytest.mark.parametrize('x', (np.zeros(n, t) for n, t in ((1, 'f8'), (1, 'O'))))\n"
+        "    def test_x(self, x): pass\n"
+    )
+    monkeypatch.setattr(tool.numpy, "__file__", str(tmp_path / "__init__.py"))
+    outcome = tool.run("test_small.py", jobs=1, seconds=100)
+    assert outcome.failed == 0 and set(outcome.others) <= {"refused dtypes"} and outcome.others
