@@ -36,12 +36,26 @@ void check_kth(const Tensor& x, int64_t axis, const std::vector<int64_t>& kth) {
                    length, ")");
 }
 
-// a before b where NaN come last.
-Tensor comes_before(const Tensor& a, const Tensor& b) {
-    const Tensor less = apply("less", {a, b});
-    if (!ir::is_floating(a.dtype())) return less;
-    const Tensor only_b = apply("greater", {apply("isnan", {b}), apply("isnan", {a})});
-    return apply("logical_or", {less, only_b});
+// Where complex values have their place in a row in order: as many halvings as the length has bits,
+// for all values at once.
+Tensor search_complex(const Tensor& in_order, const Tensor& wanted, Side side) {
+    const int64_t length = in_order.size();
+    Tensor low = zeros(wanted.shape(), ir::DType::int64), high = full(wanted.shape(), length);
+    for (int64_t left = length; left > 0; left /= 2) {
+        const Tensor middle = apply("floor_divide", {apply("add", {low, high}), as_integer(2)});
+        // Once low is the length, nothing changes any more.
+        const Tensor inside = apply("minimum", {middle, as_integer(length - 1)});
+        const Tensor element = ops::gather(in_order, {inside}, {0});
+        const Tensor is_behind = side == Side::left
+                                     ? apply("less", {element, wanted})
+                                     : apply("logical_not", {apply("less", {wanted, element})});
+        const Tensor is_open = apply("less", {low, high});
+        const Tensor goes_right = apply("logical_and", {is_open, is_behind});
+        const Tensor goes_left = apply("greater", {is_open, is_behind});
+        low = apply("where", {goes_right, apply("add", {middle, as_integer(1)}), low});
+        high = apply("where", {goes_left, middle, high});
+    }
+    return low;
 }
 
 }  // namespace
@@ -53,7 +67,7 @@ Tensor argsort(const Tensor& x, std::optional<int64_t> axis) {
 
 Tensor sort(const Tensor& x, std::optional<int64_t> axis) {
     const auto [values, at] = along("sort", x, axis);
-    return take_along_axis(values, order("sort", values, at), at);
+    return errors_as("sort", [&] { return ops::sort(values, at); });
 }
 
 Tensor sort_complex(const Tensor& x) {
@@ -74,7 +88,7 @@ Tensor argpartition(const Tensor& x, const std::vector<int64_t>& kth, std::optio
 Tensor partition(const Tensor& x, const std::vector<int64_t>& kth, std::optional<int64_t> axis) {
     const auto [values, at] = along("partition", x, axis);
     check_kth(values, at, kth);
-    return take_along_axis(values, order("partition", values, at), at);
+    return errors_as("partition", [&] { return ops::sort(values, at); });
 }
 
 Tensor lexsort(const std::vector<Tensor>& keys, int64_t axis) {
@@ -91,7 +105,6 @@ Tensor lexsort(const std::vector<Tensor>& keys, int64_t axis) {
     return found;
 }
 
-// As many halvings as the length has bits, for all values at once.
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side, const Tensor& sorter) {
     user_check(sorted.rank() == 1, "searchsorted: object too deep for desired array: shape ",
                sorted.shape(), ". One dimension is required.");
@@ -106,25 +119,10 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side, const
         in_order = take_along_axis(in_order, sorter, 0);
     }
     const Tensor wanted = ops::astype(strong(values), dtype);
-    const int64_t length = sorted.size();
-    Tensor low = zeros(values.shape(), ir::DType::int64);
-    if (length == 0) return low;
-    Tensor high = full(values.shape(), length);
-    for (int64_t left = length; left > 0; left /= 2) {
-        const Tensor middle = apply("floor_divide", {apply("add", {low, high}), as_integer(2)});
-        // Once low is the length, nothing changes any more.
-        const Tensor inside = apply("minimum", {middle, as_integer(length - 1)});
-        const Tensor element = ops::gather(in_order, {inside}, {0});
-        const Tensor is_behind = side == Side::left
-                                     ? comes_before(element, wanted)
-                                     : apply("logical_not", {comes_before(wanted, element)});
-        const Tensor is_open = apply("less", {low, high});
-        const Tensor goes_right = apply("logical_and", {is_open, is_behind});
-        const Tensor goes_left = apply("greater", {is_open, is_behind});
-        low = apply("where", {goes_right, apply("add", {middle, as_integer(1)}), low});
-        high = apply("where", {goes_left, middle, high});
-    }
-    return low;
+    if (sorted.size() == 0) return zeros(values.shape(), ir::DType::int64);
+    if (ir::is_complex(dtype)) return search_complex(in_order, wanted, side);
+    return errors_as("searchsorted",
+                     [&] { return ops::search(in_order, wanted, side == Side::right); });
 }
 
 Tensor median(const Tensor& x, const Axis& axis, bool keepdims) {

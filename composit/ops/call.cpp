@@ -18,6 +18,7 @@ void register_contract();
 void register_convolve();
 void register_layout();
 void register_sort();
+void register_search();
 void register_windows();
 void register_gather();
 void register_foreign_calls();
@@ -73,6 +74,7 @@ void register_operations() {
     register_convolve();
     register_layout();
     register_sort();
+    register_search();
     register_windows();
     register_gather();
     register_foreign_calls();

@@ -83,6 +83,20 @@ void check_argsort(const Operands& operands, const Attributes& attributes) {
                operands[0].rank());
 }
 
+void check_search(const Operands& operands, const Attributes& attributes) {
+    check_operand_count("search", operands, 2);
+    checked_attribute<bool>("search", attributes, "is_right");
+    const Shape &sorted = operands[0].shape(), &values = operands[1].shape();
+    user_check(!sorted.empty() && values.size() + 1 >= sorted.size() &&
+                   std::equal(sorted.begin(), sorted.end() - 1, values.begin()),
+               "search: rows of shape ", sorted, " and values of shape ", values,
+               ". The same shape before the row is required.");
+    user_check<TypeError>(
+        operands[0].dtype() == operands[1].dtype() && !ir::is_complex(operands[0].dtype()),
+        "search: rows of ", operands[0].dtype(), " and values of ", operands[1].dtype(),
+        ". Equal real dtypes are required.");
+}
+
 void check_contract(const Operands& operands, const Attributes& attributes) {
     check_operand_count("contract", operands, 2);
     const char* const names[2][2] = {{"batch_a", "contracted_a"}, {"batch_b", "contracted_b"}};

@@ -26,6 +26,7 @@ void check_astype(const CheckedOperands& operands, const ir::Attributes& attribu
 void check_reduce(const CheckedOperands& operands, const ir::Attributes& attributes);
 void check_scan(const CheckedOperands& operands, const ir::Attributes& attributes);
 void check_argsort(const CheckedOperands& operands, const ir::Attributes& attributes);
+void check_search(const CheckedOperands& operands, const ir::Attributes& attributes);
 void check_contract(const CheckedOperands& operands, const ir::Attributes& attributes);
 void check_convolve(const CheckedOperands& operands, const ir::Attributes& attributes);
 void check_reshape(const CheckedOperands& operands, const ir::Attributes& attributes);

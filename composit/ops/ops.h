@@ -51,6 +51,13 @@ Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 // order, NaN come last. Complex numbers are ordered by their real part, then by the imaginary one;
 // behind them come those whose imaginary part is NaN, whose real part is, and of which both are.
 Tensor argsort(const Tensor& x, int64_t axis);
+// The elements in that order.
+Tensor sort(const Tensor& x, int64_t axis);
+
+// ----- search.cpp
+// How many elements of sorted[b…], a row in ascending order with NaN last, come before each of
+// values[b…, …]; with is_right those equal to it, too. Of equal real dtypes; int64.
+Tensor search(const Tensor& sorted, const Tensor& values, bool is_right);
 
 // ----- contract.cpp
 // Every batched tensordot. Result dimensions: batch (as paired), then the free axes of a, then

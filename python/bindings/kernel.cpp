@@ -89,6 +89,17 @@ struct Fields {
         fields["input"] = body.input;
         fields["output"] = body.output;
         fields["spare"] = body.spare;
+        fields["gives_values"] = nb::bool_(body.gives_values);
+        return fields;
+    }
+    nb::dict operator()(const kernel::Search& body) const {
+        nb::dict fields;
+        fields["extents"] = body.extents;
+        fields["row"] = body.row;
+        fields["sorted"] = body.sorted;
+        fields["values"] = body.values;
+        fields["output"] = body.output;
+        fields["is_right"] = nb::bool_(body.is_right);
         return fields;
     }
     nb::dict operator()(const kernel::Pack& body) const {

@@ -30,6 +30,7 @@ void print_body(KernelText& writer, const ir::kernel::Sort& sort) {
     const int64_t rows = ir::element_count(outer.extents);
     const std::string element =
         sort.input.dtype == ir::DType::boolean ? "uint8_t" : type_name(sort.input.dtype);
+    const std::string result = sort.gives_values ? element : "int64_t";
     const double work = static_cast<double>(rows) * static_cast<double>(length) *
                         std::log2(static_cast<double>(length) + 1);
     writer.printed.prelude = {"sort.h"};
@@ -42,12 +43,13 @@ void print_body(KernelText& writer, const ir::kernel::Sort& sort) {
     const std::string task = writer.names.claim("rows");
     writer.code.add(text("const SortTask<", element, "> ", task, " = {"));
     writer.code.add(text("    ", writer.place(start_of(sort.input), {}, element, false), ", ",
-                         writer.place(start_of(sort.output), {}, "int64_t", true), ", ",
-                         writer.place(start_of(sort.spare), {}, "int64_t", true), ","));
+                         writer.place(start_of(sort.output), {}, result, true), ", ",
+                         writer.place(start_of(sort.spare), {}, result, true), ","));
     writer.code.add(
         text("    ", join(tables), ", ", length, ", ", sort.input.strides.back(), "};"));
     const bool has_range = writer.printed.tasks > 1;
-    writer.code.add(text("sort_rows(", task, ", ", has_range ? "begin" : "0", ", ",
+    writer.code.add(text("sort_rows<", element, ", ", sort.gives_values ? "true" : "false", ">(",
+                         task, ", ", has_range ? "begin" : "0", ", ",
                          has_range ? "end" : text(rows), ");"));
 }
 

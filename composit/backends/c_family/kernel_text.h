@@ -134,6 +134,7 @@ void print_body(KernelText& text, const ir::kernel::Gather& gather);
 void print_body(KernelText& text, const ir::kernel::Scatter& scatter);
 void print_body(KernelText& text, const ir::kernel::Fold& fold);
 void print_body(KernelText& text, const ir::kernel::Sort& sort);
+void print_body(KernelText& text, const ir::kernel::Search& search);
 void print_body(KernelText& text, const ir::kernel::Pack& pack);
 // `members`: the functions of its members, whose texts come before.
 void print_fused(KernelText& text, const ir::kernel::Fused& fused,

@@ -20,6 +20,7 @@ namespace composit::interpreter::COMPOSIT_ISA {
 #include "composit/backends/c_family/prelude/reduce_position.h"
 #include "composit/backends/c_family/prelude/scan.h"
 #include "composit/backends/c_family/prelude/scatter.h"
+#include "composit/backends/c_family/prelude/search.h"
 #include "composit/backends/c_family/prelude/sort.h"
 
 extern const NamedKernel named_kernels[];  // generated
@@ -336,22 +337,51 @@ FoldKernel find_fold(DType dtype) {
     return dtype == DType::boolean ? nullptr : for_type<FoldKernel>(dtype, FindFold{});
 }
 
-template <class T>
+template <class T, bool gives_values>
 void run_sort(const SortArguments& a, int64_t begin, int64_t end) {
-    sort_rows(SortTask<T>{static_cast<const T*>(a.input), a.output, a.spare, loops(a.outer),
-                          a.input_outer, a.output_outer, a.spare_outer, a.length, a.stride},
-              begin, end);
+    const SortTask<T> task = {static_cast<const T*>(a.input),
+                              a.output,
+                              a.spare,
+                              loops(a.outer),
+                              a.input_outer,
+                              a.output_outer,
+                              a.spare_outer,
+                              a.length,
+                              a.stride};
+    sort_rows<T, gives_values>(task, begin, end);
 }
 
 struct FindSort {
+    bool gives_values;
     template <class T>
     SortKernel of() const {
-        return run_sort<T>;
+        return gives_values ? run_sort<T, true> : run_sort<T, false>;
     }
 };
 
-SortKernel find_sort(DType dtype) {
-    return dtype == DType::boolean ? run_sort<uint8_t> : for_type<SortKernel>(dtype, FindSort{});
+SortKernel find_sort(DType dtype, bool gives_values) {
+    const FindSort find{gives_values};
+    return dtype == DType::boolean ? find.of<uint8_t>() : for_type<SortKernel>(dtype, find);
+}
+
+template <class T>
+void run_search(const SearchArguments& a, int64_t begin, int64_t end) {
+    search_rows(SearchTask<T>{static_cast<const T*>(a.sorted), static_cast<const T*>(a.values),
+                              a.output, loops(a.outer), a.sorted_outer, a.values_outer,
+                              a.output_outer, a.length, a.stride, a.is_right},
+                begin, end);
+}
+
+struct FindSearch {
+    template <class T>
+    SearchKernel of() const {
+        return run_search<T>;
+    }
+};
+
+SearchKernel find_search(DType dtype) {
+    return dtype == DType::boolean ? run_search<uint8_t>
+                                   : for_type<SearchKernel>(dtype, FindSearch{});
 }
 
 }  // namespace
@@ -369,6 +399,7 @@ const KernelSet set = {
      run_gather<Bytes16>},
     find_scatter,
     find_fold,
-    find_sort};
+    find_sort,
+    find_search};
 
 }  // namespace composit::interpreter::COMPOSIT_ISA

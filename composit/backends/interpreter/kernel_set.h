@@ -116,13 +116,24 @@ using FoldKernel = void (*)(const FoldArguments& arguments, int64_t begin, int64
 
 struct SortArguments {  // see prelude/sort.h
     const void* input;
-    int64_t* output;
-    int64_t* spare;
+    void* output;
+    void* spare;
     LoopNest outer;
     const int64_t *input_outer, *output_outer, *spare_outer;
     int64_t length, stride;
 };
 using SortKernel = void (*)(const SortArguments& arguments, int64_t begin, int64_t end);
+
+struct SearchArguments {  // see prelude/search.h
+    const void* sorted;
+    const void* values;
+    int64_t* output;
+    LoopNest outer;
+    const int64_t *sorted_outer, *values_outer, *output_outer;
+    int64_t length, stride;
+    bool is_right;
+};
+using SearchKernel = void (*)(const SearchArguments& arguments, int64_t begin, int64_t end);
 
 // Entries are null where a dtype or combiner has no kernel.
 struct KernelSet {
@@ -136,7 +147,8 @@ struct KernelSet {
     MoveKernel gather[5];
     MoveKernel (*scatter)(bool add, ir::DType dtype);
     FoldKernel (*fold)(ir::DType dtype);
-    SortKernel (*sort)(ir::DType dtype);
+    SortKernel (*sort)(ir::DType dtype, bool gives_values);
+    SearchKernel (*search)(ir::DType dtype);
 
     VectorKernel find(const std::string& symbol) const;  // null when there is none
 };

@@ -1,4 +1,4 @@
-// Sort: positions in the order of values, row by row.
+// Sort: positions in the order of values, or the values, row by row.
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
 
@@ -11,7 +11,7 @@ namespace {
 class SortStep : public Step {
   public:
     SortStep(const ir::kernel::Sort& sort, const KernelSet& set)
-        : sort_(sort), kernel_(set.sort(sort.input.dtype)) {
+        : sort_(sort), kernel_(set.sort(sort.input.dtype, sort.gives_values)) {
         user_check<NotSupported>(kernel_ != nullptr, "interpreter: there is no kernel for sorting ",
                                  sort.input.dtype, ". Cast to a supported dtype first.");
     }
@@ -24,8 +24,8 @@ class SortStep : public Step {
         if (rows == 0 || length == 0) return;
         SortArguments a;
         a.input = start_of(memory, sort_.input);
-        a.output = reinterpret_cast<int64_t*>(start_of(memory, sort_.output));
-        a.spare = reinterpret_cast<int64_t*>(start_of(memory, sort_.spare));
+        a.output = start_of(memory, sort_.output);
+        a.spare = start_of(memory, sort_.spare);
         a.outer = {static_cast<int>(outer), sort_.extents.data()};
         a.input_outer = sort_.input.strides.data();
         a.output_outer = sort_.output.strides.data();

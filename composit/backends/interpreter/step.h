@@ -51,6 +51,7 @@ StepRef make_step(const ir::kernel::Gather& gather, const Program& program, cons
 StepRef make_step(const ir::kernel::Scatter& scatter, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Fold& fold, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Sort& sort, const Program& program, const KernelSet& set);
+StepRef make_step(const ir::kernel::Search& search, const Program& program, const KernelSet& set);
 // Null: nothing to do.
 StepRef make_step(const ir::kernel::Pack& pack, const Program& program, const KernelSet& set);
 StepRef make_step(const ir::kernel::Fused& fused, const Program& program, const KernelSet& set);

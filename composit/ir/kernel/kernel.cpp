@@ -105,7 +105,12 @@ void Fingerprint::add(const Kernel& kernel) {
             all(f.outer, f.positions, f.counts, f.window, f.steps, f.dilations);
             all(f.input, f.output);
         },
-        [&](const Sort& s) { all(s.extents, s.input, s.output, s.spare); },
+        [&](const Sort& s) {
+            all(s.extents, s.input, s.output, s.spare, uint64_t{s.gives_values});
+        },
+        [&](const Search& s) {
+            all(s.extents, s.row, s.sorted, s.values, s.output, uint64_t{s.is_right});
+        },
         [&](const Pack& p) { all(p.across, p.depth, uint64_t{p.is_left}, p.from, p.to); },
         [&](const Fused& f) {
             add(f.pieces);
@@ -160,9 +165,9 @@ std::string_view name(BufferKind kind) {
 }
 
 std::string_view kind_name(const Kernel& kernel) {
-    static constexpr std::string_view names[] = {"Map",    "Reduce",  "Scan",   "Contract",
-                                                 "Gather", "Scatter", "Fold",   "Sort",
-                                                 "Pack",   "Fused",   "Repeat", "Foreign"};
+    static constexpr std::string_view names[] = {
+        "Map",  "Reduce", "Scan", "Contract", "Gather", "Scatter", "Fold",
+        "Sort", "Search", "Pack", "Fused",    "Repeat", "Foreign"};
     return names[kernel.body.index()];
 }
 
@@ -235,6 +240,10 @@ std::vector<AccessInLoops> accesses_read(const Kernel& kernel) {
                 put({fold.input}, concatenate({fold.outer, fold.counts, fold.window}));
             },
             [&](const Sort& sort) { put({sort.input}, sort.extents); },
+            [&](const Search& search) {
+                put({search.sorted}, concatenate({search.extents, search.row}));
+                put({search.values}, search.extents);
+            },
             [&](const Pack& pack) { put({pack.from}, concatenate({pack.across, pack.depth})); },
             [&](const Fused& fused) { put_members(result, fused, true); },
             [&](const Repeat& repeat) { put_repeated(result, repeat, true); },
@@ -269,6 +278,7 @@ std::vector<AccessInLoops> accesses_written(const Kernel& kernel) {
                 result.push_back({s.output, s.extents});
                 result.push_back({s.spare, s.extents});
             },
+            [&](const Search& s) { result.push_back({s.output, s.extents}); },
             [&](const Pack& p) {
                 // Tiles have up to 32 columns; the last one of rows has at most three too many.
                 const int64_t count = element_count(p.across);
@@ -308,6 +318,7 @@ std::vector<Access*> accesses(Body& body) {
                    [&](Scatter& k) { one(k.update), all(k.indices), one(k.data); },
                    [&](Fold& k) { one(k.input), one(k.output); },
                    [&](Sort& k) { one(k.input), one(k.output), one(k.spare); },
+                   [&](Search& k) { one(k.sorted), one(k.values), one(k.output); },
                    [&](Pack& k) { one(k.from), one(k.to); },
                    [&](Fused& k) {
                        for (Member& member : k.members)
@@ -389,6 +400,7 @@ double flops(const Kernel& kernel) {
         [](const Scatter& s) { return s.add ? size(s.outer) * size(s.inner) : 0.0; },
         [](const Fold& f) { return size(f.outer) * size(f.counts) * size(f.window); },
         [](const Sort&) { return 0.0; },
+        [](const Search&) { return 0.0; },
         [](const Pack&) { return 0.0; },
         [](const Fused& f) {
             double count = 0;

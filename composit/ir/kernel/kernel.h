@@ -80,11 +80,25 @@ struct Scan {
 // Positions in the order of the values along the last extent: output[outer, j] is where in
 // input[outer, ·] the one stands that j others come before. The smaller comes first, of equals (0
 // and -0 are) that of the smaller position; NaN come last. Rows of `output` and of `spare`, which
-// is of no account afterwards, are consecutive.
+// is of no account afterwards, are consecutive. With `gives_values` the elements of those
+// positions, bit for bit, in place of the positions.
 struct Sort {
     Extents extents;
     Access input;
-    Access output, spare;  // int64
+    Access output, spare;  // int64, or of the input's dtype
+    bool gives_values = false;
+};
+
+// How many elements of a row in ascending order come before each value; with `is_right` those equal
+// to it, too. NaN come last. Of any row, what halving finds: while low < high, with middle = (low +
+// high) / 2, which rounds down, low becomes middle + 1 where row[middle] does, else high becomes
+// middle; from 0 and the row's length. The result is low.
+struct Search {
+    Extents extents;
+    Extents row;            // one loop
+    Access sorted;          // strides over extents + row
+    Access values, output;  // output: int64
+    bool is_right = false;
 };
 
 // What becomes of each finished sum of a contraction: values over argument(0) = the sum and
@@ -197,8 +211,8 @@ struct Repeat {
     std::vector<Kernel> kernels;
 };
 
-using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Pack, Fused,
-                          Repeat, Foreign>;
+using Body = std::variant<Map, Reduce, Scan, Contract, Gather, Scatter, Fold, Sort, Search, Pack,
+                          Fused, Repeat, Foreign>;
 
 struct Kernel {
     std::string name;     // unique within the program, from its operations: "exp_multiply_2"

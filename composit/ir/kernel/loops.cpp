@@ -52,6 +52,10 @@ std::vector<Loop> loops(Body& body) {
         list.put(sort->extents, every, true);
         list.last().is_outer = list.last().can_be_cut = false;
     }
+    if (auto* search = std::get_if<Search>(&body)) {
+        list.put(search->extents, every, true);
+        list.put(search->row, {0}, false, false);
+    }
     if (auto* c = std::get_if<Contract>(&body)) {
         const std::vector<size_t> all_but_left(every.begin() + 1, every.end());
         std::vector<size_t> all_but_right = every;

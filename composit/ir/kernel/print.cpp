@@ -185,7 +185,14 @@ class Writer {
         std::vector<std::string> names = names_in({{'i', s.extents.size()}});
         return text("  ", loops_text(s.extents, names), " in the order of ",
                     element(s.input, names), ":\n    ", element(s.output, names),
-                    " = position along the last loop\n");
+                    s.gives_values ? " = that element\n" : " = position along the last loop\n");
+    }
+
+    std::string body(const Search& s) const {
+        std::vector<std::string> names = names_in({{'i', s.extents.size()}, {'j', 1}});
+        return text("  ", loops_text(s.extents, names), ":\n    ", element(s.output, names),
+                    " = count ", loops_text(s.row, {"j"}), " where ", element(s.sorted, names),
+                    s.is_right ? " is not behind " : " is before ", element(s.values, names), "\n");
     }
 
     std::string body(const Pack& p) const {

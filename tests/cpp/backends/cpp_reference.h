@@ -299,8 +299,28 @@ class Reference {
                 for (size_t j = 0; j < values.size(); ++j)
                     before += comes_before(s.input.dtype, values[j], values[i]) ||
                               (j < i && !comes_before(s.input.dtype, values[i], values[j]));
-                store(s.output, join({row, {before}}), {static_cast<uint64_t>(i), 0});
+                store(s.output, join({row, {before}}),
+                      s.gives_values ? values[i] : Bits{static_cast<uint64_t>(i), 0});
             }
+        });
+    }
+
+    void run_body(const ir::kernel::Search& s) {
+        each(s.extents, [&](const Index& at) {
+            const DType dtype = s.values.dtype;
+            const Bits value = load(s.values, at);
+            int64_t low = 0, high = s.row[0];
+            while (low < high) {
+                const int64_t middle = (low + high) / 2;
+                const Bits element = load(s.sorted, join({at, {middle}}));
+                const bool comes_first = s.is_right ? !comes_before(dtype, value, element)
+                                                    : comes_before(dtype, element, value);
+                if (comes_first)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            store(s.output, at, {static_cast<uint64_t>(low), 0});
         });
     }
 

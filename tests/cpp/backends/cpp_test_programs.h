@@ -331,6 +331,16 @@ inline std::vector<Program> indexing_programs() {
         programs.push_back(b.done());
     }
     for (DType dtype : {DType::float32, DType::float64, DType::int16, DType::boolean}) {
+        Builder values(text("sort_values_", dtype));
+        const int from = values.input("x", dtype, {3, 150, 5});
+        const int to = values.output("y", dtype, {3, 5, 150});
+        const int other = values.temporary("spare", dtype, {3, 5, 150});
+        values.kernel("sort", ir::kernel::Sort{{3, 5, 150},
+                                               values.access(from, {750, 1, 5}),
+                                               values.all(to),
+                                               values.all(other),
+                                               true});
+        programs.push_back(values.done());
         Builder b(text("sort_", dtype));
         const int x = b.input("x", dtype, {3, 70, 5}), y = b.output("y", DType::int64, {3, 5, 70});
         const int spare = b.temporary("spare", DType::int64, {3, 5, 70});
@@ -338,6 +348,17 @@ inline std::vector<Program> indexing_programs() {
                  ir::kernel::Sort{{3, 5, 70}, b.access(x, {350, 1, 5}), b.all(y), b.all(spare)});
         programs.push_back(b.done());
     }
+    for (DType dtype : {DType::float32, DType::float64, DType::int16, DType::boolean})
+        for (bool is_right : {false, true}) {
+            Builder b(text("search_", dtype, is_right ? "_right" : "_left"));
+            const int sorted = b.input("sorted", dtype, {7, 3});
+            const int x = b.input("x", dtype, {3, 100});
+            const int y = b.output("y", DType::int64, {3, 100});
+            b.kernel("search",
+                     ir::kernel::Search{
+                         {3, 100}, {7}, b.access(sorted, {1, 0, 3}), b.all(x), b.all(y), is_right});
+            programs.push_back(b.done());
+        }
     {
         Builder b("fold_channels_last");
         int x = b.input("x", DType::float64, {2, 6, 4, 7}),

@@ -181,6 +181,10 @@ std::vector<Primitive> primitives() {
          [](const Tensors& x) {
              return gather(x[0], {iota({3, 5}, 0), argsort(x[0], 1)}, {0, 1});
          }},
+        {"sort", {{3, 5, 2}}, [](const Tensors& x) { return sort(x[0], 1); }},
+        {"ranks",
+         {{6}},
+         [](const Tensors& x) { return gather(x[0], {search(sort(x[0], 0), x[0], false)}, {0}); }},
         {"gather two axes",
          {{4, 3, 2}},
          [](const Tensors& x) {
