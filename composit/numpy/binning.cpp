@@ -82,15 +82,24 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t least) {
         w = ops::astype(weights, DType::float64);
     }
     const Tensor positions = ops::astype(strong(x), DType::int64);
-    int64_t count = least;
-    if (x.size() > 0) {
-        const Array ends = concrete("bincount", "x", stack({min(positions), max(positions)}));
-        user_check(ends.data_as<int64_t>()[0] >= 0,
-                   "bincount: 'list' argument must have no negative elements: ",
-                   ends.data_as<int64_t>()[0], " is among them.");
-        count = std::max(least, ends.data_as<int64_t>()[1] + 1);
+    if (x.size() == 0) return zeros({least}, w ? w.dtype() : DType::int64);
+    const Array known = concrete("bincount", "x", positions);
+    const auto* bins = known.data_as<int64_t>();
+    int64_t lowest = 0, highest = 0;
+    for (int64_t i = 0, n = known.size(); i < n; ++i) {
+        lowest = std::min(lowest, bins[i]);
+        highest = std::max(highest, bins[i]);
     }
-    return errors_as("bincount", [&] { return sums_of_bins(positions, w, count); });
+    user_check(lowest >= 0, "bincount: 'list' argument must have no negative elements: ", lowest,
+               " is among them.");
+    const int64_t count = std::max(least, highest + 1);
+    return errors_as("bincount", [&] {
+        if (w) return ops::scatter(zeros({count}, w.dtype()), {asarray(known)}, {0}, w, true);
+        Array totals = Array::zeros(DType::int64, {count});
+        auto* total = static_cast<int64_t*>(totals.mutable_data());
+        for (int64_t i = 0, n = known.size(); i < n; ++i) ++total[bins[i]];
+        return asarray(std::move(totals));
+    });
 }
 
 }  // namespace composit::numpy

@@ -129,15 +129,33 @@ std::vector<Tensor> nonzero(const Tensor& x) {
                "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
                "atleast_1d(x) first.");
     const Array mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
-    std::vector<std::vector<int64_t>> positions(x.shape().size());
-    const auto strides = ir::row_major_strides(x.shape());
-    for (int64_t i = 0; i < mask.size(); ++i) {
-        if (!mask.data_as<bool>()[i]) continue;
-        for (size_t d = 0; d < positions.size(); ++d)
-            positions[d].push_back(i / strides[d] % x.shape()[d]);
-    }
+    const auto* is_chosen = mask.data_as<bool>();
+    const int64_t count = std::count(is_chosen, is_chosen + mask.size(), true);
+    std::vector<int64_t*> positions;
     std::vector<Tensor> result;
-    for (const auto& axis : positions) result.push_back(array(axis));
+    for (size_t d = 0; d < x.shape().size(); ++d) {
+        // One more, which is written and left out: a branch on each element would take longer.
+        const auto memory = ir::allocate_aligned((count + 1) * ir::size_of(DType::int64));
+        positions.push_back(static_cast<int64_t*>(memory.get()));
+        result.push_back(
+            ir::constant(Array(DType::int64, {count}, memory, memory.get(), false), ""));
+    }
+    const int64_t width = x.shape().back();
+    Shape row(x.shape().size(), 0);  // the position of a row's first element
+    for (int64_t begin = 0, found = 0; begin < mask.size(); begin += width) {
+        const int64_t before = found;
+        int64_t* const last = positions.back();
+        for (int64_t i = 0; i < width; ++i) {
+            last[found] = i;
+            found += is_chosen[begin + i];
+        }
+        for (size_t d = 0; d + 1 < row.size(); ++d)
+            std::fill(positions[d] + before, positions[d] + found, row[d]);
+        for (size_t d = row.size() - 1; d-- > 0;) {
+            if (++row[d] < x.shape()[d]) break;
+            row[d] = 0;
+        }
+    }
     return result;
 }
 

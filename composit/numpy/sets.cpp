@@ -12,7 +12,6 @@
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
-#include "composit/numpy/ordered_keys.h"
 #include "composit/numpy/reductions.h"
 #include "composit/numpy/sorting.h"
 #include "composit/ops/ops.h"
@@ -48,26 +47,77 @@ Tensor order_of(const Tensor& x) {
     return keys.empty() ? arange(x.shape()[0]) : lexsort({keys.rbegin(), keys.rend()});
 }
 
-// Of real values, of which everything is known: counted here, without a graph.
-Unique counted(const Array& values, bool equal_nan) {
-    const auto [keys, places, not_a_number] = ordered_keys(values);
-    const auto n = static_cast<int64_t>(keys.size());
-    std::vector<int64_t> firsts, counts;
-    Array inverse(DType::int64, {n});
-    auto* number = static_cast<int64_t*>(inverse.mutable_data());
-    for (size_t i = 0; i < keys.size(); ++i) {
-        const bool is_alone = !equal_nan && not_a_number != 0 && keys[i] == not_a_number;
-        if (i == 0 || keys[i] != keys[i - 1] || is_alone) {
-            firsts.push_back(places[i]);
-            counts.push_back(0);
-        }
-        ++counts.back();
-        number[places[i]] = static_cast<int64_t>(counts.size()) - 1;
+// Where values in order begin to differ.
+template <class T>
+std::vector<int64_t> starts_of(const Array& sorted, bool equal_nan) {
+    const T* values = sorted.data_as<T>();
+    const int64_t n = sorted.size();
+    std::vector<int64_t> starts;
+    for (int64_t i = 0; i < n; ++i) {
+        const bool are_equal = i > 0 && values[i] == values[i - 1];
+        const bool are_nan =
+            i > 0 && equal_nan && values[i] != values[i] && values[i - 1] != values[i - 1];
+        if (!are_equal && !are_nan) starts.push_back(i);
     }
+    return starts;
+}
+
+std::vector<int64_t> starts_of(const Array& sorted, bool equal_nan) {
+    switch (sorted.dtype()) {
+        case DType::boolean: return starts_of<bool>(sorted, equal_nan);
+        case DType::int8: return starts_of<int8_t>(sorted, equal_nan);
+        case DType::int16: return starts_of<int16_t>(sorted, equal_nan);
+        case DType::int32: return starts_of<int32_t>(sorted, equal_nan);
+        case DType::int64: return starts_of<int64_t>(sorted, equal_nan);
+        case DType::uint8: return starts_of<uint8_t>(sorted, equal_nan);
+        case DType::uint16: return starts_of<uint16_t>(sorted, equal_nan);
+        case DType::uint32: return starts_of<uint32_t>(sorted, equal_nan);
+        case DType::uint64: return starts_of<uint64_t>(sorted, equal_nan);
+        case DType::float32: return starts_of<float>(sorted, equal_nan);
+        case DType::float64: return starts_of<double>(sorted, equal_nan);
+        default: break;
+    }
+    internal_check(false, "unique: ", sorted.dtype());
+    return {};
+}
+
+// Of real values, of which everything is known: counted here, without a graph but for their order.
+// Where the values alone are wanted, they are not looked for among the operand's.
+Unique counted(const Tensor& given, const Tensor& known_values, const Wanted& wanted,
+               bool equal_nan) {
+    const Tensor x = ravel(known_values);
+    const Array sorted = concrete("unique", "x", ops::sort(x, 0));
+    const int64_t n = sorted.size();
+    const std::vector<int64_t> starts = starts_of(sorted, equal_nan);
+    const auto count = static_cast<int64_t>(starts.size());
     Unique result;
-    result.indices = array(firsts);
-    result.inverse = asarray(std::move(inverse));
-    result.counts = array(counts);
+    Array counts(DType::int64, {count});
+    auto* length = static_cast<int64_t*>(counts.mutable_data());
+    for (int64_t k = 0; k < count; ++k) {
+        const auto at = static_cast<size_t>(k);
+        length[k] = (k + 1 < count ? starts[at + 1] : n) - starts[at];
+    }
+    if (wanted.indices || wanted.inverse) {
+        const Array order = concrete("unique", "x", ops::argsort(x, 0));
+        const auto* places = order.data_as<int64_t>();
+        Array indices(DType::int64, {count});
+        auto* index = static_cast<int64_t*>(indices.mutable_data());
+        for (int64_t k = 0; k < count; ++k) index[k] = places[starts[static_cast<size_t>(k)]];
+        if (wanted.inverse) {
+            Array inverse(DType::int64, {n});
+            auto* number = static_cast<int64_t*>(inverse.mutable_data());
+            for (int64_t k = 0, i = 0; k < count; ++k)
+                for (const int64_t end = i + length[k]; i < end; ++i) number[places[i]] = k;
+            result.inverse = asarray(std::move(inverse));
+        }
+        result.indices = asarray(std::move(indices));
+        result.values = take(ravel(given), result.indices, 0);
+    } else {
+        const bool has_gradient = ir::is_inexact(given.dtype());
+        result.values = ops::gather(has_gradient ? ops::sort(ravel(given), 0) : asarray(sorted),
+                                    {array(starts)}, {0});
+    }
+    result.counts = asarray(std::move(counts));
     return result;
 }
 
@@ -93,7 +143,7 @@ struct Pair {
 };
 Pair flattened(const Tensor& a, const Tensor& b, bool is_unique) {
     const auto prepared = [&](const Tensor& x) {
-        return is_unique ? ravel(strong(x)) : unique(x).values;
+        return is_unique ? ravel(strong(x)) : unique(x, {}, true, {false, false}).values;
     };
     return {prepared(a), prepared(b)};
 }
@@ -113,9 +163,53 @@ void check_table(const Tensor& x, const Tensor& tested) {
                              tested.dtype(), ". Please set `kind` to None or 'sort'.");
 }
 
+// Whether each of the values is among others, which are in order and not nothing.
+Tensor found_in(const Tensor& sorted, const Tensor& values) {
+    const Tensor at = apply("minimum", {searchsorted(sorted, values), sorted.size() - 1});
+    return apply("equal", {ops::gather(sorted, {at}, {0}), values});
+}
+
+// Of integers from `least` on: whether each is there. The last entry is that of all others.
+struct Table {
+    int64_t least, count;
+    Tensor entries;
+};
+
+bool has_int64_values(const Tensor& x) {
+    const DType dtype = x.dtype();
+    return dtype == DType::boolean || (ir::is_integer(dtype) && dtype != DType::uint64);
+}
+
+// Nothing where the integers are not known yet, or so far apart that sorting them is quicker.
+std::optional<Table> table_of(const Tensor& x, const Tensor& tested) {
+    const Tensor given = strong(tested);
+    if (!has_int64_values(strong(x)) || !has_int64_values(given) || given.size() == 0) return {};
+    if (!ir::is_constant(given.node())) return {};
+    const Array values = concrete("isin", "test_elements", ops::astype(given, DType::int64));
+    const auto* value = values.data_as<int64_t>();
+    const auto [least, most] = std::minmax_element(value, value + values.size());
+    const uint64_t span = static_cast<uint64_t>(*most) - static_cast<uint64_t>(*least);
+    if (span / 8 > static_cast<uint64_t>(values.size()) + static_cast<uint64_t>(x.size()))
+        return {};
+    const auto count = static_cast<int64_t>(span) + 1;
+    Array entries = Array::zeros(DType::boolean, {count + 1});
+    auto* is_there = static_cast<bool*>(entries.mutable_data());
+    for (int64_t i = 0; i < values.size(); ++i) is_there[value[i] - *least] = true;
+    return Table{*least, count, asarray(std::move(entries))};
+}
+
+Tensor looked_up(const Table& table, const Tensor& x) {
+    const Tensor value = ops::astype(strong(x), DType::int64);
+    const Tensor is_inside =
+        apply("logical_and", {apply("greater_equal", {value, table.least}),
+                              apply("less_equal", {value, table.least + (table.count - 1)})});
+    const Tensor at = apply("where", {is_inside, value - table.least, table.count});
+    return ops::gather(table.entries, {at}, {0});
+}
+
 }  // namespace
 
-Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan) {
+Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan, const Wanted& wanted) {
     const Tensor given = strong(x);
     const bool is_flat = !axis || given.rank() == 1;
     const int64_t at = axis ? normalize_axis("unique", *axis, given.rank()) : 0;
@@ -123,10 +217,14 @@ Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan) {
         const Tensor values = known("unique", "x", given);
         if (is_flat) {
             const bool is_ordered = !ir::is_complex(given.dtype()) && !ir::is_half(given.dtype());
-            Unique result = is_ordered ? counted(ir::constant_value(values.node()), equal_nan)
-                                       : parted(ravel(values), equal_nan);
-            result.values = take(ravel(given), result.indices, 0);
-            if (!axis) result.inverse = reshape(result.inverse, given.shape());
+            Unique result;
+            if (is_ordered) {
+                result = counted(given, values, wanted, equal_nan);
+            } else {
+                result = parted(ravel(values), equal_nan);
+                result.values = take(ravel(given), result.indices, 0);
+            }
+            if (!axis && result.inverse) result.inverse = reshape(result.inverse, given.shape());
             return result;
         }
         const Tensor moved = moveaxis(values, at, 0);
@@ -140,27 +238,32 @@ Unique unique(const Tensor& x, std::optional<int64_t> axis, bool equal_nan) {
 }
 
 Tensor union1d(const Tensor& a, const Tensor& b) {
-    return errors_as("union1d", [&] { return unique(concatenate({a, b}, std::nullopt)).values; });
+    return errors_as("union1d", [&] {
+        return unique(concatenate({a, b}, std::nullopt), {}, true, {false, false}).values;
+    });
 }
 
-Intersection intersect1d(const Tensor& a, const Tensor& b, bool is_unique) {
+Intersection intersect1d(const Tensor& a, const Tensor& b, bool is_unique, bool needs_indices) {
     return errors_as("intersect1d", [&]() -> Intersection {
         Tensor first_a, first_b, x = ravel(strong(a)), y = ravel(strong(b));
         if (!is_unique) {
-            const Unique of_a = unique(x), of_b = unique(y);
+            const Wanted wanted{needs_indices, false};
+            const Unique of_a = unique(x, {}, true, wanted), of_b = unique(y, {}, true, wanted);
             x = of_a.values, y = of_b.values;
             first_a = of_a.indices, first_b = of_b.indices;
         }
         const Tensor all_of_them = concatenate({x, y});
         const Tensor values = known("intersect1d", "ar1 and ar2", all_of_them);
-        const Tensor order = argsort(values);
+        const Tensor order = known("intersect1d", "ar1 and ar2", argsort(values));
         const Tensor sorted = take(values, order, 0);
         const int64_t n = std::max<int64_t>(sorted.size() - 1, 0), skipped = sorted.size() - n;
-        const Tensor mask =
-            apply("equal", {ops::part(sorted, 0, skipped, n), ops::part(sorted, 0, 0, n)});
-        const Tensor in_a = chosen(ops::part(order, 0, 0, n), mask);
-        const Tensor in_b = chosen(ops::part(order, 0, skipped, n), mask) - x.size();
-        return {take(all_of_them, in_a, 0), first_a ? take(first_a, in_a, 0) : in_a,
+        const Tensor places = flatnonzero(
+            apply("equal", {ops::part(sorted, 0, skipped, n), ops::part(sorted, 0, 0, n)}));
+        const Tensor in_a = take(ops::part(order, 0, 0, n), places, 0);
+        const Tensor in_b = take(ops::part(order, 0, skipped, n), places, 0) - x.size();
+        const Tensor found = take(all_of_them, in_a, 0);
+        if (!needs_indices) return {found, {}, {}};
+        return {found, first_a ? take(first_a, in_a, 0) : in_a,
                 first_b ? take(first_b, in_b, 0) : in_b};
     });
 }
@@ -171,7 +274,7 @@ Tensor setxor1d(const Tensor& a, const Tensor& b, bool is_unique) {
         const Tensor all_of_them = concatenate({of.a, of.b});
         if (all_of_them.size() == 0) return all_of_them;
         const Tensor values = known("setxor1d", "ar1 and ar2", all_of_them);
-        const Tensor order = argsort(values);
+        const Tensor order = known("setxor1d", "ar1 and ar2", argsort(values));
         const Tensor changes = differs(take(values, order, 0), false);
         const Tensor edge = ones({1}, DType::boolean);
         const Tensor is_single = apply("logical_and", {ops::concatenate({edge, changes}, 0),
@@ -186,11 +289,10 @@ Tensor isin(const Tensor& x, const Tensor& tested, bool invert, bool by_table) {
         const DType dtype = result_type({strong(x), strong(tested)});
         const Tensor wanted = ops::astype(strong(x), dtype);
         Tensor found = zeros(x.shape(), DType::boolean);
-        if (tested.size() > 0) {
-            const Tensor sorted = sort(ops::astype(tested, dtype), std::nullopt);
-            const Tensor at = apply("minimum", {searchsorted(sorted, wanted), tested.size() - 1});
-            found = apply("equal", {ops::gather(sorted, {at}, {0}), wanted});
-        }
+        if (const std::optional<Table> table = table_of(x, tested))
+            found = looked_up(*table, x);
+        else if (tested.size() > 0)
+            found = found_in(sort(ops::astype(tested, dtype), std::nullopt), wanted);
         return invert ? apply("logical_not", {found}) : found;
     });
 }
@@ -199,7 +301,7 @@ Tensor setdiff1d(const Tensor& a, const Tensor& b, bool is_unique) {
     return errors_as("setdiff1d", [&] {
         const Pair of = flattened(a, b, is_unique);
         const Tensor values = known("setdiff1d", "ar1", of.a);
-        return chosen(of.a, isin(values, known("setdiff1d", "ar2", of.b), true));
+        return chosen(of.a, isin(values, known("setdiff1d", "ar2", of.b), true, false));
     });
 }
 

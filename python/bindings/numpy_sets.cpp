@@ -6,25 +6,34 @@
 #include "numpy.h"
 
 namespace composit::python {
+namespace {
+
+nb::object wrap_or_none(const Tensor& x) { return x ? nb::object(wrap(x)) : nb::none(); }
+
+}  // namespace
 
 void bind_numpy_sets(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def(
         "unique",
-        [](const Tensor& x, std::optional<int64_t> axis, TruthFlag equal_nan) {
-            const numpy::Unique found = numpy::unique(x, axis, equal_nan);
-            return nb::make_tuple(wrap(found.values), wrap(found.indices), wrap(found.inverse),
-                                  wrap(found.counts));
+        [](const Tensor& x, std::optional<int64_t> axis, TruthFlag equal_nan, TruthFlag indices,
+           TruthFlag inverse) {
+            const numpy::Unique found = numpy::unique(x, axis, equal_nan, {indices, inverse});
+            return nb::make_tuple(wrap(found.values), wrap_or_none(found.indices),
+                                  wrap_or_none(found.inverse), wrap(found.counts));
         },
-        nb::arg("x"), nb::arg("axis").none(), nb::arg("equal_nan").none(), located);
+        nb::arg("x"), nb::arg("axis").none(), nb::arg("equal_nan").none(),
+        nb::arg("indices").none(), nb::arg("inverse").none(), located);
     module.def("union1d", &numpy::union1d, located);
     module.def(
         "intersect1d",
-        [](const Tensor& a, const Tensor& b, TruthFlag is_unique) {
-            const numpy::Intersection found = numpy::intersect1d(a, b, is_unique);
-            return nb::make_tuple(wrap(found.values), wrap(found.indices_a), wrap(found.indices_b));
+        [](const Tensor& a, const Tensor& b, TruthFlag is_unique, TruthFlag indices) {
+            const numpy::Intersection found = numpy::intersect1d(a, b, is_unique, indices);
+            return nb::make_tuple(wrap(found.values), wrap_or_none(found.indices_a),
+                                  wrap_or_none(found.indices_b));
         },
-        nb::arg("a"), nb::arg("b"), nb::arg("is_unique").none(), located);
+        nb::arg("a"), nb::arg("b"), nb::arg("is_unique").none(), nb::arg("indices").none(),
+        located);
     const auto difference = [&](const char* name, auto function) {
         module.def(
             name,

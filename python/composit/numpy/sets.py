@@ -47,7 +47,7 @@ def unique(
     if axis is not None and not hasattr(axis, "__index__"):
         name = type(axis).__name__
         raise TypeError(with_location(f"unique: integer argument expected, got {name}: axis."))
-    values, indices, inverse, counts = _c.unique(ar, axis, equal_nan)
+    values, indices, inverse, counts = _c.unique(ar, axis, equal_nan, return_index, return_inverse)
     wanted = ((indices, return_index), (inverse, return_inverse), (counts, return_counts))
     more = [result for result, is_wanted in wanted if is_wanted]
     if values.dtype.kind == "c" and equal_nan and axis is None and not more:
@@ -80,24 +80,24 @@ class UniqueInverseResult(_NamedTuple):
 
 def unique_all(x: Any, /) -> UniqueAllResult:
     """Values, first positions, inverse and counts of unique; each NaN is a value of its own."""
-    return UniqueAllResult(*_c.unique(x, None, False))
+    return UniqueAllResult(*_c.unique(x, None, False, True, True))
 
 
 def unique_counts(x: Any, /) -> UniqueCountsResult:
     """Values and counts of unique; each NaN is a value of its own."""
-    values, _, _, counts = _c.unique(x, None, False)
+    values, _, _, counts = _c.unique(x, None, False, False, False)
     return UniqueCountsResult(values, counts)
 
 
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
     """Values and inverse of unique; each NaN is a value of its own."""
-    values, _, inverse, _ = _c.unique(x, None, False)
+    values, _, inverse, _ = _c.unique(x, None, False, False, True)
     return UniqueInverseResult(values, inverse)
 
 
 def unique_values(x: Any, /) -> LazyTensor:
     """Values of unique, ascending; each NaN is a value of its own."""
-    return _c.unique(x, None, False)[0]
+    return _c.unique(x, None, False, False, False)[0]
 
 
 def union1d(ar1: Any, ar2: Any) -> LazyTensor:
@@ -109,7 +109,7 @@ def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
     """The elements of both; where each occurs first in either."""
-    results = _c.intersect1d(ar1, ar2, assume_unique)
+    results = _c.intersect1d(ar1, ar2, assume_unique, return_indices)
     return results if return_indices else results[0]
 
 
