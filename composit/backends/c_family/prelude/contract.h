@@ -6,7 +6,7 @@
 // can be computed by any thread.
 #pragma once
 
-#include "composit/backends/c_family/prelude/contract_problem.h"
+#include "composit/backends/c_family/prelude/contract_lone.h"
 
 // One part of the output, block by block.
 template <class T, class Allowed>
@@ -489,5 +489,6 @@ class ContractBlocks {
 // Float contraction of one part of the output. `scratch`: contract_scratch<T> elements.
 template <class Allowed = AnyReading, class T>
 inline void contract(const Contraction<T>& c, const ContractPart& part, T* scratch) {
+    if (is_lone(c)) return contract_lone(c, part);
     ContractBlocks<T, Allowed>(c, scratch).run(part);
 }

@@ -7,11 +7,14 @@
 // x[0]. The carry is left at the last result, for the next chunk of the same row.
 template <class Op, class T>
 inline void scan_row(const T* x, int64_t n, T& carry, bool is_first, T* out, int64_t stride) {
-    for (int64_t i = 0; i < n; ++i) {
-        carry = is_first ? x[i] : Op::of(carry, x[i]);
-        is_first = false;
-        out[i * stride] = carry;
+    if (n == 0) return;
+    T last = is_first ? x[0] : Op::of(carry, x[0]);  // in a register: `out` might be the carry
+    out[0] = last;
+    for (int64_t i = 1; i < n; ++i) {
+        last = Op::of(last, x[i]);
+        out[i * stride] = last;
     }
+    carry = last;
 }
 
 // The same for `width` neighbouring rows, of which `x` holds the next element each; carry and out

@@ -40,6 +40,13 @@ inline IndexFault scatter(const ScatterTask<T>& s, int64_t begin, int64_t end) {
             const IndexFault fault = select_offsets(s.axes, s.outer, o, count, selected);
             if (fault.outer >= 0) return fault;
             update_outer.move(s.outer, s.update_outer, o, count);
+            if (width == 1) {
+                T* to = s.data + data_inner.offsets[0];
+                const T* from = s.update + update_inner.offsets[0];
+                for (int64_t r = 0; r < count; ++r)
+                    to[selected[r]] = Op::of(to[selected[r]], from[update_outer.offsets[r]]);
+                continue;
+            }
             for (int64_t r = 0; r < count; ++r) {
                 T* to = s.data + selected[r];
                 const T* from = s.update + update_outer.offsets[r];
