@@ -187,6 +187,8 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
     run.threads = threads;
     run.parallel_for = parallel_for(threads);
     std::vector<std::shared_ptr<const void>> held;
+    held.reserve(plan.inputs.size());
+    run.inputs.reserve(plan.inputs.size());
     for (const Binding& input : plan.inputs) {
         held.push_back(
             (input.leaf == Binding::fixed ? input.value : value_of_leaf(*leaves[input.leaf]))
@@ -195,6 +197,7 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
     }
     std::vector<Array> computed;
     plan.memory.before_run("evaluate", plan.executable.get(), threads, plan.outputs);
+    computed.reserve(plan.outputs.size());
     for (const ir::TensorType& type : plan.outputs) {
         computed.emplace_back(type.dtype, type.shape);
         run.outputs.push_back(computed.back().mutable_data());

@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstring>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace composit::execute {
 namespace {
@@ -20,9 +22,38 @@ using ir::Node;
 using ir::Tensor;
 using BodyRef = std::shared_ptr<const Body>;
 
+// A number for each node: of a few nodes, which are looked through, without memory for each.
+class Numbers {
+  public:
+    Numbers() { few_.reserve(most_few); }
+
+    // Null: it has none.
+    uint64_t* find(const Node* node) {
+        for (auto& [known, number] : few_)
+            if (known == node) return &number;
+        if (many_.empty()) return nullptr;
+        const auto found = many_.find(node);
+        return found == many_.end() ? nullptr : &found->second;
+    }
+    void add(const Node* node, uint64_t number) {
+        if (few_.size() < most_few)
+            few_.emplace_back(node, number);
+        else
+            many_.emplace(node, number);
+    }
+
+  private:
+    static constexpr size_t most_few = 12;
+    std::vector<std::pair<const Node*, uint64_t>> few_;
+    std::unordered_map<const Node*, uint64_t> many_;
+};
+
 class Walk {
   public:
-    explicit Walk(Signature& signature) : signature_(signature) {}
+    explicit Walk(Signature& signature) : signature_(signature) {
+        signature_.words.reserve(128);
+        stack_.reserve(16);
+    }
 
     // Numbers everything that `root` reaches: operands before users, bodies before their calls.
     void visit(const Tensor& root) {
@@ -35,12 +66,12 @@ class Walk {
             }
             stack_.pop_back();
             write(node);
-            number_[&node] = finished_++;
+            *number_.find(&node) = finished_++;
         }
     }
 
     void write_tensor(const Tensor& tensor) {
-        word(number_.at(&tensor.node()) << 16 | static_cast<uint64_t>(tensor.output_index()));
+        word(*number_.find(&tensor.node()) << 16 | static_cast<uint64_t>(tensor.output_index()));
     }
 
   private:
@@ -52,8 +83,9 @@ class Walk {
     };
 
     void enter(const Tensor& tensor) {
-        if (number_.emplace(&tensor.node(), unfinished).second)
-            stack_.push_back({&tensor.node(), 0});
+        if (number_.find(&tensor.node())) return;
+        number_.add(&tensor.node(), unfinished);
+        stack_.push_back({&tensor.node(), 0});
     }
 
     // Operands, then the parameters and results of bodies; null after the last.
@@ -126,7 +158,7 @@ class Walk {
     }
 
     Signature& signature_;
-    std::unordered_map<const Node*, uint64_t> number_;
+    Numbers number_;
     std::vector<Frame> stack_;
     uint64_t finished_ = 0;
 };

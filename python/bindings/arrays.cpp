@@ -188,7 +188,9 @@ nb::object ndarray_from(ir::Array array) {
     user_check(shape.size() <= lengths.size(), "evaluate: the result has ", shape.size(),
                " axes. NumPy arrays have at most ", lengths.size(), ".");
     std::copy(shape.begin(), shape.end(), lengths.begin());
-    const bool is_handed_over = array.size() > 0 && array.owner().use_count() == 1;
+    // Owning memory of another's takes longer than copying a little.
+    constexpr int64_t little = 1024;
+    const bool is_handed_over = array.bytes() > little && array.owner().use_count() == 1;
     nb::object result = nb::steal(
         PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release().ptr()),
                              static_cast<int>(shape.size()), lengths.data(), nullptr,
