@@ -15,7 +15,7 @@ ROUNDS = (5, 9)
 @dataclass(frozen=True)
 class Operands:
     """Of one dtype: x, y are 1-d; matrix holds x in rows of 100, small are 4 x 4, regular, square
-    is of side 10 or 100; indices, mask and edges (ascending, 50 of them) fit x."""
+    is a matrix of side 100 at most; indices and mask fit x, edges are 50 values that ascend."""
 
     x: object
     y: object
@@ -121,9 +121,10 @@ FUNCTIONS = (
     Function("flip", lambda xp, of: xp.flip(of.matrix, 1)),
     Function("transposed copy", lambda xp, of: xp.ascontiguousarray(of.matrix.T)),
     Function(
-        "einsum", lambda xp, of: xp.einsum("ij,kj->ik", of.matrix[:300], of.matrix[:300]),
+        "einsum",
+        lambda xp, of: xp.einsum("ij,kj->ik", of.matrix[:300], of.matrix[:300]),
         tolerance=1e-4,
-    ),  # fmt: skip
+    ),
     Function("einsum, diagonals", lambda xp, of: xp.einsum("bii->b", of.small)),
     Function("kron", lambda xp, of: xp.kron(of.square, of.square[:10, :10])),
     Function("outer", lambda xp, of: xp.outer(of.x[:1000], of.y[:1000])),
@@ -157,16 +158,14 @@ FUNCTIONS = (
     Function("inv", lambda xp, of: xp.linalg.inv(of.square), FLOATS, 1e-2),
     Function("qr", lambda xp, of: xp.linalg.qr(of.square), FLOATS, 1e-2),
     Function("svd", lambda xp, of: xp.linalg.svd(of.square)[1], FLOATS, 1e-3),
-    Function(
-        "eigh", lambda xp, of: xp.linalg.eigvalsh(of.square + of.square.T), FLOATS, 1e-3
-    ),
+    Function("eigh", lambda xp, of: xp.linalg.eigvalsh(of.square + of.square.T), FLOATS, 1e-3),
     Function("norm", lambda xp, of: xp.linalg.norm(of.x), FLOATS, 1e-4),
     Function("norm, rows", lambda xp, of: xp.linalg.norm(of.matrix, axis=1), FLOATS, 1e-4),
     Function("matrix_power", lambda xp, of: xp.linalg.matrix_power(of.small, 3), FLOATS, 1e-4),
     Function("matmul, 4 x 4", lambda xp, of: xp.matmul(of.small, of.small), FLOATS),
     Function("matmul, vector", lambda xp, of: xp.matmul(of.matrix, of.x[:100]), FLOATS, 1e-4),
     Function("dot", lambda xp, of: xp.dot(of.x, of.y), FLOATS, 1e-3),
-)  # fmt: skip
+)
 
 
 def sides(function: Function, dtype: str, size: int) -> list[Callable]:
