@@ -34,13 +34,23 @@ inline IndexFault select_offsets(const IndexAxes& axes, const Loops& outer, int6
     for (int j = 0; j < axes.count; ++j) {
         fill_offsets(outer, axes.strides[j], begin, count, offsets);
         const int64_t length = axes.lengths[j];
+        const int64_t* const indices = axes.indices[j];
+        const auto size = static_cast<uint64_t>(length),
+                   distance = static_cast<uint64_t>(axes.axis_strides[j]);
+        bool is_outside = false;  // one of them: no branch for each
         for (int64_t i = 0; i < count; ++i) {
-            const int64_t index = axes.indices[j][offsets[i]];
-            if (index < -length || index >= length) {
-                if (fault.outer < 0 || begin + i < fault.outer) fault = {begin + i, j, index};
-                break;
-            }
-            selected[i] += (index < 0 ? index + length : index) * axes.axis_strides[j];
+            const int64_t index = indices[offsets[i]];
+            is_outside |= (index < -length) | (index >= length);
+            // Unsigned: what is outside may overflow.
+            const uint64_t place = static_cast<uint64_t>(index) + (index < 0 ? size : 0);
+            selected[i] =
+                static_cast<int64_t>(static_cast<uint64_t>(selected[i]) + place * distance);
+        }
+        for (int64_t i = 0; is_outside && i < count; ++i) {
+            const int64_t index = indices[offsets[i]];
+            if (index >= -length && index < length) continue;
+            if (fault.outer < 0 || begin + i < fault.outer) fault = {begin + i, j, index};
+            break;
         }
     }
     return fault;
