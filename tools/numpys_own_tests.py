@@ -52,7 +52,7 @@ LEFT_OUT = (
         "refused dtypes",
         "objects, records, texts, times and long doubles are no dtypes of composit",
         r"dtype (object|void\d*|str\d*|bytes\d*|datetime64\S*|timedelta64\S*|float128|complex256"
-        r"|rational) is not supported|dtype=(object|'<U\d+'|'\|S\d+'|'datetime64|'timedelta64)"
+        r"|rational|StringDType\d*) is not supported|dtype=(object|'<U\d+'|'\|S\d+'|'datetime64|'timedelta64)"
         r"| is Fraction\(|'decimal\.Decimal'",
         r"\bobject\b|longdouble|datetime64|timedelta64|np\.(void|str_|bytes_)\b",
     ),
@@ -164,7 +164,10 @@ def _spans(path):
     return [(max(n.lineno, end) - n.lineno, n.lineno, max(n.lineno, end)) for n, end in ends]
 
 def _statement(path, line):
-    _, first, last = min(s for s in _spans(path) if s[1] <= line <= s[2])
+    around = [s for s in _spans(path) if s[1] <= line <= s[2]]
+    if not around:  # a decorator
+        return ""
+    _, first, last = min(around)
     return " ".join(Path(path).read_text().splitlines()[first - 1 : last])
 
 @pytest.hookimpl(hookwrapper=True)

@@ -322,8 +322,9 @@ class Fuser {
 
     // Bytes that the group touches at one index of the shared loops.
     int64_t bytes_of_index(const Group& group) const {
-        int64_t count = 1;
+        int64_t count = 1;  // none where there are no rows: no memory is touched then
         for (size_t d = 0; d < group.shared; ++d) count *= group.members[0].outer[d];
+        if (count == 0) return 0;
         int64_t bytes = 0;
         for (const auto& [number, uses] : touches(group)) bytes += buffer(number).bytes / count;
         return bytes;

@@ -8,7 +8,7 @@ from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments, _casting
 from composit.numpy._ufunc import refuse, write_out
-from composit.numpy.creation import _check_count
+from composit.numpy.creation import _check_count, asarray
 from composit.numpy.manipulation import _joinable, _sections, _sequence
 
 _c = _core.numpy
@@ -24,10 +24,16 @@ def row_stack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Laz
     return _c.row_stack(_joinable(tup, dtype, casting))
 
 
+_LEAST_DIMENSIONS = {"hsplit": 1, "vsplit": 2, "dsplit": 3}
+
+
 def _split(name: str, ary: Any, indices_or_sections: Any) -> list[LazyTensor]:
     sections = _sections(indices_or_sections)
     if sections is None:
         return getattr(_c, f"{name}_at")(ary, indices_or_sections)
+    # NumPy asks for the number of dimensions before it wants an array.
+    if asarray(ary).ndim < _LEAST_DIMENSIONS[name]:
+        return getattr(_c, name)(asarray(ary), sections)
     _arguments.check_array(ary)
     return getattr(_c, name)(ary, sections)
 

@@ -93,9 +93,11 @@ def _over(name: str, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
         if value is not None and not hasattr(value, "__iter__"):
             _check_place(name, asarray(a).ndim, s, axes)
             raise TypeError(wrong(value, "A sequence of integers, or None,"))
-    if out is not None and name in _STAGES:
-        return _in_stages(name, a, _lengths(name, a, s, axes), axes, norm, out)
     lengths = _lengths(name, a, s, axes)
+    # What is between the axes has the result's dtype and shape: nothing shows where it was.
+    is_alike = s is None and getattr(out, "dtype", None) == asarray(a).dtype
+    if out is not None and name in _STAGES and not is_alike:
+        return _in_stages(name, a, lengths, axes, norm, out)
     given = s if axes is None else axes
     fits = s is None or axes is None or len(s) == len(axes)
     is_one = (asarray(a).ndim if given is None else len(given)) == 1

@@ -271,3 +271,15 @@ def test_sequences_between_arrays():
         for axis in (0, -1):
             agrees("logspace", 1.0, 3.0, 4, base=base, axis=axis, ulp=64)
             agrees("logspace", np.array([1, 2]), 3.0, 4, base=base, axis=axis, ulp=64)
+
+
+@pytest.mark.parametrize("name", ["hsplit", "vsplit", "dsplit"])
+@pytest.mark.parametrize("value", [2, [1, 2], [[1, 2]], [[[1, 2]]]])
+def test_split_of_no_array_is_refused_as_numpy_does(name, value):
+    def outcome(module):
+        try:
+            return [np.asarray(part).tolist() for part in getattr(module, name)(value, 1)]
+        except (AttributeError, ValueError) as error:
+            return type(error)
+
+    assert outcome(cnp) == outcome(np)

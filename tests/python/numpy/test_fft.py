@@ -226,3 +226,13 @@ def test_an_exported_transform_has_the_same_bits(tmp_path):
         ["c++", "-std=c++17", "-fsyntax-only", str(source)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "fft2", "ifft2"])
+@pytest.mark.parametrize("axes", [(0, 1), (1, -1)])
+def test_out_has_the_bits_of_the_result(name, axes):
+    x = np.random.default_rng(5).standard_normal((10, 5, 6)) * (1 + 0.5j)
+    expected = np.asarray(getattr(cnp.fft, name)(cnp.asarray(x), axes=axes))
+    out = cnp.zeros(x.shape, complex)
+    assert getattr(cnp.fft, name)(cnp.asarray(x), axes=axes, out=out) is out
+    np.testing.assert_array_equal(np.asarray(out), expected)

@@ -109,3 +109,18 @@ def test_shifts(shape, axes):
 def test_frequencies_of_numpys_numbers():
     assert_agree(cnp.fft.fftfreq, np.fft.fftfreq, [np.int64(5), np.float64(0.3)])
     assert_agree(cnp.fft.rfftfreq, np.fft.rfftfreq, [np.int16(8)])
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3, 0), (2, 3, 3, 0), (0, 3, 3, 2), (2, 0, 0, 2)])
+def test_tensordot_of_nothing(shape):
+    a = np.zeros(shape)
+    b = np.transpose(a, (3, 1, 2, 0))
+    for axes in (2, ([1, 2], [1, 2]), ([3, 1], [0, 1])):
+        try:
+            expected = np.tensordot(a, b, axes=axes)
+        except ValueError:
+            with pytest.raises(ValueError):
+                cnp.tensordot(cnp.asarray(a), cnp.asarray(b), axes=axes)
+            continue
+        found = cnp.tensordot(cnp.asarray(a), cnp.asarray(b), axes=axes)
+        np.testing.assert_array_equal(np.asarray(found), expected, strict=True)
