@@ -52,7 +52,8 @@ LEFT_OUT = (
         "refused dtypes",
         "objects, records, texts, times and long doubles are no dtypes of composit",
         r"dtype (object|void\d*|str\d*|bytes\d*|datetime64\S*|timedelta64\S*|float128|complex256"
-        r"|rational|StringDType\d*) is not supported|dtype=(object|'<U\d+'|'\|S\d+'|'datetime64|'timedelta64)"
+        r"|rational|StringDType\d*) is not supported"
+        r"|dtype=(object|'<U\d+'|'\|S\d+'|'datetime64|'timedelta64)"
         r"| is Fraction\(|'decimal\.Decimal'",
         r"\bobject\b|longdouble|datetime64|timedelta64|np\.(void|str_|bytes_)\b",
     ),
