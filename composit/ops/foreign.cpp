@@ -83,6 +83,10 @@ void check_call(std::string_view name, const Attributes& attributes) {
     }
 }
 
+ForeignCallee stated_callee(const Attributes& attributes) {
+    return {attributes.get<std::string>("function"), attributes.get<Integers>("options")};
+}
+
 const ir::Operation& by_parts_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "foreign_by_parts",
@@ -91,10 +95,9 @@ const ir::Operation& by_parts_operation() {
         .lower =
             [](const Node& node, ir::Lowering& lowering) {
                 const Attributes& attributes = node.attributes();
-                emit_call(
-                    node, lowering,
-                    {attributes.get<std::string>("function"), attributes.get<Integers>("options")},
-                    attributes.get<Integers>("pairs_in"), attributes.get<Integers>("pairs_out"));
+                emit_call(node, lowering, stated_callee(attributes),
+                          attributes.get<Integers>("pairs_in"),
+                          attributes.get<Integers>("pairs_out"));
             },
         .label = [](const Node& node) { return node.attributes().get<std::string>("function"); },
         .check =
@@ -144,10 +147,6 @@ std::vector<Components> call_by_parts(const Node& node, const std::vector<Compon
         }
     }
     return result;
-}
-
-ForeignCallee stated_callee(const Attributes& attributes) {
-    return {attributes.get<std::string>("function"), attributes.get<Integers>("options")};
 }
 
 const ir::Operation& call_operation() {

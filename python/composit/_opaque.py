@@ -65,9 +65,9 @@ def _held(dtype: Any) -> np.dtype[Any]:
 
 def _number(numbers: dict[Any, int], made: Callable[..., Any], parts: tuple[Any, ...]) -> int:
     """One for calls that differ in nothing but the values of tensors, so that they share a plan."""
-    key = repr([(type(part), part) for part in parts])
-    if any(not _is_plain(value) for value in [*parts[1], *parts[2].values()]):
+    if not all(_is_plain(value) for value in [*parts[1], *parts[2].values()]):
         return _core.keep_python_function(made)
+    key = repr(parts)
     if key not in numbers:
         numbers[key] = _core.keep_python_function(made)
     return numbers[key]

@@ -101,18 +101,23 @@ def methods(kind):
     return names
 
 
+def row_of(label, made, name):
+    """Calls of the method of what `made` makes of either random module, and its state after."""
+    return Row(
+        label,
+        calls_of(name),
+        changes=0 if name in WRITING else None,
+        of_tensors=False,
+        of=with_state(made, name),
+    )
+
+
 def drawing():
     for kind in ("Generator", "RandomState"):
         for name in methods(kind):
             for_seed = (lambda r: r.default_rng(7)) if kind == "Generator" else (
                 lambda r: r.RandomState(7))  # fmt: skip
-            yield Row(
-                f"random.{kind}.{name}",
-                calls_of(name),
-                changes=0 if name in WRITING else None,
-                of_tensors=False,
-                of=with_state(for_seed, name),
-            )
+            yield row_of(f"random.{kind}.{name}", for_seed, name)
 
 
 def own_functions():
@@ -125,13 +130,7 @@ def own_functions():
     names = [n for n in np.random.__all__ if n not in NO_DRAWS]
     for name in names:
         if not isinstance(getattr(np.random, name), type):
-            yield Row(
-                f"random.{name}",
-                calls_of(name),
-                changes=0 if name in WRITING else None,
-                of_tensors=False,
-                of=with_state(seeded, name),
-            )
+            yield row_of(f"random.{name}", seeded, name)
 
 
 def streams():

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from models import bert, convnet, resnet, training, vit
 from models.weights import draw, normal
 
 import composit.numpy as cnp
 from composit import nn
-
-torch = pytest.importorskip("torch")
 
 TOLERANCE = 2e-5
 
