@@ -19,6 +19,11 @@ class Error : public std::runtime_error {
 class ValueError : public Error {
     using Error::Error;
 };
+// In NumPy's words to the last character, of which programs read the end: Python gives the user's
+// line as a note, which tracebacks show.
+class VerbatimValueError : public ValueError {
+    using ValueError::ValueError;
+};
 class TypeError : public Error {
     using Error::Error;
 };

@@ -47,6 +47,13 @@ Tensor with_part(const Tensor& x, const IndexPlan& plan, Tensor part) {
     return apply("where", {mask, ops::pad(part, scalar(x.dtype(), 0), low, high, interior), x});
 }
 
+// (2,3), without spaces.
+std::string as_numpy_writes(const Shape& shape) {
+    std::string written = text(shape);
+    std::erase(written, ' ');
+    return written;
+}
+
 // The value as it is stored: x's dtype, the shape of x[index].
 Tensor stored(std::string_view function, const Tensor& x, const IndexPlan& plan,
               const Operand& value) {
@@ -57,11 +64,14 @@ Tensor stored(std::string_view function, const Tensor& x, const IndexPlan& plan,
     bool fits = shape.size() <= plan.result.size();
     for (size_t d = 0; fits && d < shape.size(); ++d)
         fits = shape[d] == 1 || shape[d] == plan.result[plan.result.size() - shape.size() + d];
+    const auto given = [&] { return as_numpy_writes(value.tensor().shape()); };
     if (!fits && plan.is_basic())
-        fail<ValueError>("could not broadcast input array from shape ", value.tensor().shape(),
-                         " into shape ", plan.result, ".");
-    user_check(fits, "shape mismatch: value array of shape ", value.tensor().shape(),
-               " could not be broadcast to indexing result of shape ", plan.result, ".");
+        fail<VerbatimValueError>("could not broadcast input array from shape ", given(),
+                                 " into shape ", as_numpy_writes(plan.result));
+    if (!fits)
+        fail<VerbatimValueError>("shape mismatch: value array of shape ", given(),
+                                 " could not be broadcast to indexing result of shape ",
+                                 as_numpy_writes(plan.result));
     return broadcast_to(reshape(result, shape), plan.result);
 }
 

@@ -35,7 +35,8 @@ using Index = std::vector<IndexEntry>;
 
 // x after x[index] = value: a new tensor. `value` is broadcast to x[index]'s shape and converted to
 // x's dtype. Where an integer array names an element several times, the last value stays.
-// ValueError: "could not broadcast input array from shape (3,) into shape (2,)".
+// ValueError, to the last character NumPy's: "could not broadcast input array from shape (3,) into
+// shape (2,)".
 [[nodiscard]] Tensor set_item(const Tensor& x, const Index& index, const Operand& value);
 
 // x after numpy.add.at(x, index, value): elements named several times are added to several times,

@@ -34,6 +34,14 @@ void raise(nb::handle exception, const std::exception& error) {
     PyErr_SetString(exception.ptr(), message.c_str());
 }
 
+// The user's line as a note (PEP 678): the message stays as it is.
+void raise_with_note(nb::handle exception, const std::exception& error) {
+    const nb::object made = exception(nb::str(error.what()));
+    if (const ir::Interned location = user_location())
+        made.attr("add_note")(nb::str(("[" + *location + "]").c_str()));
+    PyErr_SetObject(exception.ptr(), made.ptr());
+}
+
 nb::object numpy_class(const char* module, const char* name) {
     return nb::module_::import_(module).attr(name);
 }
@@ -48,6 +56,8 @@ void translate(const std::exception_ptr& pointer, void*) {
         raise(numpy_class("numpy.exceptions", "AxisError"), error);
     } catch (const LinAlgError& error) {
         raise(numpy_class("numpy.linalg", "LinAlgError"), error);
+    } catch (const VerbatimValueError& error) {
+        raise_with_note(PyExc_ValueError, error);
     } catch (const ValueError& error) {
         raise(PyExc_ValueError, error);
     } catch (const TypeError& error) {

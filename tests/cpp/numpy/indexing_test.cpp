@@ -110,7 +110,7 @@ TEST(indexing, assignment_of_slices) {
     expect_values<double>(set_item(x, {0}, ones({1, 1, 3})), {2, 3}, {1, 1, 1, 3, 4, 5});
     expect_values<int32_t>(set_item(array<int32_t>({1, 2}), {0}, 7.9), {2}, {7, 2});
     EXPECT_EQ(message_of<ValueError>([&] { (void)set_item(x, {0, Slice{0, 2, {}}}, ones({3})); }),
-              "could not broadcast input array from shape (3,) into shape (2,).");
+              "could not broadcast input array from shape (3,) into shape (2,)");
     expect_error<OverflowError>([] { (void)set_item(zeros({1}, DType::uint8), {0}, 256); },
                                 "Python integer 256 out of bounds for uint8");
 }

@@ -115,6 +115,8 @@ def explain(error):
     message = str(error.args[0]) if error.args else ""
     if SIGNATURES.search(message):
         return
+    # Of NumPy's message, whole, the line is a note.
+    message = " ".join([message, *getattr(error, "__notes__", [])])
     text, at, line = message.rpartition(" [")
     assert at and re.fullmatch(r"[\w.]+:\d+\]", line), f"without a line: {error!r}"
     assert not FOREIGN.search(text), f"not composit's words: {error!r}"

@@ -27,6 +27,18 @@ def test_line_of_the_user():
     assert "operands could not be broadcast together with shapes (3,) (4,)" in str(caught.value)
 
 
+@pytest.mark.parametrize("index", [slice(2), [0, 1], ([[0], [1]], [0, 2]), (0, [1, 2])])
+def test_assignments_say_what_numpy_says_and_the_line_is_a_note(index):
+    raised = []
+    for xp in (np, cnp):
+        x = xp.zeros((3, 4))
+        with pytest.raises(ValueError) as caught:
+            x[index] = xp.zeros((7, 5))
+        raised.append(caught.value)
+    assert str(raised[1]) == str(raised[0])
+    assert raised[1].__notes__ == [here(-3)]
+
+
 def test_line_through_numpy_and_composit_frames():
     x, y = cnp.ones(3), cnp.ones(4)
     with pytest.raises(ValueError) as caught:
