@@ -11,6 +11,8 @@
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
+#include "composit/nn/optimizers.h"
+#include "composit/nn/schedules.h"
 #include "composit/nn/training.h"
 #include "composit/numpy/assembling.h"
 #include "composit/numpy/binning.h"

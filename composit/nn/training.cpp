@@ -1,10 +1,9 @@
-// chain_rule, optimize and the optimisers.
+// chain_rule and optimize.
 #include "composit/nn/training.h"
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
-#include "composit/numpy/elementwise.h"
 #include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
@@ -17,66 +16,6 @@ using Tensors = std::vector<Tensor>;
 void check_counts(std::string_view function, const Tensors& parameters, const Tensors& gradients) {
     user_check(parameters.size() == gradients.size(), function, ": ", parameters.size(),
                " parameters and ", gradients.size(), " gradients. As many of each are required.");
-}
-
-void check_state(std::string_view function, size_t given, size_t required) {
-    user_check(given == required, function, ": the state has ", given, " tensors. ", required,
-               " are required: initial_state(parameters), or the state of the step before.");
-}
-
-Tensor zeros_of(const Tensor& x) { return numpy::zeros(x.shape(), x.dtype()); }
-
-Tensor square(const Tensor& x) { return x * x; }
-
-// The two moments' weights depend on the step: float64 scalars, rounded to the parameter's dtype at
-// the end.
-Tensor as(const Tensor& x, const Tensor& like) { return ops::astype(x, like.dtype()); }
-
-Updated adam_step(const AdamOptions& o, bool is_decoupled, const Tensors& parameters,
-                  const Tensors& gradients, const Tensors& state) {
-    const std::string_view name = is_decoupled ? "adamw" : "adam";
-    const size_t n = parameters.size();
-    check_counts(name, parameters, gradients);
-    check_state(name, state.size(), 2 * n + 1);
-    Updated result;
-    const Tensor step = state[0] + 1;
-    const Tensor count = ops::astype(step, ir::DType::float64);
-    const Tensor correction1 = 1.0 - numpy::apply("power", {o.beta1, count});
-    const Tensor correction2 =
-        numpy::apply("sqrt", {1.0 - numpy::apply("power", {o.beta2, count})});
-    Tensors first, second;
-    for (size_t i = 0; i < n; ++i) {
-        Tensor p = parameters[i], g = gradients[i];
-        if (is_decoupled)
-            p = p * (1 - o.learning_rate * o.weight_decay);
-        else if (o.weight_decay != 0)
-            g = g + p * o.weight_decay;
-        first.push_back(state[1 + i] * o.beta1 + g * (1 - o.beta1));
-        second.push_back(state[1 + n + i] * o.beta2 + square(g) * (1 - o.beta2));
-        const Tensor root = numpy::apply("sqrt", {second.back()});
-        const Tensor scale = root / as(correction2, p) + o.epsilon;
-        const Tensor rate = as(o.learning_rate / correction1, p);
-        result.parameters.push_back(p - rate * (first.back() / scale));
-    }
-    result.state = {step};
-    result.state.insert(result.state.end(), first.begin(), first.end());
-    result.state.insert(result.state.end(), second.begin(), second.end());
-    return result;
-}
-
-Optimizer adam_optimizer(const AdamOptions& options, bool is_decoupled) {
-    return {[](const Tensors& parameters) {
-                Tensors state{numpy::scalar(ir::DType::int64, 0, "step")};
-                for (int moment = 0; moment < 2; ++moment)
-                    for (const Tensor& p : parameters) state.push_back(zeros_of(p));
-                return state;
-            },
-            [options, is_decoupled](const Tensors& parameters, const Tensors& gradients,
-                                    const Tensors& state) {
-                return errors_as(is_decoupled ? "adamw" : "adam", [&] {
-                    return adam_step(options, is_decoupled, parameters, gradients, state);
-                });
-            }};
 }
 
 }  // namespace
@@ -123,40 +62,5 @@ OptimizerFunction sgd_optimizer(double learning_rate) {
         return errors_as("sgd_optimizer", [&] { return parameter - gradient * learning_rate; });
     };
 }
-
-Optimizer sgd(const SgdOptions& options) {
-    user_check(!options.nesterov || options.momentum > 0,
-               "sgd: Nesterov momentum requires a momentum, which is ", options.momentum, ".");
-    const auto initial = [options](const Tensors& parameters) {
-        Tensors state;
-        if (options.momentum != 0)
-            for (const Tensor& p : parameters) state.push_back(zeros_of(p));
-        return state;
-    };
-    const auto step = [o = options](const Tensors& parameters, const Tensors& gradients,
-                                    const Tensors& state) {
-        check_counts("sgd", parameters, gradients);
-        check_state("sgd", state.size(), o.momentum != 0 ? parameters.size() : 0);
-        Updated result;
-        errors_as("sgd", [&] {
-            for (size_t i = 0; i < parameters.size(); ++i) {
-                const Tensor& p = parameters[i];
-                Tensor g = gradients[i];
-                if (o.weight_decay != 0) g = g + p * o.weight_decay;
-                if (o.momentum != 0) {
-                    const Tensor velocity = state[i] * o.momentum + g;
-                    result.state.push_back(velocity);
-                    g = o.nesterov ? g + velocity * o.momentum : velocity;
-                }
-                result.parameters.push_back(p - g * o.learning_rate);
-            }
-        });
-        return result;
-    };
-    return {initial, step};
-}
-
-Optimizer adam(const AdamOptions& options) { return adam_optimizer(options, false); }
-Optimizer adamw(const AdamOptions& options) { return adam_optimizer(options, true); }
 
 }  // namespace composit::nn

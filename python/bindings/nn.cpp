@@ -1,4 +1,4 @@
-// composit/nn/*.h, into module composit._core.nn.
+// Operations, layers and random weights of composit/nn, into module composit._core.nn.
 #include "nn.h"
 
 #include "casters.h"
@@ -7,12 +7,8 @@
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
-#include "composit/nn/training.h"
 #include "flags.h"
 #include "location.h"
-
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 namespace {
@@ -136,59 +132,14 @@ void bind_initializers(nb::module_& module) {
         located);
 }
 
-void bind_optimizer(nb::module_& module) {
-    using namespace nb::literals;
-    const nb::call_guard<Located> located;
-    nb::class_<nn::Optimizer>(module, "Optimizer", "A pure optimiser: state in, state out.")
-        .def(
-            "initial_state",
-            [](const nn::Optimizer& self, const Tensors& parameters) {
-                return self.initial_state(parameters);
-            },
-            located)
-        .def(
-            "step",
-            [](const nn::Optimizer& self, const Tensors& parameters, const Tensors& gradients,
-               const Tensors& state) {
-                nn::Updated updated = self.step(parameters, gradients, state);
-                return std::make_pair(updated.parameters, updated.state);
-            },
-            located);
-    module.def("sgd",
-               [](double learning_rate, double momentum, double weight_decay, bool nesterov) {
-                   return nn::sgd({learning_rate, momentum, weight_decay, nesterov});
-               });
-    const auto adam = [&](const char* name, auto function) {
-        module.def(name, [function](double learning_rate, double beta1, double beta2,
-                                    double epsilon, double weight_decay) {
-            return function({learning_rate, beta1, beta2, epsilon, weight_decay});
-        });
-    };
-    adam("adam", nn::adam);
-    adam("adamw", nn::adamw);
-}
-
 }  // namespace
 
 void bind_nn(nb::module_& module) {
-    const nb::call_guard<Located> located;
     nn::register_operations();
     bind_operations(module);
     bind_layers(module);
     bind_initializers(module);
-    bind_optimizer(module);
-    module.def(
-        "chain_rule",
-        [](const Tensors& outputs, const Tensors& gradients, const Tensors& inputs) {
-            user_check(outputs.size() == gradients.size(), "chain_rule: ", outputs.size(),
-                       " outputs and ", gradients.size(),
-                       " incoming gradients. One gradient for each output is required.");
-            std::vector<std::pair<Tensor, Tensor>> incoming;
-            for (size_t i = 0; i < outputs.size(); ++i)
-                incoming.emplace_back(outputs[i], gradients[i]);
-            return nn::chain_rule(incoming, inputs);
-        },
-        located);
+    bind_nn_training(module);
 }
 
 }  // namespace composit::python

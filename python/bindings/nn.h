@@ -1,10 +1,11 @@
-// Binding function of composit/nn/*.h.
+// Binding functions of composit/nn/*.h.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace composit::python {
 
-void bind_nn(nanobind::module_& module);
+void bind_nn(nanobind::module_& module);  // all of it
+void bind_nn_training(nanobind::module_& module);
 
 }  // namespace composit::python

@@ -1,10 +1,25 @@
 """Neural networks: operations, layers, gradients, optimisers."""
 
-from composit.nn import core, initializers, layers, operations
+from composit.nn import core, initializers, layers, operations, schedules
 from composit.nn.initializers import *
 from composit.nn.layers import *
 from composit.nn.operations import *
-from composit.nn.optimize import Optimizer, adam, adamw, optimize, sgd, sgd_optimizer
+from composit.nn.optimize import (
+    Optimizer,
+    Schedule,
+    adagrad,
+    adam,
+    adamw,
+    clip_by_global_norm,
+    clip_by_value,
+    global_norm,
+    lion,
+    optimize,
+    rmsprop,
+    sgd,
+    sgd_optimizer,
+)
+from composit.nn.schedules import *
 from composit.nn.training import chain_rule, stop_gradient
 from composit.operations import wrap_as_operation
 
@@ -12,10 +27,17 @@ __all__ = [
     *operations.__all__,
     *layers.__all__,
     *initializers.__all__,
+    *schedules.__all__,
+    "adagrad",
     "adam",
     "adamw",
     "chain_rule",
+    "clip_by_global_norm",
+    "clip_by_value",
+    "global_norm",
+    "lion",
     "optimize",
+    "rmsprop",
     "sgd",
     "sgd_optimizer",
     "stop_gradient",

@@ -1,4 +1,4 @@
-"""Optimisers: one evaluated step, and pure ones with state."""
+"""Optimisers: one evaluated step, and pure ones with state; gradients clipped before."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit._core.nn import Optimizer
+from composit._core.nn import Optimizer, Schedule
 from composit.evaluation import check_function, evaluate
+
+# A number, a tensor of no dimensions, a schedule, or any function of the step's number.
+Rate = float | LazyTensor | Schedule | Callable[[LazyTensor], Any]
 
 
 def optimize(
@@ -55,35 +58,108 @@ def sgd_optimizer(learning_rate: float) -> Callable[[LazyTensor, LazyTensor], La
 
 
 def sgd(
-    learning_rate: float = 1e-3,
+    learning_rate: Rate = 1e-3,
     momentum: float = 0,
     weight_decay: float = 0,
     nesterov: bool = False,
+    *,
+    dampening: float = 0,
+    maximize: bool = False,
 ) -> Optimizer:
     """Stochastic gradient descent, torch's formula."""
-    rate, velocity, decay = map(_core.number, (learning_rate, momentum, weight_decay))
-    return _core.nn.sgd(rate, velocity, decay, bool(nesterov))
+    velocity, decay, dampened = map(_core.number, (momentum, weight_decay, dampening))
+    return _core.nn.sgd(learning_rate, velocity, decay, nesterov, dampened, maximize)
 
 
 def adam(
-    learning_rate: float = 1e-3,
+    learning_rate: Rate = 1e-3,
     beta1: float = 0.9,
     beta2: float = 0.999,
     epsilon: float = 1e-8,
     weight_decay: float = 0,
+    *,
+    amsgrad: bool = False,
+    maximize: bool = False,
 ) -> Optimizer:
-    """Adam (Kingma and Ba 2015), torch's formula."""
-    numbers = map(_core.number, (learning_rate, beta1, beta2, epsilon, weight_decay))
-    return _core.nn.adam(*numbers)
+    """Adam (Kingma and Ba 2015), torch's formula. amsgrad: divide by the largest second moment so
+    far."""
+    first, second, small, decay = map(_core.number, (beta1, beta2, epsilon, weight_decay))
+    return _core.nn.adam(learning_rate, first, second, small, decay, amsgrad, maximize)
 
 
 def adamw(
-    learning_rate: float = 1e-3,
+    learning_rate: Rate = 1e-3,
     beta1: float = 0.9,
     beta2: float = 0.999,
     epsilon: float = 1e-8,
     weight_decay: float = 0.01,
+    *,
+    amsgrad: bool = False,
+    maximize: bool = False,
 ) -> Optimizer:
     """AdamW (Loshchilov and Hutter 2019): weight decay beside the gradient."""
-    numbers = map(_core.number, (learning_rate, beta1, beta2, epsilon, weight_decay))
-    return _core.nn.adamw(*numbers)
+    first, second, small, decay = map(_core.number, (beta1, beta2, epsilon, weight_decay))
+    return _core.nn.adamw(learning_rate, first, second, small, decay, amsgrad, maximize)
+
+
+def rmsprop(
+    learning_rate: Rate = 1e-2,
+    alpha: float = 0.99,
+    epsilon: float = 1e-8,
+    weight_decay: float = 0,
+    momentum: float = 0,
+    *,
+    centered: bool = False,
+    maximize: bool = False,
+) -> Optimizer:
+    """RMSprop (Tieleman and Hinton 2012), torch's formula. centered: divide by the deviation in
+    place of the root mean square."""
+    mean, small, decay, velocity = map(_core.number, (alpha, epsilon, weight_decay, momentum))
+    return _core.nn.rmsprop(learning_rate, mean, small, decay, velocity, centered, maximize)
+
+
+def adagrad(
+    learning_rate: Rate = 1e-2,
+    learning_rate_decay: float = 0,
+    weight_decay: float = 0,
+    initial_accumulator_value: float = 0,
+    epsilon: float = 1e-10,
+    *,
+    maximize: bool = False,
+) -> Optimizer:
+    """Adagrad (Duchi, Hazan and Singer 2011), torch's formula."""
+    options = (learning_rate_decay, weight_decay, initial_accumulator_value, epsilon)
+    slower, decay, initial, small = map(_core.number, options)
+    return _core.nn.adagrad(learning_rate, slower, decay, initial, small, maximize)
+
+
+def lion(
+    learning_rate: Rate = 1e-4,
+    beta1: float = 0.9,
+    beta2: float = 0.99,
+    weight_decay: float = 0,
+    *,
+    maximize: bool = False,
+) -> Optimizer:
+    """Lion (Chen et al. 2023): the sign of a mean of gradients; weight decay beside it."""
+    first, second, decay = map(_core.number, (beta1, beta2, weight_decay))
+    return _core.nn.lion(learning_rate, first, second, decay, maximize)
+
+
+def clip_by_value(gradients: Iterable[LazyTensor], limit: float) -> list[LazyTensor]:
+    """Every element between -limit and limit: torch's clip_grad_value_."""
+    return _core.nn.clip_by_value(gradients, _core.number(limit))
+
+
+def global_norm(gradients: Iterable[LazyTensor], order: float = 2) -> LazyTensor:
+    """The norm of all elements together, of any positive order, infinity too."""
+    return _core.nn.global_norm(gradients, _core.number(order))
+
+
+def clip_by_global_norm(
+    gradients: Iterable[LazyTensor], maximum: float, order: float = 2
+) -> tuple[list[LazyTensor], LazyTensor]:
+    """All gradients times min(1, maximum / (norm + 1e-6)), and the norm before: torch's
+    clip_grad_norm_."""
+    options = map(_core.number, (maximum, order))
+    return _core.nn.clip_by_global_norm(gradients, *options)

@@ -88,22 +88,69 @@ TEST(optimizers, sgd_as_torch) {
 }
 
 TEST(optimizers, adam_and_adamw_as_torch) {
-    const AdamOptions o{0.1, 0.9, 0.99, 1e-8, 0.05};
+    const double rate = 0.1;
+    const AdamOptions o{rate, 0.9, 0.99, 1e-8, 0.05};
     for (const bool is_decoupled : {false, true}) {
         double p = 1, m = 0, v = 0;
         for (int step = 1; step <= 3; ++step) {
             double g = p;
             if (is_decoupled)
-                p *= 1 - o.learning_rate * o.weight_decay;
+                p *= 1 - rate * o.weight_decay;
             else
                 g += o.weight_decay * p;
             m = o.beta1 * m + (1 - o.beta1) * g;
             v = o.beta2 * v + (1 - o.beta2) * g * g;
             const double scale = std::sqrt(v) / std::sqrt(1 - std::pow(o.beta2, step)) + o.epsilon;
-            p -= o.learning_rate / (1 - std::pow(o.beta1, step)) * m / scale;
+            p -= rate / (1 - std::pow(o.beta1, step)) * m / scale;
         }
         EXPECT_NEAR(run(is_decoupled ? adamw(o) : adam(o)), p, 1e-14);
     }
+}
+
+TEST(optimizers, lion_as_its_paper) {
+    const LionOptions o{0.1, 0.9, 0.99, 0.05};
+    double p = 1, m = 0;
+    for (int step = 0; step < 3; ++step) {
+        const double g = p, mixed = o.beta1 * m + (1 - o.beta1) * g;
+        p -= 0.1 * ((mixed > 0 ? 1.0 : -1.0) + o.weight_decay * p);
+        m = o.beta2 * m + (1 - o.beta2) * g;
+    }
+    EXPECT_NEAR(run(lion(o)), p, 1e-15);
+}
+
+TEST(optimizers, rates_are_numbers_tensors_or_schedules) {
+    const Schedule halved = step_schedule(0.1, 1, 0.5);
+    EXPECT_NEAR(run(sgd({.learning_rate = halved})), 0.9 * 0.95 * 0.975, 1e-15);
+    EXPECT_EQ(run(adagrad({.learning_rate = numpy::scalar(ir::DType::float64, 0.1)})),
+              run(adagrad({.learning_rate = 0.1})));
+    const Schedule own([](const Tensor& step) { return 0.1 / (step + 1); });
+    EXPECT_NEAR(run(sgd({.learning_rate = own})), 0.9 * 0.95 * (1 - 0.1 / 3), 1e-15);
+    EXPECT_EQ(own.at(3), 0.025);
+}
+
+TEST(optimizers, options_are_checked) {
+    expect_error<ValueError>([] { (void)adam({.learning_rate = -1.0}); },
+                             "adam: learning_rate is -1");
+    expect_error<ValueError>([] { (void)adamw({.beta2 = 1}); }, "adamw: beta2 is 1");
+    expect_error<ValueError>(
+        [] { (void)sgd({.momentum = 0.5, .nesterov = true, .dampening = 0.1}); }, "no dampening");
+    expect_error<TypeError>([] { (void)adam().initial_state({array<int64_t>({1})}); },
+                            "parameter 0 is int64");
+    const std::vector<Tensor> p{array<float>({1, 2})}, q{array<float>({1})};
+    expect_error<ValueError>([&] { (void)lion().step(p, q, lion().initial_state(p)); },
+                             "gradient 0 has shape (1,), its parameter (2,)");
+    expect_error<ValueError>([&] { (void)lion().step(p, p, q); }, "lion: tensor 0 of the state");
+}
+
+TEST(clipping, by_value_and_by_the_norm_of_all) {
+    const std::vector<Tensor> g{array<double>({3, 0}), array<double>({-4})};
+    expect_values<double>(clip_by_value(g, 1)[1], {1}, {-1});
+    expect_values<double>(global_norm(g), {}, {5});
+    expect_values<double>(global_norm(g, INFINITY), {}, {4});
+    const Clipped clipped = clip_by_global_norm(g, 1);
+    expect_near(clipped.gradients[0], {2}, {3 / (5 + 1e-6), 0}, 1e-15);
+    expect_values<double>(clip_by_global_norm(g, 6).gradients[0], {2}, {3, 0});
+    expect_error<ValueError>([&] { (void)clip_by_value(g, 0); }, "limit is 0");
 }
 
 TEST(optimizers, parameters_keep_their_dtype) {

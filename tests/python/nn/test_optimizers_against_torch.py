@@ -37,8 +37,61 @@ OPTIMIZERS = {
         torch.optim.AdamW,
         {"lr": 0.02, "betas": (0.7, 0.95), "eps": 1e-4, "weight_decay": 0.3},
     ),
-}
-STEPS = 7
+    "sgd with dampening": (
+        lambda: nn.sgd(0.05, momentum=0.8, dampening=0.3),
+        torch.optim.SGD,
+        {"lr": 0.05, "momentum": 0.8, "dampening": 0.3},
+    ),
+    "sgd upwards": (
+        lambda: nn.sgd(0.01, momentum=0.8, weight_decay=0.1, maximize=True),
+        torch.optim.SGD,
+        {"lr": 0.01, "momentum": 0.8, "weight_decay": 0.1, "maximize": True},
+    ),
+    "amsgrad": (
+        lambda: nn.adam(0.1, beta2=0.7, amsgrad=True),
+        torch.optim.Adam,
+        {"lr": 0.1, "betas": (0.9, 0.7), "amsgrad": True},
+    ),
+    "adam upwards": (
+        lambda: nn.adam(0.02, maximize=True, weight_decay=0.1),
+        torch.optim.Adam,
+        {"lr": 0.02, "maximize": True, "weight_decay": 0.1},
+    ),
+    "adamw, amsgrad, upwards": (
+        lambda: nn.adamw(0.02, amsgrad=True, maximize=True),
+        torch.optim.AdamW,
+        {"lr": 0.02, "amsgrad": True, "maximize": True},
+    ),
+    "rmsprop": (lambda: nn.rmsprop(0.01), torch.optim.RMSprop, {"lr": 0.01}),
+    "rmsprop with momentum": (
+        lambda: nn.rmsprop(0.01, momentum=0.7, alpha=0.9),
+        torch.optim.RMSprop,
+        {"lr": 0.01, "momentum": 0.7, "alpha": 0.9},
+    ),
+    "rmsprop centered": (
+        lambda: nn.rmsprop(0.01, alpha=0.9, epsilon=1e-3, weight_decay=0.1, centered=True),
+        torch.optim.RMSprop,
+        {"lr": 0.01, "alpha": 0.9, "eps": 1e-3, "weight_decay": 0.1, "centered": True},
+    ),
+    "rmsprop with everything": (
+        lambda: nn.rmsprop(0.01, 0.9, 1e-3, 0.1, 0.6, centered=True, maximize=True),
+        torch.optim.RMSprop,
+        {
+            "lr": 0.01, "alpha": 0.9, "eps": 1e-3, "weight_decay": 0.1, "momentum": 0.6,
+            "centered": True, "maximize": True,
+        },
+    ),
+    "adagrad": (lambda: nn.adagrad(0.05), torch.optim.Adagrad, {"lr": 0.05}),
+    "adagrad with everything": (
+        lambda: nn.adagrad(0.05, 0.1, 0.2, 0.3, 1e-4, maximize=True),
+        torch.optim.Adagrad,
+        {
+            "lr": 0.05, "lr_decay": 0.1, "weight_decay": 0.2, "initial_accumulator_value": 0.3,
+            "eps": 1e-4, "maximize": True,
+        },
+    ),
+}  # fmt: skip
+STEPS = 20
 TOLERANCE = {"float64": 1e-11, "float32": 1e-5}
 
 
