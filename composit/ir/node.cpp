@@ -17,6 +17,7 @@ namespace {
 const std::string empty_text;
 thread_local Interned location_now = nullptr;
 thread_local const ErrorHandling* error_handling_now = nullptr;
+thread_local Interned reported_as_now = nullptr;
 
 uint64_t hash_type(const TensorType& type) {
     uint64_t h = hash_combine(static_cast<uint64_t>(type.dtype), type.weak ? 7 : 3);
@@ -131,6 +132,7 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->name_ = std::move(name);
     node->location_ = location_now;
     node->error_handling_ = error_handling_now;
+    node->reported_as_ = reported_as_now;
     return result;
 }
 
@@ -169,6 +171,7 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->name_ = Name(name);
     renamed->location_ = node.location_;
     renamed->error_handling_ = node.error_handling_;
+    renamed->reported_as_ = node.reported_as_;
     renamed->hash_ = node.hash_;
     return Ref<Node>(renamed);
 }
@@ -190,13 +193,20 @@ Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
 LocationScope::LocationScope(Interned location) : LocationScope(location, error_handling_now) {}
 LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling)
     : previous_(std::exchange(location_now, location)),
-      previous_handling_(std::exchange(error_handling_now, error_handling)) {}
+      previous_handling_(std::exchange(error_handling_now, error_handling)),
+      previous_name_(reported_as_now) {}
 LocationScope::LocationScope(const Node& node)
-    : LocationScope(node.location_, node.error_handling_) {}
+    : LocationScope(node.location_, node.error_handling_) {
+    reported_as_now = node.reported_as_;
+}
 LocationScope::~LocationScope() {
     location_now = previous_;
     error_handling_now = previous_handling_;
+    reported_as_now = previous_name_;
 }
+ReportingScope::ReportingScope(Interned function)
+    : previous_(std::exchange(reported_as_now, reported_as_now ? reported_as_now : function)) {}
+ReportingScope::~ReportingScope() { reported_as_now = previous_; }
 Interned current_location() { return location_now; }
 
 std::vector<const Node*> topological_order(const std::vector<Tensor>& outputs) {

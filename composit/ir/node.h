@@ -111,6 +111,7 @@ class Node : public Counted<Node> {
     const std::string& location() const;         // "train.py:12", else empty
     Interned line() const { return location_; }  // the location's text
     const ErrorHandling* error_handling() const { return error_handling_; }
+    Interned reported_as() const { return reported_as_; }  // ReportingScope's, else null
     uint64_t structural_hash() const {
         return hash_;
     }  // operations, attributes, types, operands; no names, no leaf values
@@ -134,6 +135,7 @@ class Node : public Counted<Node> {
     Name name_;
     Interned location_ = nullptr;
     const ErrorHandling* error_handling_ = nullptr;
+    Interned reported_as_ = nullptr;
     uint64_t hash_ = 0;
 };
 
@@ -177,6 +179,21 @@ class LocationScope {
   private:
     Interned previous_;
     const ErrorHandling* previous_handling_;
+    Interned previous_name_;
+};
+
+// The function in whose name errors of floating point are reported that nodes made on this thread
+// meet, while the scope lives: of products, which many functions make, and of what a function is
+// made of. Within another such scope it changes nothing: the function that was called counts.
+class ReportingScope {
+  public:
+    explicit ReportingScope(Interned function);
+    ~ReportingScope();
+    ReportingScope(const ReportingScope&) = delete;
+    ReportingScope& operator=(const ReportingScope&) = delete;
+
+  private:
+    Interned previous_;
 };
 Interned current_location();
 

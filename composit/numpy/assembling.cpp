@@ -163,6 +163,8 @@ Tensor kron(const Tensor& a, const Tensor& b) {
 Tensor matvec(const Tensor& a, const Tensor& b) {
     user_check(a.rank() >= 2 && b.rank() >= 1, "matvec: a has shape ", a.shape(), ", b has shape ",
                b.shape(), ". At least 2 and 1 dimensions are required.");
+    static const ir::Interned name = ir::intern("matvec");
+    const ir::ReportingScope reporting(name);
     return errors_as("matvec", [&] { return squeeze(matmul(a, expand_dims(b, -1)), -1); });
 }
 
@@ -178,6 +180,8 @@ Tensor conjugated(const Tensor& x) {
 Tensor vecmat(const Tensor& a, const Tensor& b) {
     user_check(a.rank() >= 1 && b.rank() >= 2, "vecmat: a has shape ", a.shape(), ", b has shape ",
                b.shape(), ". At least 1 and 2 dimensions are required.");
+    static const ir::Interned name = ir::intern("vecmat");
+    const ir::ReportingScope reporting(name);
     return errors_as("vecmat",
                      [&] { return squeeze(matmul(expand_dims(conjugated(a), -2), b), -2); });
 }
@@ -185,6 +189,8 @@ Tensor vecmat(const Tensor& a, const Tensor& b) {
 Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis) {
     user_check(a.rank() >= 1 && b.rank() >= 1, "vecdot: a has shape ", a.shape(), ", b has shape ",
                b.shape(), ". At least 1 dimension is required.");
+    static const ir::Interned name = ir::intern("vecdot");
+    const ir::ReportingScope reporting(name);
     return errors_as("vecdot", [&] {
         const Tensor left = moveaxis(conjugated(a), axis, -1), right = moveaxis(b, axis, -1);
         user_check(left.shape().back() == right.shape().back(), "vecdot: a has shape ", a.shape(),

@@ -112,6 +112,7 @@ Tensor element(const Tensor& x, int64_t i) { return squeeze(part(x, x.rank() - 1
 }  // namespace
 
 Tensor correlate(const Tensor& a, const Tensor& v, std::string_view mode) {
+    const ir::LocationScope quiet(ir::current_location(), nullptr);  // as NumPy's loops are
     return errors_as("correlate", [&] {
         const bool is_complex = ir::is_complex(v.dtype());
         const Pair pair = operands_of("correlate", a, is_complex ? apply("conjugate", {v}) : v);
@@ -124,6 +125,7 @@ Tensor correlate(const Tensor& a, const Tensor& v, std::string_view mode) {
 }
 
 Tensor convolve(const Tensor& a, const Tensor& v, std::string_view mode) {
+    const ir::LocationScope quiet(ir::current_location(), nullptr);  // as NumPy's loops are
     return errors_as("convolve", [&] {
         const Pair pair = operands_of("convolve", atleast_1d(a), atleast_1d(v));
         const bool is_shorter = pair.a.size() < pair.v.size();

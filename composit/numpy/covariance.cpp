@@ -95,7 +95,7 @@ Tensor covariance(const Tensor& x, const Tensor& y, const Covariance& how) {
         const Tensor rest = ops::astype(all - expand_dims(mean_of_each, 1), dtype);
         Tensor other = w ? rest * w : rest;
         if (ir::is_complex(other.dtype())) other = apply("conjugate", {other});
-        const Tensor products = matmul(rest, transpose(other));
+        const Tensor products = dot(rest, transpose(other));
         if (!w) {
             const double left = static_cast<double>(std::max<int64_t>(count - ddof, 0));
             return squeeze(products * (1 / left));

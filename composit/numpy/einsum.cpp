@@ -254,6 +254,7 @@ void check_result(const Labels& result, const std::vector<Labelled>& operands,
 }  // namespace
 
 Tensor einsum(std::string_view subscripts, const std::vector<Tensor>& operands) {
+    const ir::LocationScope quiet(ir::current_location(), nullptr);  // as NumPy's loops are
     const Subscripts parsed = split_subscripts(subscripts);
     user_check(parsed.operands.size() == operands.size(), "einsum: ",
                parsed.operands.size() > operands.size()

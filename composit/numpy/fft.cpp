@@ -86,6 +86,14 @@ Tensor along(const Tensor& x, const Step& step) {
     return ops::transpose(y, back);
 }
 
+// The ufunc that does a step in NumPy, in whose name errors of floating point are reported.
+ir::Interned ufunc_of(const Step& step) {
+    if (step.kind == Kind::from_half) return ir::intern("irfft");
+    if (step.kind == Kind::to_half)
+        return ir::intern(step.n % 2 == 0 ? "rfft_n_even" : "rfft_n_odd");
+    return ir::intern(step.sign < 0 ? "fft" : "ifft");
+}
+
 Tensor with_part(const Tensor& x) {
     Shape shape = x.shape();
     shape.insert(shape.begin(), 1);
@@ -106,7 +114,11 @@ Tensor computed(const Call& call, const Tensor& x) {
     } else {
         y = with_part(ops::astype(x, real_dtype));
     }
-    for (const Step& step : call.steps) y = along(y, step);
+    for (const Step& step : call.steps) {
+        const ir::ReportingScope reporting(ufunc_of(step));
+        y = along(y, step);
+    }
+    const ir::ReportingScope reporting(ufunc_of(call.steps.back()));
     const double scale = scale_of(call);
     const auto scaled = [&](const Tensor& part) { return scale == 1 ? part : part * scale; };
     if (y.shape()[0] == 1) return scaled(part_of(y, 0));

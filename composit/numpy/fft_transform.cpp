@@ -105,6 +105,17 @@ Tensor by_factors(Tensor x, const Transform& t, const std::vector<int64_t>& fact
     return fitted(x, t.outputs);
 }
 
+// The transform of one element is that element, also an infinite one.
+Tensor of_one(const Tensor& x, const Transform& t) {
+    const Tensor only = fitted(x, 1);
+    const int64_t parts = only.shape()[0];
+    const Tensor re = plane(only, 0);
+    if (t.is_real_output) return part(only, 0, 0, 1);
+    const Tensor im =
+        parts == 2 ? plane(only, 1) : ops::broadcast_to(scalar(x.dtype(), 0), re.shape());
+    return fitted(stacked(re, im), t.outputs);
+}
+
 // The next length whose factors are 2, and 3 or 5 once at most.
 int64_t smooth_length(int64_t least) {
     int64_t best = std::numeric_limits<int64_t>::max();
@@ -156,6 +167,7 @@ std::vector<int64_t> factors_of(int64_t n) {
 
 Tensor transformed(const Tensor& x, const Transform& t) {
     const Tensor given = x.shape()[1] > t.n ? fitted(x, t.n) : x;
+    if (t.n == 1) return of_one(given, t);
     const std::vector<int64_t> factors = factors_of(t.n);
     return factors.empty() ? by_convolution(given, t) : by_factors(given, t, factors);
 }

@@ -22,12 +22,16 @@ Tensor cholesky(const Tensor& a, bool upper) {
 
 Tensor det(const Tensor& a) {
     check_square("det", a);
+    static const ir::Interned name = ir::intern("det");
+    const ir::ReportingScope reporting(name);
     const DType type = common_type("det", {a});
     return ops::astype(ops::slogdet(in_double(a, type))[2], type);
 }
 
 SlogdetResult slogdet(const Tensor& a) {
     check_square("slogdet", a);
+    static const ir::Interned name = ir::intern("slogdet");
+    const ir::ReportingScope reporting(name);
     const DType type = common_type("slogdet", {a});
     const auto parts = ops::slogdet(in_double(a, type));
     return {ops::astype(parts[0], type), ops::astype(parts[1], ir::real_part_of(type))};

@@ -20,6 +20,19 @@ using Axes = std::vector<int64_t>;
 
 int64_t length(const Tensor& x, int64_t axis) { return x.shape()[static_cast<size_t>(axis)]; }
 
+// In whose name NumPy reports errors of floating point: inner and tensordot are dot there.
+const ir::Interned in_matmul = ir::intern("matmul"), in_dot = ir::intern("dot");
+
+// a b where one of them is a scalar: BLAS's types are dot's business, others multiply's.
+Tensor scaled(std::string_view function, const Tensor& a, const Tensor& b) {
+    return errors_as(function, [&] {
+        const DType real = ir::real_part_of(result_type({a, b}));
+        if (real != DType::float32 && real != DType::float64) return apply("multiply", {a, b});
+        const ir::ReportingScope reporting(in_dot);
+        return apply("multiply", {a, b});
+    });
+}
+
 // Sum over axis_a of a paired with axis_b of b, after promotion; no batch.
 Tensor contracted(std::string_view function, const Tensor& a, const Tensor& b, int64_t axis_a,
                   int64_t axis_b) {
@@ -51,6 +64,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
                    " does not have enough dimensions: a has shape ", a.shape(), ", b has shape ",
                    b.shape(), ". Use multiply for scalars.");
     const int64_t last = a.rank() - 1, inner = std::max(b.rank() - 2, 0);
+    const ir::ReportingScope reporting(in_matmul);
     // Rows of a meet one matrix: the leading axes of a are rows too. A 1-d a meets the matrices of
     // b.
     if (b.rank() <= 2 || a.rank() == 1) return contracted("matmul", a, b, last, inner);
@@ -74,14 +88,14 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor dot(const Tensor& a, const Tensor& b) {
-    if (a.rank() == 0 || b.rank() == 0)
-        return errors_as("dot", [&] { return apply("multiply", {a, b}); });
+    if (a.rank() == 0 || b.rank() == 0) return scaled("dot", a, b);
+    const ir::ReportingScope reporting(in_dot);
     return contracted("dot", a, b, a.rank() - 1, std::max(b.rank() - 2, 0));
 }
 
 Tensor inner(const Tensor& a, const Tensor& b) {
-    if (a.rank() == 0 || b.rank() == 0)
-        return errors_as("inner", [&] { return apply("multiply", {a, b}); });
+    if (a.rank() == 0 || b.rank() == 0) return scaled("inner", a, b);
+    const ir::ReportingScope reporting(in_dot);
     return contracted("inner", a, b, a.rank() - 1, b.rank() - 1);
 }
 
@@ -120,6 +134,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a, const Axe
     user_check(fits, "tensordot: shape-mismatch for sum: a has shape ", a.shape(), " and axes ",
                axes_a, ", b has shape ", b.shape(), " and axes ", axes_b,
                ". Paired axes must have equal lengths.");
+    const ir::ReportingScope reporting(in_dot);
     return errors_as("tensordot", [&] {
         const auto both = promoted({a, b});
         if (!left.empty()) return ops::contract(both[0], both[1], {{}, {}, left, right});

@@ -112,7 +112,7 @@ PolynomialFit polyfit(const Tensor& x, const Tensor& y, int64_t degree, std::opt
         const Tensor scale = apply("sqrt", {sum(left * left, 0)});
         left = left / scale;
         const auto [solution, residuals, rank, singular] = linalg::lstsq(left, right, least);
-        const Tensor covariance = linalg::inv(matmul(transpose(left), left)) / outer(scale, scale);
+        const Tensor covariance = linalg::inv(dot(transpose(left), left)) / outer(scale, scale);
         const Tensor divisor = y.rank() == 2 ? expand_dims(scale, 1) : scale;
         return {solution / divisor, residuals, rank, singular, least, covariance};
     });

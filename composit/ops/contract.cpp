@@ -15,8 +15,6 @@ using ir::Node;
 using ir::TensorType;
 using ir::kernel::concatenate;
 
-namespace {
-
 Axes free_axes(const Tensor& x, const Axes& batch, const Axes& contracted) {
     Axes result;
     for (int64_t d = 0; d < x.rank(); ++d)
@@ -30,6 +28,8 @@ Contraction contraction_of(const Attributes& attributes) {
     return {attributes.get<Axes>("batch_a"), attributes.get<Axes>("batch_b"),
             attributes.get<Axes>("contracted_a"), attributes.get<Axes>("contracted_b")};
 }
+
+namespace {
 
 int64_t length(const Tensor& x, int64_t axis) { return x.shape()[static_cast<size_t>(axis)]; }
 

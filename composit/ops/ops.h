@@ -68,6 +68,9 @@ struct Contraction {
     Axes contracted_a, contracted_b;
 };
 Tensor contract(const Tensor& a, const Tensor& b, const Contraction& contraction);
+// What a node's attributes say, and an operand's other axes, in order.
+Contraction contraction_of(const ir::Attributes& attributes);
+Axes free_axes(const Tensor& x, const Axes& batch, const Axes& contracted);
 
 // ----- convolve.cpp
 // Cross-correlation (as in every deep-learning library). x: (batch, channels, spatial…), filters:

@@ -48,6 +48,7 @@ bool is_operation(const Node& node, std::string_view name) { return node.operati
 
 std::string name_in_reports(const Node& node) {
     if (is_operation(node, "astype")) return "cast";
+    if (node.reported_as()) return *node.reported_as();
     if (is_operation(node, "reduce")) return "reduce";
     if (is_operation(node, "scan")) return "accumulate";
     if (!is_operation(node, "map")) return ir::label(node);
@@ -193,6 +194,76 @@ void check_reduce(const Node& node, Checks& checks) {
     checks.add(Kind::invalid, both(is_nan(y), negation(among(Combiner::any, is_nan(x)))));
 }
 
+// A condition on each sum of a contraction, of a condition on one operand's elements: whether it
+// holds for any (or all) of those that the sum reads. Axes that only the other operand has are of
+// length 1: `before` of them stand before this operand's own, `behind` of them after.
+Tensor of_sums(Combiner how, const Tensor& condition, const ops::Axes& batch,
+               const ops::Axes& contracted, size_t before, size_t behind) {
+    const ops::Axes own = ops::free_axes(condition, batch, contracted);
+    ops::Axes order = batch;
+    order.insert(order.end(), own.begin(), own.end());
+    order.insert(order.end(), contracted.begin(), contracted.end());
+    Tensor result = ops::transpose(condition, order);
+    ops::Axes last(contracted.size());
+    std::iota(last.begin(), last.end(), static_cast<int64_t>(batch.size() + own.size()));
+    if (!last.empty()) result = ops::reduce(how, result, last);
+    ir::Shape shape = result.shape();
+    shape.insert(shape.begin() + static_cast<long>(batch.size()), before, 1);
+    shape.insert(shape.end(), behind, 1);
+    return ops::reshape(result, shape);
+}
+
+// Sums of products, in the name of the function that made them; others, as NumPy's einsum and
+// convolve, say nothing.
+void check_contract(const Node& node, Checks& checks) {
+    const Tensor &a = node.operand(0), &b = node.operand(1);
+    const Tensor y(Ref<Node>(&node), 0);
+    if (!node.reported_as() || !ir::is_inexact(y.dtype())) return;
+    const ops::Contraction c = ops::contraction_of(node.attributes());
+    const size_t rows = ops::free_axes(a, c.batch_a, c.contracted_a).size();
+    const size_t columns = ops::free_axes(b, c.batch_b, c.contracted_b).size();
+    const auto of_a = [&](Combiner how, const Tensor& condition) {
+        return of_sums(how, condition, c.batch_a, c.contracted_a, 0, columns);
+    };
+    const auto of_b = [&](Combiner how, const Tensor& condition) {
+        return of_sums(how, condition, c.batch_b, c.contracted_b, rows, 0);
+    };
+    const Tensor fit = both(of_a(Combiner::all, is_finite(a)), of_b(Combiner::all, is_finite(b)));
+    const Tensor has_nan = any_of(of_a(Combiner::any, is_nan(a)), of_b(Combiner::any, is_nan(b)));
+    // NaN of finite operands is a difference of infinities.
+    checks.add(Kind::over, both(negation(is_finite(y)), fit));
+    checks.add(Kind::invalid, both(is_nan(y), negation(has_nan)));
+    if (!checks.wants(Kind::under) || ir::is_complex(y.dtype())) return;
+    // Where no product is of different sign a small sum is one of small products.
+    const auto sums = [&](const Tensor& left, const Tensor& right) {
+        return ops::contract(left, right, c);
+    };
+    const auto is_factor = [&](const Tensor& x) {
+        return ops::astype(ops::map("not_equal", {x, number(x.dtype(), 0)}), DType::float32);
+    };
+    const Tensor magnitude = sums(ops::map("absolute", {a}), ops::map("absolute", {b}));
+    const Tensor is_tiny = both(is_finite(magnitude), negation(is_normal_number(magnitude)));
+    const Tensor factors = sums(is_factor(a), is_factor(b));
+    checks.add(Kind::under,
+               both(is_tiny, ops::map("greater", {factors, number(DType::float32, 0)})));
+}
+
+// Determinants: of slogdet's outputs those that the function returns.
+void check_determinants(const Node& node, Checks& checks) {
+    const Tensor& x = node.operand(0);
+    const auto output = [&](int i) { return Tensor(Ref<Node>(&node), i); };
+    if (!node.reported_as()) return;
+    if (*node.reported_as() == "slogdet")
+        return checks.add(Kind::invalid, any_of(is_nan(output(0)), is_nan(output(1))));
+    const Tensor value = output(2);
+    const Tensor fit = ops::reduce(Combiner::all, is_finite(x), {x.rank() - 2, x.rank() - 1});
+    checks.add(Kind::over, both(negation(is_finite(value)), fit));
+    checks.add(Kind::invalid, is_nan(value));
+    if (!checks.wants(Kind::under) || ir::is_complex(value.dtype())) return;
+    const Tensor is_tiny = both(is_finite(value), negation(is_normal_number(value)));
+    checks.add(Kind::under, both(is_tiny, is_finite(output(1))));
+}
+
 // Of what combines elements of several operands in ways that are not followed here: new infinities
 // and new NaN.
 void check_whole(const Node& node, Checks& checks) {
@@ -249,6 +320,10 @@ std::vector<ErrorCheck> error_checks(const Node& node, uint8_t kinds) {
         check_reduce(node, checks);
     else if (is_operation(node, "scan"))
         check_whole(node, checks);
+    else if (is_operation(node, "contract"))
+        check_contract(node, checks);
+    else if (is_operation(node, "slogdet"))
+        check_determinants(node, checks);
     return checks.take();
 }
 
