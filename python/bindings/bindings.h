@@ -18,6 +18,7 @@ void bind_calls(nanobind::module_& module);          // execute/execute.h: quick
 void bind_backend(nanobind::module_& module);        // runtime/backend.h
 void bind_foreign_calls(nanobind::module_& module);  // runtime/foreign.h
 void bind_mosaic(nanobind::module_& module);         // mosaic/*.h
+void bind_cg(nanobind::module_& module);             // cg/*.h
 void bind_export(nanobind::module_& module);         // exporters/cpp_project/export.h
 
 }  // namespace composit::python

@@ -67,6 +67,8 @@ NB_MODULE(_core, module) {
     bind_nn(nn);
     nb::module_ mosaic = module.def_submodule("mosaic", "composit/mosaic/*.h");
     bind_mosaic(mosaic);
+    nb::module_ cg = module.def_submodule("cg", "composit/cg/*.h");
+    bind_cg(cg);
     bind_error_handling(module);
     explain_mismatches(module);
 }

@@ -10,6 +10,7 @@ from composit.folding import Repeat, folded
 
 FOLD_BEYOND = 200  # nodes
 LONGEST_LABEL = 60
+CALLS = ("call", "call_with_pullback")
 
 
 class Drawing:
@@ -67,7 +68,7 @@ class Drawing:
                 self._node(digraph, order[item], places, f"{prefix}{item}", level)
 
     def _node(self, digraph: Any, node: Any, places: dict[Any, Any], name: str, level: int) -> None:
-        body = node.attributes.get("body") if node.operation.name == "call" else None
+        body = node.attributes.get("body") if node.operation.name in CALLS else None
         self.has_calls |= body is not None
         if body is None or level >= self.depth:
             digraph.node(name, label=_label(node), shape=_shape(node), style=_style(node))
@@ -149,7 +150,7 @@ def _label(node: Any) -> str:
 def _shape(node: Any) -> str:
     if node.is_constant or node.is_input:
         return "ellipse"
-    return "box3d" if node.operation.name == "call" else "box"
+    return "box3d" if node.operation.name in CALLS else "box"
 
 
 def _style(node: Any) -> str:

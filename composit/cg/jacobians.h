@@ -1,0 +1,30 @@
+// Derivatives as module graphs have them: whole Jacobians, and calls with a derivative of their
+// own.
+#pragma once
+
+#include "composit/ir/body.h"
+#include "composit/ir/node.h"
+
+#include <memory>
+#include <vector>
+
+namespace composit::cg {
+
+using ir::Tensor;
+using Tensors = std::vector<Tensor>;
+
+// The Jacobian of `output` with respect to each input, of the shape output.shape + input.shape: for
+// a 0-d output its gradient. Zeros where the output does not depend on an input. TypeError unless
+// all are of inexact dtypes.
+[[nodiscard]] Tensors jacobians(const Tensor& output, const Tensors& inputs);
+
+// A call whose derivative is given: `pullback` takes the arguments, then a cotangent for each
+// result of `body`, to a gradient for each argument. Its own derivative is that of its body.
+[[nodiscard]] Tensors call_with_pullback(std::shared_ptr<const ir::Body> body,
+                                         std::shared_ptr<const ir::Body> pullback,
+                                         const Tensors& arguments);
+
+// The operation, registered: front ends that look operations up by name call this first.
+void register_operations();
+
+}  // namespace composit::cg

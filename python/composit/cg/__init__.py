@@ -1,0 +1,33 @@
+"""Modules whose calls are graphs that can be held, differentiated and drawn.
+
+class SimpleModel(cg.Module):
+    def __init__(self, w0=1):
+        super().__init__(inputs=(cg.Variable("x"),), params=(cg.Parameter("w", w0),))
+
+    def call(self, x):
+        return op.mult(op.add(x, self.param("w")), op.square(x))
+
+result = SimpleModel()(3)
+result.value  # 36
+"""
+
+from composit.cg import op, utils
+from composit.cg.function import Function, Operator
+from composit.cg.graph import ModuleGraph
+from composit.cg.module import Module
+from composit.cg.node import (
+    IDObject,
+    InputNode,
+    Node,
+    OperatorNode,
+    get_all_nodes,
+    get_input_nodes,
+)  # fmt: skip
+from composit.cg.session import CallSessionManager
+from composit.cg.template import Constant, Input, Parameter, TemplateObject, Variable
+
+__all__ = [
+    "CallSessionManager", "Constant", "Function", "IDObject", "Input", "InputNode", "Module",
+    "ModuleGraph", "Node", "Operator", "OperatorNode", "Parameter", "TemplateObject", "Variable",
+    "get_all_nodes", "get_input_nodes", "op", "utils",
+]  # fmt: skip

@@ -1,0 +1,226 @@
+"""Derivatives of operators and modules, as graphs: pullbacks, Jacobians, derivative modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
+from composit.cg.values import described
+
+REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
+
+
+def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
+    """The operator's call as one node named after it, with its own derivative if it gives one."""
+    from composit.cg.function import Operator
+
+    parameters = _placeholders(operator, tensors)
+    result = _traced(operator, parameters)
+    name = operator.short_functional_name
+    gives_derivative = type(operator)._gradfn is not Operator._gradfn
+    if not gives_derivative or not _is_inexact(result):
+        return _core.ops.call(name, parameters, [result], tensors)[0]
+    cotangent = _core.input("gradient", result.dtype, result.shape)
+    gradients = [
+        _pulled(operator, i, parameters, cotangent, result) for i in range(len(parameters))
+    ]
+    return _core.cg.call_with_pullback(name, parameters, [result], [cotangent], gradients, tensors)[
+        0
+    ]
+
+
+def _placeholders(function: Any, tensors: list[LazyTensor]) -> list[LazyTensor]:
+    return [
+        _core.input(variable.short_name, x.dtype, x.shape)
+        for variable, x in zip(function.inputs, tensors)
+    ]
+
+
+def _traced(operator: Any, parameters: list[LazyTensor]) -> LazyTensor:
+    try:
+        return operator._computed(parameters)
+    except (NotSupported, ValueError) as error:
+        if isinstance(error, ValueError) and "placeholder" not in str(error):
+            raise
+        text = str(error).partition(" [")[0].rstrip(".")
+        raise NotSupported(
+            with_location(
+                f"{operator.functional_name}: call cannot be traced: {text}. An operator is a "
+                "function of tensors: it may not ask for their values, and uses functions of NumPy "
+                "that composit has."
+            )
+        ) from error
+
+
+def _is_inexact(tensor: LazyTensor) -> bool:
+    return tensor.dtype.kind in "fcV"
+
+
+def _pulled(
+    operator: Any, i: int, parameters: list[LazyTensor], cotangent: LazyTensor, result: LazyTensor
+) -> LazyTensor:
+    """The part of input i, from the cotangent of the result, by the operator's own derivative."""
+    from composit import numpy as cnp
+
+    x, inpt = parameters[i], operator.inputs[i]
+    if not _is_inexact(x):
+        return cnp.zeros(x.shape, x.dtype)
+    gradient = operator._gradfn(inpt)
+    what = f"_gradfn({inpt.short_name!r})"
+    if not callable(gradient):
+        raise TypeError(
+            with_location(
+                f"{operator.functional_name}: {what} returned {described(gradient)}. A function of "
+                "the operator's inputs is required."
+            )
+        )
+    made = operator._within_trace(gradient, parameters)
+    local = operator._tensor_of(made, f"the function of {what}").astype(result.dtype)
+    if local.shape == result.shape + x.shape:
+        return cnp.tensordot(cotangent, local, result.ndim).astype(x.dtype)
+    if not _broadcasts(local.shape, result.shape) or not _broadcasts(x.shape, result.shape):
+        raise ValueError(
+            with_location(
+                f"{operator.functional_name}: the function of {what} returned the shape "
+                f"{local.shape} for a result of {result.shape} and an input of {x.shape}. The "
+                f"Jacobian, {result.shape + x.shape}, or the derivative of each element, which "
+                "broadcasts to the result, is required."
+            )
+        )
+    return _summed_to(cotangent * local, x.shape).astype(x.dtype)
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(to)))
+
+
+def _summed_to(x: LazyTensor, shape: tuple[int, ...]) -> LazyTensor:
+    """The gradient of what was broadcast."""
+    more = x.ndim - len(shape)
+    axes = [*range(more), *(more + i for i, n in enumerate(shape) if n == 1 != x.shape[more + i])]
+    summed = x.sum(axis=tuple(axes), keepdims=True) if axes else x
+    return summed.reshape(shape)
+
+
+def as_numbers(
+    compute: Callable[[list[LazyTensor]], LazyTensor],
+    tensors: list[LazyTensor],
+    is_free: list[bool] | None = None,
+) -> tuple[list[LazyTensor], LazyTensor]:
+    """The tensors with integers as float64 of the same values, where the function takes them, and
+    what it makes of them. Integers that it needs as such (indices), and those that are not free,
+    stay."""
+    free = is_free or [True] * len(tensors)
+    places = [i for i, x in enumerate(tensors) if free[i] and x.dtype.kind in "iu"]
+    if not places:
+        return tensors, compute(tensors)
+    try:
+        converted = _floated(tensors, places)
+        return converted, compute(converted)
+    except REFUSALS:
+        pass
+    kept = list(tensors)
+    made = compute(kept)
+    for place in places:
+        try:
+            trial = _floated(kept, [place])
+            made, kept = compute(trial), trial
+        except REFUSALS:
+            continue
+    return kept, made
+
+
+def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
+    chosen = set(places)
+    return [x.astype("float64") if i in chosen else x for i, x in enumerate(tensors)]
+
+
+def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor:
+    """The operator's Jacobian with respect to a child, over all the inputs that it is; what the
+    other children are computed from does not count."""
+    distinct = list({id(one): one for one in children}.values())
+    position = {id(one): i for i, one in enumerate(distinct)}
+    given = [one._tensor for one in distinct]
+
+    def compute(tensors: list[LazyTensor]) -> LazyTensor:
+        return operator.apply([tensors[position[id(one)]] for one in children])
+
+    return jacobian_at(compute, given, position[id(child)], operator, child.ref.short_name
+                       if hasattr(child.ref, "short_name") else repr(child))  # fmt: skip
+
+
+def jacobian_at(
+    compute: Callable[[list[LazyTensor]], LazyTensor],
+    given: list[LazyTensor],
+    place: int,
+    function: Any,
+    name: str,
+) -> LazyTensor:
+    """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`."""
+    numbers, _ = as_numbers(compute, given)
+    apart = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(numbers)]
+    made = compute(apart)
+    check_differentiable(function, name, apart[place], made)
+    jacobian = _core.cg.jacobians(made, [apart[place]])
+    return _core.substitute(jacobian, apart, numbers)[0]
+
+
+def check_differentiable(function: Any, name: str, x: LazyTensor, result: LazyTensor) -> None:
+    """TypeError unless both are of dtypes with derivatives."""
+    for tensor, what in ((x, f"input {name!r}"), (result, "result")):
+        if not _is_inexact(tensor):
+            raise TypeError(
+                with_location(
+                    f"{function.functional_name} has no derivative with respect to {name!r}: the "
+                    f"{what} is {tensor.dtype}, and cannot be taken as numbers. A floating or "
+                    "complex dtype is required."
+                )
+            )
+
+
+def derivative(function: Any, inpt: Any) -> Any:
+    """The function's derivative with respect to an input or parameter (or a name of either), as a
+    module of the same inputs: "D<functional name>#<short name>"."""
+    from composit.cg.function import Operator
+    from composit.cg.module import Module
+    from composit.cg.template import Variable
+
+    parameters = [] if isinstance(function, Operator) else function.parameters()
+    leaves = [*function.inputs, *parameters]
+    if isinstance(inpt, str):
+        names = [one.short_name for one in function.inputs]
+        inpt = function.input(inpt) if inpt in names else function.param(inpt)
+    place = next((i for i, one in enumerate(leaves) if one is inpt), None)
+    if place is None:
+        raise ValueError(
+            with_location(
+                f"{function.functional_name}: the derivative with respect to {described(inpt)}. "
+                "An input or a parameter of its own is required."
+            )
+        )
+    chosen, count = place, len(function.inputs)
+    role = f"D{function.functional_name}#{inpt.short_name}"
+
+    def compute(tensors: list[LazyTensor]) -> LazyTensor:
+        if isinstance(function, Operator):
+            return function.apply(tensors)
+        return function.apply(tensors[count:], *tensors[:count])
+
+    class Derivative(Operator):
+        """The Jacobian of the function."""
+
+        def __init__(self) -> None:
+            names = [one.short_name for one in leaves]
+            apart = [n if n not in names[:i] else f"{n}_{i}" for i, n in enumerate(names)]
+            super().__init__(tuple(map(Variable, apart)), functional_name=role)
+
+        def _op_impl(self, *arrays: Any) -> LazyTensor:
+            return jacobian_at(compute, list(arrays), chosen, function, inpt.short_name)
+
+    return Module.build(
+        role,
+        lambda self, *nodes: Derivative()(*nodes, *parameters),
+        function.inputs_nofun,
+    )

@@ -1,0 +1,219 @@
+"""Functions with named inputs, and operators: functions of tensors whose calls are one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.cg import derivatives
+from composit.cg.node import InputNode, Node, OperatorNode, Place
+from composit.cg.session import Session, begun, checked_count, current
+from composit.cg.template import (
+    Constant,
+    Input,
+    Parameter,
+    TemplateObject,
+    Variable,
+    next_number,
+)  # fmt: skip
+from composit.cg.utils import fullname
+from composit.cg.values import as_leaf, described
+
+
+class Function(TemplateObject):
+    """Something that is called with a value for each of its inputs. `functional_name` says what it
+    computes (None: where its class is imported from)."""
+
+    def __init__(self, inputs: Any, params: Any = None, functional_name: str | None = None) -> None:
+        role = fullname(self) if functional_name is None else functional_name
+        super().__init__(f"{role}@{next_number()}", role)
+        self._inputs = self._taken(inputs, Variable, "inputs")
+        self._params = self._taken(params or (), (Parameter, Constant), "params")
+        names = [one.short_name for one in (*self._inputs, *self._params)]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(
+                with_location(
+                    f"{role}: {min(twice)!r} names two of its inputs. A name for each is required."
+                )
+            )
+        for one in (*self._inputs, *self._params):
+            one.fun = self
+
+    def _taken(self, given: Any, kinds: Any, what: str) -> tuple[Any, ...]:
+        if isinstance(given, Input):
+            given = (given,)
+        every = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        for one in every:
+            if not isinstance(one, kinds):
+                wanted = "A tuple of Variable" if kinds is Variable else "Parameter or Constant"
+                raise TypeError(
+                    with_location(
+                        f"{self.functional_name}: {what} holds {described(one)}. {wanted} is "
+                        "required."
+                    )
+                )
+        return every
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """Its variables, in the order of the values that it is called with."""
+        return self._inputs
+
+    @property
+    def params(self) -> tuple[Any, ...]:
+        """Its own parameters and constants."""
+        return self._params
+
+    @property
+    def inputs_nofun(self) -> tuple[Any, ...]:
+        """Variables like its own that belong to no function."""
+        return tuple(variable.copy_nofun() for variable in self._inputs)
+
+    @property
+    def short_functional_name(self) -> str:
+        """The last part of the functional name."""
+        return self.functional_name.rpartition(".")[2]
+
+    def input(self, short_name: str) -> Any:
+        """The variable of that name."""
+        return self._found(self._inputs, short_name, "input")
+
+    def input_name(self, i: int) -> str:
+        """The name of input i."""
+        if not isinstance(i, int) or not -len(self._inputs) <= i < len(self._inputs):
+            raise IndexError(
+                with_location(
+                    f"{self.functional_name}: input {i!r} of {len(self._inputs)}. A number in "
+                    "range is required."
+                )
+            )
+        return self._inputs[i].short_name
+
+    def input_index(self, short_name: str) -> int:
+        """The position of the variable of that name."""
+        return self._inputs.index(self.input(short_name))
+
+    def param(self, short_name: str) -> Any:
+        """The parameter or constant of that name."""
+        return self._found(self._params, short_name, "parameter")
+
+    def _found(self, every: tuple[Any, ...], short_name: Any, what: str) -> Any:
+        for one in every:
+            if one.short_name == short_name:
+                return one
+        names = ", ".join(repr(one.short_name) for one in every) or "it has none"
+        raise ValueError(
+            with_location(
+                f"{self.functional_name} has no {what} {short_name!r}. One of its own is required: "
+                f"{names}."
+            )
+        )
+
+    def call(self, *nodes: Any) -> Any:
+        """What it does with the nodes of its inputs: subclasses say."""
+        raise NotImplementedError(
+            with_location(f"{self.functional_name}: call is not written. It is required.")
+        )
+
+    def _leaf_node(self, session: Session, variable: Any, value: Any) -> InputNode:
+        what = f"{self.functional_name}: input {variable.short_name!r}"
+        if isinstance(value, Node):
+            raise ValueError(
+                with_location(
+                    f"{what} is given {value!r}, a node of another call. A value (node.value) is "
+                    "required."
+                )
+            )
+        tensor = as_leaf(value, variable.short_name, what)
+        node = session.input_node(variable, tensor, isinstance(value, LazyTensor))
+        session.bind(variable, node)
+        return node
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class Operator(Function):
+    """A function of tensors whose call is one node. Subclasses write `_op_impl`, of tensors, or
+    `call`, of nodes whose `value` is a tensor; both return a tensor or a number. Its derivative
+    follows, unless `_gradfn` gives one."""
+
+    # Its call makes one node of composit's graph, and need not be wrapped in one.
+    _is_primitive = False
+
+    def _op_impl(self, *arrays: Any) -> Any:
+        raise NotImplementedError(
+            with_location(
+                f"{self.functional_name}: neither call nor _op_impl is written. One is required."
+            )
+        )
+
+    def call(self, *nodes: Any) -> Any:
+        """The value for nodes with values."""
+        return self._op_impl(*[node.value for node in nodes])
+
+    def _gradfn(self, inpt: Any) -> Callable[..., Any]:
+        """The function, of the operator's own inputs, that is its derivative with respect to inpt:
+        the Jacobian, of shape value.shape + input.shape, or, for operators of one element after
+        the other, the derivative of each element."""
+
+        def jacobian(*nodes: Any) -> LazyTensor:
+            tensors = [node.value for node in nodes]
+            made = self.apply(tensors)
+            return _core.cg.jacobians(made, [tensors[self.input_index(inpt.short_name)]])[0]
+
+        return jacobian
+
+    def __call__(self, *values: Any) -> OperatorNode:
+        given = checked_count(self, values)
+        session = current()
+        if session is not None:
+            nodes = [session.node_of(v, self, i) for v, i in zip(given, self.inputs)]
+            return self._applied(session, nodes)
+        with begun(Session()) as session:
+            leaves: list[Node] = [
+                self._leaf_node(session, i, v) for v, i in zip(given, self.inputs)
+            ]
+            return self._applied(session, leaves)
+
+    def _applied(self, session: Session, nodes: list[Node]) -> OperatorNode:
+        return session.operator_node(self, nodes, self.apply([node._tensor for node in nodes]))
+
+    def apply(self, tensors: list[LazyTensor]) -> LazyTensor:
+        """The operator as a function of tensors: one node of composit's graph."""
+        if self._is_primitive:
+            return self._computed(tensors)
+        return derivatives.called(self, tensors)
+
+    def _computed(self, tensors: list[LazyTensor]) -> LazyTensor:
+        """What call returns for these tensors."""
+        return self._tensor_of(self._within_trace(self.call, tensors), "call")
+
+    def _within_trace(self, function: Callable[..., Any], tensors: list[LazyTensor]) -> Any:
+        """The function of nodes with these values; other operators may be used within."""
+        with begun(Session()) as session:
+            nodes = [
+                InputNode(Place(session.call_id, None, i, variable.name), variable, x, [], True)
+                for i, (variable, x) in enumerate(zip(self.inputs, tensors))
+            ]
+            return function(*nodes)
+
+    def _tensor_of(self, result: Any, what: str) -> LazyTensor:
+        if isinstance(result, Node):
+            return result._tensor
+        return as_leaf(result, "", f"{self.functional_name}: what {what} returns")
+
+    def gradfn(self, inpt: Any) -> Any:
+        """The derivative with respect to an input, or its name, as a module of the same inputs."""
+        return derivatives.derivative(self, inpt)
+
+    def make_vjp(self, *arrays: Any) -> Callable[[Any], tuple[Any, ...]]:
+        """The function from a derivative with respect to the result, of its shape, to those with
+        respect to the inputs at these values."""
+        from composit.functional import vjp
+
+        _, pullback = vjp(lambda *tensors: self.apply(list(tensors)), *arrays)
+        return pullback

@@ -1,0 +1,157 @@
+"""ModuleGraph: what a call of a module computed, and its derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.cg.derivatives import as_numbers, check_differentiable
+from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
+from composit.cg.replay import replayed, with_calls
+from composit.cg.template import Constant, Input
+from composit.cg.values import described, given_back, whole
+from composit.evaluation import evaluate
+
+
+class ModuleGraph(IDObject):
+    """The graph of one call: `root` is its result, `value` the result's value. Graphs of different
+    calls differ."""
+
+    def __init__(self, call_id: str, module: Any, root: Node) -> None:
+        super().__init__(f"{type(self).__name__}_{call_id}_{module.name}")
+        self._call_id, self._module, self._root = call_id, module, root
+        self._types = list(module._latest or ())
+        self._tensor: LazyTensor | None = None
+        self._gradients: dict[int, Any] | None = None
+
+    @property
+    def call_id(self) -> str:
+        """The call."""
+        return self._call_id
+
+    @property
+    def module(self) -> Any:
+        """The module that was called."""
+        return self._module
+
+    @property
+    def root(self) -> Node:
+        """The node of the result."""
+        return self._root
+
+    @property
+    def value(self) -> Any:
+        """The result: a number or an array; a tensor where the call was given tensors."""
+        return self.tensor if self._root._is_lazy else self._root.value
+
+    @property
+    def tensor(self) -> LazyTensor:
+        """The result in composit's graph: one call node, of the inputs and parameters, that holds
+        what the module computes."""
+        if self._tensor is None:
+            self._tensor = with_calls(self._root, self._module)
+        return self._tensor
+
+    @property
+    def graph(self) -> Any:
+        """composit's graph of the result, as of any tensor."""
+        return self.tensor.graph
+
+    def compile(self, **options: Any) -> Any:
+        """The module as a program for inputs of the shapes and dtypes of this call."""
+        return self._module.compile(*self._examples(), **options)
+
+    def export(self, path: Any) -> list[str]:
+        """Writes that program as C++ with no dependencies into the folder `path`."""
+        return self._module.export(path, *self._examples())
+
+    def _examples(self) -> list[LazyTensor]:
+        return [_core.input("example", dtype, shape) for shape, dtype in self._types]
+
+    def back(self) -> None:
+        """Computes the derivatives of the result with respect to every node: gradients where it is
+        a number, else Jacobians, of shape value.shape + node.value.shape. A node that is used
+        several times has the sum of its parts. Integers count as float64."""
+        nodes = get_all_nodes(self._root)
+        leaves = get_input_nodes(self._root)
+        given = [leaf._tensor for leaf in leaves]
+        made: dict[int, LazyTensor] = {}
+
+        def compute(tensors: list[LazyTensor]) -> LazyTensor:
+            made.clear()
+            made.update(replayed(self._root, dict(zip(map(id, leaves), tensors))))
+            return made[id(self._root)]
+
+        as_they_are = all(x.dtype.kind in "fcV" for x in given)
+        if as_they_are and len({(x.node, x.output_index) for x in given}) == len(given):
+            made = {id(node): node._tensor for node in nodes}
+            numbers = apart = given
+        else:
+            is_free = [not isinstance(leaf.ref, Constant) for leaf in leaves]
+            numbers, _ = as_numbers(compute, given, is_free)
+            apart = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(numbers)]
+            compute(apart)
+        result = made[id(self._root)]
+        if result.dtype.kind not in "fcV":
+            check_differentiable(self._module, leaves[0].short_name, apart[0], result)
+        smooth = [node for node in nodes if made[id(node)].dtype.kind in "fcV"]
+        jacobians = _core.cg.jacobians(result, [made[id(node)] for node in smooth])
+        if apart is not numbers:
+            jacobians = _core.substitute(jacobians, apart, numbers)
+        are_integers = self._root._tensor.dtype.kind in "iu"
+        for node, jacobian in zip(smooth, jacobians):
+            node._gradient = jacobian
+            shown = are_integers and node._tensor.dtype.kind in "iu"
+            node._gradient_dtype = node._tensor.dtype if shown else None
+        self._remember(leaves)
+
+    def _remember(self, leaves: list[Any]) -> None:
+        """The leaves' derivatives, computed together."""
+        known = [leaf for leaf in leaves if leaf._gradient is not None]
+        if self._root._is_lazy:
+            values = [leaf._gradient for leaf in known]
+        else:
+            values = evaluate(*[leaf._gradient for leaf in known], always_return_tuple=True)
+        self._gradients = {id(leaf.ref): None for leaf in leaves}
+        for leaf, value in zip(known, values):
+            if not isinstance(value, LazyTensor):
+                if leaf._gradient_dtype is not None:
+                    value = whole(value, leaf._gradient_dtype)
+                value = given_back(value)
+            self._gradients[id(leaf.ref)] = value
+
+    def grad(self, inpt: Any) -> Any:
+        """The derivative of the result with respect to an input or parameter, after back()."""
+        role = self._module.functional_name
+        if not isinstance(inpt, Input):
+            raise TypeError(
+                with_location(
+                    f"grad: {described(inpt)} is given to the call of {role}. An input "
+                    "(m.input(…)) or a parameter (m.param(…)) is required."
+                )
+            )
+        leaves = get_input_nodes(self._root)
+        leaf = next((leaf for leaf in leaves if leaf.ref is inpt), None)
+        if leaf is None:
+            names = ", ".join(repr(one.ref.name) for one in leaves)
+            raise ValueError(
+                with_location(
+                    f"grad: {inpt.name!r} is no input of this call of {role}. One of what the "
+                    f"result depends on is required: {names}."
+                )
+            )
+        if self._gradients is None:
+            raise ValueError(
+                with_location(
+                    f"grad: the call of {role} has no derivative with respect to "
+                    f"{inpt.short_name!r} yet. back() is required before."
+                )
+            )
+        value = self._gradients[id(inpt)]
+        if value is None:
+            check_differentiable(self._module, inpt.short_name, leaf._tensor, leaf._tensor)
+        return value
+
+    def __repr__(self) -> str:
+        return f"ModuleGraph({self._module.functional_name}, call {self._call_id})"

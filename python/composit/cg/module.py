@@ -1,0 +1,184 @@
+"""Modules: functions that are written as calls of operators and of other modules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+from composit.cg import derivatives
+from composit.cg.function import Function
+from composit.cg.graph import ModuleGraph
+from composit.cg.node import Node
+from composit.cg.session import Session, begun, checked_count, current
+from composit.cg.template import Parameter
+from composit.cg.values import described
+
+
+class Module(Function):
+    """A function whose `call` says how it is computed. A call from outside gives the ModuleGraph of
+    that call, one within another module's call the node (or tuple of nodes) that `call` returns."""
+
+    def __init__(
+        self,
+        inputs: Any,
+        params: Any = None,
+        functional_name: str | None = None,
+        call_fun: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(inputs, params, functional_name)
+        self._call_fun = call_fun
+        self._latest: list[tuple[tuple[int, ...], Any]] | None = None
+
+    def call(self, *nodes: Any) -> Any:
+        """What the module computes from the nodes of its inputs."""
+        if self._call_fun is None:
+            return super().call(*nodes)
+        return self._call_fun(self, *nodes)
+
+    @staticmethod
+    def build(
+        functional_name: str, call_func: Callable[..., Any], inputs: Any, params: Any = None
+    ) -> Module:
+        """A module without a class: `call_func` takes the module, then its nodes."""
+        return Module(inputs, params, functional_name, call_func)
+
+    def __call__(self, *values: Any) -> Any:
+        given = checked_count(self, values)
+        session = current()
+        if session is None:
+            with begun(Session()) as session:
+                return self._outermost(session, given)
+        nodes = [session.node_of(v, self, i) for v, i in zip(given, self.inputs)]
+        return self._called(session, nodes)
+
+    def _outermost(self, session: Session, values: tuple[Any, ...]) -> ModuleGraph:
+        nodes: list[Node] = [self._leaf_node(session, i, v) for v, i in zip(values, self.inputs)]
+        self._latest = [(tuple(node._tensor.shape), node._tensor.dtype) for node in nodes]
+        result = self._called(session, nodes)
+        if isinstance(result, Node):
+            return ModuleGraph(session.call_id, self, result)
+        raise TypeError(
+            with_location(
+                f"{self.functional_name}: call returned {described(result)}, of type "
+                f"{type(result).__name__}. One node is required of a call from outside."
+            )
+        )
+
+    def _called(self, session: Session, nodes: list[Node]) -> Any:
+        with session.within(self, nodes):
+            result = self.call(*nodes)
+        every = result if isinstance(result, tuple) else (result,)
+        for one in every:
+            if not isinstance(one, Node) or one.call_id != session.call_id:
+                raise TypeError(
+                    with_location(
+                        f"{self.functional_name}: call returned {described(one)}, of type "
+                        f"{type(one).__name__}. A node of this call, or a tuple of them, is "
+                        "required."
+                    )
+                )
+        return result
+
+    def modules(self) -> Iterator[Module]:
+        """The module, and those that it keeps in attributes (in lists, tuples and dictionaries,
+        too), each once."""
+        found = {id(self): self}
+        waiting = [self]
+        while waiting:
+            module = waiting.pop(0)
+            yield module
+            for inner in _modules_in(list(vars(module).values())):
+                if id(inner) not in found:
+                    found[id(inner)] = inner
+                    waiting.append(inner)
+
+    def parameters(self) -> list[Parameter]:
+        """The parameters of the module and of all modules in it, in one order."""
+        every = (one for module in self.modules() for one in module.params)
+        return [one for one in every if isinstance(one, Parameter)]
+
+    def apply(self, values: Any, *inputs: Any) -> LazyTensor:
+        """The result as a tensor, with these values in place of those of parameters(): a function
+        without state, to be compiled, differentiated and batched."""
+        parameters = self.parameters()
+        if isinstance(values, Mapping) or not hasattr(values, "__len__"):
+            given = f"a {type(values).__name__}"
+        else:
+            given = str(len(values))
+        if given != str(len(parameters)):
+            raise ValueError(
+                with_location(
+                    f"{self.functional_name}: apply is given {given} for {len(parameters)} "
+                    "parameters. A list with a value for each is required."
+                )
+            )
+        from composit.evaluation import as_tensor
+
+        tensors = {id(one): as_tensor(value) for one, value in zip(parameters, values)}
+        checked_count(self, inputs)
+        with begun(Session(tensors)) as session:
+            return self._outermost(session, inputs).tensor
+
+    @property
+    def function(self) -> Callable[..., LazyTensor]:
+        """The module as a function of tensors, with its parameters as constants: what
+        composit.compile, grad and vmap take."""
+
+        def call(*tensors: Any) -> LazyTensor:
+            return self(*tensors).tensor
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        names = [inspect.Parameter(one.short_name, kind) for one in self.inputs]
+        call.__name__ = self.short_functional_name
+        call.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
+        return call
+
+    def gradfn(self, inpt: Any) -> Module:
+        """The derivative with respect to an input or parameter, or a name of either, as a module
+        of the same inputs: its derivative is the second one."""
+        return derivatives.derivative(self, inpt)
+
+    def compile(self, *examples: Any, **options: Any) -> Any:
+        """composit.compile of the module, with its parameters as constants."""
+        from composit.compilation import compile
+
+        options.setdefault("name", self.short_functional_name)
+        return compile(self.function, *[_as_array(x) for x in examples], **options)
+
+    def export(self, path: Any, *examples: Any) -> list[str]:
+        """Writes the module as C++ with no dependencies into the folder `path`, for inputs like the
+        examples; without any, for inputs like those of the latest call."""
+        if not examples and self._latest is None:
+            raise ValueError(
+                with_location(
+                    f"{self.functional_name}: export before the first call. Examples of its inputs "
+                    "are required."
+                )
+            )
+        if not examples:
+            examples = tuple(_zeros(shape, dtype) for shape, dtype in self._latest or ())
+        return self.compile(*examples).export(path)
+
+
+def _modules_in(values: list[Any]) -> Iterator[Module]:
+    for value in values:
+        if isinstance(value, Module):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _modules_in(list(value))
+        elif isinstance(value, dict):
+            yield from _modules_in(list(value.values()))
+
+
+def _as_array(value: Any) -> Any:
+    """Numbers as arrays: they are inputs of the program, not part of it."""
+    import numpy as np
+
+    return value if isinstance(value, LazyTensor) else np.asarray(value)
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any) -> LazyTensor:
+    return _core.input("example", dtype, shape)

@@ -1,0 +1,277 @@
+"""Nodes of a call: its inputs and what operators made of them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from composit._core import LazyTensor, with_location
+from composit.cg.values import described, given_back, whole
+from composit.evaluation import evaluate
+
+
+class IDObject:
+    """Something with an identity: equal and hashed by `id`."""
+
+    def __init__(self, id: str) -> None:
+        self._id = id
+
+    @property
+    def id(self) -> str:
+        """Its identity."""
+        return self._id
+
+    def __hash__(self) -> int:
+        return hash(self._id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IDObject) and self._id == other._id
+
+
+class Frame:
+    """A call of a module within a call: the module, the nodes that it was given, and the call
+    around it. None is around the outermost."""
+
+    def __init__(self, module: Any, inputs: list[Node], outer: Frame | None) -> None:
+        self.module, self.inputs, self.outer = module, inputs, outer
+        self.depth: int = 0 if outer is None else outer.depth + 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node was made: in which call, in which module's, and as which one."""
+
+    call_id: str
+    frame: Frame | None
+    serial: int
+    label: str
+
+
+class Node(IDObject):
+    """A value within a call. `ref` is the input or the operator that it is an instance of,
+    `children` are the nodes that it is computed from. Nodes of one id and value are equal."""
+
+    def __init__(
+        self, place: Place, ref: Any, tensor: LazyTensor, children: list[Node], is_lazy: bool
+    ) -> None:
+        super().__init__(f"{type(self).__name__}_{place.call_id}_{place.label}")
+        self._place, self._ref, self._tensor, self._children = place, ref, tensor, children
+        self._is_lazy = is_lazy
+        self._value: Any = None
+        self._gradient: LazyTensor | None = None
+        self._gradient_dtype: Any = None  # an integer dtype that the derivative may be shown in
+        self._parents: list[tuple[Any, int]] = []
+        for position, child in enumerate(children):
+            child._parents.append((weakref.ref(self), position))
+
+    @staticmethod
+    def makeID(cls: type, call_id: str, ref: Any) -> str:
+        """The id of a node of this class that is the first instance of `ref` in a call."""
+        return f"{cls.__name__}_{call_id}_{ref.name}"
+
+    @property
+    def call_id(self) -> str:
+        """The call that it belongs to."""
+        return self._place.call_id
+
+    @property
+    def ref(self) -> Any:
+        """The input or operator."""
+        return self._ref
+
+    @property
+    def tensor(self) -> LazyTensor:
+        """What it is in composit's graph: of the inputs, without modules in between."""
+        return self._tensor
+
+    @property
+    def value(self) -> Any:
+        """Its value: a number or an array; a tensor where the call was given tensors."""
+        if self._is_lazy:
+            return self._tensor
+        if self._value is None:
+            self._value = evaluate(self._tensor)
+        return given_back(self._value)
+
+    @property
+    def gvalue(self) -> Any:
+        """The derivative of the call's result with respect to it; None before back()."""
+        if self._gradient is None or self._is_lazy:
+            return self._gradient
+        array = evaluate(self._gradient)
+        if self._gradient_dtype is not None:
+            array = whole(array, self._gradient_dtype)
+        return given_back(array)
+
+    @property
+    def children(self) -> list[Node]:
+        """The nodes that it is computed from, in the order of the operator's inputs."""
+        return list(self._children)
+
+    @property
+    def parents(self) -> dict[Node, int]:
+        """The nodes computed from it, with the position of the input that it is (the last one)."""
+        every = ((reference(), position) for reference, position in self._parents)
+        return {parent: position for parent, position in every if parent is not None}
+
+    def parent_input_index(self, parent: Node) -> int:
+        """The position of the parent's input that it is."""
+        if parent not in self.parents:
+            raise ValueError(with_location(f"{self!r} is no input of {parent!r}."))
+        return self.parents[parent]
+
+    def isleaf(self) -> bool:
+        """Whether it is computed from nothing."""
+        return not self._children
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Node) or self._id != other._id:
+            return False
+        import numpy as np
+
+        a, b = self.value, other.value
+        if isinstance(a, LazyTensor) or isinstance(b, LazyTensor):
+            return a is b
+        return np.array_equal(np.asarray(a), np.asarray(b))
+
+    __hash__ = IDObject.__hash__
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._id})"
+
+    def _with(self, name: str, *operands: Any) -> Any:
+        from composit.cg import op
+
+        return getattr(op, name)(*operands)
+
+    def __add__(self, other: Any) -> Any:
+        return self._with("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with("mult", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with("mult", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with("divide", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._with("power", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._with("power", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self._with("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self._with("matmul", other, self)
+
+    def __neg__(self) -> Any:
+        return self._with("negative", self)
+
+    def __getitem__(self, index: Any) -> Any:
+        from composit.cg import op
+
+        return op.get_item(self, index=index)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    __iter__: Any = None  # or Python would count up indices for ever
+    __array_ufunc__ = None  # NumPy's operators leave these to the node
+
+
+class InputNode(Node):
+    """An input with its value."""
+
+    @property
+    def input(self) -> Any:
+        """The variable, parameter or constant."""
+        return self._ref
+
+    @property
+    def short_name(self) -> str:
+        """The input's."""
+        return self._ref.short_name
+
+
+class OperatorNode(Node):
+    """What an operator made of other nodes."""
+
+    @property
+    def operator(self) -> Any:
+        """The operator."""
+        return self._ref
+
+    def grad(self, child: Node) -> Any:
+        """The operator's Jacobian with respect to a child, of shape value.shape + child.shape."""
+        from composit.cg.derivatives import local_jacobian
+
+        local = local_jacobian(self.operator, self._checked(child), self._children)
+        return local if self._is_lazy else given_back(evaluate(local))
+
+    def vjp(self, child: Node) -> Callable[[Any], Any]:
+        """The function from a derivative with respect to this node, of shape … + value.shape, to
+        the part of the child's, of shape … + child.shape."""
+        jacobian, rank = self.grad(child), self.tensor.ndim
+
+        def pulled(g: Any) -> Any:
+            import numpy as np
+
+            if isinstance(g, LazyTensor) or isinstance(jacobian, LazyTensor):
+                from composit.numpy import tensordot
+
+                return tensordot(g, jacobian, rank)
+            product = np.tensordot(np.asarray(g), np.asarray(jacobian), rank)
+            return product if product.ndim else product[()]
+
+        return pulled
+
+    def send(self, child: Node, g: Any) -> Any:
+        """What this node, whose derivative is g, adds to the child's."""
+        return self.vjp(child)(g)
+
+    def _checked(self, child: Any) -> Node:
+        if not any(child is one for one in self._children):
+            raise ValueError(
+                with_location(
+                    f"{self.operator.functional_name}: {described(child)} is no child of this "
+                    f"node. One of its {len(self._children)} children is required."
+                )
+            )
+        return child
+
+
+def get_all_nodes(root: Node) -> list[Node]:
+    """Every node that the root is computed from, and the root: in the order of the call."""
+    known = {id(root): root}
+    stack = [root]
+    while stack:
+        for child in stack.pop()._children:
+            if id(child) not in known:
+                known[id(child)] = child
+                stack.append(child)
+    return sorted(known.values(), key=lambda node: node._place.serial)
+
+
+def get_input_nodes(root: Node) -> list[InputNode]:
+    """The inputs among them."""
+    return [node for node in get_all_nodes(root) if isinstance(node, InputNode)]

@@ -1,0 +1,100 @@
+"""The operators of a call once more: on other leaves, or with modules as calls of named graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor
+from composit.cg.node import Frame, InputNode, Node, get_all_nodes
+
+Tensors = dict[int, LazyTensor]  # by the node's id()
+
+
+def replayed(root: Node, leaves: Tensors) -> Tensors:
+    """The tensors of all nodes, for these of the inputs."""
+    tensors = dict(leaves)
+    for node in get_all_nodes(root):
+        if not isinstance(node, InputNode):
+            tensors[id(node)] = node.ref.apply([tensors[id(one)] for one in node._children])
+    return tensors
+
+
+def with_calls(root: Node, module: Any = None) -> LazyTensor:
+    """The root where each module is a call node: a function of what it takes from around it. With
+    a module, the whole is a call of that."""
+    nodes = get_all_nodes(root)
+    tensors = {id(node): node._tensor for node in nodes if isinstance(node, InputNode)}
+    inner = [node for node in nodes if not isinstance(node, InputNode)]
+    if module is not None and inner:
+        outermost = _chain(inner[0]._place.frame)[0]
+        _Replay({id(root)}).call(outermost, inner, tensors)
+    else:
+        _Replay({id(root)}).items(inner, None, tensors)
+    return tensors[id(root)]
+
+
+def _chain(frame: Frame | None) -> list[Frame]:
+    """From the outermost call to this one."""
+    chain: list[Frame] = []
+    while frame is not None:
+        chain.append(frame)
+        frame = frame.outer
+    return chain[::-1]
+
+
+class _Replay:
+    """`wanted` are nodes that are needed outside of every module."""
+
+    def __init__(self, wanted: set[int]) -> None:
+        self.wanted = wanted
+
+    def items(self, nodes: list[Node], frame: Frame | None, tensors: Tensors) -> None:
+        """The nodes of a module's call, in order; those of calls within come together."""
+        depth = -1 if frame is None else frame.depth
+        position = 0
+        while position < len(nodes):
+            node = nodes[position]
+            chain = _chain(node._place.frame)
+            if len(chain) == depth + 1:
+                tensors[id(node)] = node.ref.apply([tensors[id(one)] for one in node._children])
+                position += 1
+                continue
+            inner = chain[depth + 1]
+            end = position + 1
+            while end < len(nodes) and inner in _chain(nodes[end]._place.frame):
+                end += 1
+            rest = {id(child) for after in nodes[end:] for child in after._children}
+            _Replay(self.wanted | rest).call(inner, nodes[position:end], tensors)
+            position = end
+
+    def call(self, frame: Frame, nodes: list[Node], tensors: Tensors) -> None:
+        """One call node: its arguments are the module's inputs, then whatever else comes from
+        outside; its results are what is needed outside."""
+        own = {id(node) for node in nodes}
+        free = {id(node): node for node in frame.inputs}
+        for node in nodes:
+            for child in node._children:
+                if id(child) not in own:
+                    free.setdefault(id(child), child)
+        used = {id(child) for node in nodes for child in node._children}
+        arguments = [node for key, node in free.items() if key in used]
+        names = _names(frame, arguments)
+        given = [tensors[id(node)] for node in arguments]
+        parameters = [_core.input(n, x.dtype, x.shape) for n, x in zip(names, given)]
+        inside = {id(node): x for node, x in zip(arguments, parameters)}
+        results = [node for node in nodes if id(node) in self.wanted]
+        _Replay({id(node) for node in results}).items(nodes, frame, inside)
+        name = frame.module.short_functional_name
+        made = _core.ops.call(name, parameters, [inside[id(node)] for node in results], given)
+        tensors.update((id(node), x) for node, x in zip(results, made))
+
+
+def _names(frame: Frame, arguments: list[Node]) -> list[str]:
+    """The module's names for its inputs, those of parameters, and numbers for the rest."""
+    own = {id(node): one.short_name for node, one in zip(frame.inputs, frame.module.inputs)}
+    names: list[str] = []
+    for i, node in enumerate(arguments):
+        name = own.get(id(node)) or getattr(node.ref, "short_name", "") or f"x{i}"
+        names.append(name if name not in names else f"{name}_{i}")
+    return names

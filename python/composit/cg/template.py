@@ -1,0 +1,200 @@
+"""What functions are described with: inputs by name: variables, parameters, constants."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+from composit._core import LazyTensor, with_location
+from composit.cg.values import as_leaf, described
+
+_numbers = itertools.count(1)
+
+
+def next_number() -> str:
+    """Three hexadecimal digits, or more, that no one else has."""
+    return f"{next(_numbers):03x}"
+
+
+class TemplateObject:
+    """A function or an input: `name` says which one it is, `functional_name` its role."""
+
+    def __init__(self, name: str, functional_name: str) -> None:
+        self._name, self._functional_name = name, functional_name
+
+    @property
+    def name(self) -> str:
+        """Its own name: no two functions share one."""
+        return self._name
+
+    @property
+    def functional_name(self) -> str:
+        """What it is for: functions that do the same share it."""
+        return self._functional_name
+
+
+class Input(TemplateObject):
+    """A place of a function that takes a value: `short_name` within the function `fun`."""
+
+    def __init__(self, short_name: str, input_type: str = "input") -> None:
+        if not isinstance(short_name, str) or not short_name:
+            raise TypeError(
+                with_location(
+                    f"{type(self).__name__}: the name is {short_name!r}. A text of at least one "
+                    "character is required."
+                )
+            )
+        super().__init__(short_name, short_name)
+        self._short_name, self._input_type = short_name, input_type
+        self._fun: Any = None
+
+    @property
+    def short_name(self) -> str:
+        """The name within the function."""
+        return self._short_name
+
+    @property
+    def input_type(self) -> str:
+        """ "variable", "parameter" or "constant" """
+        return self._input_type
+
+    @property
+    def name(self) -> str:
+        """The function's name, a point, and the short name."""
+        return self._short_name if self.fun is None else f"{self.fun.name}.{self._short_name}"
+
+    @property
+    def functional_name(self) -> str:
+        """The function's role, a point, and the short name."""
+        fun = self.fun
+        return self._short_name if fun is None else f"{fun.functional_name}.{self._short_name}"
+
+    @property
+    def fun(self) -> Any:
+        """The function that it is an input of; None before it has one."""
+        return None if self._fun is None else self._fun()
+
+    @fun.setter
+    def fun(self, function: Any) -> None:
+        if self._fun is not None:
+            was = self.fun.functional_name if self.fun is not None else "a function that is gone"
+            raise ValueError(
+                with_location(
+                    f"{self._short_name!r} is an input of {was} already; "
+                    f"{function.functional_name} cannot have it, too. An input of its own is "
+                    "required (copy_nofun() makes one)."
+                )
+            )
+        self._fun = weakref.ref(function)
+
+    def copy_nofun(self) -> Input:
+        """One like it that belongs to no function."""
+        return type(self)(self._short_name)
+
+    @property
+    def value(self) -> Any:
+        """The value that it has outside of calls; None."""
+        return None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class Variable(Input):
+    """An input whose value every call is given."""
+
+    def __init__(self, short_name: str) -> None:
+        super().__init__(short_name, "variable")
+
+
+class _Valued(Input):
+    """An input that has a value of its own."""
+
+    def __init__(self, short_name: str, value: Any, input_type: str) -> None:
+        super().__init__(short_name, input_type)
+        self._value: Any = None
+        self._tensor: LazyTensor | None = None
+        if value is not None:
+            self._set(value)
+
+    def _set(self, value: Any) -> None:
+        what = f"{self.input_type} {self.short_name!r}"
+        fun = self.fun
+        if fun is not None:
+            what += f" of {fun.functional_name}"
+        self._tensor = as_leaf(value, self.short_name, what)
+        self._value = value
+
+    @property
+    def value(self) -> Any:
+        """The value as it was given."""
+        return self._value
+
+    @property
+    def tensor(self) -> LazyTensor:
+        """The value as a leaf of graphs. ValueError where there is none."""
+        if self._tensor is None:
+            where = "" if self.fun is None else f"{self.fun.functional_name}: "
+            raise ValueError(
+                with_location(
+                    f"{where}{self.input_type} {self.short_name!r} has no value. "
+                    "One is required before the call (assign)."
+                )
+            )
+        return self._tensor
+
+    def copy_nofun(self) -> Input:
+        return type(self)(self._short_name, self._value)  # type: ignore[call-arg]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {described(self._value)})"
+
+
+class Parameter(_Valued):
+    """An input that the function keeps, and training changes. Two of equal values are equal."""
+
+    def __init__(self, short_name: str, init_value: Any = None) -> None:
+        super().__init__(short_name, init_value, "parameter")
+
+    def assign(self, value: Any) -> None:
+        """Another value, from the next call on."""
+        self._set(value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Parameter):
+            return NotImplemented
+        return self is other or _equal(self._value, other._value)
+
+    def __hash__(self) -> int:
+        value = self._value
+        if value is None or isinstance(value, LazyTensor):
+            return hash(value)
+        import numpy as np
+
+        array = np.asarray(value)
+        return hash((array.shape, tuple(array.ravel()[:16].tolist())))
+
+
+class Constant(_Valued):
+    """An input whose value never changes."""
+
+    def __init__(self, short_name: str, val: Any) -> None:
+        super().__init__(short_name, val, "constant")
+
+    def assign(self, value: Any) -> None:
+        """Refused."""
+        raise ValueError(
+            with_location(
+                f"constant {self.short_name!r} is {described(self._value)} and cannot be "
+                f"{described(value)}. A Parameter is required for what changes."
+            )
+        )
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is None or b is None or isinstance(a, LazyTensor) or isinstance(b, LazyTensor):
+        return a is b
+    import numpy as np
+
+    return np.array_equal(np.asarray(a), np.asarray(b))

@@ -1,0 +1,55 @@
+"""Values of nodes: what is taken as a number, and how numbers are given back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, with_location
+
+
+def described(value: Any) -> str:
+    """A value in a message, however large."""
+    shape = getattr(value, "shape", None)
+    if shape is not None and len(shape):
+        return f"{value.dtype}{list(shape)}"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
+    """The value as a tensor of this name: a tensor as it is, all else as a constant with a copy.
+    `what` takes it, in the words of the error where it is none."""
+    from composit.numpy import asarray
+
+    if isinstance(value, LazyTensor):
+        return _core.numpy.strong(value)
+    if hasattr(value, "detach") and getattr(value, "requires_grad", False):
+        value = value.detach()
+    if not isinstance(value, (str, bytes, type(None), dict, set)):
+        try:
+            return asarray(value, name=name)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(
+        with_location(
+            f"{what} is given {described(value)}, of type {type(value).__name__}. A number, an "
+            "array or a tensor is required."
+        )
+    )
+
+
+def given_back(array: Any) -> Any:
+    """Numbers as Python's where they lose nothing, all else as arrays."""
+    if array.ndim == 0 and array.dtype.char in "ld?D":
+        return array.item()
+    return array if array.ndim else array[()]
+
+
+def whole(array: Any, dtype: Any) -> Any:
+    """The array in an integer dtype if that loses nothing."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        converted = array.astype(dtype)
+    return converted if np.array_equal(converted.astype(array.dtype), array) else array

@@ -1,0 +1,231 @@
+"""What is refused, in whole sentences that name the module and the input."""
+
+import re
+
+import numpy as np
+import pytest
+from seed_modules import Multiply, SimpleModel
+
+import composit.numpy as cnp
+from composit import cg
+from composit.cg import op
+
+
+def refusal(kind, function):
+    with pytest.raises(kind) as caught:
+        function()
+    return re.sub(r" \[[^\[\]]+:\d+\]$", "", str(caught.value))
+
+
+NAME = "seed_modules.SimpleModel"
+
+
+def module(function, *inputs, name="f"):
+    return cg.Module.build(name, function, tuple(map(cg.Variable, inputs)))
+
+
+def test_gradient_before_back():
+    m = SimpleModel()
+    said = refusal(ValueError, lambda: m(3).grad(m.param("w")))
+    assert said == (
+        f"grad: the call of {NAME} has no derivative with respect to 'w' yet. back() is required "
+        "before."
+    )
+
+
+def test_too_few_inputs():
+    m = module(lambda self, a, b, c: op.add(a, b), "a", "b", "c")
+    assert refusal(ValueError, lambda: m(1)) == (
+        "f: 1 of 3 inputs are given; without: 'b', 'c'. When a function is called, all its inputs "
+        "must be instantiated."
+    )
+    assert refusal(ValueError, lambda: op.add(1)) == (
+        "composit.cg.op.Add: 1 of 2 inputs are given; without: 'b'. When a function is called, all "
+        "its inputs must be instantiated."
+    )
+
+
+def test_an_input_of_another_module():
+    m, other = SimpleModel(), SimpleModel()
+    result = m(3)
+    result.back()
+    assert refusal(ValueError, lambda: result.grad(other.input("x"))) == (
+        f"grad: '{other.name}.x' is no input of this call of {NAME}. One of what the result "
+        f"depends on is required: '{m.name}.x', '{m.name}.w'."
+    )
+    assert refusal(TypeError, lambda: result.grad("x")) == (
+        f"grad: 'x' is given to the call of {NAME}. An input (m.input(…)) or a parameter "
+        "(m.param(…)) is required."
+    )
+
+
+@pytest.mark.parametrize("value, said", [
+    ("three", "'three', of type str"),
+    (None, "None, of type NoneType"),
+    ({"a": 1}, "{'a': 1}, of type dict"),
+    (object, "<class 'object'>, of type type"),
+])  # fmt: skip
+def test_values_that_are_no_numbers(value, said):
+    m = SimpleModel()
+    assert refusal(TypeError, lambda: m(value)) == (
+        f"{NAME}: input 'x' is given {said}. A number, an array or a tensor is required."
+    )
+    inner = module(lambda self, x: op.add(x, value), "x")
+    assert refusal(TypeError, lambda: inner(1)) == (
+        f"composit.cg.op.Add: input 'b' is given {said}. A number, an array or a tensor is "
+        "required."
+    )
+
+
+def test_names_that_are_not_there():
+    m = SimpleModel()
+    assert refusal(ValueError, lambda: m.param("v")) == (
+        f"{NAME} has no parameter 'v'. One of its own is required: 'w'."
+    )
+    assert refusal(ValueError, lambda: m.input("v")) == (
+        f"{NAME} has no input 'v'. One of its own is required: 'x'."
+    )
+    assert refusal(ValueError, lambda: op.Add().param("v")) == (
+        "composit.cg.op.Add has no parameter 'v'. One of its own is required: it has none."
+    )
+    assert refusal(IndexError, lambda: m.input_name(1)) == (
+        f"{NAME}: input 1 of 1. A number in range is required."
+    )
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        op.nothing
+
+
+def test_nodes_of_another_call():
+    m = SimpleModel()
+    root = m(3).root
+    said = f"{NAME}: input 'x' is given {root!r}, a node of another call. "
+    assert refusal(ValueError, lambda: m(root)) == said + "A value (node.value) is required."
+    outer = module(lambda self, x: m(root), "x")
+    assert refusal(ValueError, lambda: outer(1)) == (
+        said + "A node of this call, or a value (node.value), is required."
+    )
+    strange = module(lambda self, x: root, "x")
+    assert "f: call returned OperatorNode(" in refusal(TypeError, lambda: strange(1))
+
+
+def test_what_call_returns():
+    for value in (None, 3, np.ones(2)):
+        m = module(lambda self, x, value=value: value, "x")
+        assert re.fullmatch(
+            r"f: call returned .+, of type \w+\. A node of this call, or a tuple of them, is "
+            r"required\.",
+            refusal(TypeError, lambda m=m: m(1)),
+        )
+    pair = module(lambda self, x: (op.add(x, 1), op.add(x, 2)), "x")
+    assert "One node is required of a call from outside." in refusal(TypeError, lambda: pair(1))
+
+    class Nothing(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("x"), functional_name="Nothing")
+
+        def call(self, x):
+            return None
+
+    assert refusal(TypeError, lambda: Nothing()(1)) == (
+        "Nothing: what call returns is given None, of type NoneType. A number, an array or a "
+        "tensor is required."
+    )
+
+
+def test_parameters_without_values():
+    class Waiting(cg.Module):
+        def __init__(self):
+            super().__init__(cg.Variable("x"), cg.Parameter("w"), functional_name="Waiting")
+
+        def call(self, x):
+            return op.add(x, self.param("w"))
+
+    m = Waiting()
+    assert refusal(ValueError, lambda: m(1)) == (
+        "Waiting: parameter 'w' has no value. One is required before the call (assign)."
+    )
+    m.param("w").assign(2)
+    assert m(1).value == 3
+    assert refusal(TypeError, lambda: m.param("w").assign("two")) == (
+        "parameter 'w' of Waiting is given 'two', of type str. A number, an array or a tensor is "
+        "required."
+    )
+    assert refusal(ValueError, lambda: cg.Constant("c", 1).assign(2)) == (
+        "constant 'c' is 1 and cannot be 2. A Parameter is required for what changes."
+    )
+
+
+def test_inputs_of_functions():
+    x = cg.Variable("x")
+    m = cg.Module.build("f", lambda self, x: x, x)
+    assert x.fun is m
+    assert refusal(ValueError, lambda: cg.Module.build("g", lambda self, x: x, x)) == (
+        "'x' is an input of f already; g cannot have it, too. An input of its own is required "
+        "(copy_nofun() makes one)."
+    )
+    assert cg.Module.build("g", lambda self, x: x, x.copy_nofun()).inputs[0].fun is not m
+    assert refusal(TypeError, lambda: module(None, 3)) == (
+        "Variable: the name is 3. A text of at least one character is required."
+    )
+    assert refusal(TypeError, lambda: cg.Module(("x",), functional_name="f")) == (
+        "f: inputs holds 'x'. A tuple of Variable is required."
+    )
+    assert refusal(ValueError, lambda: module(None, "x", "x")) == (
+        "f: 'x' names two of its inputs. A name for each is required."
+    )
+
+
+def test_derivatives_that_are_not_there():
+    lookup = module(lambda self, table, i: op.take(table, i), "table", "i")
+    result = lookup(np.array([1.0, 2.0, 5.0]), 2)
+    result.back()
+    assert np.array_equal(result.grad(lookup.input("table")), [0, 0, 1])
+    assert refusal(TypeError, lambda: result.grad(lookup.input("i"))) == (
+        "f has no derivative with respect to 'i': the input 'i' is int64, and cannot be taken as "
+        "numbers. A floating or complex dtype is required."
+    )
+    is_less = module(lambda self, a: op.less(a, 2.0), "a")
+    assert "the result is bool" in refusal(TypeError, lambda: is_less(1.0).back())
+
+    class Wrong(Multiply):
+        def _gradfn(self, inpt):
+            return lambda a, b: np.ones(7)
+
+    m = module(lambda self, a, b: Wrong()(a, b), "a", "b")
+    said = refusal(ValueError, lambda: m(np.ones(3), np.ones(3)))
+    assert said.endswith(
+        "the function of _gradfn('a') returned the shape (7,) for a result of (3,) and an input of "
+        "(3,). The Jacobian, (3, 3), or the derivative of each element, which broadcasts to the "
+        "result, is required."
+    )
+
+
+def test_operators_that_ask_for_values():
+    class Asking(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("x"), functional_name="Asking")
+
+        def call(self, x):
+            return x.value if x.value > 0 else -x.value
+
+    with pytest.raises(cnp.evaluate.__globals__["_core"].NotSupported) as caught:
+        Asking()(3.0)
+    assert "Asking: call cannot be traced: " in str(caught.value)
+
+
+def test_the_surface_of_functions():
+    with pytest.raises(NotImplementedError, match="neither call nor _op_impl is written"):
+        cg.Operator(cg.Variable("x"))(1)
+    with pytest.raises(NotImplementedError, match="call is not written"):
+        cg.Module(cg.Variable("x"))(1)
+    m = SimpleModel()
+    assert refusal(ValueError, lambda: m.apply([], 1)) == (
+        f"{NAME}: apply is given 0 for 1 parameters. A list with a value for each is required."
+    )
+    assert refusal(ValueError, lambda: SimpleModel().export("/nowhere")) == (
+        f"{NAME}: export before the first call. Examples of its inputs are required."
+    )
+    assert refusal(ValueError, lambda: m.gradfn(cg.Variable("x"))) == (
+        f"{NAME}: the derivative with respect to Variable('x'). An input or a parameter of its own "
+        "is required."
+    )
