@@ -143,10 +143,10 @@ class Node(IDObject):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._id})"
 
-    def _with(self, name: str, *operands: Any) -> Any:
+    def _with(self, name: str, *operands: Any, **options: Any) -> Any:
         from composit.cg import op
 
-        return getattr(op, name)(*operands)
+        return getattr(op, name)(*operands, **options)
 
     def __add__(self, other: Any) -> Any:
         return self._with("add", self, other)
@@ -188,9 +188,7 @@ class Node(IDObject):
         return self._with("negative", self)
 
     def __getitem__(self, index: Any) -> Any:
-        from composit.cg import op
-
-        return op.get_item(self, index=index)
+        return self._with("get_item", self, index=index)
 
     def __bool__(self) -> bool:
         return bool(self.value)
