@@ -1,0 +1,62 @@
+"""Which torch module is being called: its path gives names to weights and places to nodes."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.nn.modules import module as hooks
+
+
+class ModulePaths:
+    """The modules being called on the thread of the trace, outermost first."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._stack: list[str] = []
+        self._paths: dict[int, str] = {}
+        self._names: dict[int, str] = {}
+        self._held: list[Any] = []  # so that ids stay theirs
+
+    @property
+    def current(self) -> str:
+        """The path of the innermost module, such as "encoder.layer.0"; empty outside of modules."""
+        return self._stack[-1] if self._stack else ""
+
+    def name_of(self, tensor: torch.Tensor) -> str:
+        """The name of a parameter or buffer in the module that was called; else empty."""
+        return self._names.get(tensor.untyped_storage()._cdata, "")
+
+    def add(self, root: torch.nn.Module) -> None:
+        """Takes the names of a module's parts, weights and buffers."""
+        self._held.append(root)
+        for path, part in root.named_modules():
+            self._paths.setdefault(id(part), path)
+        for weights in (root.named_parameters(), root.named_buffers()):
+            for name, weight in weights:
+                self._names.setdefault(weight.untyped_storage()._cdata, name)
+
+    def _enter(self, module: Any, *_: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        if id(module) not in self._paths:
+            self.add(module)
+        self._stack.append(self._paths[id(module)])
+
+    def _leave(self, *_: Any) -> None:
+        if threading.get_ident() == self._thread and self._stack:
+            self._stack.pop()
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """While it lasts, calls of modules are followed."""
+        entering = hooks.register_module_forward_pre_hook(self._enter)
+        leaving = hooks.register_module_forward_hook(self._leave, always_call=True)
+        try:
+            yield
+        finally:
+            entering.remove()
+            leaving.remove()

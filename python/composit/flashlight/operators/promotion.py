@@ -1,0 +1,114 @@
+"""torch's promotion of dtypes, where it is not NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit._core import LazyTensor, dtype_of
+
+_kinds = "biufc"
+FLOAT = np.dtype("float32")  # torch's default
+
+
+def is_floating(dtype: Any) -> bool:
+    """Whether the dtype is of real or complex floats; bfloat16 is."""
+    return dtype.kind in "fcV" or dtype.name == "bfloat16"
+
+
+def _category(dtype: Any) -> int:
+    if dtype.kind == "b":
+        return 0
+    if dtype.kind in "iu":
+        return 1
+    return 3 if dtype.kind == "c" else 2
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """torch's promotion of two dtypes: floats win over integers whatever their widths are."""
+    if first is None or first == second:
+        return second
+    a, b = _category(first), _category(second)
+    if a != b and min(a, b) < 2:
+        return first if a > b else second
+    if "bfloat16" in (first.name, second.name):
+        other = second if first.name == "bfloat16" else first
+        return FLOAT if other.name == "float16" else other
+    return np.promote_types(first, second)
+
+
+_of_numbers = ((bool, "bool"), (int, "int64"), (float, "float32"), (complex, "complex64"))
+
+
+def result_dtype(*operands: Any) -> Any:
+    """The dtype that torch computes with: tensors with dimensions decide; those without, and then
+    numbers, only where they are of a higher kind."""
+    best: list[Any] = [None, None, None]
+    for operand in operands:
+        if isinstance(operand, LazyTensor):
+            level = 0 if operand.ndim else 1
+            dtype = operand.dtype
+        else:
+            level = 2
+            dtype = next(np.dtype(name) for kind, name in _of_numbers if isinstance(operand, kind))
+        best[level] = _joined(best[level], dtype)
+    result = None
+    for dtype in best:
+        if dtype is None:
+            continue
+        if result is None or _category(dtype) > _category(result):
+            result = _complex_of(result, dtype)
+    return result
+
+
+def _complex_of(lower: Any, dtype: Any) -> Any:
+    if lower is not None and dtype.kind == "c" and lower == np.dtype("float64"):
+        return np.dtype("complex128")
+    return dtype
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """A tensor in the dtype; a number as one of its kind."""
+    if isinstance(x, LazyTensor):
+        return x if x.dtype == dtype else cnp.astype(x, dtype)
+    return number(x, dtype)
+
+
+def number(x: Any, dtype: Any) -> Any:
+    """A Python number of the dtype's kind."""
+    if dtype.kind == "c":
+        return complex(x)
+    if is_floating(dtype):
+        return float(x)
+    return bool(x) if dtype.kind == "b" else int(x)
+
+
+def together(*operands: Any) -> list[Any]:
+    """The operands in the dtype that torch computes with; the first becomes a tensor."""
+    dtype = result_dtype(*operands)
+    return _tensors(operands, dtype)
+
+
+def floats(*operands: Any) -> list[Any]:
+    """The same, integers in torch's default float."""
+    dtype = result_dtype(*operands)
+    return _tensors(operands, dtype if is_floating(dtype) else FLOAT)
+
+
+def _tensors(operands: Any, dtype: Any) -> list[Any]:
+    made = [cast(x, dtype) for x in operands]
+    if not any(isinstance(x, LazyTensor) for x in made):
+        made[0] = cnp.asarray(np.asarray(made[0], dtype))
+    return made
+
+
+def floating(x: LazyTensor) -> LazyTensor:
+    """Integers in torch's default float."""
+    return x if is_floating(x.dtype) else cnp.astype(x, FLOAT)
+
+
+def named_dtype(dtype: Any) -> Any:
+    """The dtype of this name."""
+    return dtype_of(dtype)

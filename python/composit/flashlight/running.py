@@ -1,0 +1,270 @@
+"""What a trace does with one operator: torch's shapes, composit's values, memory that is shared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tag
+
+from composit import numpy as cnp
+from composit._core import LazyTensor
+from composit.flashlight import operators
+from composit.flashlight.decompositions import decomposed
+from composit.flashlight.dtypes import numpy_dtype
+from composit.flashlight.places import mapped, tensors_in
+from composit.flashlight.refusals import refuse, refuse_values
+from composit.flashlight.tensor import Tensor
+
+_DYNAMIC = (Tag.data_dependent_output, Tag.dynamic_output_shape)
+_INDEXED = ("index", "_unsafe_index", "index_put", "index_put_", "_unsafe_index_put")
+_LIFTS = ("lift_fresh", "lift_fresh_copy", "lift")
+_OF_METADATA = ("resize_", "set_", "resize_as_", "as_strided_", "t_", "transpose_", "squeeze_",
+                "unsqueeze_", "swapaxes_", "swapdims_", "rename_")  # fmt: skip
+
+
+def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """The operator's result in the trace."""
+    name = func._schema.name.partition("::")[2]
+    is_random = Tag.nondeterministic_seeded in func.tags
+    given = list(tensors_in((args, kwargs)))
+    if name in _LIFTS and not any(isinstance(tensor, Tensor) for tensor in given):
+        return tracer.constant(args[0].clone())
+    if all(tracer.is_constant(tensor) for tensor in given) and not is_random:
+        return _by_torch(tracer, func, args, kwargs)
+    if name in _INDEXED:
+        args = (args[0], _numbered(tracer, args[1]), *args[2:])
+    elif any(tag in func.tags for tag in _DYNAMIC):
+        refuse_values(tracer, str(func))
+    if name in _OF_METADATA:
+        refuse(tracer, str(func), "the shape of a traced tensor is changed in place.")
+    if func._schema.is_mutable:
+        return _mutated(tracer, func, args, kwargs)
+    row = operators.find(func)
+    if row is None:
+        return decomposed(tracer, func, args, kwargs)
+    return _mapped(tracer, func, row, args, kwargs)
+
+
+def _numbered(tracer: Any, indices: Any) -> list[Any]:
+    """Indices with masks that are constants as the numbers of what they choose."""
+    found: list[Any] = []
+    for index in indices:
+        is_mask = index is not None and index.dtype in (torch.bool, torch.uint8)
+        if is_mask and tracer.is_constant(index):
+            found += [tracer.constant(numbers) for numbers in index._real.nonzero(as_tuple=True)]
+        else:
+            found.append(index)
+    return found
+
+
+def _by_torch(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """The operator on constants, computed by torch now."""
+    reals: dict[int, Tensor] = {}
+
+    def real(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            reals[id(value._real)] = value
+            return value._real
+        return value
+
+    result = func(*mapped(args, real), **mapped(kwargs, real))
+    if func._schema.is_mutable:
+        for tensor in tensors_in(_targets(func, args, kwargs)):
+            tracer.memory.note_write(tensor._real)  # type: ignore[attr-defined]
+
+    def constant(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        known = reals.get(id(value))
+        return tracer.constant(value) if known is None else known
+
+    return mapped(result, constant)
+
+
+def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
+    """The operator as composit's: a row of the table."""
+    twins: dict[int, torch.Tensor] = {}
+    seen = _meta(tracer, func, args, kwargs, twins)
+    options: dict[str, Any] = {}
+    if row.wants_shape:
+        options["shape"] = tuple(seen.shape)
+    if row.wants_dtype:
+        options["dtype"] = numpy_dtype(seen.dtype)
+    if row.wants_key:
+        options["key"] = tracer.next_key()
+
+    def operand(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return tracer.read(value)
+        return numpy_dtype(value) if isinstance(value, torch.dtype) else value
+
+    plain = mapped(args, operand)
+    named = {name: mapped(value, operand) for name, value in kwargs.items() if name not in _ignored}
+    try:
+        result = row.function(*plain, **{**named, **options})
+    except NotImplementedError as error:
+        refuse(tracer, str(func), str(error))
+    if isinstance(result, operators.Written):
+        for index, value in result.writes.items():
+            _write(tracer, args[index], value)
+        result = result.result
+    if not isinstance(result, (tuple, list)):
+        return _wrapped(tracer, func, row, args, plain, named, options, result, seen, twins, None)
+    return type(seen)(
+        _wrapped(tracer, func, row, args, plain, named, options, value, twin, twins, i)
+        for i, (value, twin) in enumerate(zip(result, seen))
+    )
+
+
+_ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator")
+
+
+def _wrapped(
+    tracer: Any, func: Any, row: Any, args: Any, plain: Any, named: Any, options: Any, value: Any,
+    twin: torch.Tensor, twins: dict[int, torch.Tensor], number: int | None,
+) -> Any:  # fmt: skip
+    """One output as a value of the trace: in a memory of its own, or a view of an operand's."""
+    if value is None or twin is None:
+        return None
+    value = _fitted(tracer, func, value, twin)
+    source = _source(args, twin, twins)
+    if source is None:
+        return tracer.tensor(value, twin)
+    place = tracer.place(source)
+    if twin is twins[id(source)] and isinstance(source, Tensor):
+        return source
+    if value.shape == place.read().shape and twin is twins[id(source)]:
+        return Tensor(tracer, twin, place)
+    if source is not args[0]:
+        refuse(tracer, str(func), "a view of an operand that is not the first.")
+
+    def get(base: LazyTensor) -> LazyTensor:
+        result = row.function(base, *plain[1:], **{**named, **options})
+        return result if number is None else result[number]
+
+    return Tensor(tracer, twin, place.view(get, value))
+
+
+def _source(args: Any, twin: torch.Tensor, twins: dict[int, torch.Tensor]) -> Any:
+    """The operand whose memory an output lies in."""
+    memory = twin.untyped_storage()._cdata
+    for tensor in tensors_in(args):
+        if twins[id(tensor)].untyped_storage()._cdata == memory:
+            return tensor
+    return None
+
+
+def _fitted(tracer: Any, func: Any, value: Any, twin: torch.Tensor) -> LazyTensor:
+    """The value, of the dtype that torch has; of its shape it must be."""
+    value = cnp.asarray(value)
+    if tuple(value.shape) != tuple(twin.shape):
+        refuse(
+            tracer,
+            str(func),
+            f"composit's result has shape {tuple(value.shape)}, torch's {tuple(twin.shape)}.",
+        )
+    dtype = numpy_dtype(twin.dtype)
+    return value if value.dtype == dtype else cnp.astype(value, dtype)
+
+
+def _meta(tracer: Any, func: Any, args: Any, kwargs: Any, twins: dict[int, torch.Tensor]) -> Any:
+    """The operator on the device "meta", which knows everything but values."""
+
+    def twin(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return twins.setdefault(id(value), tracer.twin(value))
+        return torch.device("meta") if isinstance(value, torch.device) else value
+
+    options = mapped(kwargs, twin)
+    is_factory = next(tensors_in((args, kwargs)), None) is None
+    if is_factory and "device" in {argument.name for argument in func._schema.arguments}:
+        options["device"] = torch.device("meta")
+    try:
+        return func(*mapped(args, twin), **options)
+    except NotImplementedError as error:
+        refuse(tracer, str(func), f"torch does not say what its result looks like: {error}")
+
+
+# ----- operators that write
+
+
+def _targets(func: Any, args: Any, kwargs: Any) -> list[Any]:
+    """The arguments that the operator writes."""
+    found = []
+    for i, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            found.append(args[i] if i < len(args) else kwargs.get(argument.name))
+    return found
+
+
+def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """The operator's functional form, and what it gives written to the operands."""
+    functional = _functional(func)
+    targets = _targets(func, args, kwargs)
+    for target in tensors_in(targets):
+        if not isinstance(target, Tensor) and not tracer.paths.name_of(target):
+            refuse(
+                tracer,
+                str(func),
+                "this writes a tensor from before the trace, which stays as it was. A clone of it "
+                "can be written.",
+            )
+    if functional is None or any(not isinstance(target, torch.Tensor) for target in targets):
+        if func._can_decompose():
+            return decomposed(tracer, func, args, kwargs)
+        refuse(
+            tracer, str(func), "this operator writes its operands, and has no form that does not."
+        )
+    names = {argument.name for argument in functional._schema.arguments}
+    known = {name: value for name, value in kwargs.items() if name in names}
+    results = run(tracer, functional, args, known)
+    several = results if isinstance(results, (tuple, list)) else (results,)
+    for target, result in zip(targets, several):
+        _write(tracer, target, tracer.read(result))
+    written = tuple(_alias(tracer, target) for target in targets)
+    if not func._schema.returns:
+        return None
+    return written if isinstance(results, (tuple, list)) else written[0]
+
+
+def _functional(func: Any) -> Any:
+    """The operator that computes the same and writes nothing."""
+    packet, overload = func.overloadpacket, func._overloadname
+    name = func._schema.name.partition("::")[2]
+    namespace = getattr(torch.ops, func.namespace)
+    if name.endswith("_") and not name.endswith("__"):
+        found = getattr(namespace, name[:-1], None)
+        if found is not None and overload in found.overloads():
+            return getattr(found, overload)
+        return None
+    wanted = [a.name for a in func._schema.arguments if a.alias_info is None]
+    if len(wanted) == len(func._schema.arguments):
+        return None
+    for other in packet.overloads():
+        found = getattr(packet, other)
+        arguments = [a.name for a in found._schema.arguments]
+        if not found._schema.is_mutable and arguments[: len(wanted)] == wanted:
+            return found
+    return None
+
+
+def _write(tracer: Any, target: torch.Tensor, value: LazyTensor) -> None:
+    """Replaces the elements of a tensor, and of all that shares its memory."""
+    if isinstance(target, Tensor) and target._place is None:
+        place = tracer.memory.place(target._real, is_input=False)
+    else:
+        place = tracer.place(target)
+    dtype = numpy_dtype(target.dtype)
+    if value.dtype != dtype:
+        value = cnp.astype(value, dtype)
+    if tuple(value.shape) != tuple(target.shape):
+        value = cnp.broadcast_to(value, tuple(target.shape))
+    place.write(value)
+
+
+def _alias(tracer: Any, target: torch.Tensor) -> Any:
+    """What a written tensor is in the trace: the operand itself, or a view of a plain one."""
+    if isinstance(target, Tensor):
+        return target
+    return Tensor(tracer, tracer.twin(target), tracer.place(target))

@@ -1,0 +1,189 @@
+"""trace(): torch's operators of a block of code become nodes of composit's graph.
+
+torch hands every operator over through TorchDispatchMode. The keys of its autograd are left out
+meanwhile, so operators arrive whole (linear, scaled_dot_product_attention) instead of as what they
+are made of. Each is run on torch's device "meta" as well, which knows shapes, dtypes, strides and
+what shares memory; its elements come from the table in composit.flashlight.operators.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from composit._core import LazyTensor
+from composit.flashlight import places
+from composit.flashlight.modules import ModulePaths
+from composit.flashlight.refusals import refuse, refuse_values
+from composit.flashlight.tensor import Cell, Place, Tensor
+
+_active = threading.local()
+
+
+_exporting = [0]
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _as_export() -> Iterator[None]:
+    """Says to models what torch.export does: values are not known, so none may decide. The flag is
+    the process's; it stays while any thread traces."""
+    flags: Any = torch.compiler
+    with _lock:
+        _exporting[0] += 1
+        if _exporting[0] == 1:
+            _as_export.before = flags._is_exporting_flag  # type: ignore[attr-defined]
+        flags._is_exporting_flag = True
+    try:
+        yield
+    finally:
+        with _lock:
+            _exporting[0] -= 1
+            if not _exporting[0]:
+                flags._is_exporting_flag = _as_export.before  # type: ignore[attr-defined]
+
+
+class _Mode(TorchDispatchMode):
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__()
+        self.tracer = tracer
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.tracer.run(func, args, kwargs or {})
+
+
+class Tracer:
+    """The state of one trace: which memory of torch's holds what."""
+
+    def __init__(self, key: Any = None) -> None:
+        self.mode = _Mode(self)
+        self.paths = ModulePaths()
+        self.memory = places.Memory(self.paths.name_of)
+        self._key = key
+        self._draws = 0
+
+    # ----- operators
+
+    def run(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """What the operator gives for these arguments, in the trace."""
+        from composit.flashlight.running import run
+
+        with np.errstate(all="ignore"):  # torch reports no errors of floating point
+            return run(self, func, args, kwargs)
+
+    # ----- values
+
+    def constant(self, real: torch.Tensor) -> Tensor:
+        """A value that torch computed, as one of the trace."""
+        return Tensor(self, self.memory.twin(real), None, real)
+
+    def is_constant(self, tensor: torch.Tensor) -> bool:
+        """Whether it depends on nothing but what was made in the trace, by torch alone."""
+        real = getattr(tensor, "_real", None)
+        return real is not None and not self.memory.holds(real)
+
+    def place(self, tensor: torch.Tensor) -> Place:
+        """Where the tensor's elements are kept, to be read and written."""
+        if isinstance(tensor, Tensor):
+            if tensor._place is not None:
+                return tensor._place
+            tensor = tensor._real  # type: ignore[assignment]
+        return self.memory.place(tensor)
+
+    def read(self, tensor: torch.Tensor) -> LazyTensor:
+        """The tensor's elements as they are now."""
+        if self.is_constant(tensor):
+            return self.memory.snapshot(tensor._real)  # type: ignore[attr-defined]
+        return self.place(tensor).read()
+
+    def twin(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor on torch's device "meta"; twins share memory where the tensors do."""
+        return tensor._twin if isinstance(tensor, Tensor) else self.memory.twin(tensor)
+
+    def tensor(self, value: LazyTensor, twin: torch.Tensor) -> Tensor:
+        """A value that composit is to compute, as one of the trace."""
+        return Tensor(self, twin, Place(Cell(value)))
+
+    def value_of(self, tensor: Tensor, asked: str) -> torch.Tensor:
+        """A constant's value in torch; another's is refused, as a trace computes nothing."""
+        if not self.is_constant(tensor):
+            refuse_values(self, asked)
+        return tensor._real  # type: ignore[return-value]
+
+    def writes(self) -> dict[str, LazyTensor]:
+        """What the trace wrote into tensors from before it, such as the statistics of batch norm in
+        training, by the tensors' names. The tensors themselves stay as they were."""
+        return {name: value for name, _, value in self.memory.written()}
+
+    def refuse_backward(self) -> None:
+        """The refusal of loss.backward()."""
+        refuse(
+            self,
+            "backward",
+            "a trace holds no autograd graph. Differentiate the traced loss: "
+            "composit.nn.chain_rule({loss: loss}, inputs).",
+        )
+
+    def next_key(self) -> LazyTensor:
+        """A key of composit.random for one draw."""
+        from composit import random
+
+        if self._key is None:
+            self._key = random.key(torch.initial_seed() % 2**63)
+        self._draws += 1
+        return random.fold_in(self._key, self._draws)
+
+
+def tracer_of(args: Any, kwargs: Any) -> Tracer:
+    """The tracer of this thread, or else that of a tensor among the arguments."""
+    found = current()
+    if found is not None:
+        return found
+    for tensor in places.tensors_in((args, kwargs or {})):
+        if isinstance(tensor, Tensor):
+            return tensor._tracer
+    raise AssertionError("no traced operand")
+
+
+def current() -> Tracer | None:
+    """The tracer of this thread, if there is a trace."""
+    return getattr(_active, "tracer", None)
+
+
+@contextlib.contextmanager
+def trace(*, key: Any = None) -> Iterator[Tracer]:
+    """While it lasts, operators of torch on this thread compute nothing and make nodes: results are
+    flashlight.Tensor, which every function of composit takes.
+
+        with flashlight.tracer.trace():
+            output = model(activations)
+        values = composit.evaluate(output)
+
+    Tensors from before the trace are inputs, named after the module that owns them, or tensor_0,
+    tensor_1, …; they share their memory and are never written. What is made in the trace and
+    depends on none of them is computed by torch, and becomes constants. Random numbers are drawn by
+    `key`, a key of composit.random, or else by one of torch's initial seed. A trace in a trace is
+    the outer one. NotImplementedError, with the operator and the line, where something cannot be
+    traced; torch is as before when the block is left, however it is left.
+    """
+    outer = current()
+    if outer is not None:
+        yield outer
+        return
+    tracer = Tracer(key)
+    _active.tracer = tracer
+    try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_as_export())
+            stack.enter_context(tracer.paths.watching())
+            stack.enter_context(torch._C._AutoDispatchBelowAutograd())
+            stack.enter_context(tracer.mode)
+            yield tracer
+    finally:
+        _active.tracer = None

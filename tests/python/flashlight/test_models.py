@@ -1,0 +1,38 @@
+"""Models of many families give, traced, what torch gives."""
+
+import pytest
+
+import composit
+import flashlight_models as models
+from composit import flashlight
+
+
+@pytest.mark.parametrize("name", models.CASES)
+def test_a_model_is_equal_or_refused(name):
+    try:
+        difference, nodes = models.difference(models.CASES[name])
+    except NotImplementedError as refusal:
+        assert name in REFUSED, refusal
+        assert REFUSED[name] in str(refusal)
+        return
+    assert name not in REFUSED
+    assert difference < 1e-4
+    assert nodes > 10
+
+
+REFUSED = {
+    "FNet": "_fft_c2c",
+    "Mixtral": "histc",
+}
+
+
+@pytest.mark.parametrize("name", ["BERT", "ConvNet", "GPT-2"])
+def test_two_traces_have_one_structure(name):
+    case = models.CASES[name]
+    model = case.model()
+    hashes = set()
+    for _ in range(2):
+        with flashlight.tracer.trace():
+            outputs = list(models.tensors(case.call(model)))
+        hashes.add(composit.graph.structural_hash(outputs[0].lazy_tensor))
+    assert len(hashes) == 1
