@@ -153,5 +153,10 @@ class ModuleGraph(IDObject):
             check_differentiable(self._module, inpt.short_name, leaf._tensor, leaf._tensor)
         return value
 
+    def _repr_svg_(self) -> str | None:
+        from composit.cg.visual import plot_cg
+
+        return plot_cg(self._root, view=False)._repr_svg_()
+
     def __repr__(self) -> str:
         return f"ModuleGraph({self._module.functional_name}, call {self._call_id})"
