@@ -2,6 +2,7 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/cg/jacobians.h"
+#include "composit/cg/logspace.h"
 #include "location.h"
 
 namespace composit::python {
@@ -21,6 +22,7 @@ void bind_cg(nb::module_& module) {
     const nb::call_guard<Located> located;
     cg::register_operations();
     module.def("jacobians", &cg::jacobians, "output"_a, "inputs"_a, located);
+    module.def("logspace", &cg::logspace, "outputs"_a, located);
     module.def(
         "call_with_pullback",
         [](const std::string& name, const Tensors& parameters, const Tensors& results,

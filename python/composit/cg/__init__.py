@@ -14,6 +14,7 @@ result.value  # 36
 from composit.cg import op, utils, visual
 from composit.cg.function import Function, Operator
 from composit.cg.graph import ModuleGraph
+from composit.cg.logspace import logspace
 from composit.cg.module import Module
 from composit.cg.node import (
     IDObject,
@@ -30,5 +31,5 @@ from composit.cg.visual import plot_cg
 __all__ = [
     "CallSessionManager", "Constant", "Function", "IDObject", "Input", "InputNode", "Module",
     "ModuleGraph", "Node", "Operator", "OperatorNode", "Parameter", "TemplateObject", "Variable",
-    "get_all_nodes", "get_input_nodes", "op", "plot_cg", "utils", "visual",
+    "get_all_nodes", "get_input_nodes", "logspace", "op", "plot_cg", "utils", "visual",
 ]  # fmt: skip

@@ -185,7 +185,7 @@ def derivative(function: Any, inpt: Any) -> Any:
     module of the same inputs: "D<functional name>#<short name>"."""
     from composit.cg.function import Operator
     from composit.cg.module import Module
-    from composit.cg.template import Variable
+    from composit.cg.template import Variable, distinct
 
     parameters = [] if isinstance(function, Operator) else function.parameters()
     leaves = [*function.inputs, *parameters]
@@ -212,9 +212,8 @@ def derivative(function: Any, inpt: Any) -> Any:
         """The Jacobian of the function."""
 
         def __init__(self) -> None:
-            names = [one.short_name for one in leaves]
-            apart = [n if n not in names[:i] else f"{n}_{i}" for i, n in enumerate(names)]
-            super().__init__(tuple(map(Variable, apart)), functional_name=role)
+            names = distinct([one.short_name for one in leaves])
+            super().__init__(tuple(map(Variable, names)), functional_name=role)
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
             return jacobian_at(compute, list(arrays), chosen, function, inpt.short_name)

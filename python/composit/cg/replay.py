@@ -7,6 +7,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
+from composit.cg.template import distinct
 
 Tensors = dict[int, LazyTensor]  # by the node's id()
 
@@ -93,8 +94,9 @@ class _Replay:
 def _names(frame: Frame, arguments: list[Node]) -> list[str]:
     """The module's names for its inputs, those of parameters, and numbers for the rest."""
     own = {id(node): one.short_name for node, one in zip(frame.inputs, frame.module.inputs)}
-    names: list[str] = []
-    for i, node in enumerate(arguments):
-        name = own.get(id(node)) or getattr(node.ref, "short_name", "") or f"x{i}"
-        names.append(name if name not in names else f"{name}_{i}")
-    return names
+    return distinct(
+        [
+            own.get(id(node)) or getattr(node.ref, "short_name", "") or f"x{i}"
+            for i, node in enumerate(arguments)
+        ]
+    )

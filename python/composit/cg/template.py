@@ -17,6 +17,11 @@ def next_number() -> str:
     return f"{next(_numbers):03x}"
 
 
+def distinct(names: list[str]) -> list[str]:
+    """The names, with the position behind those that came before."""
+    return [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]
+
+
 class TemplateObject:
     """A function or an input: `name` says which one it is, `functional_name` its role."""
 

@@ -160,9 +160,9 @@ def test_without_the_program_dot(tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_drawn(tmp_path):
-    with pytest.raises(TypeError, match="plot_cg: 3, of type int, is given. A node"):
+    with pytest.raises(TypeError, match=r"plot_cg: 3, of type int, is given. A node"):
         plot_cg(3)
-    with pytest.raises(ValueError, match="plot_cg: save_path ends with '.bmp'. One of .svg, .png"):
+    with pytest.raises(ValueError, match=r"plot_cg: save_path ends with '.bmp'. One of .svg, .png"):
         plot_cg(SimpleModel()(3), save_path=tmp_path / "cg.bmp")
 
 

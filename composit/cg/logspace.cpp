@@ -1,0 +1,250 @@
+// Each operation's rule in log space, applied from the outputs to what has none.
+#include "composit/cg/logspace.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/operation.h"
+#include "composit/nn/differentiation.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/transforms.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace composit::cg {
+
+using ir::Array;
+using ir::DType;
+using ir::Node;
+using ir::Shape;
+using ir::Tensor;
+using ops::Axes;
+using ops::Combiner;
+using Tensors = std::vector<Tensor>;
+
+namespace {
+
+Tensor apply(const char* row, Tensors operands) { return ops::map(row, std::move(operands)); }
+
+// The dtype that a tensor's logarithm has.
+DType dtype_of_log(const Tensor& x) {
+    return ir::is_floating(x.dtype()) ? x.dtype() : DType::float64;
+}
+
+Tensor number(double value, DType dtype) { return ir::constant(Array::scalar(dtype, value)); }
+
+// log(sum(exp(x))) over the axes, which are kept. The largest is taken out, so that nothing
+// overflows and the largest does not underflow; where it is infinite nothing is taken out.
+Tensor logsumexp(const Tensor& x, const Axes& axes) {
+    const DType dtype = x.dtype();
+    for (int64_t axis : axes)
+        if (x.shape()[static_cast<size_t>(axis)] == 0) {
+            Shape shape = x.shape();
+            for (int64_t one : axes) shape[static_cast<size_t>(one)] = 1;
+            return ops::full(shape, number(-std::numeric_limits<double>::infinity(), dtype));
+        }
+    const Tensor largest = ops::reduce(Combiner::maximum, x, axes, true);
+    const Tensor taken = nn::stop_gradient(
+        apply("where", {apply("isfinite", {largest}), largest, number(0, dtype)}));
+    const Tensor rest = apply("exp", {apply("subtract", {x, taken})});
+    const Tensor sum = ops::reduce(Combiner::sum, rest, axes, true);
+    return apply("add", {apply("log", {sum}), taken});
+}
+
+Axes range(int64_t begin, int64_t end) {
+    Axes result;
+    for (int64_t i = begin; i < end; ++i) result.push_back(i);
+    return result;
+}
+
+Axes free_axes(const Tensor& x, const Axes& batch, const Axes& contracted) {
+    Axes result;
+    for (int64_t axis = 0; axis < x.rank(); ++axis)
+        if (std::ranges::find(batch, axis) == batch.end() &&
+            std::ranges::find(contracted, axis) == contracted.end())
+            result.push_back(axis);
+    return result;
+}
+
+// A product of matrices: every pair of logarithms added, then summed over the contracted axes.
+Tensor contract(const Node& node, const Tensor& a, const Tensor& b) {
+    const auto axes = [&](const char* name) { return node.attributes().get<Axes>(name); };
+    const Axes batch_a = axes("batch_a"), contracted_a = axes("contracted_a"),
+               batch_b = axes("batch_b"), contracted_b = axes("contracted_b"),
+               free_a = free_axes(a, batch_a, contracted_a),
+               free_b = free_axes(b, batch_b, contracted_b);
+    const auto joined = [](const Axes& x, const Axes& y, const Axes& z) {
+        Axes result = x;
+        result.insert(result.end(), y.begin(), y.end());
+        result.insert(result.end(), z.begin(), z.end());
+        return result;
+    };
+    const auto laid_out = [](const Tensor& x, const Axes& order, size_t at, size_t ones) {
+        const Tensor moved = ops::transpose(x, order);
+        Shape shape = moved.shape();
+        shape.insert(shape.begin() + static_cast<long>(at), ones, 1);
+        return ops::reshape(moved, shape);
+    };
+    const size_t batch = batch_a.size();
+    const Tensor x = laid_out(a, joined(batch_a, free_a, contracted_a), batch + free_a.size(),
+                              free_b.size()),
+                 y = laid_out(b, joined(batch_b, free_b, contracted_b), batch, free_a.size());
+    const auto kept = static_cast<int64_t>(batch + free_a.size() + free_b.size());
+    const auto last = kept + static_cast<int64_t>(contracted_a.size());
+    const Tensor sum = apply("add", {x, y});
+    return ops::reshape(kept == last ? sum : logsumexp(sum, range(kept, last)),
+                        node.types()[0].shape);
+}
+
+// log(exp(a) - exp(b)) for a >= b
+Tensor log_difference(const Tensor& a, const Tensor& b) {
+    const Tensor ratio = apply("exp", {apply("subtract", {b, a})});
+    return apply("add", {a, apply("log1p", {apply("negative", {ratio})})});
+}
+
+using OfLogs = std::function<Tensor(const Tensors& logs, const Tensors& operands)>;
+
+// What a row of the table does in log space: to which operands' logarithms, and what. Operands are
+// of the result's dtype.
+struct RowRule {
+    std::vector<size_t> logs;
+    OfLogs value;
+};
+
+Tensor times(const Tensor& x, double factor) {
+    return apply("multiply", {x, number(factor, x.dtype())});
+}
+
+RowRule monotone(const char* row) {
+    return {{0, 1}, [row](const Tensors& l, const Tensors&) { return apply(row, {l[0], l[1]}); }};
+}
+
+const std::map<std::string, RowRule>& row_rules() {
+    using T = const Tensors&;
+    static const std::map<std::string, RowRule> rules{
+        {"multiply", {{0, 1}, [](T l, T) { return apply("add", {l[0], l[1]}); }}},
+        {"divide", {{0, 1}, [](T l, T) { return apply("subtract", {l[0], l[1]}); }}},
+        {"add", {{0, 1}, [](T l, T) { return apply("logaddexp", {l[0], l[1]}); }}},
+        {"subtract", {{0, 1}, [](T l, T) { return log_difference(l[0], l[1]); }}},
+        {"power", {{0}, [](T l, T x) { return apply("multiply", {x[1], l[0]}); }}},
+        {"float_power", {{0}, [](T l, T x) { return apply("multiply", {x[1], l[0]}); }}},
+        {"square", {{0}, [](T l, T) { return times(l[0], 2); }}},
+        {"cube", {{0}, [](T l, T) { return times(l[0], 3); }}},
+        {"sqrt", {{0}, [](T l, T) { return times(l[0], 0.5); }}},
+        {"reciprocal", {{0}, [](T l, T) { return apply("negative", {l[0]}); }}},
+        {"positive", {{0}, [](T l, T) { return l[0]; }}},
+        {"exp", {{}, [](T, T x) { return x[0]; }}},
+        {"exp2", {{}, [](T, T x) { return times(x[0], 0.69314718055994530942); }}},
+        {"sigmoid",
+         {{},
+          [](T, T x) {
+              return apply("negative", {apply("softplus", {apply("negative", {x[0]})})});
+          }}},
+        {"maximum", monotone("maximum")},
+        {"minimum", monotone("minimum")},
+        {"fmax", monotone("fmax")},
+        {"fmin", monotone("fmin")},
+        {"where", {{1, 2}, [](T l, T x) { return apply("where", {x[0], l[0], l[1]}); }}},
+    };
+    return rules;
+}
+
+// What an operation does in log space; no value where it has no rule.
+struct Rule {
+    std::vector<size_t> logs;  // the operands whose logarithms it takes
+    std::function<Tensors(const Tensors& logs)> value;
+};
+
+Rule rule_of_row(const Node& node) {
+    const auto found = row_rules().find(node.attributes().get<ir::scalar::RowRef>("row")->name);
+    const DType dtype = node.types()[0].dtype;
+    if (found == row_rules().end() || !ir::is_floating(dtype)) return {};
+    return {found->second.logs, [&node, &rule = found->second, dtype](const Tensors& logs) {
+                Tensors of_dtype, operands;
+                for (const Tensor& x : logs) of_dtype.push_back(ops::astype(x, dtype));
+                for (const Tensor& x : node.operands())
+                    operands.push_back(x.dtype() == DType::boolean ? x : ops::astype(x, dtype));
+                return Tensors{rule.value(of_dtype, operands)};
+            }};
+}
+
+Rule rule_of_reduction(const Node& node) {
+    const auto combiner = static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
+    const Axes axes = node.attributes().get<Axes>("axes");
+    const Combiner in_logs = combiner == Combiner::product ? Combiner::sum : combiner;
+    const bool is_sum = combiner == Combiner::sum;
+    if (!is_sum && combiner != Combiner::product && combiner != Combiner::maximum &&
+        combiner != Combiner::minimum)
+        return {};
+    return {{0}, [&node, axes, in_logs, is_sum](const Tensors& logs) {
+                const Tensor made =
+                    is_sum ? logsumexp(logs[0], axes) : ops::reduce(in_logs, logs[0], axes, true);
+                return Tensors{ops::reshape(made, node.types()[0].shape)};
+            }};
+}
+
+Rule rule_of(const Node& node) {
+    const std::string& name = node.operation().name;
+    if (node.operands().empty() || !ir::is_floating(node.types()[0].dtype)) return {};
+    if (name == "map") return rule_of_row(node);
+    if (name == "reduce") return rule_of_reduction(node);
+    if (name == "contract")
+        return {{0, 1}, [&node](const Tensors& l) { return Tensors{contract(node, l[0], l[1])}; }};
+    if (name == "astype" && ir::is_floating(node.operand(0).dtype()))
+        return {{0}, [](const Tensors& logs) { return logs; }};
+    if (!node.operation().moves_elements) return {};
+    Rule rule;
+    for (size_t i = 0; i < node.operands().size(); ++i)
+        if (ir::is_floating(node.operands()[i].dtype())) rule.logs.push_back(i);
+    rule.value = [&node, places = rule.logs](const Tensors& logs) {
+        Tensors operands = node.operands();
+        for (size_t i = 0; i < places.size(); ++i) operands[places[i]] = logs[i];
+        return ir::outputs_of(ir::make_node(node.operation(), operands, node.shared_attributes()));
+    };
+    return rule;
+}
+
+}  // namespace
+
+Tensors logspace(const Tensors& outputs) {
+    const Tensors plain = transforms::inline_calls(outputs);
+    const std::vector<const Node*> order = ir::topological_order(plain);
+    // Which nodes' logarithms are wanted, from the outputs down.
+    std::unordered_set<const Node*> wanted;
+    std::unordered_map<const Node*, Rule> rules;
+    for (const Tensor& output : plain) wanted.insert(&output.node());
+    for (size_t i = order.size(); i-- > 0;) {
+        if (!wanted.contains(order[i])) continue;
+        Rule& rule = rules[order[i]] = rule_of(*order[i]);
+        for (size_t place : rule.logs) wanted.insert(&order[i]->operands()[place].node());
+    }
+    std::unordered_map<const Node*, Tensors> logs;
+    const auto log_of = [&](const Tensor& x) {
+        return logs.at(&x.node())[static_cast<size_t>(x.output_index())];
+    };
+    for (const Node* node : order) {
+        if (!wanted.contains(node)) continue;
+        const ir::LocationScope scope(*node);
+        const Rule& rule = rules.at(node);
+        Tensors made;
+        if (rule.value) {
+            Tensors of_operands;
+            for (size_t place : rule.logs) of_operands.push_back(log_of(node->operands()[place]));
+            made = rule.value(of_operands);
+        } else {
+            for (const Tensor& x : ir::outputs_of(Ref<Node>(node)))
+                made.push_back(apply("log", {ops::astype(x, dtype_of_log(x))}));
+        }
+        logs.emplace(node, std::move(made));
+    }
+    Tensors result;
+    for (const Tensor& output : plain)
+        result.push_back(ops::astype(log_of(output), dtype_of_log(output)));
+    return result;
+}
+
+}  // namespace composit::cg
