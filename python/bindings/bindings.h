@@ -11,6 +11,7 @@ void bind_tensor(nanobind::module_& module);         // cell.h: class LazyTensor
 void bind_operators(nanobind::module_& module);      // its operators
 void bind_scalar(nanobind::module_& module);         // ir/scalar/*.h
 void bind_kernel(nanobind::module_& module);         // ir/kernel/kernel.h
+void bind_procedure(nanobind::module_& module);      // ir/procedure/procedure.h
 void bind_ops(nanobind::module_& module);            // ops/ops.h
 void bind_transforms(nanobind::module_& module);     // transforms/transforms.h
 void bind_execute(nanobind::module_& module);        // execute/execute.h

@@ -22,6 +22,7 @@ NB_MODULE(_core, module) {
     bind_arrays(module);
     bind_scalar(module);
     bind_kernel(module);
+    bind_procedure(module);
     bind_node(module);
     bind_tensor(module);
     bind_operators(module);

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,15 @@ def run(command, folder):
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=name_of)
 def test_python_of_a_page_runs(page, tmp_path):
-    program = "namespace = {'__name__': '__main__'}\n" + "".join(
+    # inspect finds the text of the page's functions.
+    lines = [""] * (page.read_text(encoding="utf-8").count("\n") + 1)
+    for code in blocks(page, "python"):
+        lines = [new or old for old, new in zip_longest(lines, code.split("\n"), fillvalue="")]
+    text = [line + "\n" for line in lines]
+    program = (
+        f"import linecache\nlinecache.cache[{name_of(page)!r}] = (1, None, {text!r}, 'page')\n"
+        "namespace = {'__name__': '__main__'}\n"
+    ) + "".join(
         f"exec(compile({code!r}, {name_of(page)!r}, 'exec'), namespace)\n"
         for code in blocks(page, "python")
     )

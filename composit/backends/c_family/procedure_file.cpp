@@ -1,0 +1,224 @@
+// Files of procedures: what they call first, then the functions, then how they are reached.
+#include "composit/backends/c_family/procedure_file.h"
+
+#include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/c_family/procedure_printer.h"
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/error.h"
+
+#include <algorithm>
+
+namespace composit::c_family {
+namespace {
+
+using ir::DType;
+using ir::procedure::Procedure;
+using ir::procedure::Statement;
+using ir::scalar::Expr;
+
+std::vector<Procedure> all_of(const std::vector<ProcedureFamily>& families) {
+    std::vector<Procedure> all;
+    for (const ProcedureFamily& family : families) {
+        all.push_back(family.value);
+        all.insert(all.end(), family.derivatives.begin(), family.derivatives.end());
+    }
+    return all;
+}
+
+bool has_assertion(const std::vector<Procedure>& procedures) {
+    return std::any_of(procedures.begin(), procedures.end(), [](const Procedure& procedure) {
+        const auto all = ir::procedure::all_statements(procedure.body);
+        return std::any_of(all.begin(), all.end(), [](const Statement* statement) {
+            return statement->kind == Statement::Kind::expect;
+        });
+    });
+}
+
+// What the functions call, in a namespace without a name.
+std::string support(const std::vector<Procedure>& procedures) {
+    std::vector<Expr> expressions;
+    for (const Procedure& procedure : procedures)
+        for (const Expr& expr : expressions_of(without_unread(procedure)))
+            expressions.push_back(expr);
+    std::string out = "namespace {\n\n" + std::string(scalar_prelude()) + "\n";
+    const std::string tables = print_tables(expressions);
+    if (!tables.empty()) out += tables + "\n";
+    for (const ir::scalar::Specialisation* used : functions_used(expressions))
+        out += print_function(*used) + "\n";
+    return out + "}  // namespace\n\n";
+}
+
+std::string functions(const std::vector<Procedure>& procedures) {
+    std::string out;
+    for (const Procedure& procedure : procedures)
+        out += print_procedure(procedure) + "\n" + print_over_arrays(procedure) + "\n";
+    return out;
+}
+
+bool is_of_double(const Procedure& procedure) {
+    const auto first = procedure.variables.begin();
+    return procedure.results.size() == 1 && procedure.results[0].dtype == DType::float64 &&
+           std::all_of(first, first + static_cast<std::ptrdiff_t>(procedure.parameters),
+                       [](const auto& v) { return v.dtype == DType::float64; });
+}
+
+constexpr const char* selfcheck_doc =
+    R"(// The derivative beside differences of the function at points between -2 and 2, extrapolated
+// to a step of no length (Richardson): the largest difference, relative to the larger of 1 and the
+// derivative. Points where the differences do not settle, as at a kink, do not count.
+)";
+
+// d f / d x as differences with steps h, h / 2, h / 4, …; what was added last tells how exact.
+constexpr const char* selfcheck_body = R"(    double worst = 0;
+    for (int point = 0; point < 41; ++point) {
+        double x[COUNT];
+        for (int k = 0; k < COUNT; ++k)
+            x[k] = 0.1 * ((point * (7 * k + 1) + 3 * k) % 41) - 1.987;
+        for (int k = 0; k < COUNT; ++k) {
+            double row[6], before = 0, settled = 1e300, slope = 0;
+            for (int step = 0; step < 6; ++step) {
+                const double h = 0.02 / (1 << step);
+                double left[COUNT], right[COUNT];
+                for (int j = 0; j < COUNT; ++j) left[j] = right[j] = x[j];
+                left[k] -= h;
+                right[k] += h;
+                double entry = (VALUE(right) - VALUE(left)) / (2 * h);
+                double factor = 4;
+                for (int level = 0; level < step; ++level, factor *= 4) {
+                    const double finer = entry + (entry - row[level]) / (factor - 1);
+                    row[level] = entry;
+                    entry = finer;
+                }
+                row[step] = entry;
+                const double moved = entry > before ? entry - before : before - entry;
+                if (step > 0 && moved < settled) {
+                    settled = moved;
+                    slope = entry;
+                }
+                before = entry;
+            }
+            const double scale = slope > 1 ? slope : slope < -1 ? -slope : 1;
+            if (!(settled < 1e-8 * scale)) continue;
+            const double error = SLOPE - slope;
+            const double relative = (error < 0 ? -error : error) / scale;
+            if (relative > worst) worst = relative;
+        }
+    }
+    return worst;
+)";
+
+std::string replaced(std::string text, const std::string& word, const std::string& by) {
+    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
+        text.replace(at, word.size(), by);
+    return text;
+}
+
+std::string arguments_of(const std::string& array, size_t count) {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < count; ++i) all.push_back(text(array, "[", i, "]"));
+    return join(all);
+}
+
+bool has_selfcheck(const ProcedureFamily& family) {
+    return is_of_double(family.value) && !family.derivatives.empty();
+}
+
+std::string selfcheck(const ProcedureFamily& family) {
+    const size_t count = family.value.parameters;
+    const std::string& function = family.value.name;
+    const Procedure& vjp = family.derivatives[0];
+    std::string slope;
+    for (size_t k = 0; k < count; ++k) {
+        const std::string call = vjp.name + "(" + arguments_of("x", count) + ", 1.0)" +
+                                 (count == 1 ? "" : "." + vjp.results[k].name);
+        slope += k + 1 == count ? call : text("k == ", k, " ? ", call, " : ");
+    }
+    std::string body = replaced(selfcheck_body, "COUNT", text(count));
+    body = replaced(body, "VALUE(right)", function + "(" + arguments_of("right", count) + ")");
+    body = replaced(body, "VALUE(left)", function + "(" + arguments_of("left", count) + ")");
+    body = replaced(body, "SLOPE", count == 1 ? slope : "(" + slope + ")");
+    return "double " + function + "_selfcheck() {\n" + body + "}\n\n";
+}
+
+std::string comment(const std::string& name, const std::vector<ProcedureFamily>& families) {
+    std::vector<std::string> names;
+    for (const ProcedureFamily& family : families)
+        if (std::find(names.begin(), names.end(), family.value.name) == names.end())
+            names.push_back(family.value.name);
+    const Procedure& first = families[0].value;
+    return "// " + join(names) + " and derivatives, written by composit from " + first.file +
+           ".\n// Compile: c++ -O3 -std=c++17 -fno-math-errno -fno-trapping-math -c " + name +
+           ".cpp\n";
+}
+
+}  // namespace
+
+ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families) {
+    internal_check(!families.empty(), "a file of no procedures");
+    const std::vector<Procedure> all = all_of(families);
+    ProcedureFile out;
+    out.header = comment(name, families) + "#pragma once\n\n#include <cstdint>\n\nnamespace " +
+                 name + " {\n\n";
+    out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
+    if (has_assertion(all)) out.source += "#include <cassert>\n";
+    out.source += "#include <cstdint>\n\n" + exactness_pragmas() + "\n" + support(all) +
+                  "namespace " + name + " {\n\n" + functions(all);
+    for (const Procedure& procedure : all) {
+        out.header += results_struct(procedure) + signature_of(procedure) + ";\n" +
+                      "// The same for each element.\n" + array_signature_of(procedure) + ";\n\n";
+    }
+    for (const ProcedureFamily& family : families) {
+        if (!has_selfcheck(family)) continue;
+        out.header += selfcheck_doc + ("double " + family.value.name + "_selfcheck();\n\n");
+        out.source += selfcheck(family);
+    }
+    out.header += "}  // namespace " + name + "\n";
+    out.source += "}  // namespace " + name + "\n";
+    return out;
+}
+
+std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families) {
+    const std::vector<Procedure> all = all_of(families);
+    std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
+    if (has_assertion(all)) out += "#define assert(condition) ((void)0)\n";
+    out += "\n" + exactness_pragmas() + "\n" + support(all) + "namespace {\n\n";
+    for (const Procedure& procedure : all) out += results_struct(procedure);
+    out += functions(all) +
+           "union Slot {\n    double as_float64;\n    float as_float32;\n    int64_t as_int64;\n"
+           "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";
+    const auto slot = [](const char* array, size_t i, DType dtype) {
+        const char* member = dtype == DType::boolean   ? "as_boolean"
+                             : dtype == DType::int64   ? "as_int64"
+                             : dtype == DType::float32 ? "as_float32"
+                                                       : "as_float64";
+        return text(array, "[", i, "].", member);
+    };
+    for (size_t n = 0; n < all.size(); ++n) {
+        const Procedure& procedure = all[n];
+        std::vector<std::string> arguments, pointers;
+        for (size_t i = 0; i < procedure.parameters; ++i) {
+            const DType dtype = procedure.variables[i].dtype;
+            arguments.push_back(slot("in", i, dtype));
+            pointers.push_back(text("static_cast<const ", type_name(dtype), "*>(in[", i, "])"));
+        }
+        for (size_t i = 0; i < procedure.results.size(); ++i)
+            pointers.push_back(
+                text("static_cast<", type_name(procedure.results[i].dtype), "*>(out[", i, "])"));
+        pointers.push_back("n");
+        const std::string call = procedure.name + "(" + join(arguments) + ")";
+        out += text("void call_", n, "(const Slot* in, Slot* out) {\n");
+        if (procedure.results.size() == 1) {
+            out += "    " + slot("out", 0, procedure.results[0].dtype) + " = " + call + ";\n";
+        } else {
+            out += "    const auto results = " + call + ";\n";
+            for (size_t i = 0; i < procedure.results.size(); ++i)
+                out += "    " + slot("out", i, procedure.results[i].dtype) + " = results." +
+                       procedure.results[i].name + ";\n";
+        }
+        out += text("}\nvoid map_", n, "(const void* const* in, void* const* out, int64_t n) {\n",
+                    "    v", procedure.name, "(", join(pointers), ");\n}\n");
+    }
+    return out + "}\n";
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,38 @@
+// Procedures as one header and one source that need nothing but the standard library.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <string>
+#include <vector>
+
+namespace composit::c_family {
+
+// A function and its derivatives, in one floating dtype.
+struct ProcedureFamily {
+    ir::procedure::Procedure value;
+    std::vector<ir::procedure::Procedure> derivatives;  // vjp, jvp: may be empty
+};
+
+struct ProcedureFile {
+    std::string header, source;
+};
+
+// NAME.hpp and NAME.cpp, in the namespace NAME: each procedure, and over arrays with a v before its
+// name. Of families of double that have a vjp the file has a selfcheck.
+ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families);
+
+// One source for the loader: the same functions, and for each procedure in turn
+//   void call_N(const Slot* in, Slot* out)                            for one element, and
+//   void map_N(const void* const* in, void* const* out, int64_t n)    over arrays.
+std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families);
+
+// A value of any dtype, as call_N takes them.
+union Slot {
+    double as_float64;
+    float as_float32;
+    int64_t as_int64;
+    bool as_boolean;
+};
+
+}  // namespace composit::c_family

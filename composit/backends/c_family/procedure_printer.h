@@ -1,0 +1,32 @@
+// Procedures as C++17 functions: branches as branches, loops as loops, the source's names, and its
+// lines as marks.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <string>
+#include <vector>
+
+namespace composit::c_family {
+
+// "double relu3(double x)"; of several results: "hypot_vjp_results hypot_vjp(double x, double y)".
+std::string signature_of(const ir::procedure::Procedure& procedure);
+
+// The struct that a procedure of several results returns, "" of one.
+std::string results_struct(const ir::procedure::Procedure& procedure);
+
+// The function, after its doc; what it calls (functions_used, tables) comes before it.
+std::string print_procedure(const ir::procedure::Procedure& procedure);
+
+// "void vrelu3(const double* x, double* y, int64_t count)": the procedure for each element, from
+// its flattened form, which compilers vectorise; of one with loops, by calls.
+std::string array_signature_of(const ir::procedure::Procedure& procedure);
+std::string print_over_arrays(const ir::procedure::Procedure& procedure);
+
+// The expressions that the functions compute.
+std::vector<ir::scalar::Expr> expressions_of(const ir::procedure::Procedure& procedure);
+
+// The procedure without assignments to variables that are not read.
+ir::procedure::Procedure without_unread(ir::procedure::Procedure procedure);
+
+}  // namespace composit::c_family

@@ -1,0 +1,119 @@
+// Procedures: scalar functions written as statements, as a person writes them.
+//
+// A procedure has typed variables, of which the first are its parameters, and statements whose
+// expressions are of the scalar language, over the variables: argument i is variable i. Nothing is
+// lost of what was written: branches stay branches, loops loops, and each statement knows its line,
+// so that the printer can write what a colleague would have written. What is to run over arrays is
+// flattened into expressions without statements, which mean the same to the bit.
+//
+//   relu(x): if (x < 0) return 0; return x
+//   Procedure{.name = "relu", .variables = {{"x", DType::float64}}, .parameters = 1,
+//             .results = {{"value", DType::float64}},
+//             .body = {Statement::branch(x < 0.0, {Statement::leave({zero})}, {}),
+//                      Statement::leave({x})}}
+#pragma once
+
+#include "composit/ir/scalar/row.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace composit::ir::procedure {
+
+using scalar::Expr;
+
+// A parameter, a variable or a result.
+struct Variable {
+    std::string name;
+    DType dtype = DType::float64;
+};
+
+struct Statement;
+using Block = std::vector<Statement>;
+
+struct Statement {
+    enum class Kind : uint8_t {
+        assign,  // variable = values[0]
+        branch,  // if (values[0]) body else otherwise
+        loop,    // first; while (values[0]) { body; then next }
+        stop,    // leaves the loop around it
+        go_on,   // goes on with `next` of the loop around it
+        leave,   // the procedure's results are `values`
+        expect,  // values[0] holds: an assertion, unless NDEBUG is defined
+    };
+    Kind kind = Kind::assign;
+    int line = 0;  // of the source; 0: the line of the statement before
+    int variable = -1;
+    std::vector<Expr> values;
+    Block body, otherwise;  // of a loop: what is repeated, and `next`
+    Block first;            // of a loop
+
+    static Statement assign(int variable, Expr value, int line = 0);
+    static Statement branch(Expr condition, Block body, Block otherwise, int line = 0);
+    // for (first; condition; next) body; `next` follows go_on, too.
+    static Statement loop(Block first, Expr condition, Block body, Block next, int line = 0);
+    static Statement leave(std::vector<Expr> values, int line = 0);
+};
+
+struct Procedure {
+    std::string name;
+    std::string file;  // of the source, for marks
+    int line = 0;
+    std::string doc;
+    std::vector<Variable> variables;
+    size_t parameters = 0;
+    std::vector<Variable> results;
+    Block body;
+
+    Expr variable(size_t index) const {
+        return Expr::argument(static_cast<int>(index), variables[index].dtype,
+                              variables[index].name);
+    }
+    // A new variable, named `wanted` where no other is, else `wanted`_2, …; its number.
+    int add_variable(const std::string& wanted, DType dtype);
+};
+
+// TypeError, with the line, for expressions of other dtypes than their places have or that read
+// variables which do not exist; ValueError for a procedure whose end can be reached without results
+// and for `stop` and `go_on` outside a loop.
+void check(const Procedure& procedure);
+
+// Whether control never reaches what stands behind the statements.
+bool always_leaves(const Block& block);
+
+// All statements, however deep, in the order of the text.
+std::vector<const Statement*> all_statements(const Block& block);
+
+// The results as expressions over the parameters: branches are choices, of which both sides are
+// computed; a loop runs only where it is reached. flatten.cpp
+std::vector<Expr> flatten(const Procedure& procedure);
+
+// ----- derivatives, which are procedures again (tangents.cpp). Control flow stays as it is; beside
+// each variable that depends on what is derived for, its tangent is carried, through branches and
+// loops: no past states are kept, and a variable costs as much again for each floating parameter.
+// Tangents that are always zero are not carried. Functions that are constant in pieces (floor,
+// comparisons, conversions to integers) have the tangent 0. NotSupported, with the line, for what
+// has no derivative.
+
+// The tangents of the floating results: the parameters are those of `procedure`, then a tangent for
+// each floating one.
+Procedure jvp(const Procedure& procedure);
+// What the floating parameters receive of the gradients of the floating results: the parameters are
+// those of `procedure`, then a gradient for each floating result.
+Procedure vjp(const Procedure& procedure);
+// The same for one parameter, of one result.
+Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter);
+// d result / d parameter.
+Procedure slope(const Procedure& procedure, size_t result, size_t parameter);
+
+// ----- rows.cpp
+// Makes the procedure for parameters of these dtypes.
+using Maker = std::function<Procedure(const std::vector<DType>& parameters)>;
+// The row whose value is result `result` of the procedure, flattened, and whose derivatives are
+// those of the procedure. `types` gives the dtypes of parameters for those of operands. A row that
+// stands in no table.
+scalar::Row row_of(std::string name, std::string doc, int arity, scalar::TypeRule types,
+                   Maker maker, size_t result = 0);
+
+}  // namespace composit::ir::procedure

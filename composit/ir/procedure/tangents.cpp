@@ -1,0 +1,420 @@
+// jvp, vjp, slope: a procedure whose variables carry their tangents along.
+#include "composit/base/error.h"
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/scalar/function.h"
+
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using scalar::ExprNode;
+using scalar::Op;
+
+bool is_constant(const Expr& x, double value) {
+    return x.op() == Op::constant && x.value() == value;
+}
+
+Expr times(const Expr& a, const Expr& b) {
+    if (is_constant(a, 1)) return b;
+    if (is_constant(b, 1)) return a;
+    if (is_constant(a, -1)) return -b;
+    if (is_constant(b, -1)) return -a;
+    return a * b;
+}
+
+Expr sum(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a + b; }
+
+Expr zero(DType dtype) { return Expr::constant(dtype, 0); }
+
+// The tangent of one operation, from its operands' tangents; an empty one is zero. `y` stands for
+// the value of the operation.
+class Rule {
+  public:
+    Rule(const Expr& expr, const std::vector<Expr>& tangents, const Expr& y)
+        : expr_(expr), tangents_(tangents), y_(y) {}
+
+    Expr operator()() const {
+        switch (expr_.op()) {
+            case Op::add: return sum(t(0), t(1));
+            case Op::subtract: return !t(1) ? t(0) : !t(0) ? -t(1) : t(0) - t(1);
+            case Op::multiply:
+                return sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr());
+            case Op::divide:
+                if (!t(1)) return t(0) / x(1);
+                if (!t(0)) return -times(y_, t(1)) / x(1);
+                return (t(0) - times(y_, t(1))) / x(1);
+            case Op::remainder: {
+                const Expr moved = t(1) ? -times(trunc(x(0) / x(1)), t(1)) : Expr();
+                return sum(t(0), moved);
+            }
+            case Op::negate: return -t(0);
+            case Op::absolute:
+                return select(x(0) > 0, t(0), select(x(0) < 0, -t(0), zero(t(0).dtype())));
+            case Op::fma:
+                return sum(
+                    sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr()),
+                    t(2));
+            case Op::square_root: return times(t(0), 0.5 / y_);
+            case Op::copysign: {
+                if (!t(0)) return {};
+                const Expr one = Expr::constant(x(0).dtype(), 1);
+                return select(not_equal(x(0), 0),
+                              times(t(0), copysign(one, x(0)) * copysign(one, x(1))),
+                              zero(t(0).dtype()));
+            }
+            case Op::nextafter: return t(0);
+            case Op::select: {
+                const DType dtype = expr_.dtype();
+                return select(x(0), t(1) ? t(1) : zero(dtype), t(2) ? t(2) : zero(dtype));
+            }
+            case Op::cast: return Expr::cast(t(0), expr_.dtype());
+            case Op::call: return of_call();
+            case Op::floor:
+            case Op::ceil:
+            case Op::rint:
+            case Op::trunc:
+            case Op::lookup: return {};
+            default: fail<NotSupported>(scalar::name(expr_.op()), " of a float has no derivative");
+        }
+    }
+
+  private:
+    const Expr& x(int index) const { return expr_.operand(index); }
+    const Expr& t(size_t index) const { return tangents_[index]; }
+
+    // What an operand receives of a gradient is linear in it, with the same factor.
+    Expr of_call() const {
+        Expr total;
+        for (size_t i = 0; i < tangents_.size(); ++i)
+            if (t(i))
+                total = sum(total, scalar::pull_back(expr_.row(), expr_.operands(), y_, t(i),
+                                                     static_cast<int>(i)));
+        return total;
+    }
+
+    const Expr& expr_;
+    const std::vector<Expr>& tangents_;
+    const Expr y_;
+};
+
+// The tangent of an expression from those of the variables; empty: zero. `known`, where not null,
+// is the variable that holds the expression's value already.
+Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known) {
+    std::unordered_map<const ExprNode*, Expr> tangents;
+    for (const Expr& expr : scalar::topological_order({value})) {
+        Expr& tangent = tangents[expr.id()];
+        if (!is_floating(expr.dtype())) continue;
+        if (expr.op() == Op::argument) {
+            tangent = of_variables[static_cast<size_t>(expr.index())];
+            continue;
+        }
+        std::vector<Expr> operands;
+        bool is_active = false;
+        for (const Expr& operand : expr.operands()) {
+            operands.push_back(tangents.at(operand.id()));
+            is_active |= static_cast<bool>(operands.back());
+        }
+        if (is_active) tangent = Rule(expr, operands, known && expr == value ? known : expr)();
+    }
+    return tangents.at(value.id());
+}
+
+// What is derived for: where tangents start, and how they are called.
+struct Direction {
+    std::string suffix;
+    std::vector<Expr> seeds;  // of parameters; empty: zero
+};
+
+// What becomes of a return: the values, the tangents of each in each direction -> the new results.
+using Finish = std::function<std::vector<Expr>(const std::vector<Expr>& values,
+                                               const std::vector<std::vector<Expr>>& tangents)>;
+
+class Carrier {
+  public:
+    // `out` has the variables of `procedure` already, with more parameters behind its own:
+    // moved(i) is its variable i.
+    Carrier(const Procedure& procedure, Procedure& out, std::vector<Direction> directions,
+            Finish finish)
+        : procedure_(procedure),
+          out_(out),
+          added_(out.parameters - procedure.parameters),
+          directions_(std::move(directions)),
+          finish_(std::move(finish)),
+          tangents_(directions_.size()) {
+        for (size_t i = 0; i < procedure.variables.size(); ++i)
+            renumbered_.push_back(out.variable(moved(i)));
+        for (size_t d = 0; d < directions_.size(); ++d) find_active(d);
+    }
+
+    void run() {
+        Block starts;
+        for (size_t d = 0; d < directions_.size(); ++d)
+            for (size_t i = 0; i < procedure_.parameters; ++i)
+                if (variables_[d].contains(i)) {
+                    const Expr& seed = directions_[d].seeds[i];
+                    const Expr none = zero(procedure_.variables[i].dtype);
+                    starts.push_back(Statement::assign(variables_[d].at(i), seed ? seed : none,
+                                                       procedure_.line));
+                }
+        out_.body = carried(procedure_.body);
+        out_.body.insert(out_.body.begin(), starts.begin(), starts.end());
+    }
+
+  private:
+    size_t moved(size_t variable) const {
+        return variable < procedure_.parameters ? variable : variable + added_;
+    }
+    Expr renumbered(const Expr& value) const { return scalar::substitute({value}, renumbered_)[0]; }
+
+    Expr derived(const Statement& statement, const Expr& value, size_t direction,
+                 const Expr& known = {}) const {
+        try {
+            const Expr made = tangent_of(value, tangents_[direction], known);
+            return made ? scalar::simplify({made})[0] : made;
+        } catch (const Error& error) {
+            fail<NotSupported>(procedure_.name, ": ", error.what(), " [", procedure_.file, ":",
+                               statement.line, "]");
+        }
+    }
+
+    // Variables that ever have a tangent; parameters that are never assigned keep their seed.
+    void find_active(size_t d) {
+        std::vector<Expr>& tangents = tangents_[d];
+        tangents.resize(out_.variables.size());
+        std::set<size_t> assigned;
+        const auto all = all_statements(procedure_.body);
+        for (const Statement* statement : all)
+            if (statement->kind == Kind::assign)
+                assigned.insert(static_cast<size_t>(statement->variable));
+        variables_.emplace_back();
+        for (size_t i = 0; i < procedure_.parameters; ++i) {
+            if (!directions_[d].seeds[i]) continue;
+            if (assigned.contains(i))
+                make_tangent(d, i);
+            else
+                tangents[i] = directions_[d].seeds[i];
+        }
+        for (bool grew = true; grew;) {
+            grew = false;
+            for (const Statement* statement : all) {
+                if (statement->kind != Kind::assign) continue;
+                const auto variable = static_cast<size_t>(statement->variable);
+                if (variables_[d].contains(variable)) continue;
+                if (!derived(*statement, renumbered(statement->values[0]), d)) continue;
+                make_tangent(d, variable);
+                grew = true;
+            }
+        }
+    }
+
+    void make_tangent(size_t d, size_t variable) {
+        const Variable& own = procedure_.variables[variable];
+        const int made = out_.add_variable("d" + own.name + directions_[d].suffix, own.dtype);
+        variables_[d][variable] = made;
+        tangents_[d].resize(out_.variables.size());
+        for (auto& tangents : tangents_) tangents.resize(out_.variables.size());
+        tangents_[d][moved(variable)] = out_.variable(static_cast<size_t>(made));
+    }
+
+    Block carried(const Block& block) {
+        Block out;
+        for (const Statement& statement : block) carry(statement, out);
+        return out;
+    }
+
+    void carry(const Statement& statement, Block& out) {
+        Statement copy = statement;
+        for (Expr& value : copy.values) value = renumbered(value);
+        switch (statement.kind) {
+            case Kind::assign: return carry_assignment(statement, std::move(copy), out);
+            case Kind::leave: {
+                std::vector<std::vector<Expr>> tangents;
+                for (const Expr& value : copy.values) {
+                    tangents.emplace_back();
+                    for (size_t d = 0; d < directions_.size(); ++d)
+                        tangents.back().push_back(derived(statement, value, d));
+                }
+                copy.values = finish_(copy.values, tangents);
+                break;
+            }
+            case Kind::branch:
+            case Kind::loop:
+            case Kind::stop:
+            case Kind::go_on:
+            case Kind::expect:
+                copy.first = carried(statement.first);
+                copy.body = carried(statement.body);
+                copy.otherwise = carried(statement.otherwise);
+                break;
+        }
+        out.push_back(std::move(copy));
+    }
+
+    // The value first, so that tangents can use it, unless it overwrites what they need.
+    void carry_assignment(const Statement& statement, Statement copy, Block& out) {
+        const auto variable = static_cast<size_t>(statement.variable);
+        const Expr value = copy.values[0];
+        copy.variable = static_cast<int>(moved(variable));
+        bool reads_itself = false;
+        for (const Expr& expr : scalar::topological_order({value}))
+            reads_itself |= expr.op() == Op::argument && expr.index() == copy.variable;
+        Expr known;
+        if (!reads_itself) {
+            out.push_back(copy);
+            if (scalar::arity_of(value.op()) != 0) known = out_.variable(moved(variable));
+        }
+        for (size_t d = 0; d < directions_.size(); ++d) {
+            const auto own = variables_[d].find(variable);
+            if (own == variables_[d].end()) continue;
+            const Expr made = derived(statement, value, d, known);
+            out.push_back(
+                Statement::assign(own->second, made ? made : zero(value.dtype()), statement.line));
+        }
+        if (reads_itself) out.push_back(std::move(copy));
+    }
+
+    const Procedure& procedure_;
+    Procedure& out_;
+    const size_t added_;
+    std::vector<Direction> directions_;
+    Finish finish_;
+    std::vector<Expr> renumbered_;
+    std::vector<std::vector<Expr>> tangents_;       // by direction and variable of `out`
+    std::vector<std::map<size_t, int>> variables_;  // by direction: variable -> its tangent's
+};
+
+// A procedure with the variables of another one and more parameters.
+Procedure begun(const Procedure& procedure, const std::string& name,
+                const std::vector<Variable>& more) {
+    Procedure out;
+    out.name = name;
+    out.file = procedure.file;
+    out.line = procedure.line;
+    const auto own = static_cast<std::ptrdiff_t>(procedure.parameters);
+    out.variables.assign(procedure.variables.begin(), procedure.variables.begin() + own);
+    std::vector<Variable> locals(procedure.variables.begin() + own, procedure.variables.end());
+    // A parameter may take the name that a variable has: all names must differ.
+    for (const Variable& variable : more) {
+        std::string wanted = variable.name;
+        const auto is_taken = [&] {
+            for (const Variable& local : locals)
+                if (local.name == wanted) return true;
+            return false;
+        };
+        while (is_taken()) wanted += "_";
+        (void)out.add_variable(wanted, variable.dtype);
+    }
+    out.parameters = out.variables.size();
+    out.variables.insert(out.variables.end(), locals.begin(), locals.end());
+    return out;
+}
+
+std::vector<size_t> floating(const std::vector<Variable>& variables, size_t count) {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < count; ++i)
+        if (is_floating(variables[i].dtype)) found.push_back(i);
+    return found;
+}
+
+// Directions along parameters, each with the seed 1.
+std::vector<Direction> along(const Procedure& procedure, const std::vector<size_t>& parameters) {
+    std::vector<Direction> directions;
+    for (const size_t parameter : parameters) {
+        const Variable& variable = procedure.variables[parameter];
+        Direction direction{"_d" + variable.name, std::vector<Expr>(procedure.parameters)};
+        direction.seeds[parameter] = Expr::constant(variable.dtype, 1);
+        directions.push_back(std::move(direction));
+    }
+    return directions;
+}
+
+Procedure pulled_back(const Procedure& procedure, const std::string& name,
+                      const std::vector<size_t>& results, const std::vector<size_t>& parameters) {
+    std::vector<Variable> gradients;
+    for (const size_t result : results)
+        gradients.push_back(
+            {procedure.results.size() == 1 ? "dy" : "d" + procedure.results[result].name,
+             procedure.results[result].dtype});
+    Procedure out = begun(procedure, name, gradients);
+    for (const size_t parameter : parameters) {
+        const Variable& variable = procedure.variables[parameter];
+        out.results.push_back({"d" + variable.name, variable.dtype});
+    }
+    std::vector<Expr> received;
+    for (size_t i = procedure.parameters; i < out.parameters; ++i)
+        received.push_back(out.variable(i));
+    const auto finish = [&](const std::vector<Expr>&,
+                            const std::vector<std::vector<Expr>>& tangents) {
+        std::vector<Expr> values;
+        for (size_t d = 0; d < parameters.size(); ++d) {
+            Expr total;
+            for (size_t r = 0; r < results.size(); ++r)
+                if (const Expr& tangent = tangents[results[r]][d])
+                    total = sum(total, times(received[r], tangent));
+            values.push_back(total ? total : zero(procedure.variables[parameters[d]].dtype));
+        }
+        return values;
+    };
+    Carrier(procedure, out, along(procedure, parameters), finish).run();
+    return out;
+}
+
+}  // namespace
+
+Procedure jvp(const Procedure& procedure) {
+    std::vector<Variable> seeds;
+    const std::vector<size_t> parameters = floating(procedure.variables, procedure.parameters);
+    for (const size_t parameter : parameters)
+        seeds.push_back(
+            {"d" + procedure.variables[parameter].name, procedure.variables[parameter].dtype});
+    Procedure out = begun(procedure, procedure.name + "_jvp", seeds);
+    Direction direction{"", std::vector<Expr>(procedure.parameters)};
+    for (size_t i = 0; i < parameters.size(); ++i)
+        direction.seeds[parameters[i]] = out.variable(procedure.parameters + i);
+    const std::vector<size_t> results = floating(procedure.results, procedure.results.size());
+    for (const size_t result : results)
+        out.results.push_back(
+            {procedure.results.size() == 1 ? "dy" : "d" + procedure.results[result].name,
+             procedure.results[result].dtype});
+    const auto finish = [&](const std::vector<Expr>&,
+                            const std::vector<std::vector<Expr>>& tangents) {
+        std::vector<Expr> values;
+        for (const size_t result : results)
+            values.push_back(tangents[result][0] ? tangents[result][0]
+                                                 : zero(procedure.results[result].dtype));
+        return values;
+    };
+    Carrier(procedure, out, {direction}, finish).run();
+    return out;
+}
+
+Procedure vjp(const Procedure& procedure) {
+    return pulled_back(procedure, procedure.name + "_vjp",
+                       floating(procedure.results, procedure.results.size()),
+                       floating(procedure.variables, procedure.parameters));
+}
+
+Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter) {
+    return pulled_back(procedure, procedure.name + "_vjp_" + procedure.variables[parameter].name,
+                       {result}, {parameter});
+}
+
+Procedure slope(const Procedure& procedure, size_t result, size_t parameter) {
+    const Variable& variable = procedure.variables[parameter];
+    Procedure out = begun(procedure, procedure.name + "_d" + variable.name, {});
+    out.results = {{"d" + procedure.results[result].name, procedure.results[result].dtype}};
+    const auto finish = [&](const std::vector<Expr>&,
+                            const std::vector<std::vector<Expr>>& tangents) {
+        const Expr& tangent = tangents[result][0];
+        return std::vector<Expr>{tangent ? tangent : zero(procedure.results[result].dtype)};
+    };
+    Carrier(procedure, out, along(procedure, {parameter}), finish).run();
+    return out;
+}
+
+}  // namespace composit::ir::procedure

@@ -1,0 +1,325 @@
+// composit/ir/procedure: statements and procedures, their text, and calls of what was compiled.
+#include "composit/ir/procedure/procedure.h"
+
+#include "arrays.h"
+#include "bindings.h"
+#include "casters.h"
+#include "composit/backends/c_family/procedure_file.h"
+#include "composit/backends/c_family/procedure_printer.h"
+#include "composit/backends/cpp/cache.h"
+#include "composit/backends/cpp/unavailable.h"
+#include "composit/base/error.h"
+#include "composit/ops/ops.h"
+#include "composit/runtime/warning.h"
+#include "held.h"
+#include "location.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+
+namespace composit::python {
+namespace {
+
+namespace procedure = ir::procedure;
+using c_family::ProcedureFamily;
+using c_family::Slot;
+using ir::DType;
+using ir::scalar::Expr;
+using procedure::Block;
+using procedure::Procedure;
+using procedure::Statement;
+using procedure::Variable;
+
+using Variables = std::vector<std::pair<std::string, DType>>;
+
+std::vector<Variable> variables_from(const Variables& pairs) {
+    std::vector<Variable> variables;
+    for (const auto& [name, dtype] : pairs) variables.push_back({name, dtype});
+    return variables;
+}
+
+nb::list pairs_of(const std::vector<Variable>& variables, size_t count) {
+    nb::list pairs;
+    for (size_t i = 0; i < count; ++i)
+        pairs.append(nb::make_tuple(variables[i].name, dtype_object(variables[i].dtype)));
+    return pairs;
+}
+
+void bind_statement(nb::module_& module) {
+    nb::class_<Statement>(module, "Statement", "One statement of a procedure.")
+        .def_static("assign", &Statement::assign)
+        .def_static("branch", &Statement::branch)
+        .def_static("loop", &Statement::loop)
+        .def_static("leave", &Statement::leave)
+        .def_static("simple",
+                    [](const std::string& kind, int line) {
+                        Statement made;
+                        made.kind = kind == "stop" ? Statement::Kind::stop : Statement::Kind::go_on;
+                        made.line = line;
+                        return made;
+                    })
+        .def_static("expect", [](const Expr& condition, int line) {
+            Statement made;
+            made.kind = Statement::Kind::expect;
+            made.line = line;
+            made.values = {condition};
+            return made;
+        });
+}
+
+// A compiled procedure: the fewest steps from Python's numbers and NumPy's arrays to its code.
+class Compiled {
+  public:
+    Compiled(std::shared_ptr<cpp::Library> library, size_t number, const Procedure& procedure)
+        : library_(std::move(library)) {
+        call_ = reinterpret_cast<Call>(library_->symbol(text("call_", number)));
+        map_ = reinterpret_cast<Map>(library_->symbol(text("map_", number)));
+        for (size_t i = 0; i < procedure.parameters; ++i)
+            parameters_.push_back(procedure.variables[i].dtype);
+        for (const Variable& result : procedure.results) results_.push_back(result.dtype);
+        user_check<NotSupported>(parameters_.size() <= most && results_.size() <= most,
+                                 procedure.name, ": ", parameters_.size(), " parameters and ",
+                                 results_.size(), " results. At most ", most,
+                                 " of each are supported.");
+    }
+
+    // Numbers as parameters; NotImplemented where they are something else.
+    nb::object call(nb::args arguments) const {
+        if (arguments.size() != parameters_.size()) return nb::borrow(Py_NotImplemented);
+        Slot in[most], out[most];
+        for (size_t i = 0; i < parameters_.size(); ++i)
+            if (!read(arguments[i].ptr(), parameters_[i], in[i]))
+                return nb::borrow(Py_NotImplemented);
+        call_(in, out);
+        if (results_.size() == 1) return made(out[0], results_[0]);
+        nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results_.size())));
+        for (size_t i = 0; i < results_.size(); ++i)
+            PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(i),
+                             made(out[i], results_[i]).release().ptr());
+        return all;
+    }
+
+    // Plain arrays of the parameters' dtypes and of one shape; NotImplemented for others.
+    nb::object map(nb::args arguments) const {
+        if (arguments.size() != parameters_.size()) return nb::borrow(Py_NotImplemented);
+        const void* in[most];
+        ir::Shape shape;
+        for (size_t i = 0; i < parameters_.size(); ++i) {
+            const auto array = plain_array(arguments[i]);
+            if (!array || array->dtype != parameters_[i]) return nb::borrow(Py_NotImplemented);
+            const ir::Shape own(array->shape, array->shape + array->rank);
+            if (i != 0 && own != shape) return nb::borrow(Py_NotImplemented);
+            shape = own;
+            in[i] = array->data;
+        }
+        void* out[most];
+        std::vector<ir::Array> results;
+        for (size_t i = 0; i < results_.size(); ++i) {
+            results.emplace_back(results_[i], shape);
+            out[i] = results[i].mutable_data();
+        }
+        const int64_t count = ir::element_count(shape);
+        {
+            const nb::gil_scoped_release released;
+            map_(in, out, count);
+        }
+        if (results.size() == 1) return ndarray_from(std::move(results[0]));
+        nb::list all;
+        for (ir::Array& result : results) all.append(ndarray_from(std::move(result)));
+        return nb::tuple(all);
+    }
+
+  private:
+    static constexpr size_t most = 64;
+    using Call = void (*)(const Slot*, Slot*);
+    using Map = void (*)(const void* const*, void* const*, int64_t);
+
+    static bool read(PyObject* value, DType dtype, Slot& slot) {
+        if (dtype == DType::boolean) {
+            if (!PyBool_Check(value)) return false;
+            slot.as_boolean = value == Py_True;
+            return true;
+        }
+        if (dtype == DType::int64) {
+            if (!PyLong_Check(value)) return false;
+            int overflow = 0;
+            slot.as_int64 = PyLong_AsLongLongAndOverflow(value, &overflow);
+            user_check<OverflowError>(overflow == 0,
+                                      "an integer does not fit in int64, which is required.");
+            return true;
+        }
+        if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
+        const double number = PyFloat_AsDouble(value);
+        if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+        if (dtype == DType::float32)
+            slot.as_float32 = static_cast<float>(number);
+        else
+            slot.as_float64 = number;
+        return true;
+    }
+
+    static nb::object made(const Slot& slot, DType dtype) {
+        if (dtype == DType::boolean) return nb::borrow(slot.as_boolean ? Py_True : Py_False);
+        if (dtype == DType::int64) return nb::steal(PyLong_FromLongLong(slot.as_int64));
+        return nb::steal(
+            PyFloat_FromDouble(dtype == DType::float32 ? slot.as_float32 : slot.as_float64));
+    }
+
+    std::shared_ptr<cpp::Library> library_;
+    Call call_ = nullptr;
+    Map map_ = nullptr;
+    std::vector<DType> parameters_, results_;
+};
+
+std::vector<ProcedureFamily> families_from(const std::vector<std::vector<Procedure>>& lists) {
+    std::vector<ProcedureFamily> families;
+    for (const auto& list : lists) {
+        user_check(!list.empty(), "a family of procedures is empty. A function is required.");
+        families.push_back({list[0], {list.begin() + 1, list.end()}});
+    }
+    return families;
+}
+
+// A row that stands in no table. (A shared pointer taken from Python would own the Python object,
+// which the core's registries would then keep.)
+struct KernelRow {
+    ir::scalar::RowRef row;
+};
+
+// Empty where nothing can be compiled, of which a warning is given.
+std::vector<Compiled> load(const std::string& name,
+                           const std::vector<std::vector<Procedure>>& lists,
+                           const std::string& folder) {
+    const std::string code = c_family::print_loadable(name, families_from(lists));
+    std::string warning;
+    std::shared_ptr<cpp::Library> library;
+    try {
+        const nb::gil_scoped_release released;
+        library = cpp::build_or_load({name, code, "", cpp::find_compiler()}, folder, {}, warning);
+    } catch (const cpp::CompilationUnavailable& error) {
+        runtime::warn(error.what());
+        return {};
+    }
+    if (!warning.empty()) runtime::warn(warning);
+    std::vector<Compiled> all;
+    size_t number = 0;
+    for (const auto& list : lists)
+        for (const Procedure& each : list) all.emplace_back(library, number++, each);
+    return all;
+}
+
+// A row whose operands are of kinds "float" (any floating dtype, one for all), "int" and "bool".
+ir::scalar::TypeRule rule_of(const std::vector<std::string>& kinds, const std::string& result) {
+    return [kinds, result](std::string_view name, const std::vector<DType>& given) {
+        std::vector<DType> floats;
+        for (size_t i = 0; i < kinds.size(); ++i)
+            if (kinds[i] == "float") floats.push_back(given[i]);
+        const DType floating =
+            floats.empty() ? DType::float64 : ir::scalar::types::floating(name, floats).result;
+        const auto dtype_of = [&](const std::string& kind) {
+            return kind == "float" ? floating : kind == "int" ? DType::int64 : DType::boolean;
+        };
+        ir::scalar::Signature signature{{}, dtype_of(result)};
+        for (size_t i = 0; i < kinds.size(); ++i) {
+            signature.operands.push_back(dtype_of(kinds[i]));
+            const bool fits =
+                kinds[i] == "float" ||
+                (kinds[i] == "int" ? !is_inexact(given[i]) : given[i] == DType::boolean);
+            user_check<TypeError>(fits, name, ": argument ", i + 1, " has dtype ", given[i],
+                                  ". Its annotation is ", kinds[i], ".");
+        }
+        return signature;
+    };
+}
+
+Expr stopped(const Expr& x) {
+    static const auto& row = *new ir::scalar::RowRef([] {
+        ir::scalar::Row made;
+        made.name = "stop_gradient";
+        made.types = ir::scalar::types::floating;
+        made.value = [](const std::vector<Expr>& operands) { return operands[0]; };
+        made.is_piecewise_constant = true;
+        return std::make_shared<const ir::scalar::Row>(std::move(made));
+    }());
+    return Expr::call(row, {x});
+}
+
+}  // namespace
+
+void bind_procedure(nb::module_& module) {
+    using namespace nb::literals;
+    nb::module_ inner = module.def_submodule("procedure", "Scalar functions as statements.");
+    bind_statement(inner);
+    nb::class_<Procedure>(inner, "Procedure", "A scalar function, written as statements.")
+        .def("__init__",
+             [](Procedure* self, const std::string& name, const std::string& file, int line,
+                const std::string& doc, const Variables& variables, size_t parameters,
+                const Variables& results, Block body) {
+                 Procedure made{name,
+                                file,
+                                line,
+                                doc,
+                                variables_from(variables),
+                                parameters,
+                                variables_from(results),
+                                std::move(body)};
+                 procedure::check(made);
+                 new (self) Procedure(std::move(made));
+             })
+        .def_prop_ro("name", [](const Procedure& self) { return self.name; })
+        .def_prop_ro(
+            "parameters",
+            [](const Procedure& self) { return pairs_of(self.variables, self.parameters); })
+        .def_prop_ro(
+            "results",
+            [](const Procedure& self) { return pairs_of(self.results, self.results.size()); })
+        .def_prop_ro("source",
+                     [](const Procedure& self) { return c_family::print_procedure(self); })
+        .def_prop_ro("flat", [](const Procedure& self) { return procedure::flatten(self); })
+        .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
+    inner.def("jvp", procedure::jvp);
+    inner.def("vjp", procedure::vjp);
+    inner.def("slope", procedure::slope);
+    inner.def("always_leaves", procedure::always_leaves);
+    inner.def("print_file",
+              [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
+                  const auto file = c_family::print_file(name, families_from(lists));
+                  return std::pair(file.header, file.source);
+              });
+    inner.def("print_loadable",
+              [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
+                  return c_family::print_loadable(name, families_from(lists));
+              });
+    nb::class_<KernelRow>(inner, "KernelRow", "A procedure as a row of the scalar language.");
+    nb::class_<Compiled>(inner, "Compiled", "Compiled code of a procedure.")
+        .def("__call__", &Compiled::call)
+        .def("map", &Compiled::map);
+    inner.def("load", load);
+    inner.def("row_of", [](const std::string& name, const std::string& doc,
+                           const std::vector<std::string>& kinds, const std::string& result,
+                           nb::object maker, size_t index) {
+        const auto make = [function = held(maker)](const std::vector<DType>& dtypes) {
+            const nb::gil_scoped_acquire acquired;
+            nb::list objects;
+            for (const DType dtype : dtypes) objects.append(dtype_object(dtype));
+            return nb::cast<Procedure>((*function)(objects));
+        };
+        const auto rule = rule_of(kinds, result);
+        return KernelRow{std::make_shared<const ir::scalar::Row>(
+            procedure::row_of(name, doc, static_cast<int>(kinds.size()), rule, make, index))};
+    });
+    inner.def(
+        "map",
+        [](const KernelRow& kernel, nb::args operands) {
+            std::vector<ir::Tensor> tensors;
+            for (nb::handle operand : operands) tensors.push_back(tensor_from(operand));
+            return ops::map(kernel.row, std::move(tensors));
+        },
+        nb::call_guard<Located>(), "The row applied elementwise, as one node.");
+    inner.def("constant_of", stopped, "The value, with the derivative zero.");
+    inner.def("call_row", [](const KernelRow& kernel, std::vector<Expr> operands) {
+        return Expr::call(kernel.row, std::move(operands));
+    });
+}
+
+}  // namespace composit::python

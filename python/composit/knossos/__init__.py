@@ -1,0 +1,65 @@
+"""Kernels: functions of numbers in plain Python, as readable C++ with its derivatives.
+
+@knossos.register
+def relu3(x: float) -> float:
+    if x < 0.0:
+        return 0.0
+    elif x < 1.0:
+        return 1 / 3 * x**3
+    else:
+        return x - 2 / 3
+
+vrelu3 = knossos.vmap(relu3)    # arrays and tensors, elementwise
+vrelu3.vjp(t, ones), relu3.source, relu3.export("folder"), vrelu3.nnModule
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from composit._core import with_location
+from composit.knossos.functions import stop_gradient
+from composit.knossos.kernel import Kernel, kernel_of
+
+__all__ = ["Kernel", "elementwise", "register", "stop_gradient", "vmap"]
+
+
+def _kernel(decorator: str, function: Any) -> Kernel:
+    if not callable(function):
+        raise TypeError(
+            with_location(
+                f"{decorator}: {function!r} is no function. A function with annotated arguments is "
+                "required."
+            )
+        )
+    return kernel_of(function)
+
+
+def register(function: Any = None, *, generate_lm: bool = False) -> Any:
+    """The function as a kernel. `generate_lm` chose between two ways to differentiate in the
+    original, and means nothing here.
+
+    NotImplementedError, TypeError or NameError, with file and line, for what kernels cannot
+    hold; it is raised at the first use.
+    """
+    if function is None:
+        return lambda f: register(f)
+    return _kernel("register", function)
+
+
+def elementwise(
+    function: Any = None, *, example_element: Any = None, generate_lm: bool = False
+) -> Any:
+    """The function over the elements of arrays and tensors: register's result does the same.
+    Example elements need not be given: annotations say the types."""
+    if function is None:
+        return lambda f: elementwise(f)
+    return _kernel("elementwise", function)
+
+
+def vmap(function: Callable[..., Any] | None = None, *, generate_lm: bool = False) -> Any:
+    """Tensor to Tensor of float to float: the function over the elements of arrays and tensors."""
+    if function is None:
+        return lambda f: vmap(f)
+    return _kernel("vmap", function)

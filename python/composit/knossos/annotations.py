@@ -1,0 +1,146 @@
+"""What annotations say: numbers, tuples, NamedTuples and dataclasses of them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from composit.knossos.source import Source, shown
+from composit.knossos.values import Record, kind_of
+
+
+class Leaf:
+    """The structure of one number; its subclasses are those of several."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    @staticmethod
+    def of(value: Any) -> Leaf:
+        if isinstance(value, tuple):
+            return Parts(tuple, {i: Leaf.of(part) for i, part in enumerate(value)})
+        if isinstance(value, Record):
+            return Parts(value.made_by, {k: Leaf.of(part) for k, part in value.fields.items()})
+        return Leaf(kind_of(value))
+
+    def build(self, leaf: Callable[[str], Any], name: str) -> Any:
+        """A value of this structure, whose numbers are leaf(name of the variable)."""
+        return leaf(name)
+
+    def leaves(self, name: str) -> list[tuple[str, str]]:
+        """(name of the variable, kind) of each number."""
+        return [(name, self.kind)]
+
+    def numbers(self, value: Any) -> list[Any]:
+        """The numbers of a Python value of this structure."""
+        return [value]
+
+    def result(self, numbers: list[Any]) -> Any:
+        """The Python value of this structure; takes its numbers from the list's front."""
+        return numbers.pop(0)
+
+    def outline(self) -> str:
+        return "a number"
+
+
+class Parts(Leaf):
+    """A tuple, NamedTuple or dataclass."""
+
+    def __init__(self, made_by: Any, parts: dict[Any, Leaf]) -> None:
+        super().__init__("")
+        self.made_by, self.parts = made_by, parts
+
+    def build(self, leaf: Callable[[str], Any], name: str) -> Any:
+        made = {key: part.build(leaf, f"{name}_{key}") for key, part in self.parts.items()}
+        return tuple(made.values()) if self.made_by is tuple else Record(self.made_by, made)
+
+    def leaves(self, name: str) -> list[tuple[str, str]]:
+        return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}_{key}")]
+
+    def numbers(self, value: Any) -> list[Any]:
+        if self.made_by is tuple or isinstance(value, tuple):
+            given = list(value)
+        else:
+            given = [getattr(value, key) for key in self.parts]
+        if len(given) != len(self.parts):
+            raise TypeError(f"{value!r} has {len(given)} parts, {len(self.parts)} are required")
+        return [n for part, v in zip(self.parts.values(), given) for n in part.numbers(v)]
+
+    def result(self, numbers: list[Any]) -> Any:
+        made = [part.result(numbers) for part in self.parts.values()]
+        return tuple(made) if self.made_by is tuple else self.made_by(*made)
+
+    def outline(self) -> str:
+        if self.made_by is not tuple:
+            return f"a {self.made_by.__name__}"
+        return "a tuple of " + ", ".join(part.outline() for part in self.parts.values())
+
+
+def fields_of(made_by: Any) -> dict[str, Any] | None:
+    """The annotations of a NamedTuple's or dataclass's fields; None for other classes."""
+    if not isinstance(made_by, type):
+        return None
+    if issubclass(made_by, tuple) and hasattr(made_by, "_fields"):
+        hints = typing.get_type_hints(made_by)
+        return {name: hints.get(name) for name in made_by._fields}
+    if dataclasses.is_dataclass(made_by):
+        hints = typing.get_type_hints(made_by)
+        return {field.name: hints[field.name] for field in dataclasses.fields(made_by)}
+    return None
+
+
+def structure_of(source: Source, node: ast.expr) -> Leaf:
+    """The structure that an annotation's text means."""
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    names = Names(source)
+    try:
+        meaning = eval(text or ast.unparse(node), {"__builtins__": {}}, names)
+    except Exception:
+        source.refuse(node, f"the annotation `{shown(node)}` is not known", _wanted, NameError)
+    return _structure(source, node, meaning)
+
+
+class Names(dict):
+    """What names mean where a function was defined."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+    def __missing__(self, name: str) -> Any:
+        return self.source.meaning(name)
+
+
+_wanted = (
+    "float, int, bool, tuple[float, float], or a NamedTuple or dataclass of these is required."
+)
+
+
+def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
+    if isinstance(meaning, str):
+        try:
+            meaning = eval(meaning, {"__builtins__": {}}, Names(source))
+        except Exception:
+            source.refuse(node, f"the annotation {meaning!r} is not known", _wanted, NameError)
+    if meaning in (builtins.float, builtins.int, builtins.bool):
+        return Leaf(meaning.__name__)
+    if typing.get_origin(meaning) is tuple:
+        arguments = typing.get_args(meaning)
+        if arguments and Ellipsis not in arguments:
+            parts = [_structure(source, node, argument) for argument in arguments]
+            return Parts(tuple, dict(enumerate(parts)))
+    fields = fields_of(meaning)
+    if fields:
+        return Parts(meaning, {k: _structure(source, node, f) for k, f in fields.items()})
+    source.refuse(node, f"the annotation `{shown(node)}` is no type of kernels", _wanted, TypeError)
+
+
+def leaves_of(structure: Leaf, name: str) -> list[tuple[str, str]]:
+    return structure.leaves(name)
+
+
+__all__ = ["Leaf", "Parts", "fields_of", "leaves_of", "structure_of"]

@@ -1,0 +1,288 @@
+"""Python's expressions as values of the scalar language."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from composit._core.scalar import Expr
+from composit.knossos import functions
+from composit.knossos.annotations import fields_of
+from composit.knossos.source import Source, shown
+from composit.knossos.values import (
+    Mismatch,
+    Operators,
+    Record,
+    is_number,
+    kind_of,
+    leaves_with_names,
+    scalar,
+)
+
+_BINARY = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^",
+}  # fmt: skip
+_UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Not: "not", ast.Invert: "~"}
+_COMPARED = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+
+
+class Expressions:
+    """Values of expressions; `read` and what is local comes from the translator."""
+
+    assigned: set[str]
+    structures: dict[str, Any]
+
+    def __init__(self, source: Source, dtype: Any, as_kernel: Any) -> None:
+        self.source, self.refuse = source, source.refuse
+        self.operators = Operators(dtype)
+        self.as_kernel = as_kernel
+        self.bound: list[dict[str, Any]] = []  # the names of comprehensions
+
+    def read(self, node: ast.AST, name: str) -> Any:
+        raise NotImplementedError
+
+    def value(self, node: ast.expr) -> Any:
+        method = getattr(self, "of_" + type(node).__name__.lower(), None)
+        if method is None:
+            self.refuse(
+                node, f"`{shown(node)}` is not part of kernels",
+                "See docs/knossos.md for what kernels may hold.",
+            )  # fmt: skip
+        try:
+            return method(node)
+        except Mismatch as error:
+            self.refuse(node, f"{error.wrong}, in `{shown(node)}`", error.instead, TypeError)
+
+    def symbol(self, operation: ast.operator) -> str:
+        found = _BINARY.get(type(operation))
+        if found is None:
+            raise Mismatch("a product of matrices", "Write the sums of products.")
+        return found
+
+    # ----- names and literals
+
+    def of_constant(self, node: ast.Constant) -> Any:
+        if not is_number(node.value):
+            self.refuse(node, f"{node.value!r} is no number", "Kernels compute with numbers.")
+        return node.value
+
+    def of_name(self, node: ast.Name) -> Any:
+        for names in reversed(self.bound):
+            if node.id in names:
+                return names[node.id]
+        if node.id in self.assigned or node.id in self.structures:
+            return self.read(node, node.id)
+        return self._number(node, self.meaning(node))
+
+    def meaning(self, node: ast.expr) -> Any:
+        """The Python object that a name, or a name of a module, means."""
+        found = self.meaning_or_none(node)
+        if found is None:
+            self.refuse(node, f"`{shown(node)}` means nothing", "Is it spelled as it is defined?",
+                        NameError)  # fmt: skip
+        return found
+
+    def meaning_or_none(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            if node.id in self.assigned or node.id in self.structures:
+                return None
+            try:
+                return self.source.meaning(node.id)
+            except KeyError:
+                return None
+        if isinstance(node, ast.Attribute):
+            holder = self.meaning_or_none(node.value)
+            if holder is not None:
+                return getattr(holder, node.attr, None)
+        return None
+
+    def _number(self, node: ast.expr, found: Any) -> Any:
+        if isinstance(found, tuple):
+            return tuple(self._number(node, part) for part in found)
+        if is_number(found):
+            return found
+        if hasattr(found, "dtype") and getattr(found, "shape", None) == ():
+            return found.item()
+        self.refuse(
+            node, f"`{shown(node)}` is {type(found).__name__}, no number",
+            "Numbers and tuples of numbers may come from outside.", TypeError,
+        )  # fmt: skip
+
+    def of_attribute(self, node: ast.Attribute) -> Any:
+        found = self.meaning_or_none(node)
+        if found is not None:
+            return self._number(node, found)
+        holder = self.value(node.value)
+        if isinstance(holder, Record) and node.attr in holder.fields:
+            return holder.fields[node.attr]
+        self.refuse(
+            node, f"{shown(node.value)} has no part {node.attr}",
+            f"{kind_of(holder)} is what it is.", NameError,
+        )  # fmt: skip
+
+    # ----- operators
+
+    def of_binop(self, node: ast.BinOp) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        if isinstance(node.op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
+            return left + right
+        return self.operators.binary(self.symbol(node.op), left, right)
+
+    def of_unaryop(self, node: ast.UnaryOp) -> Any:
+        return self.operators.unary(_UNARY[type(node.op)], self.value(node.operand))
+
+    def of_compare(self, node: ast.Compare) -> Any:
+        result: Any = True
+        left = scalar(self.value(node.left))
+        for operation, comparator in zip(node.ops, node.comparators):
+            right = scalar(self.value(comparator))
+            symbol = _COMPARED.get(type(operation))
+            if symbol is None:
+                raise Mismatch("`is` and `in`", "Compare numbers with == and <.")
+            result = self.operators.both(result, self.operators.compare(symbol, left, right))
+            left = right
+        return result
+
+    def of_boolop(self, node: ast.BoolOp) -> Any:
+        values = [self.value(each) for each in node.values]
+        if any(kind_of(each) != "bool" for each in values):
+            raise Mismatch(
+                "and and or of numbers that are no bools",
+                "Compare with 0, or write `a if a else b`.",
+            )
+        symbol = "bit_and" if isinstance(node.op, ast.And) else "bit_or"
+        result = values[0]
+        for each in values[1:]:
+            result = self.operators.both(result, each, symbol)
+        return result
+
+    def of_ifexp(self, node: ast.IfExp) -> Any:
+        condition = self.operators.truth(self.value(node.test))
+        if isinstance(condition, bool):
+            return self.value(node.body if condition else node.orelse)
+        return self.operators.select(condition, self.value(node.body), self.value(node.orelse))
+
+    # ----- tuples
+
+    def of_tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.value(each) for each in node.elts)
+
+    of_list = of_tuple
+
+    def of_subscript(self, node: ast.Subscript) -> Any:
+        holder = self.value(node.value)
+        if isinstance(node.slice, ast.Slice):
+            given = (node.slice.lower, node.slice.upper, node.slice.step)
+            bounds = [None if each is None else self.value(each) for each in given]
+            if isinstance(holder, tuple) and all(b is None or isinstance(b, int) for b in bounds):
+                return holder[slice(*bounds)]
+            raise Mismatch("a slice", "Tuples are sliced by literal integers.")
+        index = self.value(node.slice)
+        if isinstance(holder, Record) and issubclass(holder.made_by, tuple):
+            holder = tuple(holder.fields.values())
+        if not isinstance(holder, tuple):
+            raise Mismatch(f"{kind_of(holder)} is indexed", "Tuples are.")
+        if not isinstance(index, int):
+            raise Mismatch(
+                "the index is not known", "A literal integer, or a comprehension's, is required."
+            )
+        if not -len(holder) <= index < len(holder):
+            self.refuse(node, f"index {index} of a tuple of {len(holder)}",
+                        "One that it has is required.", IndexError)  # fmt: skip
+        return holder[index]
+
+    def of_listcomp(self, node: Any) -> Any:
+        if len(node.generators) != 1:
+            raise Mismatch("a comprehension of several loops", "Write one within the other.")
+        generator = node.generators[0]
+        if not isinstance(generator.target, ast.Name):
+            raise Mismatch("a comprehension over several names", "One name is required.")
+        results = []
+        for item in self._items(generator.iter):
+            self.bound.append({generator.target.id: item})
+            chosen = [self.operators.truth(self.value(test)) for test in generator.ifs]
+            if not all(isinstance(each, bool) for each in chosen):
+                raise Mismatch(
+                    "a comprehension whose length depends on values",
+                    "Write (… if condition else 0.0).",
+                )
+            if all(chosen):
+                results.append(self.value(node.elt))
+            self.bound.pop()
+        return tuple(results)
+
+    of_generatorexp = of_listcomp
+
+    def _items(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Call) and self.meaning_or_none(node.func) is range:
+            bounds = [self.value(each) for each in node.args]
+            if not all(isinstance(each, int) for each in bounds):
+                raise Mismatch(
+                    "a comprehension over a range that is not known",
+                    "Literal bounds are required; or write a loop.",
+                )
+            return range(*bounds)
+        found = self.value(node)
+        if not isinstance(found, tuple):
+            raise Mismatch(
+                f"a comprehension over {kind_of(found)}", "A range or tuple is required."
+            )
+        return found
+
+    # ----- calls
+
+    def of_call(self, node: ast.Call) -> Any:
+        function = self.meaning(node.func)
+        if any(isinstance(each, ast.Starred) for each in node.args):
+            raise Mismatch("*arguments in a call", "Write the arguments.")
+        fields = fields_of(function)
+        if node.keywords and fields is None:
+            raise Mismatch("arguments by name", "Give them by position.")
+        arguments = [self.value(argument) for argument in node.args]
+        if fields is not None:
+            named = {each.arg: self.value(each.value) for each in node.keywords}
+            return self._record(node, function, fields, arguments, named)
+        try:
+            return functions.call(self.operators, function, arguments)
+        except LookupError:
+            pass
+        if isinstance(function, types.FunctionType) or hasattr(function, "procedure"):
+            return self._kernel_call(node, self.as_kernel(function), arguments)
+        self.refuse(
+            node, f"{shown(node.func)} cannot be called in kernels",
+            "Functions of math, numpy's of numbers, other kernels, and plain functions with "
+            "annotated arguments can.",
+        )  # fmt: skip
+
+    def _record(
+        self, node: ast.Call, made_by: Any, fields: Any, arguments: list[Any], named: Any
+    ) -> Record:
+        given = dict(zip(fields, arguments)) | named
+        if list(given) != list(fields) and set(given) != set(fields):
+            self.refuse(node, f"{made_by.__name__} has the fields {', '.join(fields)}",
+                        "A value for each is required.", TypeError)  # fmt: skip
+        return Record(made_by, {name: given[name] for name in fields})
+
+    def _kernel_call(self, node: ast.Call, kernel: Any, arguments: list[Any]) -> Any:
+        structures = kernel.parameter_structures
+        if len(structures) != len(arguments):
+            self.refuse(node, f"{kernel.__name__} of {len(arguments)} arguments",
+                        f"It has {len(structures)}.", TypeError)  # fmt: skip
+        operands: list[Expr] = []
+        for structure, argument in zip(structures, arguments):
+            leaves = [leaf for _, leaf in leaves_with_names(argument)]
+            wanted = structure.leaves("")
+            if len(leaves) != len(wanted):
+                self.refuse(node, f"an argument of {kernel.__name__} has {len(leaves)} numbers",
+                            f"It has {len(wanted)}.", TypeError)  # fmt: skip
+            for leaf, (_, kind) in zip(leaves, wanted):
+                if kind != "float" and kind_of(leaf) not in (kind, "bool"):
+                    self.refuse(node, f"{kernel.__name__} of a {kind_of(leaf)}",
+                                f"A value of type {kind} is required.", TypeError)  # fmt: skip
+                operands.append(self.operators.cast(leaf, kind))
+        return kernel.inside(operands, self.operators.dtype)

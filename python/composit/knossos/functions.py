@@ -1,0 +1,208 @@
+"""Functions that kernels call: Python's, those of math and of numpy, as rows of the table."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core.scalar import Expr
+from composit.knossos.values import (
+    Mismatch,
+    Operators,
+    _of_numbers,
+    is_number,
+    kind_of,
+    make,
+    scalar,
+)
+
+# math's functions of floats, and the rows that compute them.
+_FLOATS = {
+    math.exp: "exp", math.exp2: "exp2", math.expm1: "expm1", math.log2: "log2",
+    math.log10: "log10", math.log1p: "log1p", math.cbrt: "cbrt", math.sin: "sin",
+    math.cos: "cos", math.tan: "tan", math.asin: "arcsin", math.acos: "arccos",
+    math.atan: "arctan", math.atan2: "arctan2", math.sinh: "sinh", math.cosh: "cosh",
+    math.tanh: "tanh", math.asinh: "arcsinh", math.acosh: "arccosh", math.atanh: "arctanh",
+    math.hypot: "hypot", math.erf: "erf", math.erfc: "erfc", math.lgamma: "lgamma",
+    math.fmod: "fmod", math.degrees: "degrees", math.radians: "radians",
+    math.nextafter: "nextafter",
+}  # fmt: skip
+_TESTS = {math.isnan: "isnan", math.isinf: "isinf", math.isfinite: "isfinite"}
+_ROUNDINGS = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
+
+
+def stop_gradient(x: Any) -> Any:
+    """x, with the derivative zero. In kernels; elsewhere it returns x."""
+    return x
+
+
+def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
+    """The function of values; LookupError for one that kernels cannot call."""
+    if function in (min, max):
+        return _extremum(operators, function, arguments)
+    if function is sum:
+        total: Any = 0
+        for value in _parts(arguments):
+            total = operators.binary("+", total, value)
+        return total
+    if function is len:
+        if len(arguments) == 1 and isinstance(arguments[0], tuple):
+            return len(arguments[0])
+        raise Mismatch("len of what is no tuple", "Write the number.")
+    if function is tuple and len(arguments) == 1 and isinstance(arguments[0], tuple):
+        return arguments[0]
+    if function is divmod:
+        _count(function, arguments, 2)
+        return (operators.binary("//", *arguments), operators.binary("%", *arguments))
+    arguments = [scalar(argument) for argument in arguments]
+    if function is stop_gradient:
+        return _stopped(operators, arguments)
+    if function in (pow, math.pow):
+        _count(function, arguments, 2)
+        if function is math.pow:
+            arguments = [_as_float(operators, argument) for argument in arguments]
+        return operators.power(*arguments)
+    try:
+        is_known = function in _CONVERSIONS or function in _MATH
+    except TypeError:  # not hashable
+        raise LookupError from None
+    if is_known and all(is_number(argument) for argument in arguments):
+        return _of_numbers(function, *arguments)
+    if function in _CONVERSIONS:
+        return _converted(operators, function, arguments)
+    if function in _MATH:
+        return _of_math(operators, function, arguments)
+    if isinstance(function, np.ufunc) or function is np.where:
+        return _of_numpy(operators, function, arguments)
+    raise LookupError
+
+
+def _as_float(operators: Operators, value: Any) -> Any:
+    return float(value) if is_number(value) else operators.cast(value, "float")
+
+
+def _count(function: Any, arguments: list[Any], *counts: int) -> None:
+    if len(arguments) not in counts:
+        wanted = " or ".join(map(str, counts))
+        raise Mismatch(
+            f"{function.__name__} of {len(arguments)} arguments", f"{wanted} are required."
+        )
+
+
+def _parts(arguments: list[Any]) -> tuple[Any, ...]:
+    if len(arguments) != 1 or not isinstance(arguments[0], tuple):
+        raise Mismatch("sum of what is no tuple", "Write sum(… for i in range(3)), or a loop.")
+    return arguments[0]
+
+
+def _extremum(operators: Operators, function: Any, arguments: list[Any]) -> Any:
+    """The first of those that no other is less (greater) than, as Python chooses."""
+    if len(arguments) == 1 and isinstance(arguments[0], tuple):
+        arguments = list(arguments[0])
+    if not arguments:
+        raise Mismatch(f"{function.__name__} of nothing", "A number is required.")
+    best = scalar(arguments[0])
+    for value in arguments[1:]:
+        value = scalar(value)
+        if is_number(best) and is_number(value):
+            best = function(best, value)
+            continue
+        better = operators.compare("<" if function is min else ">", value, best)
+        kind = "float" if "float" in (kind_of(best), kind_of(value)) else "int"
+        if kind_of(best) == kind_of(value) == "bool":
+            kind = "bool"
+        choices = [operators.cast(value, kind), operators.cast(best, kind)]
+        best = operators.select(better, *choices)
+    return best
+
+
+def _converted(operators: Operators, function: Any, arguments: list[Any]) -> Any:
+    _count(function, arguments, 1)
+    value = arguments[0]
+    if function is float:
+        return operators.cast(value, "float")
+    if function is bool:
+        return operators.truth(value)
+    if function is abs:
+        if kind_of(value) == "bool":
+            value = operators.cast(value, "int")
+        return make("absolute", [value])
+    if kind_of(value) != "float":
+        return operators.cast(value, "int")
+    rounded = make("rint", [value]) if function is round else value
+    return _integer(operators, rounded)
+
+
+def _integer(operators: Operators, value: Expr) -> Expr:
+    """A float as int64; those that do not fit (CPython's are of any size) are the least int64."""
+    limit, least = (operators.cast(each, "float") for each in (2.0**63, -(2.0**63)))
+    fits = make("bit_and", [make("greater_equal", [value, least]), make("less", [value, limit])])
+    return Expr.cast(make("select", [fits, value, least]), operators.dtype_of("int"))
+
+
+def _of_math(operators: Operators, function: Any, arguments: list[Any]) -> Any:
+    if function in _ROUNDINGS:
+        _count(function, arguments, 1)
+        if kind_of(arguments[0]) != "float":
+            return operators.cast(arguments[0], "int")
+        return _integer(operators, make(_ROUNDINGS[function], [arguments[0]]))
+    if function is math.gcd:
+        _count(function, arguments, 2)
+        x, y, kind = operators.promoted(*arguments)
+        if kind == "float":
+            raise Mismatch("gcd of a float", "Integers are required.")
+        return _core.scalar.call("gcd", x, y)
+    values = [operators.cast(argument, "float") for argument in arguments]
+    if function is math.log:
+        _count(function, arguments, 1, 2)
+        logs = [_core.scalar.call("log", value) for value in values]
+        return logs[0] if len(logs) == 1 else make("divide", logs)
+    if function is math.sqrt:
+        _count(function, arguments, 1)
+        return make("square_root", values)
+    if function is math.fabs:
+        _count(function, arguments, 1)
+        return make("absolute", values)
+    if function is math.copysign:
+        _count(function, arguments, 2)
+        return make("copysign", values)
+    name = _TESTS.get(function) or _FLOATS[function]
+    _count(function, arguments, _core.scalar.find_row(name).arity)
+    return _core.scalar.call(name, *values)
+
+
+def _of_numpy(operators: Operators, function: Any, arguments: list[Any]) -> Any:
+    row = _core.scalar.find_row(function.__name__)
+    if row is None:
+        raise LookupError
+    _count(function, arguments, row.arity)
+    if not any(isinstance(argument, Expr) for argument in arguments):
+        result = function(*arguments).item()
+        if not is_number(result):
+            raise Mismatch(f"{result!r} is no real number", "A real number is required.")
+        return result
+    if function is np.where:
+        return operators.select(operators.truth(arguments[0]), *arguments[1:])
+    kinds = [kind_of(argument) for argument in arguments]
+    kind = "float" if "float" in kinds else "int" if "int" in kinds else "bool"
+    values = [operators.cast(argument, kind) for argument in arguments]
+    result = _core.scalar.call(function.__name__, *values)
+    return operators.cast(result, kind_of(result))  # exp of an int is float64
+
+
+def _stopped(operators: Operators, arguments: list[Any]) -> Any:
+    _count(stop_gradient, arguments, 1)
+    value = arguments[0]
+    if is_number(value) or kind_of(value) != "float":
+        return value
+    return _core.procedure.constant_of(value)
+
+
+_CONVERSIONS = (builtins.float, builtins.int, builtins.bool, builtins.abs, builtins.round)
+_MATH = {
+    *_FLOATS, *_TESTS, *_ROUNDINGS, math.gcd, math.log, math.sqrt, math.fabs, math.copysign,
+}  # fmt: skip

@@ -1,0 +1,415 @@
+"""Kernel: a scalar function as compiled code, as a node of graphs, and as C++ text."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
+from composit.knossos.annotations import Leaf, structure_of
+from composit.knossos.source import Source
+from composit.knossos.translate import translate
+
+_DOUBLE = np.dtype("float64")
+_SINGLE = np.dtype("float32")
+
+
+class Kernel:
+    """A function of numbers. Called with numbers it returns numbers; with NumPy's arrays, tensors
+    of composit or of torch it is applied elementwise, under NumPy's broadcasting, and returns such.
+    """
+
+    def __init__(
+        self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
+        result: Callable[[], Leaf],
+    ) -> None:  # fmt: skip
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = doc
+        self._maker = maker
+        self.parameter_structures = structures
+        self._result_structure = result
+        self._lock = threading.RLock()
+        self._procedures: dict[Any, Any] = {}
+        self._compiled: dict[Any, Any] = {}
+        self._rows: list[Any] | None = None
+        self._fast: Callable[..., Any] = self._first_call
+        self._is_flat = all(type(each) is Leaf for each in structures)
+
+    # ----- what it is made of
+
+    def procedure(self, dtype: Any = _DOUBLE) -> Any:
+        """Its statements, in one floating dtype."""
+        dtype = np.dtype(dtype)
+        with self._lock:
+            if dtype not in self._procedures:
+                self._procedures[dtype] = self._maker(dtype)
+            return self._procedures[dtype]
+
+    def _kinds(self) -> list[str]:
+        return [kind for each in self.parameter_structures for _, kind in each.leaves("")]
+
+    def _floats(self) -> list[int]:
+        return [i for i, kind in enumerate(self._kinds()) if kind == "float"]
+
+    @property
+    def rows(self) -> list[Any]:
+        """One row of the scalar language for each result."""
+        with self._lock:
+            if self._rows is None:
+                kinds = [_kind(dtype) for _, dtype in self.procedure().results]
+                self._rows = [
+                    _core.procedure.row_of(
+                        self._row_name(i, len(kinds)), _first_line(self.__doc__), self._kinds(),
+                        kind, self._make_in, i,
+                    )
+                    for i, kind in enumerate(kinds)
+                ]  # fmt: skip
+            return self._rows
+
+    def _row_name(self, index: int, count: int) -> str:
+        return self.__name__ if count == 1 else f"{self.__name__}_{index}"
+
+    def _make_in(self, dtypes: list[Any]) -> Any:
+        floats = [dtype for dtype in dtypes if np.dtype(dtype).kind == "f"]
+        return self.procedure(floats[0] if floats else _DOUBLE)
+
+    def inside(self, operands: list[Any], dtype: Any) -> Any:
+        """Its results on scalar expressions, within another kernel."""
+        self.procedure(dtype)
+        made = [_core.procedure.call_row(row, operands) for row in self.rows]
+        return self._result(made)
+
+    def _result(self, numbers: list[Any]) -> Any:
+        return self._result_structure().build(_Taker(numbers), "y")
+
+    # ----- calls
+
+    def __call__(self, *arguments: Any) -> Any:
+        result = self._fast(*arguments)
+        return self._general(arguments) if result is NotImplemented else result
+
+    def _first_call(self, *arguments: Any) -> Any:
+        if not self._is_flat or any(hasattr(each, "dtype") for each in arguments):
+            return NotImplemented
+        self._check_count(arguments)
+        code = self._code(_DOUBLE)
+        if code is not None and len(self.procedure().results) == 1:
+            self._fast = code
+        return NotImplemented if code is None else self._shaped(code(*arguments))
+
+    def _shaped(self, made: Any) -> Any:
+        """What was computed, in the structure that the function returns."""
+        if made is NotImplemented:
+            return made
+        numbers = list(made) if isinstance(made, (tuple, list)) else [made]
+        return self._result_structure().result(numbers)
+
+    def _code(self, dtype: Any) -> Any:
+        """Compiled code; None where there is no compiler, of which a warning was given."""
+        with self._lock:
+            if dtype not in self._compiled:
+                family = [[self.procedure(dtype)]]
+                loaded = _core.procedure.load(self.__name__, family, "")
+                self._compiled[dtype] = loaded[0] if loaded else None
+            return self._compiled[dtype]
+
+    def _check_count(self, arguments: Any) -> None:
+        count = len(self.parameter_structures)
+        if len(arguments) != count:
+            raise TypeError(
+                with_location(
+                    f"{self.__name__}: got {len(arguments)} arguments. {count} are required."
+                )
+            )
+
+    def _general(self, arguments: tuple[Any, ...]) -> Any:
+        self._check_count(arguments)
+        leaves: list[Any] = []
+        for structure, argument in zip(self.parameter_structures, arguments):
+            try:
+                leaves += structure.numbers(argument)
+            except (TypeError, AttributeError) as error:
+                raise TypeError(
+                    with_location(f"{self.__name__}: {error}, as the annotation says.")
+                ) from None
+        if any(_is_torch(leaf) for leaf in leaves):
+            from composit.knossos.torch_functions import call
+
+            return self._shaped(call(self, leaves))
+        return self._shaped(self._computed(leaves))
+
+    def _computed(self, leaves: list[Any]) -> Any:
+        """Results, one or a tuple, for numbers, arrays or tensors."""
+        for leaf in leaves:
+            _check_leaf(self.__name__, leaf)
+        if not any(hasattr(leaf, "shape") or isinstance(leaf, (list, tuple)) for leaf in leaves):
+            code = self._code(_DOUBLE)
+            if code is not None:
+                made = code(*leaves)
+                if made is not NotImplemented:
+                    return made
+                self._refuse_numbers(leaves)
+            made = self._evaluated(leaves)
+            return tuple(each.item() for each in made) if len(made) > 1 else made[0].item()
+        if any(isinstance(leaf, LazyTensor) for leaf in leaves):
+            made = [_core.procedure.map(row, *leaves) for row in self.rows]
+            return tuple(made) if len(made) > 1 else made[0]
+        arrays = [leaf if isinstance(leaf, (bool, int, float)) else np.asarray(leaf)
+                  for leaf in leaves]  # fmt: skip
+        kinds = {array.dtype for array in arrays if isinstance(array, np.ndarray)
+                 and array.dtype.kind == "f"}  # fmt: skip
+        dtype = next(iter(kinds)) if len(kinds) == 1 else None
+        if dtype in (_SINGLE, _DOUBLE):
+            code = self._code(dtype)
+            made = NotImplemented if code is None else code.map(*arrays)
+            if made is not NotImplemented:
+                return made
+        made = [each[()] for each in self._evaluated(arrays)]  # numbers where nothing has axes
+        return tuple(made) if len(made) > 1 else made[0]
+
+    def _evaluated(self, leaves: list[Any]) -> list[Any]:
+        from composit.evaluation import evaluate
+
+        made = [_core.procedure.map(row, *leaves) for row in self.rows]
+        found = evaluate(*made)
+        return list(found) if len(made) > 1 else [found]
+
+    def _refuse_numbers(self, leaves: list[Any]) -> None:
+        for leaf, kind in zip(leaves, self._kinds()):
+            allowed = {"float": (int, float), "int": (int,), "bool": (bool,)}[kind]
+            if not isinstance(leaf, allowed):
+                raise TypeError(
+                    with_location(
+                        f"{self.__name__}: {leaf!r} stands for an argument of type {kind}. "
+                        f"A value of that type, an array or a tensor is required."
+                    )
+                )
+
+    # ----- derivatives, which are kernels
+
+    def _derived(self, name: str, make: Callable[[Any], Any], structures: list[Leaf],
+                 count: int) -> Kernel:  # fmt: skip
+        from composit.knossos.annotations import Parts
+
+        result = Leaf("float") if count == 1 else Parts(tuple, {i: Leaf("float")
+                                                                for i in range(count)})  # fmt: skip
+        return Kernel(name, "", lambda dtype: make(self.procedure(dtype)), structures,
+                      lambda: result)  # fmt: skip
+
+    def _flat_structures(self) -> list[Leaf]:
+        return [Leaf(kind) for kind in self._kinds()]
+
+    def _float_results(self) -> int:
+        return sum(_kind(dtype) == "float" for _, dtype in self.procedure().results)
+
+    @functools.cached_property
+    def vjp(self) -> Kernel:
+        """vjp(x, …, dy, …): what each float argument receives of gradients of the results."""
+        self._check_smooth()
+        floats = [Leaf("float")] * self._float_results()
+        return self._derived(
+            f"{self.__name__}_vjp", _core.procedure.vjp, self._flat_structures() + floats,
+            len(self._floats()),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def jvp(self) -> Kernel:
+        """jvp(x, …, dx, …): the tangents of the results for those of the float arguments."""
+        self._check_smooth()
+        floats = [Leaf("float")] * len(self._floats())
+        return self._derived(
+            f"{self.__name__}_jvp", _core.procedure.jvp, self._flat_structures() + floats,
+            self._float_results(),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def grad(self) -> Any:
+        """grad(x, …): the derivative with respect to each float argument, of the one result."""
+        self._check_smooth()
+        if self._float_results() != 1:
+            raise NotSupported(
+                with_location(
+                    f"{self.__name__}.grad: there are {self._float_results()} results. One is "
+                    "required; vjp and jvp take any number."
+                )
+            )
+        if len(self._floats()) == 1:
+            parameter = self._floats()[0]
+            result = [_kind(d) for _, d in self.procedure().results].index("float")
+            return self._derived(
+                f"{self.__name__}_grad", lambda p: _core.procedure.slope(p, result, parameter),
+                self._flat_structures(), 1,
+            )  # fmt: skip
+        vjp = self.vjp
+
+        def grad(*arguments: Any) -> Any:
+            return vjp(*arguments, 1.0)
+
+        grad.__name__ = f"{self.__name__}_grad"
+        return grad
+
+    def _check_smooth(self) -> None:
+        if not self._floats() or not self._float_results():
+            raise NotSupported(
+                with_location(
+                    f"{self.__name__}: it has no derivative, as it takes or returns no float."
+                )
+            )
+
+    # ----- what can be looked at
+
+    def _families(self) -> list[list[Any]]:
+        families = []
+        for dtype in (_DOUBLE, _SINGLE):
+            family = [self.procedure(dtype)]
+            if self._floats() and self._float_results():
+                family += [self.vjp.procedure(dtype), self.jvp.procedure(dtype)]
+            families.append(family)
+            if not self._floats() and all(_kind(d) != "float" for _, d in family[0].results):
+                break  # the second would be the same function
+        return families
+
+    @property
+    def source(self) -> str:
+        """The C++ of the function and of its derivatives, in double."""
+        return "\n".join(each.source for each in self._families()[0])
+
+    @property
+    def graph(self) -> Any:
+        """The graph of a call: one node for each result."""
+        from composit.graph import GraphView
+
+        dtypes = {"float": "float64", "int": "int64", "bool": "bool"}
+        names = [name for name, _ in self.procedure().parameters]
+        inputs = [_core.input(name, dtypes[kind], []) for name, kind in zip(names, self._kinds())]
+        made = self._computed(inputs)
+        return GraphView(made if isinstance(made, tuple) else (made,))
+
+    def export(self, path: Any, name: str | None = None) -> list[str]:
+        """Writes NAME.hpp and NAME.cpp (C++17, the standard library only) into the folder `path`:
+        the function, its derivatives, the same over arrays, each for double and float, and a
+        selfcheck of the derivatives. Returns the names of the files."""
+        name = name or self.__name__
+        if not name.isidentifier():
+            raise ValueError(
+                with_location(f"export: {name!r} cannot name a file. An identifier is required.")
+            )
+        header, source = _core.procedure.print_file(name, self._families())
+        folder = os.fspath(path)
+        os.makedirs(folder, exist_ok=True)
+        for suffix, text in ((".hpp", header), (".cpp", source)):
+            place = os.path.join(folder, name + suffix)
+            temporary = f"{place}.{os.getpid()}.tmp"
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(temporary, place)
+        return [name + ".hpp", name + ".cpp"]
+
+    def compile(self, *examples: Any, **options: Any) -> Any:
+        """composit.compile of the function over arrays."""
+        from composit.compilation import compile
+
+        def over_arrays(*arguments: Any) -> Any:
+            return self(*arguments)
+
+        over_arrays.__name__ = self.__name__
+        return compile(over_arrays, *examples, **options)
+
+    @property
+    def nnModule(self) -> Any:
+        """A torch.nn.Module without parameters that applies the function elementwise."""
+        from composit.knossos.torch_functions import module_of
+
+        return module_of(self)
+
+    @property
+    def autogradFunction(self) -> Any:
+        """The torch.autograd.Function of the function, for `.apply`."""
+        from composit.knossos.torch_functions import autograd_function
+
+        return autograd_function(self)
+
+    def __repr__(self) -> str:
+        return f"<knossos kernel {self.__name__}>"
+
+
+class _Taker:
+    """Gives numbers one after the other, whatever name is asked for."""
+
+    def __init__(self, numbers: list[Any]) -> None:
+        self._rest = iter(numbers)
+
+    def __call__(self, name: str) -> Any:
+        return next(self._rest)
+
+
+def _kind(dtype: Any) -> str:
+    return {"f": "float", "i": "int", "b": "bool"}[np.dtype(dtype).kind]
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().splitlines()[0] if (text or "").strip() else ""
+
+
+def _is_torch(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "torch" or hasattr(value, "requires_grad")
+
+
+def _check_leaf(name: str, leaf: Any) -> None:
+    if isinstance(leaf, (bool, int, float, list)) or hasattr(leaf, "dtype"):
+        return
+    if hasattr(leaf, "__array__"):
+        return
+    raise TypeError(
+        with_location(f"{name}: {leaf!r} is no number. A number, an array or a tensor is required.")
+    )
+
+
+_in_translation = threading.local()
+
+
+def kernel_of(function: Any) -> Kernel:
+    """The kernel of a plain function; the same one for the same function."""
+    if isinstance(function, Kernel):
+        return function
+    known = getattr(function, "_knossos_kernel", None)
+    if known is not None:
+        return known
+    source = Source(function)
+    structures = []
+    for argument in source.tree.args.args:
+        if argument.annotation is None:
+            source.refuse(
+                argument, f"the argument {argument.arg} has no annotation",
+                f"Write {argument.arg}: float (or int, bool, tuple[float, float], a NamedTuple "
+                "or dataclass of these).",
+            )  # fmt: skip
+        structures.append(structure_of(source, argument.annotation))
+    results: dict[Any, Leaf] = {}
+
+    def make(dtype: Any) -> Any:
+        running = vars(_in_translation).setdefault("functions", [])
+        if function in running:
+            source.refuse(source.tree, "it calls itself", "Write a loop.", NotSupported)
+        running.append(function)
+        try:
+            made, results[dtype] = translate(source, dtype, kernel_of)
+        finally:
+            running.pop()
+        return made
+
+    def result() -> Leaf:
+        kernel.procedure()
+        return results[_DOUBLE]
+
+    kernel = Kernel(source.name, source.documentation, make, structures, result)
+    kernel.__module__ = function.__module__
+    kernel.__wrapped__ = function  # type: ignore[attr-defined]
+    function._knossos_kernel = kernel
+    return kernel

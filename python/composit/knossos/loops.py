@@ -1,0 +1,219 @@
+"""Loops of kernels: for over range, while, break, continue."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from composit._core.procedure import Statement
+from composit._core.scalar import Expr
+from composit.knossos.annotations import Leaf
+from composit.knossos.expressions import Expressions
+from composit.knossos.source import shown
+from composit.knossos.values import is_number, kind_of, make, with_article
+
+
+class Loop:
+    """A loop whose body is being translated."""
+
+    def __init__(self, runs_for_ever: bool) -> None:
+        self.runs_for_ever = runs_for_ever
+        self.defined_at_stops: list[set[str]] = []
+
+
+class Loops(Expressions):
+    """Loops; variables and the other statements are the translator's."""
+
+    numbers: dict[str, int]
+    variables: list[tuple[str, Any]]
+    defined: set[str] | None
+    loops: list[Loop]
+
+    def block(self, body: list[ast.stmt]) -> list[Any]:
+        raise NotImplementedError
+
+    def leaf(self, name: str) -> Expr:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
+        raise NotImplementedError
+
+    def add_variable(self, name: str, kind: str) -> int:
+        raise NotImplementedError
+
+    def hidden_variable(self, wanted: str, kind: str) -> str:
+        raise NotImplementedError
+
+    def do_while(self, node: ast.While, out: list[Any]) -> None:
+        self._refuse_else(node)
+        condition = self.operators.truth(self.value(node.test))
+        if condition is False:
+            return
+        for_ever = condition is True
+        if for_ever and not _leaves(node.body):
+            self.refuse(
+                node, "the loop never ends", "A break, a return, or a condition is required."
+            )
+        body = self._loop_body(node.body, for_ever)
+        condition = (
+            self._condition(node.test) if not for_ever else self.operators.cast(True, "bool")
+        )
+        out.append(Statement.loop([], condition, body, [], node.lineno))
+
+    def _condition(self, test: ast.expr) -> Expr:
+        return self.operators.truth(self.value(test))
+
+    def _loop_body(self, body: list[ast.stmt], for_ever: bool) -> list[Any]:
+        before = set(self.defined or ())
+        self.loops.append(Loop(for_ever))
+        translated = self.block(body)
+        loop = self.loops.pop()
+        self.defined = before
+        if for_ever:
+            stops = loop.defined_at_stops
+            self.defined = set.intersection(*stops) if stops else None
+        return translated
+
+    def do_for(self, node: ast.For, out: list[Any]) -> None:
+        self._refuse_else(node)
+        if not isinstance(node.target, ast.Name):
+            self.refuse(node.target, "the loop has several names", "One name is required.")
+        name = node.target.id
+        begin, end, step = self._range(node.iter)
+        changed = assigned_in(node.body)
+        is_own = name not in self.numbers and name not in changed
+        is_own = is_own and not self._is_used_outside(node, name)
+        end_value = end if is_number(end) else self._kept(end, changed | {name}, out, node)
+        counter = name
+        if is_own:
+            self.add_variable(name, "int")
+        else:
+            counter = self.hidden_variable(f"next_{name}", "int")
+        here = self.leaf(counter)
+
+        def set_counter(value: Any) -> list[Any]:
+            number = self.numbers[counter]
+            return [Statement.assign(number, self.operators.cast(value, "int"), node.lineno)]
+
+        first = set_counter(begin)
+        condition = make("less" if step > 0 else "greater",
+                         [here, self.operators.cast(end_value, "int")])  # fmt: skip
+        moved = make("add" if step > 0 else "subtract",
+                     [here, self.operators.cast(abs(step), "int")])  # fmt: skip
+        next_ = set_counter(moved)
+        body: list[Any] = []
+        before = set(self.defined or ())
+        if is_own:
+            self.structures[name] = Leaf("int")
+            self.defined = before | {name}
+        else:
+            self.assign(node.target, here, body)
+        body += self._loop_body(node.body, False)
+        self.defined = before
+        if is_own:
+            del self.structures[name], self.numbers[name]
+        out.append(Statement.loop(first, condition, body, next_, node.lineno))
+
+    def _is_used_outside(self, loop: ast.For, name: str) -> bool:
+        """Whether the function reads or assigns the name outside the loop, apart from loops of
+        the same name."""
+        inside = {id(each) for each in ast.walk(loop)}
+        heads = {id(each.target) for each in ast.walk(self.source.tree)
+                 if isinstance(each, ast.For)}  # fmt: skip
+        within_same = {
+            id(each) for other in ast.walk(self.source.tree)
+            if isinstance(other, ast.For) and isinstance(other.target, ast.Name)
+            and other.target.id == name for each in ast.walk(other)
+        }  # fmt: skip
+        return any(
+            isinstance(each, ast.Name) and each.id == name and id(each) not in inside
+            and id(each) not in heads and id(each) not in within_same
+            for each in ast.walk(self.source.tree)
+        )  # fmt: skip
+
+    def _kept(self, end: Any, changed: set[str], out: list[Any], node: ast.AST) -> Any:
+        """The bound as it was before the loop."""
+        names = {self.variables[number][0] for number in reads(end)}
+        if not names & changed and end.op == "argument":
+            return end
+        stop = self.hidden_variable("stop", "int")
+        out.append(Statement.assign(self.numbers[stop], self.operators.cast(end, "int"),
+                                    node.lineno))  # type: ignore[attr-defined]  # fmt: skip
+        return self.leaf(stop)
+
+    def _range(self, node: ast.expr) -> tuple[Any, Any, int]:
+        is_range = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if not is_range or self.meaning_or_none(node.func) is not range:  # type: ignore
+            self.refuse(
+                node, f"a loop over `{shown(node)}`", "Loops go over range(…); or write while."
+            )
+        arguments = [self.value(argument) for argument in node.args]  # type: ignore[attr-defined]
+        if not 1 <= len(arguments) <= 3:
+            self.refuse(node, f"range of {len(arguments)} arguments", "One to three are required.")
+        for argument in arguments:
+            if kind_of(argument) not in ("int", "bool"):
+                self.refuse(
+                    node,
+                    f"range of {with_article(kind_of(argument))}",
+                    "Integers are required.",
+                    TypeError,
+                )
+        begin, end = (0, arguments[0]) if len(arguments) == 1 else arguments[:2]
+        step = arguments[2] if len(arguments) == 3 else 1
+        if not is_number(step) or step == 0:
+            self.refuse(
+                node, f"the step `{shown(node.args[2])}`",  # type: ignore[attr-defined]
+                "A literal integer other than 0 is required.", ValueError,
+            )  # fmt: skip
+        return begin, end, int(step)
+
+    def _refuse_else(self, node: Any) -> None:
+        if node.orelse:
+            self.refuse(
+                node.orelse[0], "a loop with else",
+                "Remember in a bool whether the loop was left by break.",
+            )  # fmt: skip
+
+    def do_break(self, node: ast.Break, out: list[Any]) -> None:
+        self.loops[-1].defined_at_stops.append(set(self.defined or ()))
+        out.append(Statement.simple("stop", node.lineno))
+        self.defined = None
+
+    def do_continue(self, node: ast.Continue, out: list[Any]) -> None:
+        out.append(Statement.simple("go_on", node.lineno))
+        self.defined = None
+
+
+def reads(value: Expr) -> set[int]:
+    """The variables that an expression reads."""
+    found, seen, stack = set(), set(), [value]
+    while stack:
+        expr = stack.pop()
+        if hash(expr) in seen:
+            continue
+        seen.add(hash(expr))
+        if expr.op == "argument":
+            found.add(expr.index)
+        stack.extend(expr.operands)
+    return found
+
+
+def assigned_in(body: list[ast.stmt]) -> set[str]:
+    return {
+        node.id for statement in body for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }  # fmt: skip
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether the statements hold a return, or a break of their own loop."""
+    for statement in body:
+        if isinstance(statement, (ast.Return, ast.Break)):
+            return True
+        if isinstance(statement, (ast.For, ast.While)):
+            if any(isinstance(each, ast.Return) for each in ast.walk(statement)):
+                return True
+        elif _leaves([each for each in ast.iter_child_nodes(statement)
+                      if isinstance(each, ast.stmt)]):  # fmt: skip
+            return True
+    return False

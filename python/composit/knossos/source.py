@@ -1,0 +1,78 @@
+"""Python's text of a function: its tree, its lines, and errors that name them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import textwrap
+from typing import Any, NoReturn
+
+from composit._core import NotSupported, with_location
+
+
+class Source:
+    """A function's text and what its names mean."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.name: str = function.__name__
+        self.path: str = inspect.getsourcefile(function) or "<unknown>"
+        self.file = os.path.basename(self.path)
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise NotSupported(
+                with_location(
+                    f"knossos: the text of {self.name} is not known. A function defined in a file "
+                    "or a notebook's cell is required."
+                )
+            ) from None
+        self.tree = self._definition(textwrap.dedent("".join(lines)), first)
+        self.line = self.tree.lineno
+        self.documentation: str = (ast.get_docstring(self.tree) or "").strip()
+
+    def _definition(self, text: str, first: int) -> ast.FunctionDef:
+        tree: ast.Module | None
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:  # a lambda within a longer line
+            tree = None
+        if tree is None or not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
+            raise NotSupported(
+                with_location(
+                    f"knossos: {self.name} is no function made by `def`. Write "
+                    "`def name(x: float) -> float:`."
+                )
+            )
+        ast.increment_lineno(tree, first - 1)
+        return tree.body[0]
+
+    def refuse(
+        self, node: Any, wrong: str, instead: str, kind: type[Exception] = NotSupported
+    ) -> NoReturn:
+        """An error that names the line of `node`."""
+        line = getattr(node, "lineno", self.line)
+        raise kind(f"{self.name}: {wrong}. {instead} [{self.path}:{line}]")
+
+    def meaning(self, name: str) -> Any:
+        """What a name that the function does not assign means; KeyError if nothing."""
+        function = self.function
+        code = function.__code__
+        if name in code.co_freevars:
+            cell = function.__closure__[code.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        if name in function.__globals__:
+            return function.__globals__[name]
+        builtins = function.__globals__["__builtins__"]
+        found = builtins if isinstance(builtins, dict) else vars(builtins)
+        return found[name]
+
+
+def shown(node: ast.AST) -> str:
+    """The text of an expression, shortened."""
+    text = ast.unparse(node)
+    return text if len(text) <= 40 else text[:37] + "…"

@@ -1,0 +1,382 @@
+"""A kernel's Python text as a procedure: statements over typed variables.
+
+Types come from the annotations of the arguments and from what is assigned. A variable that is
+assigned integer literals in one place and floats in another is a float: what shows that restarts
+the translation."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from composit import _core
+from composit._core.procedure import Procedure, Statement
+from composit._core.scalar import Expr
+from composit.knossos.annotations import Leaf, leaves_of, structure_of
+from composit.knossos.loops import Loop, Loops, assigned_in, reads
+from composit.knossos.source import Source, shown
+from composit.knossos.values import (
+    Mismatch,
+    Record,
+    is_number,
+    kind_of,
+    leaves_with_names,
+    with_article,
+)
+
+
+class Restart(Exception):
+    """A variable turned out to be a float."""
+
+
+class Translator(Loops):
+    """One run over the text, with what is known of the variables."""
+
+    def __init__(self, source: Source, dtype: Any, floats: set[str], as_kernel: Any) -> None:
+        super().__init__(source, dtype, as_kernel)
+        self.assigned = assigned_in(source.tree.body)
+        self.strong: set[str] = set()
+        self.floats = floats
+        self.variables: list[tuple[str, Any]] = []
+        self.numbers: dict[str, int] = {}
+        self.kinds: dict[str, str] = {}
+        self.weak: set[str] = set()
+        self.structures: dict[str, Any] = {}
+        self.defined: set[str] | None = set()  # None: this place is never reached
+        self.results: list[tuple[str, str]] = []
+        self.result_structure: Any = None
+        self.returns: list[tuple[ast.Return, list[Any]]] = []
+        self.loops: list[Loop] = []
+        self.hidden = 0
+
+    # ----- the function
+
+    def run(self) -> Procedure:
+        tree = self.source.tree
+        self._check_head(tree)
+        for argument in tree.args.args:
+            self._add_parameter(argument)
+        parameters = len(self.variables)
+        self.declared_result = self._declared_result(tree)
+        self._find_result(tree)
+        body = self.block(self._without_doc(tree.body))
+        if not self.results:
+            self.refuse(tree, "it returns nothing", "A return of numbers is required.")
+        if not _core.procedure.always_leaves(body):
+            self.refuse(
+                tree.body[-1], "its end can be reached without a return",
+                "Every path has to return a number.",
+            )  # fmt: skip
+        results = [(name, self.operators.dtype_of(kind)) for name, kind in self.results]
+        return Procedure(
+            self.source.name, self.source.file, tree.lineno, self.source.documentation,
+            self.variables, parameters, results, body,
+        )  # fmt: skip
+
+    def _check_head(self, tree: ast.FunctionDef) -> None:
+        arguments = tree.args
+        for given, what in (
+            (arguments.vararg, "*args"), (arguments.kwarg, "**kwargs"),
+            (arguments.kwonlyargs, "arguments by name only"),
+            (arguments.posonlyargs, "arguments by position only"),
+            (arguments.defaults, "defaults of arguments"),
+        ):  # fmt: skip
+            if given:
+                self.refuse(tree, f"it has {what}", "Plain annotated arguments are required.")
+        if not arguments.args:
+            self.refuse(tree, "it has no arguments", "At least one number is required.")
+
+    def _add_parameter(self, argument: ast.arg) -> None:
+        if argument.annotation is None:
+            self.refuse(
+                argument, f"the argument {argument.arg} has no annotation",
+                f"Write {argument.arg}: float (or int, bool, tuple[float, float], a NamedTuple "
+                "or dataclass of these).",
+            )  # fmt: skip
+        structure = structure_of(self.source, argument.annotation)
+        self.structures[argument.arg] = structure
+        for name, kind in leaves_of(structure, argument.arg):
+            self.add_variable(name, kind)
+            assert self.defined is not None
+            self.defined.add(name)
+        self.defined.add(argument.arg)  # type: ignore[union-attr]
+
+    def _declared_result(self, tree: ast.FunctionDef) -> list[str] | None:
+        if tree.returns is None:
+            return None
+        return [kind for _, kind in leaves_of(structure_of(self.source, tree.returns), "y")]
+
+    def _find_result(self, tree: ast.FunctionDef) -> None:
+        """Names of results: those of the variables that the first return of a tuple names."""
+        self.result_names: list[str] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+                items = node.value.elts
+                names = [item.id for item in items if isinstance(item, ast.Name)]
+                if len(names) == len(items) == len(set(names)):
+                    self.result_names = names
+                    return
+
+    @staticmethod
+    def _without_doc(body: list[ast.stmt]) -> list[ast.stmt]:
+        first = body[0]
+        is_doc = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        return body[1:] if is_doc else body
+
+    # ----- variables
+
+    def add_variable(self, name: str, kind: str) -> int:
+        self.numbers[name] = len(self.variables)
+        self.kinds[name] = kind
+        self.variables.append((name, self.operators.dtype_of(kind)))
+        return self.numbers[name]
+
+    def hidden_variable(self, wanted: str, kind: str) -> str:
+        name = wanted
+        while name in self.numbers or name in self.assigned:
+            self.hidden += 1
+            name = f"{wanted}_{self.hidden}"
+        self.add_variable(name, kind)
+        return name
+
+    def leaf(self, name: str) -> Expr:
+        number = self.numbers[name]
+        return Expr.argument(number, self.variables[number][1], name)
+
+    def read(self, node: ast.AST, name: str) -> Any:
+        structure = self.structures.get(name)
+        if structure is None or self.defined is None or name not in self.defined:
+            self.refuse(
+                node, f"{name} may have no value here",
+                f"Give it one on every path that leads here, as {name} = 0.0 before the "
+                "branch or loop.", NameError,
+            )  # fmt: skip
+        return structure.build(lambda leaf: self.leaf(leaf), name)
+
+    # ----- statements
+
+    def block(self, body: list[ast.stmt]) -> list[Any]:
+        out: list[Any] = []
+        for statement in body:
+            if self.defined is None:
+                break  # never reached
+            method = getattr(self, "do_" + type(statement).__name__.lower(), None)
+            try:
+                if method is None:
+                    self.refuse_statement(statement)
+                else:
+                    method(statement, out)
+            except Mismatch as error:
+                self.refuse(statement, error.wrong, error.instead, TypeError)
+        return out
+
+    def refuse_statement(self, node: ast.stmt) -> None:
+        instead = {
+            "FunctionDef": "Define the function outside and call it.",
+            "ClassDef": "Define the class outside.",
+            "Import": "Import at the top of the module.",
+            "ImportFrom": "Import at the top of the module.",
+            "Try": "Kernels raise nothing: write an if.",
+            "Raise": "Kernels raise nothing: write an assert, or return another number.",
+            "With": "Write what it holds.",
+            "Global": "Kernels change nothing outside: return the value.",
+            "Nonlocal": "Kernels change nothing outside: return the value.",
+            "Delete": "Leave it out.",
+            "Match": "Write if, elif and else.",
+        }.get(type(node).__name__, "See docs/knossos.md for what kernels may hold.")
+        self.refuse(node, f"`{shown(node).splitlines()[0]}` is not part of kernels", instead)
+
+    def do_pass(self, node: ast.Pass, out: list[Any]) -> None:
+        pass
+
+    def do_expr(self, node: ast.Expr, out: list[Any]) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.refuse(
+                node, f"the value of `{shown(node)}` is not used",
+                "Assign it, or leave the line out: kernels have no side effects.",
+            )  # fmt: skip
+
+    def do_assert(self, node: ast.Assert, out: list[Any]) -> None:
+        holds = self.operators.truth(self.value(node.test))
+        if isinstance(holds, Expr):
+            out.append(Statement.expect(holds, node.lineno))
+        elif not holds:
+            self.refuse(node, f"`{shown(node.test)}` never holds", "Leave it out.", ValueError)
+
+    def do_return(self, node: ast.Return, out: list[Any]) -> None:
+        if node.value is None:
+            self.refuse(node, "it returns nothing here", "A number is required.")
+        value = self.value(node.value)
+        found, self.result_structure = leaves_with_names(value), value
+        values = [leaf for _, leaf in found]
+        if not values:
+            self.refuse(node, "it returns an empty tuple", "A number is required.")
+        kinds = self.declared_result or [kind_of(each) for each in values]
+        if len(kinds) != len(values) or (self.results and len(self.results) != len(values)):
+            count = len(self.results or kinds)
+            self.refuse(
+                node, f"it returns {len(values)} numbers here, and {count} elsewhere or by its "
+                "annotation", "The same number on every path is required.", TypeError,
+            )  # fmt: skip
+        if not self.results:
+            self.results = [self._result(i, len(kinds), kind) for i, kind in enumerate(kinds)]
+        out.append(Statement.leave(
+            [self._fitted(node, f"return {i}", value, self.results[i][1], "the result")
+             for i, value in enumerate(values)], node.lineno,
+        ))  # fmt: skip
+        self.defined = None
+
+    def _result(self, i: int, count: int, kind: str) -> tuple[str, str]:
+        name = "y" if count == 1 else f"y{i}"
+        if len(self.result_names) == count:
+            name = self.result_names[i]
+        return name, "float" if f"return {i}" in self.floats else kind
+
+    def _fitted(self, node: ast.AST, key: str, value: Any, kind: str, what: str) -> Expr:
+        """The value as an expression of a kind; restarts where the kind should have been float."""
+        own = kind_of(value)
+        if own == kind:
+            return self.operators.cast(value, kind)
+        if kind == "float" and own == "int" and (is_number(value) or self.is_weak(value)):
+            return self.operators.cast(value, "float")
+        if kind == "float" and own == "int" and self.declared_result and key[:7] == "return ":
+            return self.operators.cast(value, "float")
+        is_open = key not in self.floats and (key in self.weak or not self.declared_result)
+        if own == "float" and kind == "int" and is_open and key not in self.strong:
+            self.floats.add(key)
+            raise Restart
+        self.refuse(
+            node, f"{what} is {with_article(own)} here and {with_article(kind)} elsewhere",
+            f"One type is required: write {kind}(…) here." if kind != "bool" else
+            "One type is required.", TypeError,
+        )  # fmt: skip
+
+    def is_weak(self, value: Any) -> bool:
+        """Whether an int expression is a variable that only literals were assigned to."""
+        return (
+            isinstance(value, Expr) and value.op == "argument"
+            and self.variables[value.index][0] in self.weak
+        )  # fmt: skip
+
+    # ----- assignments
+
+    def do_assign(self, node: ast.Assign, out: list[Any]) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self.assign(target, value, out)
+
+    def do_annassign(self, node: ast.AnnAssign, out: list[Any]) -> None:
+        if node.value is None:
+            return
+        value = self.value(node.value)
+        leaves = [kind for _, kind in leaves_of(structure_of(self.source, node.annotation), "v")]
+        if leaves == ["float"] and kind_of(value) == "int":
+            value = self.operators.cast(value, "float")
+        self.assign(node.target, value, out)
+
+    def do_augassign(self, node: ast.AugAssign, out: list[Any]) -> None:
+        if not isinstance(node.target, ast.Name):
+            self.refuse(
+                node, f"`{shown(node.target)}` is part of a value, which does not change",
+                "Make a new tuple or record with the part replaced.",
+            )  # fmt: skip
+        old = self.read(node, node.target.id)
+        value = self.operators.binary(self.symbol(node.op), old, self.value(node.value))
+        self.assign(node.target, value, out)
+
+    def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
+        pairs: list[tuple[str, Any]] = []
+        self._spread(target, value, pairs)
+        leaves = [(name + path, leaf, target) for name, each in pairs
+                  for path, leaf in leaves_with_names(each)]  # fmt: skip
+        self._assign_leaves(leaves, out)
+        assert self.defined is not None
+        for name, each in pairs:
+            structure = Leaf.of(each)
+            known = self.structures.get(name)
+            if known is not None and known.outline() != structure.outline():
+                self.refuse(
+                    target, f"{name} is {structure.outline()} here and {known.outline()} before",
+                    "A variable keeps its structure: use another name.", TypeError,
+                )  # fmt: skip
+            self.structures[name] = structure
+            self.defined.add(name)
+
+    def _spread(self, target: ast.AST, value: Any, pairs: list[tuple[str, Any]]) -> None:
+        if isinstance(target, ast.Name):
+            pairs.append((target.id, value))
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = tuple(value.fields.values()) if isinstance(value, Record) else value
+            if not isinstance(parts, tuple) or len(parts) != len(target.elts):
+                self.refuse(
+                    target, f"`{shown(target)}` has {len(target.elts)} names for "
+                    f"{kind_of(value) if not isinstance(parts, tuple) else len(parts)}",
+                    "As many values as names are required.", ValueError,
+                )  # fmt: skip
+            for each, part in zip(target.elts, parts):
+                self._spread(each, part, pairs)
+        else:
+            self.refuse(
+                target, f"`{shown(target)}` is part of a value, which does not change",
+                "Make a new tuple or record with the part replaced.",
+            )  # fmt: skip
+
+    def _assign_leaves(self, leaves: list[tuple[str, Any, ast.expr]], out: list[Any]) -> None:
+        """All at once: what a later value still reads is written last."""
+        made = [(name, self._variable_value(name, value, node), node)
+                for name, value, node in leaves]  # fmt: skip
+        late: list[tuple[str, Expr, ast.expr]] = []
+        for i, (name, value, node) in enumerate(made):
+            number = self.numbers[name]
+            if any(number in reads(other) for _, other, _ in made[i + 1 :]):
+                new = self.hidden_variable("new_" + name, self.kinds[name])
+                late.append((name, self.leaf(new), node))
+                out.append(Statement.assign(self.numbers[new], value, node.lineno))
+        now = {name for name, _, _ in late}
+        for name, value, node in [m for m in made if m[0] not in now] + late:
+            out.append(Statement.assign(self.numbers[name], value, node.lineno))
+
+    def _variable_value(self, name: str, value: Any, node: ast.AST) -> Expr:
+        own = kind_of(value)
+        weak = own == "int" and (is_number(value) or self.is_weak(value))
+        if name not in self.numbers:
+            kind = "float" if name in self.floats else own
+            self.add_variable(name, kind)
+            if weak:
+                self.weak.add(name)
+        if own == "int" and not weak and self.kinds[name] == "int":
+            self.weak.discard(name)
+            self.strong.add(name)
+        return self._fitted(node, name, value, self.kinds[name], name)
+
+    # ----- branches and loops
+
+    def do_if(self, node: ast.If, out: list[Any]) -> None:
+        condition = self.operators.truth(self.value(node.test))
+        if isinstance(condition, bool):
+            out.extend(self.block(node.body if condition else node.orelse))
+            return
+        before = set(self.defined or ())
+        body = self.block(node.body)
+        after_body = self.defined
+        self.defined = set(before)
+        otherwise = self.block(node.orelse)
+        if self.defined is None:
+            self.defined = after_body
+        elif after_body is not None:
+            self.defined &= after_body
+        out.append(Statement.branch(condition, body, otherwise, node.lineno))
+
+
+def translate(source: Source, dtype: Any, as_kernel: Any) -> tuple[Procedure, Any]:
+    """The procedure in one floating dtype, and the structure of what it returns.
+
+    `as_kernel(function)` is the kernel of another function that is called."""
+    floats: set[str] = set()
+    while True:
+        translator = Translator(source, dtype, floats, as_kernel)
+        try:
+            made = translator.run()
+        except Restart:
+            continue
+        return made, Leaf.of(translator.result_structure)

@@ -1,0 +1,244 @@
+"""What Python's operators mean on scalar expressions: kinds, promotion, truth.
+
+A value is a Python number (a literal or what was computed of literals: weak), a scalar expression,
+or a tuple or record of values."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core.scalar import Expr
+
+make = Expr.make
+KINDS = ("bool", "int", "float")
+
+
+class Mismatch(Exception):
+    """Values that do not go together: what is wrong, and what to write."""
+
+    def __init__(self, wrong: str, instead: str) -> None:
+        super().__init__(wrong)
+        self.wrong, self.instead = wrong, instead
+
+
+class Record:
+    """A NamedTuple or dataclass, by fields."""
+
+    def __init__(self, made_by: Any, fields: dict[str, Any]) -> None:
+        self.made_by, self.fields = made_by, fields
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float))
+
+
+def kind_of(value: Any) -> str:
+    """bool, int or float; of anything else what it is, as a text for errors."""
+    if isinstance(value, Expr):
+        kind = np.dtype(value.dtype).kind
+        return {"b": "bool", "i": "int", "f": "float"}[kind]
+    if is_number(value):
+        return type(value).__name__
+    if isinstance(value, tuple):
+        return "a tuple"
+    if isinstance(value, Record):
+        return f"a {value.made_by.__name__}"
+    return f"{value!r}"
+
+
+def scalar(value: Any) -> Any:
+    """The value itself, which must be one number."""
+    if isinstance(value, Expr) or is_number(value):
+        return value
+    raise Mismatch(f"{kind_of(value)} stands where a number is required", "Use one of its parts.")
+
+
+def leaves_with_names(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    """The numbers of a structure, with what is added to the name of their variable."""
+    if isinstance(value, tuple):
+        parts = list(enumerate(value))
+    elif isinstance(value, Record):
+        parts = list(value.fields.items())  # type: ignore[arg-type]
+    else:
+        if not isinstance(value, Expr) and not is_number(value):
+            raise Mismatch(f"{kind_of(value)} is no number", "Numbers, tuples and records are.")
+        return [(path, value)]
+    return [leaf for key, part in parts for leaf in leaves_with_names(part, f"{path}_{key}")]
+
+
+def with_article(kind: str) -> str:
+    return kind if kind.startswith("a ") else ("an " if kind[0] in "aeiou" else "a ") + kind
+
+
+class Operators:
+    """Operators in one floating dtype."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+
+    def dtype_of(self, kind: str) -> Any:
+        return {"float": self.dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}[kind]
+
+    def cast(self, value: Any, kind: str) -> Expr:
+        """A number as an expression of a kind that holds it."""
+        dtype = self.dtype_of(kind)
+        if isinstance(value, Expr):
+            return Expr.cast(value, dtype)
+        if kind == "float":
+            return Expr.constant(dtype, float(value))
+        if not -(2**63) <= value < 2**63:
+            raise Mismatch(f"the integer {value} does not fit in int64", "Write a float.")
+        if abs(value) <= 2**53:
+            return Expr.constant(dtype, float(value))
+        high, low = divmod(int(value), 2**32)
+        shifted = make("multiply", [Expr.constant(dtype, float(high)),
+                                    Expr.constant(dtype, float(2**32))])  # fmt: skip
+        return make("add", [shifted, Expr.constant(dtype, float(low))])
+
+    def promoted(self, a: Any, b: Any, least: str = "int") -> tuple[Expr, Expr, str]:
+        """Both as expressions of the larger kind."""
+        kinds = [kind_of(scalar(a)), kind_of(scalar(b)), least]
+        kind = KINDS[max(KINDS.index(each) for each in kinds)]
+        return self.cast(a, kind), self.cast(b, kind), kind
+
+    def truth(self, value: Any) -> Any:
+        """A bool: whether the number is not zero."""
+        value = scalar(value)
+        if is_number(value):
+            return bool(value)
+        if kind_of(value) == "bool":
+            return value
+        return make("not_equal", [value, self.cast(0, kind_of(value))])
+
+    def binary(self, symbol: str, a: Any, b: Any) -> Any:
+        a, b = scalar(a), scalar(b)
+        if is_number(a) and is_number(b):
+            return _of_numbers(_PYTHON[symbol], a, b)
+        if symbol in ("&", "|", "^") and kind_of(a) == kind_of(b) == "bool":
+            return make(_BITS[symbol], [self.cast(a, "bool"), self.cast(b, "bool")])
+        if symbol == "**":
+            return self.power(a, b)
+        x, y, kind = self.promoted(a, b, "float" if symbol == "/" else "int")
+        if symbol in _PLAIN:
+            return make(_PLAIN[symbol], [x, y])
+        if symbol in _ROWS:
+            if kind == "float" and symbol in ("<<", ">>"):
+                raise Mismatch(f"{symbol} of a float", "Bits are those of integers.")
+            return _core.scalar.call(_ROWS[symbol], x, y)
+        if kind == "float":
+            raise Mismatch(f"{symbol} of a float", "Bits are those of integers and bools.")
+        return make(_BITS[symbol], [x, y])
+
+    def power(self, a: Any, b: Any) -> Any:
+        if isinstance(b, int) and not isinstance(a, Expr):
+            return _of_numbers(operator.pow, a, b)
+        if isinstance(b, int) and kind_of(a) != "float" and b >= 0:
+            return self._repeated(self.cast(a, "int"), b)
+        if "float" not in (kind_of(a), kind_of(b)) and not is_number(b):
+            raise Mismatch(
+                "an integer to the power of an integer that is not a literal",
+                "Whether the result is an integer must be known: write float(x) ** n.",
+            )
+        x, y = self.cast(a, "float"), self.cast(b, "float")
+        if is_number(b) and b in (-1, 0, 1, 2, 3):
+            if b == 0:
+                return self.cast(1.0, "float")
+            if b == -1:
+                return make("divide", [self.cast(1.0, "float"), x])
+            return x if b == 1 else _core.scalar.call("square" if b == 2 else "cube", x)
+        return _core.scalar.call("power", x, y)
+
+    def _repeated(self, x: Expr, exponent: int) -> Expr:
+        """An integer's power, which wraps as products do."""
+        result = None
+        while exponent:
+            if exponent & 1:
+                result = x if result is None else make("multiply", [result, x])
+            exponent >>= 1
+            if exponent:
+                x = make("multiply", [x, x])
+        return self.cast(1, "int") if result is None else result
+
+    def unary(self, symbol: str, value: Any) -> Any:
+        value = scalar(value)
+        if symbol == "not":
+            truth = self.truth(value)
+            return (not truth) if isinstance(truth, bool) else make("bit_not", [truth])
+        if is_number(value):
+            if symbol == "~":
+                return _of_numbers(operator.invert, value)
+            return -value if symbol == "-" else +value
+        if kind_of(value) == "bool":
+            value = self.cast(value, "int")
+        if symbol == "+":
+            return value
+        if symbol == "~" and kind_of(value) == "float":
+            raise Mismatch("~ of a float", "Bits are those of integers.")
+        return make("negate" if symbol == "-" else "bit_not", [value])
+
+    def compare(self, symbol: str, a: Any, b: Any) -> Any:
+        if is_number(a) and is_number(b):
+            return _COMPARED[symbol][1](a, b)
+        x, y, _ = self.promoted(a, b)
+        return make(_COMPARED[symbol][0], [x, y])
+
+    def both(self, a: Any, b: Any, symbol: str = "bit_and") -> Any:
+        """a and b (or a or b), of bools."""
+        if isinstance(a, bool) and isinstance(b, bool):
+            return (a and b) if symbol == "bit_and" else (a or b)
+        for known, other in ((a, b), (b, a)):
+            if isinstance(known, bool):
+                if symbol == "bit_and":
+                    return other if known else False
+                return True if known else other
+        return make(symbol, [a, b])
+
+    def select(self, condition: Any, a: Any, b: Any) -> Any:
+        """a if condition else b."""
+        if isinstance(condition, bool):
+            return a if condition else b
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            return tuple(self.select(condition, x, y) for x, y in zip(a, b))
+        if is_number(a) and is_number(b) and type(a) is type(b) and repr(a) == repr(b):
+            return a
+        x, y, kind = self.promoted(a, b, "bool")
+        kinds = {kind_of(a), kind_of(b)}
+        if (
+            kind == "float"
+            and "int" in kinds
+            and any(isinstance(v, Expr) and kind_of(v) == "int" for v in (a, b))
+        ):
+            raise Mismatch("one side of the choice is an int, the other a float",
+                           "Write float(…) around the int.")  # fmt: skip
+        return make("select", [condition, x, y])
+
+
+def _of_numbers(function: Any, *numbers: Any) -> Any:
+    """Python's own result for numbers that are known."""
+    try:
+        result = function(*numbers)
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise Mismatch(f"{error} (of {', '.join(map(repr, numbers))})", "A number is required.") \
+            from None  # fmt: skip
+    if not is_number(result):
+        raise Mismatch(f"{result!r} is no real number", "A real number is required.")
+    return result
+
+
+_PYTHON: dict[str, Any] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "<<": operator.lshift,
+    ">>": operator.rshift, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
+_PLAIN = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+_ROWS = {"//": "floor_divide", "%": "remainder", "<<": "left_shift", ">>": "right_shift"}
+_BITS = {"&": "bit_and", "|": "bit_or", "^": "bit_xor"}
+_COMPARED: dict[str, Any] = {
+    "<": ("less", operator.lt), "<=": ("less_equal", operator.le),
+    ">": ("greater", operator.gt), ">=": ("greater_equal", operator.ge),
+    "==": ("equal", operator.eq), "!=": ("not_equal", operator.ne),
+}  # fmt: skip

@@ -1,0 +1,261 @@
+"""What kernels cannot hold is refused by file and line, with what to write instead."""
+
+import inspect
+import math
+
+import pytest
+
+from composit import knossos
+
+UNKNOWN = object()
+BOUND = 1
+
+
+def unannotated(x):
+    return x
+
+
+def unknown_annotation(x: complex) -> float:
+    return 1.0
+
+
+def misspelled_annotation(x: "flaot") -> float:  # noqa: F821
+    return x
+
+
+def unknown_name(x: float) -> float:
+    return x + missing  # noqa: F821
+
+
+def no_number(x: float) -> float:
+    return x + UNKNOWN
+
+
+def text(x: float) -> float:
+    return x + "1"
+
+
+def no_return(x: float) -> float:
+    if x > 0:
+        return x
+
+
+def raises(x: float) -> float:
+    if x < 0:
+        raise ValueError("negative")
+    return x
+
+
+def catches(x: float) -> float:
+    try:
+        return x
+    finally:
+        pass
+
+
+def side_effect(x: float) -> float:
+    print(x)
+    return x
+
+
+def inner_function(x: float) -> float:
+    def f(y):
+        return y
+
+    return x
+
+
+def with_default(x: float = 1.0) -> float:
+    return x
+
+
+def with_star(*x: float) -> float:
+    return 1.0
+
+
+def maybe_unbound(x: float) -> float:
+    if x > 0:
+        y = x
+    return y
+
+
+def unbound_behind_loop(x: float, n: int) -> float:
+    for _ in range(n):
+        y = x
+    return y
+
+
+def changes_type(n: int, x: float) -> float:
+    k = n + 1
+    k = x
+    return k
+
+
+def returns_both(n: int, x: float):
+    if n > 0:
+        return n
+    return x
+
+
+def returns_other_count(x: float):
+    if x > 0:
+        return x, x
+    return x
+
+
+def endless(x: float) -> float:
+    while True:
+        x = x + 1
+    return x
+
+
+def over_list(x: float) -> float:
+    for y in [x, x]:
+        x = x + y
+    return x
+
+
+def step_unknown(n: int) -> int:
+    s = 0
+    for i in range(0, n, n):
+        s += i
+    return s
+
+
+def float_range(x: float) -> int:
+    s = 0
+    for i in range(x):
+        s += i
+    return s
+
+
+def loop_else(n: int) -> int:
+    for _ in range(n):
+        pass
+    else:
+        n = 1
+    return n
+
+
+def bits_of_float(x: float) -> float:
+    return x & 1
+
+
+def unknown_function(x: float) -> float:
+    return math.gamma(x)
+
+
+def method(x: float) -> float:
+    return x.real
+
+
+def recursive(n: int) -> int:
+    return 1 if n < 2 else n * recursive(n - 1)
+
+
+def divides_literals(x: float) -> float:
+    return x + 1 / 0
+
+
+def identity(x: float) -> float:
+    return x if x is BOUND else 0.0
+
+
+def numbers_as_truth(x: float, y: float) -> float:
+    return x or y
+
+
+def part_assigned(t: tuple[float, float]) -> float:
+    t[0] = 1.0
+    return t[0]
+
+
+def index_beyond(t: tuple[float, float]) -> float:
+    return t[2]
+
+
+def by_name(x: float) -> float:
+    return max(x, 1.0, key=abs)
+
+
+CASES = {
+    unannotated: (0, "x has no annotation", "Write x: float"),
+    unknown_annotation: (0, "`complex` is no type", "is required"),
+    misspelled_annotation: (0, "`'flaot'` is not known", "is required"),
+    unknown_name: (1, "`missing` means nothing", "spelled"),
+    no_number: (1, "`UNKNOWN` is object, no number", "Numbers and tuples"),
+    text: (1, "'1' is no number", "numbers"),
+    no_return: (1, "its end can be reached without a return", "Every path"),
+    raises: (2, "`raise ValueError('negative')`", "assert"),
+    catches: (1, "`try:`", "write an if"),
+    side_effect: (1, "is not used", "no side effects"),
+    inner_function: (1, "`def f(y):`", "outside"),
+    with_default: (0, "defaults of arguments", "Plain"),
+    with_star: (0, "*args", "Plain"),
+    maybe_unbound: (3, "y may have no value here", "y = 0.0"),
+    unbound_behind_loop: (3, "y may have no value here", "y = 0.0"),
+    changes_type: (2, "k is a float here and an int elsewhere", "int(…)"),
+    returns_both: (2, "the result is an int here and a float elsewhere", "float(…)"),
+    returns_other_count: (3, "it returns 1 numbers here, and 2 elsewhere", "same number"),
+    endless: (1, "the loop never ends", "break"),
+    over_list: (1, "a loop over `[x, x]`", "range"),
+    step_unknown: (2, "the step `n`", "literal integer"),
+    float_range: (2, "range of a float", "Integers"),
+    loop_else: (4, "a loop with else", "bool"),
+    bits_of_float: (1, "& of a float", "integers"),
+    unknown_function: (1, "math.gamma cannot be called", "Functions of math"),
+    method: (1, "x has no part real", ""),
+    recursive: (0, "it calls itself", "Write a loop"),
+    divides_literals: (1, "division by zero (of 1, 0)", "number is required"),
+    identity: (1, "`is` and `in`", "=="),
+    numbers_as_truth: (1, "and and or of numbers", "Compare with 0"),
+    part_assigned: (1, "`t[0]` is part of a value", "new tuple"),
+    index_beyond: (1, "index 2 of a tuple of 2", "required"),
+    by_name: (1, "arguments by name", "position"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+def test_refused_by_line(function):
+    offset, wrong, instead = CASES[function]
+    line = inspect.getsourcelines(function)[1] + offset
+    kinds = (NotImplementedError, TypeError, NameError, ValueError, IndexError)
+    with pytest.raises(kinds) as caught:
+        knossos.register(function).procedure()
+    message = str(caught.value)
+    assert message.startswith(f"{function.__name__}: ")
+    assert wrong in message and instead in message
+    assert message.endswith(f"[{__file__}:{line}]")
+
+
+def doubled(x: float) -> float:
+    return 2 * x
+
+
+def flagged(n: int, b: bool) -> int:
+    return n if b else -n
+
+
+def test_calls_that_do_not_fit():
+    kernel = knossos.register(doubled)
+    for arguments, words in (
+        ((), "doubled: got 0 arguments. 1 are required"),
+        ((1.0, 2.0), "doubled: got 2 arguments. 1 are required"),
+        (("a",), "doubled: 'a' is no number"),
+        ((None,), "doubled: None is no number"),
+        ((1j,), "doubled: 1j is no number"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            kernel(*arguments)
+        assert words in str(caught.value)
+    with pytest.raises(TypeError, match=r"1\.5 stands for an argument of type int"):
+        knossos.register(flagged)(1.5, True)
+    with pytest.raises(OverflowError, match="does not fit in int64"):
+        knossos.register(flagged)(2**70, True)
+    with pytest.raises(TypeError, match="no function"):
+        knossos.register(3)
+
+
+def test_lambdas_are_refused():
+    with pytest.raises(NotImplementedError, match="def name"):
+        knossos.register(lambda x: x)

@@ -1,0 +1,67 @@
+"""Kernels over torch's tensors: autograd, modules, functions."""
+
+import kernels
+import numpy as np
+import pytest
+
+from composit import knossos
+
+torch = pytest.importorskip("torch")
+relu3 = knossos.register(kernels.relu3)
+ordered = knossos.register(kernels.ordered)
+
+
+def reference(x):
+    cubic = 1 / 3 * x**3
+    return torch.where(x < 0, torch.zeros_like(x), torch.where(x < 1, cubic, x - 2 / 3))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_value_and_gradient(dtype):
+    x = torch.linspace(-3, 3, 61, dtype=dtype).reshape(61, 1).requires_grad_()
+    y = relu3(x)
+    assert y.dtype == dtype and y.shape == x.shape
+    torch.testing.assert_close(y, reference(x))
+    g = torch.randn_like(x)
+    (got,) = torch.autograd.grad(y, x, g)
+    (want,) = torch.autograd.grad(reference(x), x, g)
+    torch.testing.assert_close(got, want)
+    assert not relu3(x.detach()).requires_grad
+    torch.testing.assert_close(relu3.vjp(x.detach(), g), want)
+
+
+def test_gradcheck_and_second_derivatives():
+    x = torch.tensor([-1.3, 0.2, 0.7, 1.4], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(relu3, (x,))
+    assert torch.autograd.gradgradcheck(relu3, (x,))
+
+
+def test_broadcast_operands_get_sums():
+    a = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
+    b = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    ordered(a, b).sum().backward()
+    got = a.grad.clone(), b.grad.clone()
+    a.grad = b.grad = None
+    (torch.minimum(a, b) - 2 * torch.maximum(a, b)).sum().backward()
+    torch.testing.assert_close(got, (a.grad, b.grad))
+
+
+def test_module_and_function():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), relu3.nnModule, torch.nn.Linear(8, 2))
+    assert "relu3" in str(model)
+    x = torch.randn(5, 4)
+    loss = model(x).square().sum()
+    loss.backward()
+    hidden = model[0](x)
+    torch.testing.assert_close(model(x), model[2](reference(hidden)))
+    assert all(p.grad is not None for p in model.parameters())
+    torch.testing.assert_close(relu3.autogradFunction.apply(hidden), reference(hidden))
+    module = relu3.nnModule(example_input=torch.zeros(1))
+    torch.testing.assert_close(module(x), reference(x))
+
+
+def test_bad_tensors_are_named():
+    with pytest.raises(NotImplementedError, match=r"relu3: a tensor has dtype torch\.bfloat16"):
+        relu3(torch.zeros(2, dtype=torch.bfloat16))
+    assert np.isclose(relu3(torch.tensor(0.5, dtype=torch.float64)).item(), 1 / 24)
