@@ -6,6 +6,7 @@
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <sstream>
@@ -136,8 +137,42 @@ class Printer {
     // Values as texts; what they share or is long comes before, as constants.
     std::vector<std::string> values(const Statement& statement, std::vector<std::string>& before) {
         const Statements printed = print_statements(statement.values, names_, taken_);
-        before = printed.lines;
-        return printed.results;
+        for (const std::string& text : printed.lines) before.push_back(plain(text));
+        std::vector<std::string> results;
+        for (const std::string& text : printed.results) results.push_back(plain(text));
+        return results;
+    }
+
+    // Small integers without the suffix that says their width, where nothing depends on it.
+    static std::string plain(const std::string& text) {
+        if (text.find("<<") != std::string::npos || text.find(">>") != std::string::npos)
+            return text;
+        std::string out;
+        for (size_t i = 0; i < text.size();) {
+            size_t end = i;
+            while (end < text.size() && is_word(text[end])) ++end;
+            std::string word = text.substr(i, std::max<size_t>(end - i, 1));
+            const bool is_wide = word.size() > 2 && word.size() < 12 && std::isdigit(word[0]) &&
+                                 word.find_first_not_of("0123456789") == word.size() - 2 &&
+                                 word.substr(word.size() - 2) == "ll";
+            out += is_wide ? word.substr(0, word.size() - 2) : word;
+            i += word.size();
+        }
+        return out;
+    }
+    static bool is_word(char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+    }
+
+    // "+", where a value is its own variable and something: x = x + y. Empty: it is not.
+    std::string own_operator(const Statement& statement, const std::string& value) const {
+        const Expr& expr = statement.values[0];
+        if (expr.operands().size() != 2 || expr.operand(0).op() != Op::argument ||
+            expr.operand(0).index() != statement.variable)
+            return "";
+        for (const char* symbol : {"+", "-", "*", "/"})
+            if (value.starts_with(name(statement.variable) + " " + symbol + " ")) return symbol;
+        return "";
     }
 
     bool is_declared_by(const Block& block, size_t index, int number) const {
@@ -157,7 +192,7 @@ class Printer {
                 continue;
             if (counter_of(block, index) == number) continue;
             const ir::DType dtype = variable(number).dtype;
-            line(type_name(dtype) + " " + name(number) + " = " + zero_of(dtype) + ";",
+            line(type_name(dtype) + " " + name(number) + " = " + plain(zero_of(dtype)) + ";",
                  statement.line);
         }
     }
@@ -197,8 +232,9 @@ class Printer {
                     target = (is_constant ? "const " : "") +
                              type_name(variable(statement.variable).dtype) + " " + target;
                 }
-                line(target + " = " + value[0] + ";", statement.line);
-                return;
+                const std::string own = own_operator(statement, value[0]);
+                const std::string rest = value[0].substr(own.empty() ? 0 : target.size() + 3);
+                return line(target + " " + own + "= " + rest + ";", statement.line);
             }
             case Kind::branch: print_branch(statement, false); return;
             case Kind::loop: print_loop(block, index); return;

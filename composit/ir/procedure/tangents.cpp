@@ -106,8 +106,15 @@ class Rule {
 // is the variable that holds the expression's value already.
 Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known) {
     std::unordered_map<const ExprNode*, Expr> tangents;
+    std::set<const ExprNode*> bits;  // integers whose bits are those of a float with a tangent
     for (const Expr& expr : scalar::topological_order({value})) {
         Expr& tangent = tangents[expr.id()];
+        for (const Expr& operand : expr.operands()) {
+            const bool is_read_as_bits = expr.op() == Op::bitcast && tangents.at(operand.id());
+            if (is_read_as_bits || bits.contains(operand.id())) bits.insert(expr.id());
+        }
+        if (expr.op() == Op::bitcast && is_floating(expr.dtype()) && bits.contains(expr.id()))
+            fail<NotSupported>("the bits of a float as a float have no derivative");
         if (!is_floating(expr.dtype())) continue;
         if (expr.op() == Op::argument) {
             tangent = of_variables[static_cast<size_t>(expr.index())];

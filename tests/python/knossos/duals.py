@@ -57,7 +57,7 @@ class Dual:
         return dual(other) ** self
 
     def __abs__(self):
-        return self if self.value > 0 else -self
+        return Dual(abs(self.value), sign(self.value) * self.slope)
 
     def __lt__(self, other):
         return self.value < dual(other).value
@@ -74,8 +74,19 @@ class Dual:
     def __eq__(self, other):
         return self.value == dual(other).value
 
+    def __int__(self):
+        return int(self.value)
+
+    def __round__(self):
+        return round(self.value)
+
     __hash__ = None
     __radd__, __rmul__ = __add__, __mul__
+
+
+def sign(x):
+    """0 at 0, as the slope of abs is."""
+    return math.copysign(1.0, x) if x != 0 else 0.0
 
 
 def dual(x):
@@ -90,7 +101,7 @@ _SLOPES = {
     "sinh": lambda x: math.cosh(x), "cosh": lambda x: math.sinh(x),
     "asinh": lambda x: 1 / math.sqrt(1 + x * x), "atan": lambda x: 1 / (1 + x * x),
     "erf": lambda x: 2 / math.sqrt(math.pi) * math.exp(-x * x),
-    "fabs": lambda x: math.copysign(1.0, x), "log2": lambda x: 1 / (x * math.log(2)),
+    "fabs": lambda x: sign(x), "log2": lambda x: 1 / (x * math.log(2)),
 }  # fmt: skip
 
 
@@ -103,6 +114,12 @@ class DualMath:
         return lambda x: Dual(
             getattr(math, name)(dual(x).value), _SLOPES[name](dual(x).value) * dual(x).slope
         )
+
+    def floor(self, x):
+        return math.floor(dual(x).value)
+
+    def ceil(self, x):
+        return math.ceil(dual(x).value)
 
     def log(self, x, base=None):
         made = Dual(math.log(dual(x).value), dual(x).slope / dual(x).value)
