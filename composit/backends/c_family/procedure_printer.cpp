@@ -1,6 +1,7 @@
 // Printing procedures: where variables are declared, statements, marks.
 #include "composit/backends/c_family/procedure_printer.h"
 
+#include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
@@ -23,79 +24,6 @@ using ir::scalar::Op;
 using Kind = Statement::Kind;
 
 constexpr size_t longest_line = 100;
-
-std::set<int> read_by(const std::vector<Expr>& values) {
-    std::set<int> variables;
-    for (const Expr& expr : ir::scalar::topological_order(values))
-        if (expr.op() == Op::argument) variables.insert(expr.index());
-    return variables;
-}
-
-// Where a variable lives: the innermost block around all that mentions it, and the first statement
-// there that does.
-struct Home {
-    const Block* block = nullptr;
-    size_t first = 0;
-    int assignments = 0;
-};
-
-class Homes {
-  public:
-    explicit Homes(const Procedure& procedure) : homes_(procedure.variables.size()) {
-        walk(procedure.body);
-        for (size_t i = 0; i < homes_.size(); ++i) find(i);
-    }
-    const Home& of(int variable) const { return homes_[static_cast<size_t>(variable)]; }
-    size_t count() const { return homes_.size(); }
-
-  private:
-    using Path = std::vector<std::pair<const Block*, size_t>>;
-
-    void mention(const Statement& statement) {
-        for (int variable : read_by(statement.values)) mentions_[variable].push_back(path_);
-        if (statement.kind != Kind::assign) return;
-        mentions_[statement.variable].push_back(path_);
-        ++homes_[static_cast<size_t>(statement.variable)].assignments;
-    }
-
-    void walk(const Block& block) {
-        path_.emplace_back(&block, 0);
-        for (const Statement& statement : block) {
-            mention(statement);
-            // The head of a loop belongs to where the loop stands.
-            if (statement.kind == Kind::loop)
-                for (const Block* head : {&statement.first, &statement.otherwise})
-                    for (const Statement& inner : *head) mention(inner);
-            else
-                walk(statement.otherwise);
-            walk(statement.body);
-            ++path_.back().second;
-        }
-        path_.pop_back();
-    }
-
-    void find(size_t variable) {
-        const auto found = mentions_.find(static_cast<int>(variable));
-        if (found == mentions_.end()) return;
-        const std::vector<Path>& paths = found->second;
-        size_t depth = 0;
-        for (;; ++depth) {
-            const bool goes_on = std::all_of(paths.begin(), paths.end(), [&](const Path& path) {
-                return path.size() > depth + 1 && path[depth] == paths[0][depth] &&
-                       path[depth + 1].first == paths[0][depth + 1].first;
-            });
-            if (!goes_on) break;
-        }
-        Home& home = homes_[variable];
-        home.block = paths[0][depth].first;
-        home.first = paths[0][depth].second;
-        for (const Path& path : paths) home.first = std::min(home.first, path[depth].second);
-    }
-
-    Path path_;
-    std::map<int, std::vector<Path>> mentions_;
-    std::vector<Home> homes_;
-};
 
 std::string zero_of(ir::DType dtype) {
     return dtype == ir::DType::boolean ? "false" : literal(dtype, {});
@@ -498,37 +426,6 @@ std::vector<Expr> expressions_of(const Procedure& procedure) {
     for (const Statement* statement : ir::procedure::all_statements(procedure.body))
         all.insert(all.end(), statement->values.begin(), statement->values.end());
     return all;
-}
-
-namespace {
-
-void drop(Block& block, const std::set<int>& read) {
-    for (Statement& statement : block) {
-        drop(statement.first, read);
-        drop(statement.body, read);
-        drop(statement.otherwise, read);
-    }
-    std::erase_if(block, [&](const Statement& statement) {
-        return statement.kind == Kind::assign && !read.contains(statement.variable);
-    });
-}
-
-}  // namespace
-
-Procedure without_unread(Procedure procedure) {
-    for (size_t before = 0;;) {
-        std::set<int> read;
-        const auto all = ir::procedure::all_statements(procedure.body);
-        if (all.size() == before) return procedure;
-        before = all.size();
-        for (const Statement* statement : all) {
-            std::set<int> own = read_by(statement->values);
-            // What only its own next value reads is not read.
-            if (statement->kind == Kind::assign) own.erase(statement->variable);
-            read.insert(own.begin(), own.end());
-        }
-        drop(procedure.body, read);
-    }
 }
 
 }  // namespace composit::c_family

@@ -6,11 +6,12 @@ COMPOSIT_KNOSSOS_FUZZ=100000 tries that many in place of 2000; COMPOSIT_KNOSSOS_
 import linecache
 import os
 
-import composit
 import duals
 import fuzz
 import numpy as np
 import pytest
+
+import composit
 from composit import _core, knossos
 
 COUNT = int(os.environ.get("COMPOSIT_KNOSSOS_FUZZ", "2000"))
