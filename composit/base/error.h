@@ -55,6 +55,10 @@ class OutOfMemory : public Error {
 class InputOutputError : public Error {
     using Error::Error;
 };
+// FileNotFoundError
+class FileNotFound : public InputOutputError {
+    using InputOutputError::InputOutputError;
+};
 class RuntimeError : public Error {
     using Error::Error;
 };

@@ -190,7 +190,9 @@ nb::object ndarray_from(ir::Array array) {
     std::copy(shape.begin(), shape.end(), lengths.begin());
     // Owning memory of another's takes longer than copying a little.
     constexpr int64_t little = 1024;
-    const bool is_handed_over = array.bytes() > little && array.owner().use_count() == 1;
+    // Borrowed memory may be a file's, which cannot be written.
+    const bool is_handed_over =
+        array.bytes() > little && array.owner().use_count() == 1 && !array.is_borrowed();
     nb::object result = nb::steal(
         PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release().ptr()),
                              static_cast<int>(shape.size()), lengths.data(), nullptr,

@@ -74,6 +74,8 @@ void translate(const std::exception_ptr& pointer, void*) {
         raise(not_supported, error);
     } catch (const OutOfMemory& error) {
         raise(PyExc_MemoryError, error);
+    } catch (const FileNotFound& error) {
+        raise(PyExc_FileNotFoundError, error);
     } catch (const InputOutputError& error) {
         raise(PyExc_OSError, error);
     } catch (const RuntimeError& error) {

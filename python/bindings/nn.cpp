@@ -140,6 +140,7 @@ void bind_nn(nb::module_& module) {
     bind_layers(module);
     bind_initializers(module);
     bind_nn_training(module);
+    bind_nn_files(module);
 }
 
 }  // namespace composit::python

@@ -7,5 +7,6 @@ namespace composit::python {
 
 void bind_nn(nanobind::module_& module);  // all of it
 void bind_nn_training(nanobind::module_& module);
+void bind_nn_files(nanobind::module_& module);
 
 }  // namespace composit::python

@@ -1,6 +1,7 @@
 // The table's index: rows by name and alias, rows of users, and specialisations, all behind
 // mutexes.
 #include "composit/base/error.h"
+#include "composit/base/nearest.h"
 #include "composit/ir/scalar/row.h"
 #include "composit/ir/scalar/table.h"
 
@@ -53,37 +54,13 @@ Registry& registry() {
     return instance;
 }
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= a.size(); ++i) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); ++j) {
-            const size_t above = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-            diagonal = above;
-        }
-    }
-    return row[b.size()];
-}
-
 std::vector<std::string> near_names(std::string_view name) {
-    std::vector<std::pair<size_t, std::string>> candidates;
+    std::vector<std::string> candidates;
     for (const RowRef& row : all_rows()) {
-        std::vector<std::string> names = row->aliases;
-        names.push_back(row->name);
-        for (const std::string& other : names) {
-            const size_t distance = edit_distance(name, other);
-            if (distance <= std::max<size_t>(1, name.size() / 3))
-                candidates.emplace_back(distance, other);
-        }
+        candidates.insert(candidates.end(), row->aliases.begin(), row->aliases.end());
+        candidates.push_back(row->name);
     }
-    std::sort(candidates.begin(), candidates.end());
-    std::vector<std::string> names;
-    for (const auto& [distance, other] : candidates)
-        if (names.size() < 5) names.push_back(other);
-    return names;
+    return nearest_names(name, candidates, 5);
 }
 
 void check_row(const Row& row) {

@@ -1,6 +1,7 @@
 """Neural networks: operations, layers, gradients, optimisers."""
 
-from composit.nn import core, initializers, layers, operations, schedules
+from composit.nn import checkpoints, core, initializers, layers, operations, schedules
+from composit.nn.checkpoints import *
 from composit.nn.initializers import *
 from composit.nn.layers import *
 from composit.nn.operations import *
@@ -28,6 +29,7 @@ __all__ = [
     *layers.__all__,
     *initializers.__all__,
     *schedules.__all__,
+    *checkpoints.__all__,
     "adagrad",
     "adam",
     "adamw",

@@ -1,0 +1,55 @@
+// composit/nn/safetensors.h, into module composit._core.nn.
+#include "casters.h"
+#include "composit/nn/safetensors.h"
+#include "location.h"
+#include "nn.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+
+namespace composit::python {
+namespace {
+
+using Names = std::vector<std::string>;
+using Tensors = std::vector<Tensor>;
+using Texts = std::map<std::string, std::string>;
+
+nn::NamedTensors named(const Names& names, const Tensors& tensors) {
+    nn::NamedTensors result;
+    for (size_t i = 0; i < names.size(); ++i) result.emplace(names[i], tensors.at(i));
+    return result;
+}
+
+}  // namespace
+
+void bind_nn_files(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def(
+        "load_safetensors",
+        [](const std::string& path, bool copy) {
+            const nn::LoadedTensors loaded = nn::load_safetensors(path, copy);
+            nb::dict tensors;
+            for (const auto& [name, tensor] : loaded.tensors)
+                tensors[nb::cast(name)] = nb::cast(tensor);
+            return std::make_pair(tensors, loaded.metadata);
+        },
+        located);
+    module.def(
+        "save_safetensors",
+        [](const std::string& path, const Names& names, const Tensors& tensors,
+           const Texts& metadata) {
+            const nn::NamedTensors values = named(names, tensors);
+            const nb::gil_scoped_release released;
+            nn::save_safetensors(path, values, metadata);
+        },
+        located);
+    module.def(
+        "check_weights",
+        [](const std::string& function, const Names& found_names, const Tensors& found,
+           const Names& required_names, const Tensors& required) {
+            nn::check_weights(function, named(found_names, found), named(required_names, required));
+        },
+        located);
+}
+
+}  // namespace composit::python
