@@ -7,6 +7,7 @@
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/ir/scalar/row.h"
+#include "composit/nn/composing.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"

@@ -1,6 +1,7 @@
-// composit/nn/training.h, optimizers.h and schedules.h, into module composit._core.nn.
+// composit/nn/training.h, optimizers.h, composing.h and schedules.h, into module composit._core.nn.
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/nn/composing.h"
 #include "composit/nn/training.h"
 #include "flags.h"
 #include "location.h"
@@ -125,6 +126,18 @@ void bind_clipping(nb::module_& module) {
         located);
 }
 
+void bind_composing(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("clipping", &nn::clipping);
+    module.def("accumulating", &nn::accumulating);
+    module.def("loss_scaling", [](const nn::Optimizer& optimizer, double initial, double growth,
+                                  double backoff, int64_t interval) {
+        return nn::loss_scaling(optimizer, {initial, growth, backoff, interval});
+    });
+    module.def("scale_loss", &nn::scale_loss, located);
+    module.def("cast_floating", &nn::cast_floating, located);
+}
+
 }  // namespace
 
 void bind_nn_training(nb::module_& module) {
@@ -132,6 +145,7 @@ void bind_nn_training(nb::module_& module) {
     bind_schedules(module);
     bind_optimizers(module);
     bind_clipping(module);
+    bind_composing(module);
     module.def(
         "chain_rule",
         [](const Tensors& outputs, const Tensors& gradients, const Tensors& inputs) {

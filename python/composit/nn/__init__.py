@@ -1,7 +1,8 @@
 """Neural networks: operations, layers, gradients, optimisers."""
 
-from composit.nn import checkpoints, core, initializers, layers, operations, schedules
+from composit.nn import checkpoints, composing, core, initializers, layers, operations, schedules
 from composit.nn.checkpoints import *
+from composit.nn.composing import *
 from composit.nn.initializers import *
 from composit.nn.layers import *
 from composit.nn.operations import *
@@ -30,6 +31,7 @@ __all__ = [
     *initializers.__all__,
     *schedules.__all__,
     *checkpoints.__all__,
+    *composing.__all__,
     "adagrad",
     "adam",
     "adamw",

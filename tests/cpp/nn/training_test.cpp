@@ -2,6 +2,7 @@
 #include "composit/nn/training.h"
 
 #include "../numpy/values.h"
+#include "composit/nn/composing.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
@@ -151,6 +152,30 @@ TEST(clipping, by_value_and_by_the_norm_of_all) {
     expect_near(clipped.gradients[0], {2}, {3 / (5 + 1e-6), 0}, 1e-15);
     expect_values<double>(clip_by_global_norm(g, 6).gradients[0], {2}, {3, 0});
     expect_error<ValueError>([&] { (void)clip_by_value(g, 0); }, "limit is 0");
+}
+
+TEST(composing, every_second_step_with_the_mean) {
+    const Optimizer optimizer = accumulating(sgd({.learning_rate = 1.0}), 2);
+    std::vector<Tensor> p{array<double>({1})}, state = optimizer.initial_state(p);
+    const std::vector<double> expected{1, -2, -2, -5};
+    for (int step = 0; step < 4; ++step) {
+        const Updated updated =
+            optimizer.step(p, {array<double>({step % 2 == 0 ? 2.0 : 4.0})}, state);
+        p = updated.parameters;
+        state = updated.state;
+        expect_values<double>(p[0], {1}, {expected[static_cast<size_t>(step)]});
+    }
+}
+
+TEST(composing, steps_that_overflow_are_left_out) {
+    const Optimizer optimizer = loss_scaling(sgd({.learning_rate = 1.0}), {.initial = 8});
+    const std::vector<Tensor> p{array<float>({1})}, state = optimizer.initial_state(p);
+    expect_values<float>(scale_loss(array<float>({2}), state), {1}, {16});
+    const Updated made = optimizer.step(p, {array<float>({4})}, state),
+                  left_out = optimizer.step(p, {array<float>({INFINITY})}, state);
+    expect_values<float>(made.parameters[0], {1}, {0.5});
+    expect_values<float>(left_out.parameters[0], {1}, {1});
+    expect_values<float>(left_out.state[0], {}, {4});
 }
 
 TEST(optimizers, parameters_keep_their_dtype) {
