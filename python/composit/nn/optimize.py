@@ -8,6 +8,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit._core.nn import Optimizer, Schedule
+from composit._mismatch import wrong
 from composit.evaluation import check_function, evaluate
 
 # A number, a tensor of no dimensions, a schedule, or any function of the step's number.
@@ -26,6 +27,9 @@ def optimize(
     from composit.numpy import asarray
 
     check_function("optimize", optimizer_function)
+    for tensors in (inputs, gradients):
+        if not hasattr(tensors, "__iter__"):
+            raise TypeError(wrong(tensors, "A sequence of tensors"))
     parameters, directions = list(inputs), list(gradients)
     if len(parameters) != len(directions):
         raise ValueError(
