@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import types
 from typing import Any
 
@@ -247,12 +248,12 @@ class Expressions:
         if fields is not None:
             named = {each.arg: self.value(each.value) for each in node.keywords}
             return self._record(node, function, fields, arguments, named)
-        try:
-            return functions.call(self.operators, function, arguments)
-        except LookupError:
-            pass
-        if isinstance(function, types.FunctionType) or hasattr(function, "procedure"):
+        is_own = function is functions.stop_gradient
+        is_function = isinstance(function, types.FunctionType) and not is_own
+        if is_function or hasattr(function, "procedure"):
             return self._kernel_call(node, self.as_kernel(function), arguments)
+        with contextlib.suppress(LookupError):
+            return functions.call(self.operators, function, arguments)
         self.refuse(
             node, f"{shown(node.func)} cannot be called in kernels",
             "Functions of math, numpy's of numbers, other kernels, and plain functions with "

@@ -169,7 +169,7 @@ class Kernel:
             code = self._code(dtype)
             made = NotImplemented if code is None else code.map(*arrays)
             if made is not NotImplemented:
-                return made
+                return tuple(x[()] for x in made) if isinstance(made, tuple) else made[()]
         made = [each[()] for each in self._evaluated(arrays)]  # numbers where nothing has axes
         return tuple(made) if len(made) > 1 else made[0]
 

@@ -80,6 +80,17 @@ def project(p: Point, camera: Camera) -> Point:
     return Point(q.x * s, q.y * s)
 
 
+def turned(p: Point, by: tuple[float, float]) -> Point:
+    return Point(by[0] * p.x - by[1] * p.y, by[1] * p.x + by[0] * p.y)
+
+
+def distance(p: Point, q: Point, angle: float) -> float:
+    """Records and tuples go through calls."""
+    moved = turned(q, (math.cos(angle), math.sin(angle)))
+    x, y = p.x - moved.x, p.y - moved[1]
+    return math.sqrt(x * x + y * y)
+
+
 def loops(x: float, n: int) -> float:
     s = 0
     for i in range(n):

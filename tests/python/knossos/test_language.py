@@ -35,6 +35,9 @@ CASES = {
     "project": (
         lambda r: (Point(a_float(r), a_float(r)), Camera(a_float(r), (a_float(r), a_float(r)))), 0,
     ),
+    "distance": (
+        lambda r: (Point(a_float(r), 1.0), Point(a_float(r), a_float(r)), a_float(r)), 8,
+    ),
     "loops": (lambda r: (a_float(r), int(r.integers(-1, 12))), 0),
     "guarded": (lambda r: (a_float(r), int(r.integers(0, 8))), 8),
     "polynomial": (lambda r: (a_float(r),), 0),
@@ -89,6 +92,8 @@ def test_float_is_generic():
     assert kernel(x).dtype == np.float64
     assert kernel(x.astype("f")).dtype == np.float32
     assert type(kernel(0.5)) is float
+    assert type(kernel(np.float32(0.5))) is np.float32
+    assert type(kernel.vjp(np.float64(0.5), np.float64(1.0))) is np.float64
     np.testing.assert_allclose(kernel(x.astype("f")), kernel(x), rtol=1e-6, atol=1e-7)
 
 
