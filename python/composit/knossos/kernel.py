@@ -169,9 +169,9 @@ class Kernel:
             code = self._code(dtype)
             made = NotImplemented if code is None else code.map(*arrays)
             if made is not NotImplemented:
-                return tuple(x[()] for x in made) if isinstance(made, tuple) else made[()]
-        made = [each[()] for each in self._evaluated(arrays)]  # numbers where nothing has axes
-        return tuple(made) if len(made) > 1 else made[0]
+                return _numbers_without_axes(made)
+        made = self._evaluated(arrays)
+        return _numbers_without_axes(tuple(made) if len(made) > 1 else made[0])
 
     def _evaluated(self, leaves: list[Any]) -> list[Any]:
         from composit.evaluation import evaluate
@@ -347,6 +347,13 @@ class _Taker:
 
     def __call__(self, name: str) -> Any:
         return next(self._rest)
+
+
+def _numbers_without_axes(made: Any) -> Any:
+    """NumPy's numbers in place of arrays that have no axes."""
+    if isinstance(made, tuple):
+        return tuple(_numbers_without_axes(each) for each in made)
+    return made[()] if made.ndim == 0 else made
 
 
 def _kind(dtype: Any) -> str:
