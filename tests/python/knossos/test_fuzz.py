@@ -7,7 +7,7 @@ import linecache
 import os
 
 import duals
-import fuzz
+import kernel_grammar
 import numpy as np
 import pytest
 
@@ -40,7 +40,7 @@ def outcome(function, arguments):
 
 
 def compared(number, random):
-    text, floats = fuzz.written(random)
+    text, floats = kernel_grammar.written(random)
     function = defined(text, number)
     kernel = knossos.register(function)
     try:
@@ -48,7 +48,7 @@ def compared(number, random):
     except TypeError as refused:  # an int on one path, a float on another
         assert "float" in str(refused) and f"[fuzzed_{number}.py:" in str(refused), text
         return 0
-    calls = [fuzz.arguments_for(random, floats) for _ in range(CALLS)]
+    calls = [kernel_grammar.arguments_for(random, floats) for _ in range(CALLS)]
     wanted = [outcome(function, call) for call in calls]
     arrays = [composit.asarray(np.array(column)) for column in zip(*calls)]
     got = composit.evaluate(kernel(*arrays))
@@ -76,13 +76,13 @@ def test_compiled_and_derivatives(part):
     random = np.random.default_rng([SEED, 100 + part])
     made = []
     for i in range(max(10, COUNT // 200)):
-        text, floats = fuzz.written(random, uses_functions=True, name=f"kernel_{i}")
+        text, floats = kernel_grammar.written(random, uses_functions=True, name=f"kernel_{i}")
         made.append((text, floats, knossos.register(defined(text, (100 + part, i)))))
     # All in one library: the compiler starts once.
     procedures = [[kernel.procedure(), kernel.vjp.procedure()] for _, _, kernel in made]
     compiled = _core.procedure.load("fuzzed", procedures, "")
     for i, (text, floats, kernel) in enumerate(made):
-        calls = [fuzz.arguments_for(random, floats) for _ in range(CALLS)]
+        calls = [kernel_grammar.arguments_for(random, floats) for _ in range(CALLS)]
         arrays = [np.array(column) for column in zip(*calls)]
         ones = np.ones(CALLS)
         lazy = [composit.asarray(array) for array in arrays]
@@ -109,4 +109,4 @@ def check_slopes(text, function, call, got):
     except (ArithmeticError, ValueError):
         return
     for a, b in zip(got, want, strict=True):
-        assert fuzz.close(a, b, 1e-7), (text, call, got, want)
+        assert kernel_grammar.close(a, b, 1e-7), (text, call, got, want)
