@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace composit::c_family {
 
@@ -156,12 +157,15 @@ KernelText::Computed KernelText::compute(const std::vector<Expr>& values,
                                          const std::optional<Argument>& first) {
     Computed computed;
     std::map<int, int> uses = count_uses(values);
+    const std::set<int> left_out = arguments_in_branches(values);
     std::vector<std::string> arguments;
     Names inner = Names::within(names);  // these names end with the loop's body
     const auto put = [&](Argument argument) {
-        const int count = uses[static_cast<int>(arguments.size())];
-        // With several results, one may be stored before the next is computed, in place.
-        if (count > 1 || (count > 0 && values.size() > 1)) {
+        const int number = static_cast<int>(arguments.size()), count = uses[number];
+        // With several results, one may be stored before the next is computed, in place. And a load
+        // that a choice may leave out is a conditional one: g++ 12 gives it the condition of
+        // another element where it unrolls the loop (-O3 -mavx2).
+        if (count > 1 || (count > 0 && values.size() > 1) || left_out.contains(number)) {
             std::string name = inner.claim(argument.wish);
             computed.lines.push_back(
                 text("const ", type_name(argument.dtype), " ", name, " = ", argument.text, ";"));

@@ -62,4 +62,24 @@ bool has_choice(const std::vector<Expr>& values) {
     });
 }
 
+std::set<int> arguments_in_branches(const std::vector<Expr>& values) {
+    std::vector<Expr> branches;
+    for (const Expr& expr : ir::scalar::topological_order(values)) {
+        const bool is_in_place = expr.op() == Op::call && specialisation_of(expr).is_one_operation;
+        const Expr& printed = is_in_place ? specialisation_of(expr).body : expr;
+        if (printed.op() != Op::select) continue;
+        for (size_t branch : {1, 2}) {
+            const Expr& value = printed.operands()[branch];
+            if (!is_in_place)
+                branches.push_back(value);
+            else if (value.op() == Op::argument)
+                branches.push_back(expr.operands()[static_cast<size_t>(value.index())]);
+        }
+    }
+    std::set<int> result;
+    for (const Expr& expr : ir::scalar::topological_order(branches))
+        if (expr.op() == Op::argument) result.insert(expr.index());
+    return result;
+}
+
 }  // namespace composit::c_family

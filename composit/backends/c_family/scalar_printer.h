@@ -51,6 +51,9 @@ int longest_chain(const std::vector<ir::scalar::Expr>& values);
 // Whether they, or functions that they call, choose between values.
 bool has_choice(const std::vector<ir::scalar::Expr>& values);
 
+// The arguments that stand in a value which a choice may leave out.
+std::set<int> arguments_in_branches(const std::vector<ir::scalar::Expr>& values);
+
 // The tables that lookups read, in `results` and in all functions that they use: `static const
 // double table_…[4] = …`
 std::string print_tables(const std::vector<ir::scalar::Expr>& results);
