@@ -11,7 +11,7 @@ result = SimpleModel()(3)
 result.value  # 36
 """
 
-from composit.cg import op, utils, visual
+from composit.cg import models, op, utils, visual
 from composit.cg.function import Function, Operator
 from composit.cg.graph import ModuleGraph
 from composit.cg.logspace import logspace
@@ -26,10 +26,11 @@ from composit.cg.node import (
 )  # fmt: skip
 from composit.cg.session import CallSessionManager
 from composit.cg.template import Constant, Input, Parameter, TemplateObject, Variable
+from composit.cg.training import Training
 from composit.cg.visual import plot_cg
 
 __all__ = [
     "CallSessionManager", "Constant", "Function", "IDObject", "Input", "InputNode", "Module",
-    "ModuleGraph", "Node", "Operator", "OperatorNode", "Parameter", "TemplateObject", "Variable",
-    "get_all_nodes", "get_input_nodes", "logspace", "op", "plot_cg", "utils", "visual",
+    "ModuleGraph", "Node", "Operator", "OperatorNode", "Parameter", "TemplateObject", "Training", "Variable",
+    "get_all_nodes", "get_input_nodes", "logspace", "models", "op", "plot_cg", "utils", "visual",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import itertools
 import weakref
 from typing import Any
 
+from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.cg.values import as_leaf, described
 
@@ -139,6 +140,8 @@ class _Valued(Input):
     @property
     def tensor(self) -> LazyTensor:
         """The value as a leaf of graphs. ValueError where there is none."""
+        if self._tensor is None and self._value is not None:  # an array of our own
+            self._tensor = _core.constant(self._value, self.short_name, False)
         if self._tensor is None:
             where = "" if self.fun is None else f"{self.fun.functional_name}: "
             raise ValueError(
@@ -165,6 +168,10 @@ class Parameter(_Valued):
     def assign(self, value: Any) -> None:
         """Another value, from the next call on."""
         self._set(value)
+
+    def _assign_own(self, array: Any) -> None:
+        """An array that nobody else writes to."""
+        self._value, self._tensor = array, None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Parameter):

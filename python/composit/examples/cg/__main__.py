@@ -1,0 +1,103 @@
+"""Trains a module of composit.cg on handwritten digits, and draws a call of it."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from composit import cg, nn
+from composit.cg.visual import plot_cg
+from composit.examples.cg import drawing
+from composit.examples.cg.tasks import TASKS, Task
+from composit.examples.digits import data
+
+
+def parse(words: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    models = "\n".join(f"  {name:14} {task.doc}" for name, task in TASKS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m composit.examples.cg",
+        description=f"{__doc__}\n\nmodels:\n{models}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    option = parser.add_argument
+    option("model", choices=TASKS, metavar="MODEL", help=f"one of {', '.join(TASKS)}")
+    option("--epochs", type=int, help="passes over the training images (15, 30 or 60)")
+    option("--batch-size", type=int, default=32, help="images per step (32)")
+    option("--learning-rate", type=float, help="of Adam (0.003)")
+    option("--seed", type=int, default=1, help="of the split, the weights and the order (1)")
+    option("--backend", default="cpp", help="cpp, or interpreter where there is no compiler (cpp)")
+    option("--output", type=Path, default=Path("cg_output"), metavar="DIR",
+           help="where pictures go (cg_output)")  # fmt: skip
+    option("--data", type=Path, metavar="DIR",
+           help="MNIST's four IDX files instead of scikit-learn's scans")  # fmt: skip
+    arguments = parser.parse_args(words)
+    if (arguments.epochs is not None and arguments.epochs < 1) or arguments.batch_size < 1:
+        parser.error("--epochs and --batch-size must be at least 1")
+    if not 0 <= arguments.seed < 2**32 - 1:
+        parser.error(f"--seed is {arguments.seed}; it must be at least 0 and below 2**32 - 1")
+    return arguments
+
+
+def train(
+    model: cg.Module, task: Task, digits: data.Digits, arguments: argparse.Namespace
+) -> list[float]:
+    """Gradient descent with a progress bar; the loss of every step."""
+    from tqdm import tqdm
+
+    random = np.random.RandomState(arguments.seed)
+    optimizer = nn.adam(arguments.learning_rate or task.learning_rate)
+    training = cg.Training(model, task.loss, optimizer, backend=arguments.backend)
+    given, targets = task.batch(digits.train_images, digits.train_labels)
+    size = min(arguments.batch_size, len(given))
+    epochs, steps = arguments.epochs or task.epochs, len(given) // size
+    losses = []
+    with tqdm(total=epochs * steps, unit="step", desc=arguments.model) as bar:
+        for epoch in range(epochs):
+            order = random.permutation(len(given))
+            for i in range(steps):
+                chosen = order[i * size : (i + 1) * size]
+                losses.append(training.step(given[chosen], targets[chosen]))
+                bar.update()
+            bar.set_postfix(epoch=epoch + 1, loss=f"{np.mean(losses[-steps:]):.4f}")
+    return losses
+
+
+def draw(model: cg.Module, task: Task, digits: data.Digits, arguments: argparse.Namespace) -> None:
+    """One call as a picture; for the autoencoder, digits and what it makes of them."""
+    given, _ = task.batch(digits.test_images[:1], digits.test_labels[:1])
+    stem = arguments.output / arguments.model.replace("-", "_")
+    plot_cg(model(given).root, save_path=f"{stem}.svg", quiet=False, view=False)
+    if not task.is_classifier:
+        images = digits.test_images[:10]
+        made = model(task.seen(images)).value.reshape(images.shape)
+        file = stem.with_name(f"{stem.name}_reconstructions.svg")
+        file.write_text(drawing.side_by_side(images[:, 0], made[:, 0]), encoding="utf-8")
+        print(f"reconstructions: wrote {file.resolve()}")
+
+
+def main(words: list[str] | None = None) -> int:
+    """The exit status."""
+    arguments = parse(words)
+    task = TASKS[arguments.model]
+    try:
+        digits = data.load(arguments.data, arguments.seed)
+        sizes = f"{len(digits.train_images)} to train, {len(digits.test_images)} to test"
+        print(f"data: {digits.source}; {sizes}")
+        model = task.build(*digits.train_images.shape[2:], arguments.seed)
+        numbers = sum(np.asarray(one.value).size for one in model.parameters())
+        print(f"model: {arguments.model}, {task.doc}; {numbers} numbers to learn")
+        train(model, task, digits, arguments)
+        what, score = task.score(model, digits)
+        print(f"test {what}: {100 * score:.2f} %")
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        draw(model, task, digits, arguments)
+    except (data.DataError, ImportError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
