@@ -2,6 +2,9 @@
 #pragma once
 
 #include "composit/base/error.h"
+#include "composit/cg/jacobians.h"
+#include "composit/cg/logspace.h"
+#include "composit/cg/module.h"
 #include "composit/exporters/cpp_project/export.h"
 #include "composit/foreign/lapack.h"
 #include "composit/functional/functional.h"

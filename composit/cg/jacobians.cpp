@@ -22,7 +22,49 @@ Tensor unit_cotangents(const ir::TensorType& type) {
     return ops::reshape(ones, shape);
 }
 
+bool broadcasts(const Shape& shape, const Shape& to) {
+    if (shape.size() > to.size()) return false;
+    for (size_t i = 0; i < shape.size(); ++i) {
+        const int64_t length = shape[shape.size() - 1 - i];
+        if (length != 1 && length != to[to.size() - 1 - i]) return false;
+    }
+    return true;
+}
+
+// The gradient of what was broadcast from `shape`.
+Tensor summed_to(const Tensor& x, const Shape& shape) {
+    const size_t more = x.shape().size() - shape.size();
+    ops::Axes axes;
+    for (size_t i = 0; i < x.shape().size(); ++i)
+        if (i < more || (shape[i - more] == 1 && x.shape()[i] != 1))
+            axes.push_back(static_cast<int64_t>(i));
+    return ops::reshape(axes.empty() ? x : ops::reduce(ops::Combiner::sum, x, axes), shape);
+}
+
+Shape joined(Shape a, const Shape& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
 }  // namespace
+
+Tensor pulled(const std::string& function, const std::string& input, const Tensor& cotangent,
+              const Tensor& local, const Tensor& x) {
+    const Tensor of_dtype = ops::astype(local, cotangent.dtype());
+    const Shape& result = cotangent.shape();
+    if (local.shape() == joined(result, x.shape())) {
+        ops::Axes axes;
+        for (int64_t i = 0; i < cotangent.rank(); ++i) axes.push_back(i);
+        return ops::astype(ops::contract(cotangent, of_dtype, {{}, {}, axes, axes}), x.dtype());
+    }
+    user_check(broadcasts(local.shape(), result) && broadcasts(x.shape(), result), function,
+               ": the function of ", input, " returned the shape ", local.shape(),
+               " for a result of ", result, " and an input of ", x.shape(), ". The Jacobian, ",
+               joined(result, x.shape()),
+               ", or the derivative of each element, which broadcasts to the result, is required.");
+    return ops::astype(summed_to(ops::map("multiply", {cotangent, of_dtype}), x.shape()),
+                       x.dtype());
+}
 
 Tensors jacobians(const Tensor& output, const Tensors& inputs) {
     user_check<TypeError>(ir::is_inexact(output.dtype()), "jacobians: the output has dtype ",
@@ -40,9 +82,7 @@ Tensors jacobians(const Tensor& output, const Tensors& inputs) {
         transforms::vmap(gradients, {cotangent}, {unit_cotangents(output.type())});
     Tensors result;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        Shape shape = output.shape();
-        shape.insert(shape.end(), inputs[i].shape().begin(), inputs[i].shape().end());
-        result.push_back(ops::reshape(stacked[i], shape));
+        result.push_back(ops::reshape(stacked[i], joined(output.shape(), inputs[i].shape())));
     }
     return result;
 }

@@ -6,6 +6,7 @@
 #include "composit/ir/node.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace composit::cg {
@@ -23,6 +24,12 @@ using Tensors = std::vector<Tensor>;
 [[nodiscard]] Tensors call_with_pullback(std::shared_ptr<const ir::Body> body,
                                          std::shared_ptr<const ir::Body> pullback,
                                          const Tensors& arguments);
+
+// The part of an input x, of x's shape, from the cotangent of a result and the result's derivative
+// `local`: the Jacobian, of shape result.shape + x.shape, or the derivative of each element, which
+// broadcasts to the result, as x does. ValueError for other shapes: `function`, `input`.
+[[nodiscard]] Tensor pulled(const std::string& function, const std::string& input,
+                            const Tensor& cotangent, const Tensor& local, const Tensor& x);
 
 // The operation, registered: front ends that look operations up by name call this first.
 void register_operations();

@@ -22,6 +22,8 @@ void bind_cg(nb::module_& module) {
     const nb::call_guard<Located> located;
     cg::register_operations();
     module.def("jacobians", &cg::jacobians, "output"_a, "inputs"_a, located);
+    module.def("pulled", &cg::pulled, "function"_a, "input"_a, "cotangent"_a, "local"_a, "x"_a,
+               located);
     module.def("logspace", &cg::logspace, "outputs"_a, located);
     module.def(
         "call_with_pullback",

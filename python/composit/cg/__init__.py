@@ -31,6 +31,7 @@ from composit.cg.visual import plot_cg
 
 __all__ = [
     "CallSessionManager", "Constant", "Function", "IDObject", "Input", "InputNode", "Module",
-    "ModuleGraph", "Node", "Operator", "OperatorNode", "Parameter", "TemplateObject", "Training", "Variable",
-    "get_all_nodes", "get_input_nodes", "logspace", "models", "op", "plot_cg", "utils", "visual",
+    "ModuleGraph", "Node", "Operator", "OperatorNode", "Parameter", "TemplateObject", "Training",
+    "Variable", "get_all_nodes", "get_input_nodes", "logspace", "models", "op", "plot_cg", "utils",
+    "visual",
 ]  # fmt: skip

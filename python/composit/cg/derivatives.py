@@ -77,31 +77,8 @@ def _pulled(
             )
         )
     made = operator._within_trace(gradient, parameters)
-    local = operator._tensor_of(made, f"the function of {what}").astype(result.dtype)
-    if local.shape == result.shape + x.shape:
-        return cnp.tensordot(cotangent, local, result.ndim).astype(x.dtype)
-    if not _broadcasts(local.shape, result.shape) or not _broadcasts(x.shape, result.shape):
-        raise ValueError(
-            with_location(
-                f"{operator.functional_name}: the function of {what} returned the shape "
-                f"{local.shape} for a result of {result.shape} and an input of {x.shape}. The "
-                f"Jacobian, {result.shape + x.shape}, or the derivative of each element, which "
-                "broadcasts to the result, is required."
-            )
-        )
-    return _summed_to(cotangent * local, x.shape).astype(x.dtype)
-
-
-def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(to)))
-
-
-def _summed_to(x: LazyTensor, shape: tuple[int, ...]) -> LazyTensor:
-    """The gradient of what was broadcast."""
-    more = x.ndim - len(shape)
-    axes = [*range(more), *(more + i for i, n in enumerate(shape) if n == 1 != x.shape[more + i])]
-    summed = x.sum(axis=tuple(axes), keepdims=True) if axes else x
-    return summed.reshape(shape)
+    local = operator._tensor_of(made, f"the function of {what}")
+    return _core.cg.pulled(operator.functional_name, what, cotangent, local, x)
 
 
 def as_numbers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from composit import _core
@@ -27,11 +28,11 @@ def with_calls(root: Node, module: Any = None) -> LazyTensor:
     nodes = get_all_nodes(root)
     tensors = {id(node): node._tensor for node in nodes if isinstance(node, InputNode)}
     inner = [node for node in nodes if not isinstance(node, InputNode)]
+    replay = _Replay(nodes, root)
     if module is not None and inner:
-        outermost = _chain(inner[0]._place.frame)[0]
-        _Replay({id(root)}).call(outermost, inner, tensors)
+        replay.call(_chain(inner[0]._place.frame)[0], inner, tensors)
     else:
-        _Replay({id(root)}).items(inner, None, tensors)
+        replay.items(inner, None, tensors)
     return tensors[id(root)]
 
 
@@ -45,10 +46,13 @@ def _chain(frame: Frame | None) -> list[Frame]:
 
 
 class _Replay:
-    """`wanted` are nodes that are needed outside of every module."""
+    """The nodes of a call in order, with the place where each is used last."""
 
-    def __init__(self, wanted: set[int]) -> None:
-        self.wanted = wanted
+    def __init__(self, nodes: list[Node], root: Node) -> None:
+        self.last_use: dict[int, float] = {id(root): math.inf}
+        for node in nodes:
+            for child in node._children:
+                self.last_use[id(child)] = max(node._place.serial, self.last_use.get(id(child), 0))
 
     def items(self, nodes: list[Node], frame: Frame | None, tensors: Tensors) -> None:
         """The nodes of a module's call, in order; those of calls within come together."""
@@ -65,8 +69,7 @@ class _Replay:
             end = position + 1
             while end < len(nodes) and inner in _chain(nodes[end]._place.frame):
                 end += 1
-            rest = {id(child) for after in nodes[end:] for child in after._children}
-            _Replay(self.wanted | rest).call(inner, nodes[position:end], tensors)
+            self.call(inner, nodes[position:end], tensors)
             position = end
 
     def call(self, frame: Frame, nodes: list[Node], tensors: Tensors) -> None:
@@ -84,8 +87,9 @@ class _Replay:
         given = [tensors[id(node)] for node in arguments]
         parameters = [_core.input(n, x.dtype, x.shape) for n, x in zip(names, given)]
         inside = {id(node): x for node, x in zip(arguments, parameters)}
-        results = [node for node in nodes if id(node) in self.wanted]
-        _Replay({id(node) for node in results}).items(nodes, frame, inside)
+        last = nodes[-1]._place.serial
+        results = [node for node in nodes if self.last_use[id(node)] > last]
+        self.items(nodes, frame, inside)
         name = frame.module.short_functional_name
         made = _core.ops.call(name, parameters, [inside[id(node)] for node in results], given)
         tensors.update((id(node), x) for node, x in zip(results, made))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from composit.cg.template import Parameter, Variable
 
 
 class Convolution(Module):
-    """Filters of 3 x 3 over images (batch, channels, height, width), which keep their size; relu."""
+    """Filters of 3 x 3 over images (batch, channels, height, width) of the same size, and relu."""
 
     def __init__(self, random: np.random.RandomState, channels: int, filters: int) -> None:
         weights = random.standard_normal((filters, channels, 3, 3)) * np.sqrt(2 / (9 * channels))
@@ -41,7 +42,7 @@ class Convolutional(Module):
         super().__init__(inputs=(Variable("images"),))
         random = np.random.RandomState(seed)
         channels = [1, *filters]
-        self.convolutions = [Convolution(random, a, b) for a, b in zip(channels, channels[1:])]
+        self.convolutions = [Convolution(random, a, b) for a, b in pairwise(channels)]
         side = size // 2 ** len(filters)
         self.features = channels[-1] * side * side
         self.last = linear(random, self.features, classes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class FeedForward(Module):
                 )
             )
         random = np.random.RandomState(seed)
-        self.layers = [linear(random, a, b) for a, b in zip(widths, widths[1:])]
+        self.layers = [linear(random, a, b) for a, b in pairwise(widths)]
 
     def call(self, x: Any) -> Any:
         for layer in self.layers[:-1]:

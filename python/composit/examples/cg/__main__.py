@@ -85,7 +85,8 @@ def main(words: list[str] | None = None) -> int:
         digits = data.load(arguments.data, arguments.seed)
         sizes = f"{len(digits.train_images)} to train, {len(digits.test_images)} to test"
         print(f"data: {digits.source}; {sizes}")
-        model = task.build(*digits.train_images.shape[2:], arguments.seed)
+        height, width = digits.train_images.shape[2:]
+        model = task.build(height, width, arguments.seed)
         numbers = sum(np.asarray(one.value).size for one in model.parameters())
         print(f"model: {arguments.model}, {task.doc}; {numbers} numbers to learn")
         train(model, task, digits, arguments)

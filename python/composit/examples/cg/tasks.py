@@ -13,8 +13,8 @@ from composit.examples.digits.data import Digits
 
 @dataclass(frozen=True)
 class Task:
-    """`seen` turns images (count, 1, height, width) into the module's input. Classifiers have labels
-    as targets, the autoencoder what it was given."""
+    """`seen` turns images (count, 1, height, width) into the module's input. Classifiers have
+    labels as targets, the autoencoder what it was given."""
 
     doc: str
     build: Callable[[int, int, int], cg.Module]  # height, width, seed

@@ -1,0 +1,288 @@
+// Functions, operators and modules: what a call records.
+#include "composit/cg/module.h"
+
+#include "composit/base/error.h"
+#include "composit/cg/jacobians.h"
+#include "composit/cg/node_state.h"
+#include "composit/ir/body.h"
+#include "composit/numpy/linear.h"
+#include "composit/ops/ops.h"
+
+#include <algorithm>
+#include <random>
+
+namespace composit::cg {
+
+using numpy::Operand;
+
+// ----- inputs
+
+Input::Input(std::string name, Kind kind, Tensor value)
+    : name_(std::move(name)), kind_(kind), value_(std::move(value)) {}
+
+void Input::assign(const Operand& value) {
+    user_check(kind_ == Kind::parameter, "'", name_,
+               "' is no parameter and cannot have another value. A parameter is required for what "
+               "changes.");
+    value_ = numpy::strong(value);
+}
+
+InputRef variable(const std::string& name) {
+    return std::make_shared<Input>(name, Input::Kind::variable);
+}
+InputRef parameter(const std::string& name, const Operand& value) {
+    return std::make_shared<Input>(name, Input::Kind::parameter, numpy::strong(value));
+}
+InputRef constant(const std::string& name, const Operand& value) {
+    return std::make_shared<Input>(name, Input::Kind::constant, value.tensor());
+}
+
+// ----- the call in progress
+
+namespace {
+
+thread_local Session* current_session = nullptr;
+
+std::string six_digits() {
+    static thread_local std::mt19937_64 random{std::random_device{}()};
+    std::string digits;
+    for (int i = 0; i < 6; ++i) digits += "0123456789abcdef"[random() & 15];
+    return digits;
+}
+
+Session& session_for(const std::string& what) {
+    Session* session = Session::current();
+    user_check(session != nullptr, what,
+               ": nodes are made within the call of a module only. A module's call is required.");
+    return *session;
+}
+
+void check_count(const Function& function, size_t count) {
+    user_check(count == function.inputs().size(), function.name(), ": ", count, " of ",
+               function.inputs().size(),
+               " inputs are given. When a function is called, all its inputs must be "
+               "instantiated.");
+}
+
+}  // namespace
+
+Session::Session(std::vector<std::pair<InputRef, Tensor>> values)
+    : call_id_(six_digits()), values_(std::move(values)), before_(current_session) {
+    current_session = this;
+}
+
+Session::~Session() { current_session = before_; }
+
+Session* Session::current() { return current_session; }
+
+Node Session::node(NodeState state) {
+    state.call_id = call_id_;
+    state.number = count_++;
+    state.frame = frame_;
+    return Node(std::make_shared<NodeState>(std::move(state)));
+}
+
+Node Session::leaf(const InputRef& input, const Tensor& value) {
+    NodeState state;
+    state.name = input->name();
+    state.input = input;
+    state.tensor = value;
+    return node(std::move(state));
+}
+
+Node Session::leaf(const InputRef& input) {
+    const auto found = leaves_.find(input.get());
+    if (found != leaves_.end()) return found->second;
+    user_check(static_cast<bool>(input->value()), "'", input->name(),
+               "' has no value in this call. A parameter or constant, or a node of this call, is "
+               "required.");
+    Tensor value = input->value();
+    for (const auto& [one, given] : values_)
+        if (one == input) value = given;
+    const Node made = leaf(input, value);
+    leaves_.emplace(input.get(), made);
+    return made;
+}
+
+Node Session::made(std::string name, const Apply& apply, Nodes children) {
+    Tensors tensors;
+    for (const Node& child : children) {
+        user_check(child.call_id() == call_id_, name, ": is given a node of another call, '",
+                   child.name(), "'. A node of this call, or a value, is required.");
+        tensors.push_back(child.tensor());
+    }
+    NodeState state;
+    state.name = std::move(name);
+    state.apply = apply;
+    state.children = std::move(children);
+    state.tensor = apply(tensors);
+    return node(std::move(state));
+}
+
+Nodes Session::within(const Function& module, const Nodes& nodes,
+                      const std::function<Nodes(const Nodes&)>& call) {
+    struct Leave {
+        FrameRef& frame;
+        FrameRef before;
+        ~Leave() { frame = before; }
+    };
+    const Leave leave{frame_, frame_};
+    auto inner = std::make_shared<Frame>();
+    inner->module = module.name();
+    for (const InputRef& input : module.inputs()) inner->names.push_back(input->name());
+    inner->inputs = nodes;
+    inner->outer = frame_;
+    inner->depth = frame_ ? frame_->depth + 1 : 0;
+    frame_ = inner;
+    Nodes results = call(nodes);
+    for (const Node& result : results)
+        user_check(result.call_id() == call_id_, module.name(),
+                   ": call returned a node of another call, '", result.name(),
+                   "'. Nodes of this call are required.");
+    return results;
+}
+
+Node::Node(const InputRef& input) { *this = session_for(input->name()).leaf(input); }
+const std::string& Node::name() const { return state_->name; }
+const std::string& Node::call_id() const { return state_->call_id; }
+const InputRef& Node::input() const { return state_->input; }
+const Nodes& Node::children() const { return state_->children; }
+const Tensor& Node::tensor() const { return state_->tensor; }
+const Tensor& Node::gradient() const { return state_->gradient; }
+
+// ----- functions
+
+Function::Function(std::string name, std::vector<InputRef> inputs, std::vector<InputRef> params)
+    : name_(std::move(name)), inputs_(std::move(inputs)), params_(std::move(params)) {
+    for (const InputRef& input : inputs_)
+        user_check(input->kind() == Input::Kind::variable, name_, ": input '", input->name(),
+                   "' is no variable, which is required.");
+    for (const InputRef& param : params_)
+        user_check(param->kind() != Input::Kind::variable, name_, ": '", param->name(),
+                   "' is no parameter or constant, which is required.");
+}
+
+namespace {
+
+const InputRef& found(const std::string& function, const std::vector<InputRef>& every,
+                      const std::string& name, const char* what) {
+    const auto at =
+        std::ranges::find_if(every, [&](const InputRef& one) { return one->name() == name; });
+    user_check(at != every.end(), function, " has no ", what, " '", name,
+               "'. One of its own is required.");
+    return *at;
+}
+
+}  // namespace
+
+const InputRef& Function::input(const std::string& name) const {
+    return found(name_, inputs_, name, "input");
+}
+const InputRef& Function::param(const std::string& name) const {
+    return found(name_, params_, name, "parameter");
+}
+
+Tensor Operator::gradient(size_t, const Tensors&) const { return {}; }
+
+Tensor Operator::apply(const Tensors& arrays) const {
+    check_count(*this, arrays.size());
+    ir::Body body{name(), {}, {}}, back{name() + "_back", {}, {}};
+    for (size_t i = 0; i < arrays.size(); ++i)
+        body.parameters.push_back(
+            ir::input(inputs()[i]->name(), arrays[i].dtype(), arrays[i].shape()));
+    body.results = {numpy::strong(op_impl(body.parameters))};
+    const Tensor& result = body.results[0];
+    const Tensor cotangent = ir::input("gradient", result.dtype(), result.shape());
+    back.parameters = body.parameters;
+    back.parameters.push_back(cotangent);
+    bool is_given = ir::is_inexact(result.dtype());
+    for (size_t i = 0; i < arrays.size() && is_given; ++i) {
+        const Tensor& x = body.parameters[i];
+        if (!ir::is_inexact(x.dtype())) {
+            back.results.push_back(ops::zeros_like(x));
+            continue;
+        }
+        const Tensor local = gradient(i, body.parameters);
+        is_given = static_cast<bool>(local);
+        if (is_given)
+            back.results.push_back(pulled(name(), inputs()[i]->name(), cotangent, local, x));
+    }
+    const auto shared = [](ir::Body one) {
+        return std::make_shared<const ir::Body>(std::move(one));
+    };
+    if (!is_given) return ops::call(shared(std::move(body)), arrays)[0];
+    return call_with_pullback(shared(std::move(body)), shared(std::move(back)), arrays)[0];
+}
+
+Node Operator::operator()(const Nodes& nodes) const {
+    check_count(*this, nodes.size());
+    Tensors arrays;
+    for (const Node& node : nodes) arrays.push_back(node.tensor());
+    // The node outlives the operator: what was traced is enough to do it again.
+    const Tensor traced = apply(arrays);
+    const auto again = [traced](const Tensors& others) {
+        return Tensor(ir::with_operands(traced.node(), others), traced.output_index());
+    };
+    return session_for(name()).made(name(), again, nodes);
+}
+
+ModuleGraph Module::called(const Tensors& values) const {
+    check_count(*this, values.size());
+    Session session;
+    Nodes nodes;
+    for (size_t i = 0; i < values.size(); ++i) {
+        user_check<TypeError>(static_cast<bool>(values[i]), name(), ": input '",
+                              inputs()[i]->name(), "' is given no tensor, which is required.");
+        nodes.push_back(session.leaf(inputs()[i], numpy::strong(values[i])));
+    }
+    const Nodes results =
+        session.within(*this, nodes, [this](const Nodes& inside) { return call(inside); });
+    user_check<TypeError>(results.size() == 1, name(), ": call returned ", results.size(),
+                          " nodes. One is required of a call from outside.");
+    return {name(), results[0]};
+}
+
+Nodes Module::operator()(const Nodes& nodes) const {
+    check_count(*this, nodes.size());
+    return session_for(name()).within(*this, nodes,
+                                      [this](const Nodes& inside) { return call(inside); });
+}
+
+Tensor Module::apply(const std::vector<std::pair<InputRef, Tensor>>& parameters,
+                     const Tensors& inputs) const {
+    const Session session(parameters);
+    check_count(*this, inputs.size());
+    Nodes nodes;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        nodes.push_back(Session::current()->leaf(this->inputs()[i], numpy::strong(inputs[i])));
+    const Nodes results = Session::current()->within(
+        *this, nodes, [this](const Nodes& inside) { return call(inside); });
+    user_check<TypeError>(results.size() == 1, name(), ": call returned ", results.size(),
+                          " nodes. One is required of a call from outside.");
+    return ModuleGraph(name(), results[0]).tensor();
+}
+
+// ----- operators by name
+
+namespace op {
+
+Node apply(const std::string& name, const std::function<Tensor(const Tensors&)>& f,
+           const Nodes& nodes) {
+    return session_for(name).made(name, f, nodes);
+}
+
+Node map(const std::string& row, const Nodes& nodes) {
+    return apply(row, [row](const Tensors& arrays) { return ops::map(row, arrays); }, nodes);
+}
+
+Node add(const Node& a, const Node& b) { return map("add", {a, b}); }
+Node multiply(const Node& a, const Node& b) { return map("multiply", {a, b}); }
+Node square(const Node& x) { return map("square", {x}); }
+Node identity(const Node& x) { return map("positive", {x}); }
+Node dot(const Node& a, const Node& b) {
+    return apply("dot", [](const Tensors& x) { return numpy::dot(x[0], x[1]); }, {a, b});
+}
+
+}  // namespace op
+
+}  // namespace composit::cg

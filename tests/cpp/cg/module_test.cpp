@@ -1,0 +1,241 @@
+// Modules and their calls in C++: values, derivatives, call nodes; Jacobians, derivatives that are
+// given, and computations with logarithms.
+#include "composit/cg/module.h"
+
+#include "composit/base/error.h"
+#include "composit/cg/jacobians.h"
+#include "composit/cg/logspace.h"
+#include "composit/execute/execute.h"
+#include "composit/functional/functional.h"
+#include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
+#include "composit/transforms/transforms.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace composit::cg {
+namespace {
+
+using ir::DType;
+using ir::Shape;
+
+Tensor vector(std::initializer_list<double> values) {
+    return ir::constant(
+        Array::of<double>(DType::float64, {static_cast<int64_t>(values.size())}, values));
+}
+
+std::vector<double> numbers(const Tensor& tensor) {
+    const Array array = evaluate(tensor);
+    const auto* first = array.data_as<double>();
+    return {first, first + array.size()};
+}
+
+double number(const Tensor& tensor) { return numbers(tensor).at(0); }
+
+template <class Error, class Function>
+std::string refusal(Function&& function) {
+    try {
+        function();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+class SimpleModel : public Module {
+  public:
+    explicit SimpleModel(double w0 = 1)
+        : Module("SimpleModel", {variable("x")}, {parameter("w", w0)}) {}
+
+  protected:
+    Nodes call(const Nodes& x) const override {
+        return {op::multiply(op::add(x[0], param("w")), op::square(x[0]))};
+    }
+};
+
+// Two models, which may be one, of two inputs.
+class Composite : public Module {
+  public:
+    Composite(const SimpleModel& first, const SimpleModel& second)
+        : Module("Composite", {variable("x1"), variable("x2")}), first_(first), second_(second) {}
+
+  protected:
+    Nodes call(const Nodes& x) const override {
+        return {op::add(first_({x[0]})[0], second_({x[1]})[0])};
+    }
+
+  private:
+    const SimpleModel &first_, &second_;
+};
+
+class Multiply : public Operator {
+  public:
+    Multiply() : Operator("Multiply", {variable("a"), variable("b")}) {}
+
+  protected:
+    Tensor op_impl(const Tensors& x) const override { return ops::map("multiply", x); }
+    Tensor gradient(size_t i, const Tensors& x) const override { return x[1 - i]; }
+};
+
+class Cube : public Module {
+  public:
+    Cube() : Module("Cube", {variable("x")}) {}
+
+  protected:
+    Nodes call(const Nodes& x) const override {
+        const Multiply multiply;
+        return {multiply({x[0], multiply({x[0], x[0]})})};
+    }
+};
+
+TEST(CgModule, ValuesAndGradientsOfThePage) {
+    const SimpleModel m;
+    ModuleGraph result = m(3.0);
+    EXPECT_EQ(*result.value().data_as<double>(), 36);
+    result.back();
+    EXPECT_EQ(number(result.grad(m.param("w"))), 9);
+    EXPECT_EQ(number(result.grad(m.input("x"))), 33);
+    EXPECT_EQ(numbers(m(vector({3, 4, 5})).tensor()), (std::vector<double>{36, 80, 150}));
+}
+
+TEST(CgModule, CallsAreIndependent) {
+    const SimpleModel m;
+    const ModuleGraph a = m(3.0), b = m(3.0);
+    EXPECT_EQ(a, a);
+    EXPECT_NE(a, b);
+    EXPECT_NE(a.call_id(), b.call_id());
+    EXPECT_EQ(a.call_id().size(), 6u);
+    ASSERT_EQ(a.nodes().size(), 5u);
+    for (const Node& node : a.nodes()) EXPECT_EQ(node.call_id(), a.call_id());
+    EXPECT_EQ(a.root().name(), "multiply");
+    EXPECT_EQ(a.root().children()[0].children()[1].input(), m.param("w"));
+}
+
+TEST(CgModule, JacobiansOfArrays) {
+    const SimpleModel m;
+    ModuleGraph result = m(vector({3, 4}));
+    result.back();
+    const Tensor by_x = result.grad(m.input("x"));
+    EXPECT_EQ(by_x.shape(), (Shape{2, 2}));
+    EXPECT_EQ(numbers(by_x), (std::vector<double>{33, 0, 0, 56}));
+    EXPECT_EQ(numbers(result.grad(m.param("w"))), (std::vector<double>{9, 16}));
+}
+
+TEST(CgModule, SharedWeightsAddUp) {
+    const SimpleModel m1, m2;
+    ModuleGraph apart = Composite(m1, m2)(3.0, 4.0), shared = Composite(m1, m1)(3.0, 4.0);
+    apart.back();
+    shared.back();
+    EXPECT_EQ(number(apart.grad(m1.param("w"))), 9);
+    EXPECT_EQ(number(apart.grad(m2.param("w"))), 16);
+    EXPECT_EQ(number(shared.grad(m1.param("w"))), 25);
+    EXPECT_EQ(apart.nodes().size(), shared.nodes().size() + 1);
+}
+
+TEST(CgModule, ATensorThatIsGivenTwiceHasADerivativeForEach) {
+    const SimpleModel m;
+    const Composite composite(m, m);
+    const Tensor x = vector({3});
+    ModuleGraph result = composite(x, x);
+    result.back();
+    EXPECT_EQ(number(result.grad(composite.input("x1"))), 33);
+}
+
+TEST(CgModule, ModulesAreCallsInTheGraph) {
+    const SimpleModel m;
+    const Composite composite(m, m);
+    const Tensor whole = composite(3.0, 4.0).tensor();
+    EXPECT_EQ(ir::label(whole.node()), "Composite");
+    EXPECT_EQ(whole.node().operands().size(), 3u);  // x1, x2 and the weight
+    const auto body = whole.node().attributes().get<std::shared_ptr<const ir::Body>>("body");
+    int calls = 0;
+    for (const ir::Node* node : ir::topological_order(body->results))
+        calls += node->operation().name == "call";
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(body->parameters[2].name(), "w");
+    EXPECT_EQ(number(whole), 36 + 80);
+}
+
+TEST(CgModule, ApplyIsAFunctionWithoutState) {
+    const SimpleModel m;
+    const auto f = [&](const Tensor& w, const Tensor& x) {
+        return m.apply({{m.param("w"), w}}, {x});
+    };
+    const Tensor two = ir::constant(Array::scalar(DType::float64, 2));
+    EXPECT_EQ(number(f(two, two)), 16);
+    EXPECT_EQ(number(grad(grad(f, 1), 1)(two, two)), 6 * 2 + 2 * 2);
+    m.param("w")->assign(2.0);
+    EXPECT_EQ(*m(2.0).value().data_as<double>(), 16);
+}
+
+TEST(CgOperator, AGivenDerivativeIsUsedAndKeptByVmap) {
+    const Cube cube;
+    ModuleGraph result = cube(3.0);
+    result.back();
+    EXPECT_EQ(*result.value().data_as<double>(), 27);
+    EXPECT_EQ(number(result.grad(cube.input("x"))), 27);
+    const auto slope = grad([&](const Tensor& x) { return cube.apply({}, {x}); });
+    EXPECT_EQ(numbers(vmap(slope)(vector({1, 2, 3}))), (std::vector<double>{3, 12, 27}));
+    EXPECT_EQ(numbers(grad([&](const Tensor& x) {
+                  const auto all = vmap([&](const Tensor& one) { return cube.apply({}, {one}); });
+                  return ops::reduce(ops::Combiner::sum, all(x), {0});
+              })(vector({1, 2, 3}))),
+              (std::vector<double>{3, 12, 27}));
+}
+
+TEST(CgOperator, AGivenDerivativeReplacesTheOneThatFollows) {
+    class Straight : public Operator {
+      public:
+        Straight() : Operator("Straight", {variable("x")}) {}
+
+      protected:
+        Tensor op_impl(const Tensors& x) const override { return ops::map("sign", x); }
+        Tensor gradient(size_t, const Tensors& x) const override {
+            return ops::map("multiply", {x[0], ir::weak_scalar(5.0)});
+        }
+    };
+    const Straight straight;
+    const auto f = [&](const Tensor& x) { return straight.apply({x}); };
+    const Tensor three = ir::constant(Array::scalar(DType::float64, 3));
+    EXPECT_EQ(number(grad(f)(three)), 15);
+    EXPECT_EQ(numbers(vmap(grad(f))(vector({1, 2}))), (std::vector<double>{5, 10}));
+    EXPECT_EQ(number(grad(grad(f))(three)), 5);
+    EXPECT_EQ(number(jvp(f, three, three).second), 45);
+}
+
+TEST(CgLogspace, AProductThatUnderflows) {
+    const Tensor p = ops::full({1000}, ir::constant(Array::scalar(DType::float64, 0.25)));
+    const Tensor product = ops::reduce(ops::Combiner::product, p, {0});
+    EXPECT_EQ(number(product), 0);
+    EXPECT_NEAR(number(logspace({product})[0]), 1000 * std::log(0.25), 1e-9);
+}
+
+TEST(CgModule, Refusals) {
+    const SimpleModel m, other;
+    ModuleGraph result = m(3.0);
+    EXPECT_EQ(refusal<ValueError>([&] { (void)result.grad(m.param("w")); }),
+              "grad: the call of SimpleModel has no derivative with respect to 'w' yet. back() is "
+              "required before.");
+    EXPECT_EQ(
+        refusal<ValueError>([&] { (void)result.grad(other.input("x")); }),
+        "grad: 'x' is no input of this call of SimpleModel. One that the result depends on is "
+        "required.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)Composite(m, m)(1.0); }),
+              "Composite: 1 of 2 inputs are given. When a function is called, all its inputs must "
+              "be instantiated.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)m.param("v"); }),
+              "SimpleModel has no parameter 'v'. One of its own is required.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)op::square(result.root()); }),
+              "square: nodes are made within the call of a module only. A module's call is "
+              "required.");
+    ModuleGraph of_integers = m(3);
+    of_integers.back();
+    EXPECT_EQ(refusal<TypeError>([&] { (void)of_integers.grad(m.input("x")); }),
+              "grad: SimpleModel has no derivative with respect to 'x', which is int64. A floating "
+              "or complex dtype is required.");
+}
+
+}  // namespace
+}  // namespace composit::cg
