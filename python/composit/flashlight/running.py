@@ -101,13 +101,22 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
 
     plain = mapped(args, operand)
     named = {name: mapped(value, operand) for name, value in kwargs.items() if name not in _ignored}
+    memories = {twin.untyped_storage()._cdata for twin in twins.values()}
+    if all(
+        twin.numel() == 0 and twin.untyped_storage()._cdata not in memories
+        for twin in tensors_in(seen)
+    ):
+        return mapped(
+            seen, lambda x: tracer.tensor(cnp.zeros(tuple(x.shape), numpy_dtype(x.dtype)), x)
+        )
     try:
         result = row.function(*plain, **{**named, **options})
-    except NotImplementedError as error:
+    except Exception as error:  # torch took the arguments
         refuse(tracer, str(func), str(error))
     if isinstance(result, operators.Written):
         for index, value in result.writes.items():
-            _write(tracer, args[index], value)
+            name = func._schema.arguments[index].name
+            _write(tracer, args[index] if index < len(args) else kwargs[name], value)
         result = result.result
     if not isinstance(result, (tuple, list)):
         return _wrapped(tracer, func, row, args, plain, named, options, result, seen, twins, None)
@@ -143,6 +152,7 @@ def _wrapped(
         result = row.function(base, *plain[1:], **{**named, **options})
         return result if number is None else result[number]
 
+    get.is_readable_only = row.changes_elements  # type: ignore[attr-defined]
     return Tensor(tracer, twin, place.view(get, value))
 
 
@@ -200,7 +210,8 @@ def _targets(func: Any, args: Any, kwargs: Any) -> list[Any]:
 
 def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """The operator's functional form, and what it gives written to the operands."""
-    functional = _functional(func)
+    row = operators.find_functional(func)
+    functional = None if row else _functional(func)
     targets = _targets(func, args, kwargs)
     for target in tensors_in(targets):
         if not isinstance(target, Tensor) and not tracer.paths.name_of(target):
@@ -210,6 +221,12 @@ def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
                 "this writes a tensor from before the trace, which stays as it was. A clone of it "
                 "can be written.",
             )
+    if row is not None:
+        target = targets[0]
+        options = {"key": tracer.next_key()} if row.wants_key else {}
+        plain = mapped(args, lambda x: tracer.read(x) if isinstance(x, torch.Tensor) else x)
+        _write(tracer, target, row.function(*plain, **options))
+        return _alias(tracer, target)
     if functional is None or any(not isinstance(target, torch.Tensor) for target in targets):
         if func._can_decompose():
             return decomposed(tracer, func, args, kwargs)

@@ -9,7 +9,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from composit import numpy as cnp
-from composit._core import LazyTensor
+from composit._core import LazyTensor, NotSupported, with_location
 
 Get = Callable[[LazyTensor], LazyTensor]
 
@@ -61,6 +61,8 @@ def written(base: LazyTensor, gets: tuple[Get, ...], new: LazyTensor) -> LazyTen
     """The base after what is seen of it through `gets` was replaced by `new`."""
     if not gets:
         return new
+    if any(getattr(get, "is_readable_only", False) for get in gets):
+        raise NotSupported(with_location("flashlight: a view of parts of elements is written."))
     copy = seen = base.copied()
     for get in gets:
         seen = get(seen)
@@ -114,7 +116,8 @@ class Tensor(torch.Tensor):
     @property
     def lazy_tensor(self) -> LazyTensor:
         """The elements as composit sees them."""
-        return self._tracer.read(self)
+        with _disable_current_modes():
+            return self._tracer.read(self)
 
     @property
     def graph(self) -> Any:

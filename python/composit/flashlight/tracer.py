@@ -67,6 +67,7 @@ class Tracer:
         self.memory = places.Memory(self.paths.name_of)
         self._key = key
         self._draws = 0
+        self.decomposing: list[Any] = []  # operators that torch's definitions are running for
 
     # ----- operators
 

@@ -4,7 +4,9 @@ nothing of traces or of torch; their parameters are those of torch's schemas."""
 from composit.flashlight.operators import (
     attention,
     convolutions,
+    fourier,
     indexing,
+    linalg,
     losses,
     normalisation,
     pointwise,
@@ -17,6 +19,6 @@ from composit.flashlight.operators import (
     shapes,
     sorting,
 )
-from composit.flashlight.operators.table import Row, Written, find, names
+from composit.flashlight.operators.table import Row, Written, find, find_functional, names
 
-__all__ = ["Row", "Written", "find", "names"]
+__all__ = ["Row", "Written", "find", "find_functional", "names"]

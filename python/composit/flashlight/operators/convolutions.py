@@ -9,6 +9,7 @@ import numpy as np
 from composit import nn
 from composit import numpy as cnp
 from composit._core import LazyTensor
+from composit.flashlight.operators.promotion import only_floats
 from composit.flashlight.operators.table import operator
 
 
@@ -66,7 +67,9 @@ def _convolution(
 def _transposed(
     input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
 ):
+    only_floats(input, "a transposed convolution")
     x, is_single = _batched(input, weight)
+    weight = cnp.conj(weight) if weight.dtype.kind == "c" else weight  # gradients conjugate it
     count = weight.ndim - 2
     options = [lengths(v, count) for v in (stride, padding, output_padding, dilation)]
     shape = [x.shape[0], weight.shape[1] * groups]
@@ -78,6 +81,9 @@ def _transposed(
         image, weight, channels_last=False, strides=options[0], padding=options[1],
         dilation=options[3], groups=groups,
     )  # fmt: skip
+    after = [(0, m - n) for n, m in zip(x.shape, image_of.shape)]  # where padding is a whole stride
+    after[1] = (0, 0)
+    x = cnp.pad(x, after) if any(b for _, b in after) else x
     (result,) = nn.chain_rule({image_of: x}, [image])
     result = _biased(result, bias)
     return result[0] if is_single else result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,33 @@ def _trimmed(x: Any, shape: Any, dim: int) -> Any:
 def _gather(self, dim, index, *, sparse_grad=False):
     if not self.ndim:
         return cnp.broadcast_to(self, index.shape)
+    if not index.ndim:
+        return cnp.reshape(cnp.take(self, index, axis=dim), ())
     return cnp.take_along_axis(_trimmed(self, index.shape, dim), index, axis=dim)
+
+
+def _rows_of(function: Any) -> Any:
+    """The function for tensors without dimensions, too: those are rows of one."""
+
+    @functools.wraps(function)
+    def row(self: Any, dim: int, index: Any, *values: Any, **options: Any) -> Any:
+        if self.ndim:
+            if not index.ndim and function.__name__ in _BY_GRID:
+                index = cnp.reshape(index, (1,))
+                values = tuple(_row(v) for v in values)
+            return function(self, dim, index, *values, **options)
+        values = tuple(_row(v) for v in values)
+        options = {name: _row(v) for name, v in options.items()}
+        return cnp.reshape(function(_row(self), 0, _row(index), *values, **options), ())
+
+    return row
+
+
+_BY_GRID = ("_scatter", "_scatter_add")
+
+
+def _row(value: Any) -> Any:
+    return cnp.reshape(value, (1,)) if getattr(value, "ndim", 1) == 0 else value
 
 
 def _grid(index: Any, dim: int) -> tuple[Any, ...]:
@@ -97,6 +124,7 @@ def _grid(index: Any, dim: int) -> tuple[Any, ...]:
 
 
 @operator("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce")
+@_rows_of
 def _scatter(self, dim, index, src=None, *, value=None, reduce=None):
     source = value if src is None else src
     if not hasattr(source, "shape"):
@@ -114,6 +142,7 @@ def _scatter(self, dim, index, src=None, *, value=None, reduce=None):
 
 
 @operator("scatter_add")
+@_rows_of
 def _scatter_add(self, dim, index, src):
     copy = self.copied()
     cnp.add.at(copy, _grid(index, dim), src[tuple(slice(0, n) for n in index.shape)])
@@ -121,6 +150,7 @@ def _scatter_add(self, dim, index, src):
 
 
 @operator("index_add")
+@_rows_of
 def _index_add(self, dim, index, source, *, alpha=1):
     copy = self.copied()
     place = (slice(None),) * (dim % self.ndim) + (index,)
@@ -129,6 +159,7 @@ def _index_add(self, dim, index, source, *, alpha=1):
 
 
 @operator("index_copy")
+@_rows_of
 def _index_copy(self, dim, index, source):
     copy = self.copied()
     copy[(slice(None),) * (dim % self.ndim) + (index,)] = source
@@ -136,6 +167,7 @@ def _index_copy(self, dim, index, source):
 
 
 @operator("index_fill.int_Scalar", "index_fill.int_Tensor")
+@_rows_of
 def _index_fill(self, dim, index, value):
     copy = self.copied()
     copy[(slice(None),) * (dim % self.ndim) + (index,)] = cast(value, self.dtype)

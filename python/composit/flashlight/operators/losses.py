@@ -8,7 +8,7 @@ import numpy as np
 
 from composit import nn
 from composit import numpy as cnp
-from composit.flashlight.operators.promotion import floating, together
+from composit.flashlight.operators.promotion import floating, floats, together
 from composit.flashlight.operators.table import operator
 
 
@@ -125,6 +125,7 @@ def _kl_div(self, target, reduction=1, *, log_target=False):
 
 @operator("poisson_nll_loss")
 def _poisson_nll(input, target, log_input, full, eps, reduction):
+    input, target = floats(input, target)
     losses = cnp.exp(input) - target * input if log_input else input - target * cnp.log(input + eps)
     if full:
         stirling = target * cnp.log(target) - target + 0.5 * cnp.log(2 * np.pi * target)
@@ -151,7 +152,7 @@ def _hinge_embedding(self, target, margin=1.0, reduction=1):
 
 @operator("cosine_similarity")
 def _cosine_similarity(x1, x2, dim=1, eps=1e-08):
-    x, y = together(floating(x1), x2)
+    x, y = cnp.broadcast_arrays(*together(floating(x1), x2))
 
     def unit(v: Any) -> Any:
         return v / cnp.maximum(cnp.sqrt(cnp.sum(v * v, axis=dim, keepdims=True)), eps)

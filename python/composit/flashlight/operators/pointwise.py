@@ -142,6 +142,8 @@ def _leaky_relu(self, negative_slope=0.01):
 def _prelu(self, weight):
     if weight.size > 1 and self.ndim > 1:
         weight = cnp.reshape(weight, (-1,) + (1,) * (self.ndim - 2))
+    elif not self.ndim:
+        weight = cnp.reshape(weight, ())
     return cnp.where(self > 0, self, self * weight)
 
 
@@ -387,12 +389,12 @@ def _to(self, *_, dtype=None, **__):
     return cast(self, dtype)
 
 
-@operator("view_as_complex")
+@operator("view_as_complex", changes=True)
 def _view_as_complex(self):
     return cnp.as_complex(self[..., 0], self[..., 1])
 
 
-@operator("view_as_real")
+@operator("view_as_real", changes=True)
 def _view_as_real(self):
     return cnp.stack([cnp.real(self), cnp.imag(self)], axis=-1)
 
@@ -407,14 +409,24 @@ def _polar(abs, angle):
     return cnp.as_complex(abs * cnp.cos(angle), abs * cnp.sin(angle))
 
 
-@operator("real")
+@operator("real", changes=True)
 def _real(self):
     return cnp.real(self)
 
 
-@operator("imag")
+@operator("imag", changes=True)
 def _imag(self):
     return cnp.imag(self)
+
+
+@operator("_conj", changes=True)
+def _conj(self):
+    return cnp.conj(self)
+
+
+@operator("_neg_view", changes=True)
+def _neg_view(self):
+    return -self
 
 
 @operator("angle")

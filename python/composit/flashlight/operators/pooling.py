@@ -9,6 +9,7 @@ import numpy as np
 from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.convolutions import lengths
+from composit.flashlight.operators.promotion import only_floats
 from composit.flashlight.operators.table import operator
 
 
@@ -93,6 +94,7 @@ def _max_pool_with_indices(count: int) -> Any:
 def _average_pool(count: int) -> Any:
     def row(self, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True,
             divisor_override=None):  # fmt: skip
+        only_floats(self, "average pooling")
         x, is_single = _batched(self, count)
         kernel, strides, _, outside = _windows(x, kernel_size, stride, padding, 1, ceil_mode, count)
         pads = lengths(padding, count)

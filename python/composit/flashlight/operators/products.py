@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit import numpy as cnp
+from composit.flashlight.operators.promotion import number
 from composit.flashlight.operators.table import operator
 
 
@@ -30,12 +31,12 @@ def _outer(self, vec2):
 
 
 def _scaled(x: Any, factor: Any) -> Any:
-    return x if factor == 1 else x * factor
+    return x if factor == 1 else x * number(factor, x.dtype)
 
 
 def _sum(addend: Any, product: Any, beta: Any, alpha: Any) -> Any:
     product = _scaled(product, alpha)
-    return product if beta == 0 else _scaled(addend, beta) + product
+    return product if number(beta, product.dtype) == 0 else _scaled(addend, beta) + product
 
 
 @operator("addmm", "addmv", "baddbmm")
@@ -56,11 +57,6 @@ def _addr(self, vec1, vec2, *, beta=1, alpha=1):
 @operator("einsum")
 def _einsum(equation, tensors, *, path=None):
     return cnp.einsum(equation.replace(" ", ""), *tensors)
-
-
-@operator("tensordot")
-def _tensordot(self, other, dims_self, dims_other):
-    return cnp.tensordot(self, other, (tuple(dims_self), tuple(dims_other)))
 
 
 @operator("bilinear")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from composit import numpy as cnp
-from composit._core import LazyTensor, dtype_of
+from composit._core import LazyTensor
 
 _kinds = "biufc"
 FLOAT = np.dtype("float32")  # torch's default
@@ -109,6 +109,7 @@ def floating(x: LazyTensor) -> LazyTensor:
     return x if is_floating(x.dtype) else cnp.astype(x, FLOAT)
 
 
-def named_dtype(dtype: Any) -> Any:
-    """The dtype of this name."""
-    return dtype_of(dtype)
+def only_floats(x: LazyTensor, what: str) -> None:
+    """The refusal of integers where torch computes with them in another way."""
+    if x.dtype.kind in "biu":
+        raise NotImplementedError(f"{what} of {x.dtype} is not traced. Floats are.")

@@ -174,6 +174,8 @@ def _std_mean(self, dim=None, *, correction=None, keepdim=False):
 @operator("logsumexp")
 def _logsumexp(self, dim, keepdim=False):
     x = floating(self)
+    if x.dtype.kind == "c":
+        raise NotImplementedError("of complex numbers it is not traced yet.")
     axis = axes(dim)
     if axis is None or not x.ndim:
         flat = nn.logsumexp(cnp.reshape(x, (-1,)), 0, False)

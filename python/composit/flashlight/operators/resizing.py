@@ -9,6 +9,7 @@ import numpy as np
 
 from composit import numpy as cnp
 from composit.flashlight.operators.pooling import along
+from composit.flashlight.operators.promotion import only_floats
 from composit.flashlight.operators.table import operator
 
 
@@ -88,6 +89,7 @@ def _antialiased(length: int, new: int, align: bool, scale: Any, kind: str) -> A
 
 
 def _resized(x: Any, sizes: Any, align: bool, kind: str, make: Any = _matrix) -> Any:
+    only_floats(x, "resizing")
     for axis, new, scale in sizes:
         if new != x.shape[axis] or (scale not in (None, 1.0)):
             x = along(x, axis, make(x.shape[axis], new, align, scale, kind).astype(x.dtype))

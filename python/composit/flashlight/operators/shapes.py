@@ -169,13 +169,8 @@ def _diag_embed(self, offset=0, dim1=-2, dim2=-1, *, shape):
 
 @operator("constant_pad_nd")
 def _constant_pad(self, pad, value=0):
-    widths = _widths(self, pad)
-    inside = tuple(
-        slice(max(-a, 0), length - max(-b, 0)) for length, (a, b) in zip(self.shape, widths)
-    )
-    kept = self[inside] if any(a < 0 or b < 0 for a, b in widths) else self
-    outside = [(max(a, 0), max(b, 0)) for a, b in widths]
-    return cnp.pad(kept, outside, constant_values=number(value, self.dtype))
+    value = number(value, self.dtype)
+    return cnp.pad(_cropped(self, pad), _outside(self, pad), constant_values=value)
 
 
 def _widths(self: Any, pad: Any) -> list[tuple[int, int]]:
@@ -188,18 +183,38 @@ def _widths(self: Any, pad: Any) -> list[tuple[int, int]]:
 def _pad(self, pad, mode="constant", value=None):
     if mode == "constant":
         return _constant_pad(self, pad, 0 if value is None else value)
-    mode = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
-    return cnp.pad(self, _widths(self, pad), mode)
+    if mode == "circular":  # what is left after cropping goes round
+        return cnp.pad(_cropped(self, pad), _outside(self, pad), "wrap")
+    return _extended(self, pad, {"reflect": "reflect", "replicate": "edge"}[mode])
+
+
+def _outside(self: Any, pad: Any) -> list[tuple[int, int]]:
+    return [(max(a, 0), max(b, 0)) for a, b in _widths(self, pad)]
+
+
+def _cropped(self: Any, pad: Any) -> Any:
+    """x without what negative widths take away."""
+    widths = _widths(self, pad)
+    if not any(a < 0 or b < 0 for a, b in widths):
+        return self
+    ends = zip(self.shape, widths)
+    return self[tuple(slice(max(-a, 0), length - max(-b, 0)) for length, (a, b) in ends)]
+
+
+def _extended(self: Any, pad: Any, mode: str) -> Any:
+    """Padded by elements of x itself, then cropped."""
+    wide = cnp.pad(self, _outside(self, pad), mode)
+    return _cropped(wide, [min(width, 0) for width in pad])
 
 
 @operator("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
 def _reflection_pad(self, padding):
-    return cnp.pad(self, _widths(self, padding), "reflect")
+    return _extended(self, padding, "reflect")
 
 
 @operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
 def _replication_pad(self, padding):
-    return cnp.pad(self, _widths(self, padding), "edge")
+    return _extended(self, padding, "edge")
 
 
 @operator("pixel_shuffle")
@@ -227,8 +242,3 @@ def _channel_shuffle(self, groups):
     batch, channels, *rest = self.shape
     split = cnp.reshape(self, (batch, groups, channels // groups, *rest))
     return cnp.reshape(cnp.swapaxes(split, 1, 2), self.shape)
-
-
-@operator("meshgrid", "meshgrid.indexing")
-def _meshgrid(tensors, *, indexing="ij"):
-    return list(cnp.meshgrid(*tensors, indexing=indexing))

@@ -40,7 +40,57 @@ def _topk(self, k, dim=-1, largest=True, sorted=True):
 
 @operator("kthvalue")
 def _kthvalue(self, k, dim=-1, keepdim=False):
+    if not self.ndim:
+        return self, cnp.zeros((), "int64")
     order = _order(self, dim, False)
     order = order[(slice(None),) * (dim % self.ndim) + (slice(k - 1, k),)]
     values = cnp.take_along_axis(self, order, axis=dim)
     return (values, order) if keepdim else (cnp.squeeze(values, dim), cnp.squeeze(order, dim))
+
+
+def _median(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The lower of the two in the middle, NaN where there is one, and where it stands."""
+    if x.dtype.kind == "f":
+        return _kthvalue_or_nan(x, (x.shape[dim] + 1) // 2, dim, keepdim)
+    return _kthvalue(x, (x.shape[dim] + 1) // 2, dim, keepdim)
+
+
+def _kthvalue_or_nan(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    is_nan = cnp.isnan(x)
+    order = _order(x, dim, False)
+    place = order[(slice(None),) * (dim % x.ndim) + (slice(k - 1, k),)]
+    first = cnp.expand_dims(cnp.argmax(is_nan, axis=dim), dim)
+    place = cnp.where(cnp.any(is_nan, axis=dim, keepdims=True), first, place)
+    values = cnp.take_along_axis(x, place, axis=dim)
+    return (values, place) if keepdim else (cnp.squeeze(values, dim), cnp.squeeze(place, dim))
+
+
+@operator("median.dim")
+def _median_dim(self, dim, keepdim=False):
+    return _median(self, dim, keepdim) if self.ndim else (self, cnp.zeros((), "int64"))
+
+
+@operator("median")
+def _median_all(self):
+    return _median(cnp.reshape(self, (-1,)), 0, False)[0]
+
+
+def _running(of_pairs: Any) -> Any:
+    """The best so far and where it stands, the last of equal ones; NaN stays."""
+
+    def row(self: Any, dim: int) -> tuple[Any, Any]:
+        if not self.ndim:
+            return self, cnp.zeros((), "int64")
+        length = self.shape[dim]
+        best = of_pairs.accumulate(self, axis=dim)
+        shape = [-1 if i == dim % self.ndim else 1 for i in range(self.ndim)]
+        numbers = cnp.reshape(cnp.arange(length), shape)
+        is_best = (self == best) | cnp.isnan(self) if self.dtype.kind == "f" else self == best
+        places = cnp.where(is_best, numbers, -1)
+        return best, cnp.maximum.accumulate(places, axis=dim)
+
+    return row
+
+
+operator("cummax")(_running(cnp.maximum))
+operator("cummin")(_running(cnp.minimum))

@@ -20,6 +20,7 @@ class Row:
     wants_shape: bool = False
     wants_dtype: bool = False
     wants_key: bool = False
+    changes_elements: bool = False  # a view whose elements are not those of what it views
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ _rows: dict[str, Row] = {}
 
 
 def operator(
-    *names: str, shape: bool = False, dtype: bool = False, key: bool = False
+    *names: str, shape: bool = False, dtype: bool = False, key: bool = False, changes: bool = False
 ) -> Callable[[Function], Function]:
     """Makes a function the row of operators: "add.Tensor" is aten's add, overload Tensor; a name
     alone is the overload "default"."""
@@ -43,7 +44,7 @@ def operator(
         for name in names:
             full = name if "." in name else f"{name}.default"
             assert full not in _rows, full
-            _rows[full] = Row(function, shape, dtype, key)
+            _rows[full] = Row(function, shape, dtype, key, changes)
         return function
 
     return add
@@ -54,6 +55,15 @@ def find(func: Any) -> Row | None:
     if func.namespace != "aten":
         return None
     return _rows.get(f"{func._schema.name.partition('::')[2]}.{func._overloadname}")
+
+
+def find_functional(func: Any) -> Row | None:
+    """The row of random operators that write ("uniform_"), under the name without the dash: torch
+    has no form of them that writes nothing."""
+    name = func._schema.name.partition("::")[2]
+    if func.namespace != "aten" or name not in ("uniform_", "normal_", "exponential_", "bernoulli_"):
+        return None
+    return _rows.get(f"{name[:-1]}.{func._overloadname}")
 
 
 def names() -> list[str]:

@@ -1,0 +1,82 @@
+"""torch's linear algebra: LAPACK by composit's numpy.linalg."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit import numpy as cnp
+from composit.flashlight.operators.table import operator
+
+_la = cnp.linalg
+
+
+def _no_errors(x: Any) -> Any:
+    """LAPACK's codes: what fails is an error when it is evaluated."""
+    return cnp.zeros(x.shape[:-2], "int32")
+
+
+@operator("linalg_inv_ex")
+def _inv_ex(A, *, check_errors=False):
+    return _la.inv(A), _no_errors(A)
+
+
+@operator("linalg_cholesky_ex")
+def _cholesky_ex(self, *, upper=False, check_errors=False):
+    lower = _la.cholesky(self)
+    return (cnp.conj(cnp.swapaxes(lower, -1, -2)) if upper else lower), _no_errors(self)
+
+
+@operator("linalg_solve")
+def _solve(A, B, *, left=True):
+    is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    if not left:
+        solved = _la.solve(cnp.swapaxes(A, -1, -2), B if is_vector else cnp.swapaxes(B, -1, -2))
+        return solved if is_vector else cnp.swapaxes(solved, -1, -2)
+    if is_vector:
+        return _la.solve(A, B[..., None])[..., 0]
+    return _la.solve(A, B)
+
+
+@operator("linalg_det")
+def _det(A):
+    return _la.det(A)
+
+
+@operator("linalg_slogdet")
+def _slogdet(A):
+    return tuple(_la.slogdet(A))
+
+
+@operator("linalg_matrix_power")
+def _matrix_power(self, n):
+    return _la.matrix_power(self, n)
+
+
+@operator("logcumsumexp")
+def _logcumsumexp(self, dim):
+    return cnp.logaddexp.accumulate(self, axis=dim) if self.ndim else self
+
+
+@operator("_cdist_forward")
+def _cdist(x1, x2, p, compute_mode=None):
+    away = cnp.abs(x1[..., :, None, :] - x2[..., None, :, :])
+    return _norm(away, p)
+
+
+@operator("_pdist_forward")
+def _pdist(self, p=2):
+    rows, columns = cnp.triu_indices(self.shape[0], 1)
+    return _norm(cnp.abs(cnp.take(self, rows, axis=0) - cnp.take(self, columns, axis=0)), p)
+
+
+def _norm(away: Any, p: float) -> Any:
+    if p == 2:
+        return cnp.sqrt(cnp.sum(away * away, axis=-1))
+    if p == 1:
+        return cnp.sum(away, axis=-1)
+    if p == 0:
+        return cnp.sum(cnp.astype(away != 0, away.dtype), axis=-1)
+    if math.isinf(p):
+        return cnp.max(away, axis=-1)
+    return cnp.power(cnp.sum(cnp.power(away, p), axis=-1), 1 / p)
