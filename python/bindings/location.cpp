@@ -123,14 +123,31 @@ PyFrameObject* user_frame() {
 
 }  // namespace
 
+namespace {
+
+// The part of a model that is being called on this thread; empty mostly.
+thread_local std::string current_part;
+
+}  // namespace
+
 ir::Interned user_location() {
     PyFrameObject* frame = user_frame();
     if (!frame) return nullptr;
     PyCodeObject* code = PyFrame_GetCode(frame);
-    const ir::Interned location = line_of(facts_of(code), frame);
+    const ir::Interned line = line_of(facts_of(code), frame);
     Py_DECREF(code);
     Py_DECREF(frame);
+    if (current_part.empty()) return line;
+    const ir::Interned location = ir::intern(current_part + part_separator + *line);
+    places().try_emplace(location, places()[line]);
     return location;
+}
+
+void set_current_part(std::string part) { current_part = std::move(part); }
+
+std::string part_of(std::string_view location) {
+    const size_t end = location.rfind(part_separator);
+    return std::string(end == std::string_view::npos ? "" : location.substr(0, end));
 }
 
 Place place_of(ir::Interned location) {

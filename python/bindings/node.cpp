@@ -100,6 +100,9 @@ void bind_node(nb::module_& module) {
         .def_prop_ro("shapes", shapes_of)
         .def_prop_ro("dtypes", dtypes_of)
         .def_prop_ro("location", [](const NodeHandle& self) { return self.node->location(); })
+        .def_prop_ro(
+            "module_path", [](const NodeHandle& self) { return part_of(self.node->location()); },
+            "The part of a traced model that made the node, such as encoder.layer.0.")
         .def_prop_ro("structural_hash",
                      [](const NodeHandle& self) { return self.node->structural_hash(); })
         .def_prop_ro("is_constant",
@@ -158,6 +161,8 @@ void bind_node(nb::module_& module) {
         for (const ir::Operation* operation : ir::all_operations()) names.append(operation->name);
         return names;
     });
+    module.def("set_current_part", &set_current_part,
+               "The part of a model that nodes made on this thread belong to from now on.");
     module.def("substitute", &ir::substitute, nb::call_guard<Located>());
 }
 

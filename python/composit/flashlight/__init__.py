@@ -1,11 +1,11 @@
 """flashlight: models written in PyTorch become composit's graphs.
 
-    with flashlight.tracer.trace():
-        output = model(activations)
-    values = composit.evaluate(output)
+with flashlight.tracer.trace():
+    output = model(activations)
+values = composit.evaluate(output)
 
-    traced = flashlight.trace(model, activations)
-    values = traced(activations)
+traced = flashlight.trace(model, activations)
+values = traced(activations)
 """
 
 from composit.flashlight import tracer

@@ -10,6 +10,10 @@ from typing import Any
 import torch
 from torch.nn.modules import module as hooks
 
+from composit import _core
+
+_set_part: Any = _core.set_current_part  # type: ignore[attr-defined]
+
 
 class ModulePaths:
     """The modules being called on the thread of the trace, outermost first."""
@@ -45,10 +49,12 @@ class ModulePaths:
         if id(module) not in self._paths:
             self.add(module)
         self._stack.append(self._paths[id(module)])
+        _set_part(self.current)
 
     def _leave(self, *_: Any) -> None:
         if threading.get_ident() == self._thread and self._stack:
             self._stack.pop()
+            _set_part(self.current)
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -60,3 +66,4 @@ class ModulePaths:
         finally:
             entering.remove()
             leaving.remove()
+            _set_part("")

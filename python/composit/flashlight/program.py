@@ -25,13 +25,14 @@ def _structured(value: Any, found: list[Any]) -> Callable[[Any], Any]:
         return next
     if isinstance(value, Mapping):
         parts = {key: _structured(item, found) for key, item in value.items()}
-        kind = type(value)
+        kind: Any = type(value)
         return lambda items: kind(**{key: part(items) for key, part in parts.items()})
     if isinstance(value, (list, tuple)):
-        kind, several = type(value), [_structured(item, found) for item in value]
+        several = [_structured(item, found) for item in value]
+        sequence: Any = type(value)
         if hasattr(value, "_fields"):
-            return lambda items: kind(*(part(items) for part in several))  # type: ignore[call-arg]
-        return lambda items: kind(part(items) for part in several)
+            return lambda items: sequence(*(part(items) for part in several))
+        return lambda items: sequence(part(items) for part in several)
     return lambda items: value
 
 
@@ -152,9 +153,7 @@ class TracedModel:
         is a pure function of weights and inputs, to be differentiated or compiled."""
         unknown = [name for name in parameters if name not in self.parameters]
         if unknown:
-            raise KeyError(
-                with_location(f"{self.name}.apply: no weight is called {unknown[0]!r}.")
-            )
+            raise KeyError(with_location(f"{self.name}.apply: no weight is called {unknown[0]!r}."))
         old = [*self.inputs, *(self.parameters[name] for name in parameters)]
         new = [as_tensor(x) for x in (*self._arguments(arrays, {}), *parameters.values())]
         return self._rebuild(iter(_core.substitute(self.outputs, old, new)))

@@ -96,7 +96,7 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
 
     def operand(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return tracer.read(value)
+            return tracer.operand(value)
         return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 
     plain = mapped(args, operand)
@@ -112,6 +112,8 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
     try:
         result = row.function(*plain, **{**named, **options})
     except Exception as error:  # torch took the arguments
+        if isinstance(error, IndexError) and "out of bounds" in str(error):
+            raise  # as torch does when it computes
         refuse(tracer, str(func), str(error))
     if isinstance(result, operators.Written):
         for index, value in result.writes.items():

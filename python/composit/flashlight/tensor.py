@@ -84,6 +84,7 @@ class Tensor(torch.Tensor):
     _tracer: Any
     _place: Place | None
     _real: torch.Tensor | None
+    _is_detached: bool  # made under torch.no_grad() in a trace with gradients
     _twin: torch.Tensor  # on torch's device "meta": shape, strides, and what shares memory
 
     @staticmethod
@@ -100,6 +101,7 @@ class Tensor(torch.Tensor):
             device=torch.device("cpu"),
         )
         self._tracer, self._twin, self._place, self._real = tracer, twin, place, real
+        self._is_detached = tracer.has_gradients and not torch.is_grad_enabled()
         return self
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]

@@ -22,6 +22,7 @@ from composit.flashlight import places
 from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
 from composit.flashlight.tensor import Cell, Place, Tensor
+from composit.nn import stop_gradient
 
 _active = threading.local()
 
@@ -63,6 +64,7 @@ class Tracer:
 
     def __init__(self, key: Any = None) -> None:
         self.mode = _Mode(self)
+        self.has_gradients = torch.is_grad_enabled()
         self.paths = ModulePaths()
         self.memory = places.Memory(self.paths.name_of)
         self._key = key
@@ -88,6 +90,13 @@ class Tracer:
         """Whether it depends on nothing but what was made in the trace, by torch alone."""
         real = getattr(tensor, "_real", None)
         return real is not None and not self.memory.holds(real)
+
+    def operand(self, tensor: torch.Tensor) -> LazyTensor:
+        """The same for an operator: no gradient flows into what torch.no_grad() made."""
+        value = self.read(tensor)
+        if not getattr(tensor, "_is_detached", False) or not torch.is_grad_enabled():
+            return value
+        return stop_gradient(value) if tensor.is_floating_point() else value
 
     def place(self, tensor: torch.Tensor) -> Place:
         """Where the tensor's elements are kept, to be read and written."""
@@ -116,6 +125,11 @@ class Tracer:
         if not self.is_constant(tensor):
             refuse_values(self, asked)
         return tensor._real  # type: ignore[return-value]
+
+    @property
+    def parameters(self) -> dict[str, LazyTensor]:
+        """The leaves of the tensors from before the trace, by name: what chain_rule takes."""
+        return {name: leaf for name, _, leaf in self.memory.leaves()}
 
     def writes(self) -> dict[str, LazyTensor]:
         """What the trace wrote into tensors from before it, such as the statistics of batch norm in

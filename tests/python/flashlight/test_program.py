@@ -102,7 +102,9 @@ def test_a_pure_function_of_weights(model):
 
 def test_mistakes(model):
     traced = flashlight.trace(model, torch.rand(2, 4))
-    with pytest.raises(ValueError, match=r"input_0 is float32\[3, 4\].*traced with float32\[2, 4\]"):
+    with pytest.raises(
+        ValueError, match=r"input_0 is float32\[3, 4\].*traced with float32\[2, 4\]"
+    ):
         traced(torch.rand(3, 4))
     with pytest.raises(TypeError, match="2 arrays"):
         traced(torch.rand(2, 4), torch.rand(2))

@@ -237,6 +237,35 @@ def test_statistics_of_a_trace_in_training():
         np.testing.assert_allclose(value, getattr(model, name).numpy(), rtol=1e-5)
 
 
+def test_nodes_know_module_and_line():
+    class Inner(torch.nn.Module):
+        def forward(self, x):
+            return torch.exp(x)
+
+    model = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.ModuleDict({"a": Inner()})["a"])
+    with trace():
+        y = model(torch.ones(3))
+        z = y.lazy_tensor + 1
+    places = {node.label: (node.module_path, node.location) for node in y.graph}
+    line = Inner.forward.__code__.co_firstlineno + 1
+    assert places["exp"] == ("1", f"1, test_tracing.py:{line}")
+    assert places["tanh"][0] == "0"
+    assert z.node.module_path == ""
+    (again,) = composit.graph.parse(str(y.graph), composit.graph.large_constants(y.lazy_tensor))
+    assert again.node.module_path == "1"
+    assert composit.numpy.exp(z).node.module_path == ""
+
+
+def test_errors_at_evaluation_name_module_and_line():
+    ids = torch.tensor([1, 7])
+    model = torch.nn.Sequential(torch.nn.Embedding(3, 2))
+    with pytest.raises(IndexError, match=r"0, test_tracing\.py:\d+"):
+        traced(model, ids)  # known ids are looked at at once
+    program = flashlight.trace(model, torch.tensor([1, 2]))
+    with pytest.raises(IndexError, match=r"0, test_tracing\.py:\d+"):
+        program(ids)
+
+
 # ----- refusals
 
 

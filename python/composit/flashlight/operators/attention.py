@@ -18,6 +18,15 @@ def _additive(attn_mask, dtype):
     return cnp.where(attn_mask, cnp.zeros((), dtype), cnp.full((), -np.inf, dtype))
 
 
+@operator("_safe_softmax")
+def safe_softmax(self, dim, dtype=None):
+    """softmax, but zeros where all is -inf: a query that may look at nothing."""
+    x = self if dtype is None else cnp.astype(self, dtype)
+    sees = cnp.max(x, axis=dim, keepdims=True) > -np.inf
+    zero = cnp.zeros((), x.dtype)
+    return cnp.where(sees, nn.softmax(cnp.where(sees, x, zero), axis=dim), zero)
+
+
 @operator("scaled_dot_product_attention", key=True)
 def _attention(
     query, key_, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
@@ -39,10 +48,7 @@ def _attention(
         return nn.scaled_dot_product_attention(query, key_, value, mask)
     scores = cnp.matmul(query, cnp.swapaxes(key_, -1, -2)) * (1 / math.sqrt(size))
     scores = scores if mask is None else scores + mask
-    weights = nn.softmax(scores, axis=-1)
-    if is_blind:  # torch gives zeros to queries that see nothing
-        sees = cnp.any(attn_mask, axis=-1, keepdims=True)
-        weights = cnp.where(sees, weights, cnp.zeros((), weights.dtype))
+    weights = safe_softmax(scores, -1) if is_blind else nn.softmax(scores, axis=-1)
     if dropout_p:
         weights = nn.dropout(weights, dropout_p, key)
     return cnp.matmul(weights, value)

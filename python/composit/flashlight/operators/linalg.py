@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from composit import numpy as cnp
+from composit.flashlight.operators.reductions import root
 from composit.flashlight.operators.table import operator
 
 _la = cnp.linalg
@@ -72,7 +73,7 @@ def _pdist(self, p=2):
 
 def _norm(away: Any, p: float) -> Any:
     if p == 2:
-        return cnp.sqrt(cnp.sum(away * away, axis=-1))
+        return root(cnp.sum(away * away, axis=-1))
     if p == 1:
         return cnp.sum(away, axis=-1)
     if p == 0:

@@ -9,6 +9,7 @@ import numpy as np
 from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating, floats, together
+from composit.flashlight.operators.reductions import root
 from composit.flashlight.operators.table import operator
 
 
@@ -155,6 +156,6 @@ def _cosine_similarity(x1, x2, dim=1, eps=1e-08):
     x, y = cnp.broadcast_arrays(*together(floating(x1), x2))
 
     def unit(v: Any) -> Any:
-        return v / cnp.maximum(cnp.sqrt(cnp.sum(v * v, axis=dim, keepdims=True)), eps)
+        return v / cnp.maximum(root(cnp.sum(v * v, axis=dim, keepdims=True)), eps)
 
     return cnp.sum(unit(x) * unit(y), axis=dim)

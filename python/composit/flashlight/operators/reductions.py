@@ -216,12 +216,19 @@ def _cumprod(self, dim, *, dtype=None):
     return cnp.cumprod(x, axis=dim) if x.ndim else x
 
 
+def root(x: Any) -> Any:
+    """The square root, of slope 0 at 0 as torch has it for norms."""
+    is_zero = x == 0
+    zero, one = cnp.zeros((), x.dtype), cnp.ones((), x.dtype)
+    return cnp.where(is_zero, zero, cnp.sqrt(cnp.where(is_zero, one, x)))
+
+
 @operator("linalg_vector_norm")
 def _vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
     axis, x = _flat(self if dtype is None else cnp.astype(self, dtype), dim)
     size = cnp.abs(x)
     if ord == 2:
-        return cnp.sqrt(cnp.sum(size * size, axis=axis, keepdims=keepdim))
+        return root(cnp.sum(size * size, axis=axis, keepdims=keepdim))
     if ord == 1:
         return cnp.sum(size, axis=axis, keepdims=keepdim)
     if ord == float("inf"):

@@ -61,7 +61,12 @@ def find_functional(func: Any) -> Row | None:
     """The row of random operators that write ("uniform_"), under the name without the dash: torch
     has no form of them that writes nothing."""
     name = func._schema.name.partition("::")[2]
-    if func.namespace != "aten" or name not in ("uniform_", "normal_", "exponential_", "bernoulli_"):
+    if func.namespace != "aten" or name not in (
+        "uniform_",
+        "normal_",
+        "exponential_",
+        "bernoulli_",
+    ):
         return None
     return _rows.get(f"{name[:-1]}.{func._overloadname}")
 
