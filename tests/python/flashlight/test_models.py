@@ -21,7 +21,6 @@ def test_a_model_is_equal_or_refused(name):
 
 
 REFUSED = {
-    "FNet": "_fft_c2c",
     "Mixtral": "histc",
 }
 

@@ -243,8 +243,9 @@ def test_nodes_know_module_and_line():
             return torch.exp(x)
 
     model = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.ModuleDict({"a": Inner()})["a"])
+    x = torch.ones(3)
     with trace():
-        y = model(torch.ones(3))
+        y = model(x)
         z = y.lazy_tensor + 1
     line = Inner.forward.__code__.co_firstlineno + 1
     node = y.lazy_tensor.node
