@@ -35,3 +35,13 @@ def test_two_traces_have_one_structure(name):
             outputs = list(models.tensors(case.call(model)))
         hashes.add(composit.graph.structural_hash(outputs[0].lazy_tensor))
     assert len(hashes) == 1
+
+
+def test_the_page_has_the_table():
+    with open(models.PAGE, encoding="utf-8") as page:
+        rows = [line for line in page if line.startswith("| ")]
+    for name in models.CASES:
+        assert sum(line.startswith(f"| {name} |") for line in rows) == 1
+    for name in ("BERT", "ConvNet", "Mixtral", "CLIP"):
+        row = models.row(name).rpartition("| ")[0] if name != "Mixtral" else models.row(name)
+        assert any(line.startswith(row) for line in rows), row
