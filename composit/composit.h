@@ -16,6 +16,7 @@
 #include "composit/nn/layers.h"
 #include "composit/nn/operations.h"
 #include "composit/nn/optimizers.h"
+#include "composit/nn/remat.h"
 #include "composit/nn/safetensors.h"
 #include "composit/nn/schedules.h"
 #include "composit/nn/training.h"

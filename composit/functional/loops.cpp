@@ -2,19 +2,18 @@
 #include "composit/functional/loops.h"
 
 #include "composit/base/error.h"
+#include "composit/functional/captured.h"
 #include "composit/ir/body.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 
 #include <memory>
-#include <unordered_set>
 
 namespace composit {
 namespace {
 
 using ir::Body;
-using ir::Node;
 
 // What the body makes of Python's scalars, as weak as they are, decides on their dtypes.
 void settle_dtypes(const LoopBody& f, Tensors& init) {
@@ -48,33 +47,6 @@ Body traced(const LoopBody& f, const Tensors& init, const std::string& name) {
     return body;
 }
 
-// Tensors that are computed before the loop: nothing on the way to them is the counter or the
-// state. Scalars stay where they are, as they become literals of the code.
-Tensors fixed_tensors(const Body& body) {
-    std::unordered_set<const Node*> moving, found;
-    for (const Tensor& parameter : body.parameters) moving.insert(&parameter.node());
-    Tensors fixed;
-    const auto look_at = [&](const Tensor& x) {
-        const bool is_scalar = ir::is_constant(x.node()) && x.size() == 1;
-        if (moving.contains(&x.node()) || x.type().weak || is_scalar) return;
-        for (const Tensor& known : fixed)
-            if (found.contains(&x.node()) && known == x) return;
-        found.insert(&x.node());
-        fixed.push_back(x);
-    };
-    for (const Node* node : ir::topological_order(body.results)) {
-        bool moves = moving.contains(node);
-        for (const Tensor& operand : node->operands())
-            moves = moves || moving.contains(&operand.node());
-        if (moves) moving.insert(node);
-    }
-    for (const Node* node : ir::topological_order(body.results))
-        if (moving.contains(node))
-            for (const Tensor& operand : node->operands()) look_at(operand);
-    for (const Tensor& result : body.results) look_at(result);
-    return fixed;
-}
-
 }  // namespace
 
 Tensors fori_loop(int64_t lower, int64_t upper, const LoopBody& f, const Tensors& given,
@@ -89,16 +61,10 @@ Tensors fori_loop(int64_t lower, int64_t upper, const LoopBody& f, const Tensors
                               "fori_loop: the body takes part ", k, " of the state as ",
                               init[k].type(), " and returns it as ", body.results[k].type(),
                               ". Equal types are required.");
-    Tensors operands = init, parameters;
-    for (const Tensor& x : fixed_tensors(body)) {
-        operands.push_back(x);
-        parameters.push_back(ir::input(
-            x.name().empty() ? text("fixed_", parameters.size()) : x.name(), x.dtype(), x.shape()));
-    }
-    body.results = ir::substitute(
-        body.results, {operands.begin() + static_cast<long>(init.size()), operands.end()},
-        parameters);
-    body.parameters.insert(body.parameters.end(), parameters.begin(), parameters.end());
+    // What is computed before the loop. Scalars stay, as they become literals of the code.
+    Tensors operands = init;
+    const Tensors fixed = take_out_captured(body, ScalarConstants::stay);
+    operands.insert(operands.end(), fixed.begin(), fixed.end());
     return transforms::loop(std::make_shared<const Body>(std::move(body)), operands, lower, upper);
 }
 

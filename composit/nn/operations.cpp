@@ -17,10 +17,12 @@ using numpy::apply;
 
 void register_images();
 void register_differentiation();
+void register_remat();
 
 void register_operations() {
     register_images();
     register_differentiation();
+    register_remat();
 }
 
 Tensor relu(const Tensor& x) { return apply("relu", {x}); }

@@ -11,6 +11,7 @@ using ir::Node;
 using ir::TensorType;
 using BodyRef = std::shared_ptr<const Body>;
 
+void register_after();
 void register_map();
 void register_bitcast();
 void register_reduce();
@@ -67,6 +68,7 @@ std::vector<Tensor> call(BodyRef body, const std::vector<Tensor>& arguments) {
 }
 
 void register_operations() {
+    register_after();
     register_map();
     register_bitcast();
     register_reduce();

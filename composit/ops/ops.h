@@ -46,6 +46,12 @@ Tensor reduce(Combiner combiner, const Tensor& x, Axes axes, bool keepdims = fal
 // Running sum, product, maximum or minimum along one axis.
 Tensor scan(Combiner combiner, const Tensor& x, int64_t axis);
 
+// ----- after.cpp
+// The values as they are, not used before all of them, and all that is waited for, are in memory:
+// an order of computation. Their operations are never joined with those of the values themselves,
+// so what is computed of them is computed again. Gradients pass through the values alone.
+std::vector<Tensor> after(const std::vector<Tensor>& values, const std::vector<Tensor>& waited_for);
+
 // ----- sort.cpp
 // Positions (int64) along an axis in the order of the values: equals, as 0 and -0 are, keep their
 // order, NaN come last. Complex numbers are ordered by their real part, then by the imaginary one;

@@ -2,6 +2,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/nn/composing.h"
+#include "composit/nn/remat.h"
 #include "composit/nn/training.h"
 #include "flags.h"
 #include "location.h"
@@ -143,6 +144,12 @@ void bind_composing(nb::module_& module) {
 
 void bind_nn_training(nb::module_& module) {
     const nb::call_guard<Located> located;
+    module.def(
+        "remat",
+        [](const nn::TensorFunction& function, const Tensors& arguments, const std::string& name) {
+            return nn::remat(function, name)(arguments);
+        },
+        located);
     bind_schedules(module);
     bind_optimizers(module);
     bind_clipping(module);

@@ -21,6 +21,7 @@ from composit.nn.optimize import (
     sgd,
     sgd_optimizer,
 )
+from composit.nn.remat import remat
 from composit.nn.schedules import *
 from composit.nn.training import chain_rule, stop_gradient
 from composit.operations import wrap_as_operation
@@ -41,6 +42,7 @@ __all__ = [
     "global_norm",
     "lion",
     "optimize",
+    "remat",
     "rmsprop",
     "sgd",
     "sgd_optimizer",

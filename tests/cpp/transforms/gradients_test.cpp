@@ -87,6 +87,7 @@ void add_decompositions(std::vector<Primitive>& list) {
 std::vector<Primitive> primitives() {
     using namespace ops;
     std::vector<Primitive> list{
+        {"after", {{3}, {2}}, [](const Tensors& x) { return after({x[0]}, {x[1]})[0]; }},
         {"map multiply broadcast",
          {{2, 3}, {3}},
          [](const Tensors& x) { return map("multiply", x); }},
