@@ -148,7 +148,8 @@ class Compiled {
                                       "an integer does not fit in int64, which is required.");
             return true;
         }
-        if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
+        // NumPy's float64 is a float, too: it gives one of its kind back, elsewhere.
+        if (!PyFloat_CheckExact(value) && !PyLong_Check(value)) return false;
         const double number = PyFloat_AsDouble(value);
         if (number == -1 && PyErr_Occurred()) throw nb::python_error();
         if (dtype == DType::float32)

@@ -73,7 +73,8 @@ class Kernel:
             return self._rows
 
     def _row_name(self, index: int, count: int) -> str:
-        return self.__name__ if count == 1 else f"{self.__name__}_{index}"
+        # No row of the table has a point in its name: back ends know those by their names.
+        return f"{self.__name__}.kernel" if count == 1 else f"{self.__name__}.kernel_{index}"
 
     def _make_in(self, dtypes: list[Any]) -> Any:
         floats = [dtype for dtype in dtypes if np.dtype(dtype).kind == "f"]

@@ -22,7 +22,9 @@ double loops(double x, int64_t n) {
         if (i < 3) {  // kernels.py:108
             break;  // kernels.py:109
         }
-        s += remainder_float64_float64(square_plus_one_float64(x), 2.5);  // kernels.py:110
+        // kernels.py:110
+        const double t = remainder_float64_float64(square_plus_one_kernel_float64(x), 2.5);
+        s += t;
     }
     return s + double(i);  // kernels.py:111
 }
@@ -53,8 +55,9 @@ double loops_vjp(double x, int64_t n, double dy) {
         if (i < 3) {  // kernels.py:108
             break;  // kernels.py:109
         }
-        ds_dx += square_plus_one_vjp_x_float64_float64(x, 1.0);  // kernels.py:110
-        s += remainder_float64_float64(square_plus_one_float64(x), 2.5);
+        ds_dx += square_plus_one_kernel_vjp_x_float64_float64(x, 1.0);  // kernels.py:110
+        const double t = remainder_float64_float64(square_plus_one_kernel_float64(x), 2.5);
+        s += t;
     }
     return dy * ds_dx;  // kernels.py:111
 }
@@ -85,8 +88,9 @@ double loops_jvp(double x, int64_t n, double dx) {
         if (i < 3) {  // kernels.py:108
             break;  // kernels.py:109
         }
-        ds += square_plus_one_vjp_x_float64_float64(x, dx);  // kernels.py:110
-        s += remainder_float64_float64(square_plus_one_float64(x), 2.5);
+        ds += square_plus_one_kernel_vjp_x_float64_float64(x, dx);  // kernels.py:110
+        const double t = remainder_float64_float64(square_plus_one_kernel_float64(x), 2.5);
+        s += t;
     }
     return ds;  // kernels.py:111
 }
