@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Hashable
 from typing import Any
 
-from composit import _core, _mismatch
+import numpy as np
+
+from composit import _core, _mismatch, _opaque
 from composit._core import LazyTensor, with_location
 from composit.numpy._ufunc import refuse
 
@@ -22,8 +26,6 @@ _Pair = tuple[Any, Any]
 
 
 def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
-    import numpy as np
-
     if isinstance(pad_width, dict):
         by_axis = [(0, 0)] * rank
         for axis, width in pad_width.items():
@@ -67,13 +69,14 @@ def _pairs(name: str, value: Any, rank: int, whole: bool = False) -> list[_Pair]
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> LazyTensor:
     """Elements added around: constant, edge, linear_ramp, maximum, mean, median, minimum, reflect,
-    symmetric, wrap, or empty, which are zeros here."""
+    symmetric, wrap, or empty, which are zeros here; or by a function, which is called with NumPy's
+    vectors when the result is evaluated."""
     from composit.numpy import asarray
 
     array = asarray(array)
     widths = _widths(pad_width, array.ndim)
     if callable(mode):
-        refuse("pad", mode=mode)
+        return _by_function(array, widths, mode, kwargs)
     if not isinstance(mode, str) or mode not in _OPTIONS:
         raise ValueError(
             with_location(
@@ -95,6 +98,30 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
     if any(low < 0 or high < 0 for low, high in widths):
         raise ValueError(with_location("pad: index can't contain negative values"))
     return _one_node(array, widths, mode, kwargs)
+
+
+def _by_function(
+    array: LazyTensor, widths: list[tuple[int, int]], function: Any, options: dict[str, Any]
+) -> LazyTensor:
+    if any(low < 0 or high < 0 for low, high in widths):
+        raise ValueError(with_location("pad: index can't contain negative values"))
+    around = tuple(map(tuple, widths))
+    make = _calling_of_before if isinstance(function, Hashable) else _calling
+    return make(function, around, array.shape)(array, **options)
+
+
+def _calling(function: Any, widths: Any, shape: tuple[int, ...]) -> Any:
+    """numpy.pad with this function as an operation, of which nothing but its type is known."""
+
+    def pad(array: Any, **options: Any) -> Any:
+        return np.pad(array, widths, function, **options)
+
+    padded = tuple(low + n + high for n, (low, high) in zip(shape, widths))
+    return _opaque.operation(pad, lambda array: (padded, array.dtype))
+
+
+# Calls of one function share their plans.
+_calling_of_before = functools.lru_cache(maxsize=128)(_calling)
 
 
 def _one_node(

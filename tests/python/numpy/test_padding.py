@@ -7,6 +7,7 @@ from differences import check_derivatives
 
 import composit
 import composit.numpy as cnp
+from composit import _core
 
 WIDTHS = [1, 0, (1, 2), ((0, 2), (3, 1)), [[2], [0]], {1: (1, 2)}]
 STATISTICS = ["maximum", "minimum", "mean", "median"]
@@ -84,3 +85,61 @@ def test_one_node_compiled_and_differentiated():
     batched = composit.vmap(lambda x: cnp.pad(x, 1, "mean"))(np.stack([x, x + 1]))
     expected = np.stack([np.pad(x, 1, "mean"), np.pad(x + 1, 1, "mean")])
     np.testing.assert_allclose(cnp.evaluate(batched), expected, rtol=1e-14)
+
+
+def padded_with(vector, width, axis, options):
+    """NumPy's example: writes both ends of each vector in place."""
+    value = options.get("padder", 10) + axis
+    vector[: width[0]] = value
+    if width[1]:
+        vector[-width[1] :] = -vector[width[0]]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "uint8", "float16", "float64", "complex64"])
+@pytest.mark.parametrize("widths", WIDTHS, ids=str)
+def test_a_function_pads_as_in_numpy(dtype, widths):
+    def by_the_sum(vector, width, axis, options):
+        vector[: width[0]] = vector[width[0]]
+        vector[len(vector) - width[1] :] = options["scale"] + axis
+
+    agrees("pad", drawn(dtype), widths, by_the_sum, scale=3)
+    if dtype not in ("bool", "uint8"):
+        agrees("pad", drawn(dtype), widths, padded_with)
+        agrees("pad", drawn(dtype), widths, padded_with, padder=100)
+    agrees("pad", drawn(dtype), -1, padded_with)
+
+
+def test_a_function_pads_when_it_is_evaluated_also_compiled():
+    calls = []
+
+    def counted(vector, width, axis, options):
+        calls.append((tuple(width), axis, options))
+        padded_with(vector, width, axis, options)
+
+    x = drawn("float32")
+    made = cnp.pad(x, (1, 2), counted, padder=np.float32(2))
+    assert not calls
+    values = cnp.evaluate(made)
+    ours = list(calls)
+    calls.clear()
+    np.testing.assert_array_equal(values, np.pad(x, (1, 2), counted, padder=np.float32(2)))
+    assert ours == calls
+    compiled = composit.compile(lambda x: cnp.pad(x * 2, 1, padded_with) + 1, x)
+    np.testing.assert_array_equal(compiled(x), np.pad(x * 2, 1, padded_with) + 1)
+
+
+def test_errors_of_a_padding_function_are_its_own():
+    def fails(vector, width, axis, options):
+        raise ZeroDivisionError("of the function")
+
+    with pytest.raises(ZeroDivisionError, match="of the function"):
+        cnp.evaluate(cnp.pad(np.ones(3), 1, fails))
+
+
+def test_calls_of_one_padding_function_share_a_plan():
+    x = drawn("float64")
+    cnp.evaluate(cnp.pad(x, 1, padded_with, padder=5))
+    before = _core.plan_statistics()[0]
+    for _ in range(3):
+        cnp.evaluate(cnp.pad(x, 1, padded_with, padder=5))
+    assert _core.plan_statistics()[0] == before
