@@ -44,7 +44,7 @@ def cmake_dir() -> str:
 
 def __getattr__(name: str):
     """Submodules that few programs need, and functions registered after import."""
-    if name in ("cg", "flashlight", "graph", "mosaic", "multidigraph", "types"):
+    if name in ("cg", "flashlight", "graph", "mosaic", "multidigraph", "torch", "types"):
         return _importlib.import_module(f"composit.{name}")
     try:
         return getattr(numpy, name)

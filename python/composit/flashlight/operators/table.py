@@ -74,3 +74,8 @@ def find_functional(func: Any) -> Row | None:
 def names() -> list[str]:
     """The operators that have rows."""
     return sorted(_rows)
+
+
+def function_of(name: str) -> Function:
+    """The function of the row of an operator: function_of("add.Tensor")."""
+    return _rows[name if "." in name else f"{name}.default"].function

@@ -1,0 +1,62 @@
+"""composit.torch: PyTorch's API over composit's graphs; import composit.torch as torch."""
+
+from __future__ import annotations
+
+from math import e, inf, nan, pi
+from typing import Any as _Any
+
+from composit.torch import autograd, nn, optim
+from composit.torch import calling as _calling
+from composit.torch import dtypes as _dtypes
+from composit.torch import methods as _methods
+from composit.torch.dtypes import (
+    Size,
+    device,
+    dtype,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    set_default_dtype,
+)
+from composit.torch.functions.random import Generator, default_generator
+from composit.torch.printing import set_printoptions
+from composit.torch.tape import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from composit.torch.tensor import Tensor
+
+globals().update(_calling.functions)
+globals().update(_dtypes.by_name)
+globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})
+newaxis = None
+strided = "torch.strided"
+contiguous_format = preserve_format = channels_last = None
+__version__ = "2.13.0+composit"
+
+
+def is_cuda_available() -> bool:
+    """False: CUDA is not built."""
+    return False
+
+
+def compile(model: _Any = None, **options: _Any) -> _Any:
+    """The model itself: what it computes is planned as one graph anyway."""
+    return (lambda function: function) if model is None else model
+
+
+def __getattr__(name: str) -> _Any:
+    """What is not built says so."""
+    raise AttributeError(f"composit.torch.{name} is not built yet; docs/torch.md lists what is.")
+
+
+__all__ = [
+    "e", "inf", "nan", "pi",
+    "Generator", "Size", "autograd", "nn", "optim", "Tensor", "default_generator", "device", "dtype",
+    "enable_grad", "finfo",
+    "get_default_dtype", "iinfo", "inference_mode", "is_grad_enabled", "no_grad",
+    "set_default_dtype", "set_grad_enabled", "set_printoptions", *_calling.functions,
+]  # fmt: skip

@@ -1,0 +1,26 @@
+"""torch.autograd: backward and grad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit.torch.backward import backward, grad
+from composit.torch.tape import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = [
+    "backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad",
+    "set_grad_enabled",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """What is not built says so."""
+    raise AttributeError(
+        f"composit.torch.autograd.{name} is not built yet; docs/torch.md lists what is."
+    )

@@ -1,0 +1,142 @@
+"""backward and grad: gradients of leaves by composit's vjp over the graph that was built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.torch import quiet, settling
+from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
+from composit.torch.tape import free, leaves_of, mode
+
+
+def _incoming(output: Any, gradient: Any) -> Any:
+    """What flows into an output: what is given, or ones into a scalar."""
+    if gradient is not None:
+        if tuple(gradient.shape) != tuple(output.shape):
+            raise RuntimeError(
+                with_location(
+                    f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and "
+                    f"output[0] has a shape of {output.shape}."
+                )
+            )
+        return gradient._lazy
+    if output.numel() != 1:
+        raise RuntimeError(with_location("grad can be implicitly created only for scalar outputs"))
+    return cnp.ones(output._lazy.shape, output._lazy.dtype)
+
+
+def _chained(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
+    token = quiet.begin()
+    try:
+        return _core.nn.chain_rule(outputs, incoming, inputs)
+    finally:
+        quiet.end(token)
+
+
+def _check(output: Any, number: int) -> None:
+    if not is_recorded(output):
+        raise RuntimeError(
+            with_location(
+                f"element {number} of tensors does not require grad and does not have a grad_fn"
+            )
+        )
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, inputs: Any = None,
+) -> None:  # fmt: skip
+    """Adds to the leaves' grad the gradients of the tensors."""
+    outputs = [tensors] if isinstance(tensors, TensorBase) else list(tensors)
+    given = grad_tensors
+    if given is None or isinstance(given, TensorBase):
+        given = [given] * (1 if given is not None else len(outputs))
+    for number, output in enumerate(outputs):
+        _check(output, number)
+    incoming = [_incoming(output, gradient) for output, gradient in zip(outputs, given)]
+    leaves, records = leaves_of([record_of(output) for output in outputs])
+    if inputs is not None:
+        chosen = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
+        leaves = chosen
+    lazies = [output._lazy for output in outputs]
+    found = _chained(lazies, incoming, [leaf._lazy for leaf in leaves])
+    for leaf, gradient in zip(leaves, found):
+        accumulate(leaf, gradient, create_graph, records, outputs)
+    if not (create_graph if retain_graph is None else retain_graph):
+        free(records)
+
+
+def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outputs: Any) -> None:
+    """Adds a gradient to a leaf's grad, through its hooks."""
+    made = wrapped(gradient, is_gradient=True)
+    if create_graph:
+        made._record = ["AccumulateGradBackward0", *map(record_of, outputs)]
+    else:
+        made._is_tainted = True
+    for hook in list(getattr(leaf, "_hooks", {}).values()):
+        changed = hook(made)
+        made = made if changed is None else changed
+    if leaf._grad is None:
+        if made._lazy is leaf._lazy or made._lazy.root() is not None:
+            made._lazy = made._lazy.copied()
+        leaf._grad = made
+    elif create_graph:
+        leaf._grad = leaf._grad + made
+    else:
+        total = leaf._grad._lazy + made._lazy
+        leaf._grad._lazy.replaced(total)
+        leaf._grad._is_tainted = True
+        settling.enter_gradient(leaf._grad)
+    for hook in list(getattr(leaf, "_post_hooks", {}).values()):
+        hook(leaf)
+
+
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool | None = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The gradients of outputs with respect to inputs, which keep their grad as it is."""
+    if is_grads_batched:
+        raise NotImplementedError(with_location("grad: is_grads_batched is not built yet."))
+    outs = [outputs] if isinstance(outputs, TensorBase) else list(outputs)
+    ins = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
+    given = grad_outputs
+    if given is None or isinstance(given, TensorBase):
+        given = [given] * (1 if given is not None else len(outs))
+    for number, output in enumerate(outs):
+        _check(output, number)
+    for tensor in ins:
+        if not is_recorded(tensor):
+            raise RuntimeError(
+                with_location("One of the differentiated Tensors does not require grad")
+            )
+    incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
+    leaves, records = leaves_of([record_of(output) for output in outs])
+    seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
+    found = _chained([o._lazy for o in outs], incoming, [x._lazy for x in ins])
+    results: list[Any] = []
+    for tensor, gradient in zip(ins, found):
+        if id(tensor if tensor._is_leaf_with_grad else tensor._record) not in seen:
+            if not allow_unused and not materialize_grads:
+                raise RuntimeError(
+                    with_location(
+                        "One of the differentiated Tensors appears to not have been used in the "
+                        "graph. Set allow_unused=True if this is the desired behavior."
+                    )
+                )
+            if not materialize_grads:
+                results.append(None)
+                continue
+        made = wrapped(gradient)
+        if create_graph and mode.grad:
+            made._record = ["GradBackward0", *map(record_of, outs)]
+        else:
+            made._is_tainted = True
+        results.append(made)
+    if not (create_graph if retain_graph is None else retain_graph):
+        free(records)
+    return tuple(results)

@@ -1,0 +1,372 @@
+"""How a function over LazyTensors becomes one of torch's: over Tensors, recorded where a gradient
+is wanted, as a function of the module and as a method."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from composit import nn
+from composit._core import LazyTensor, NotSupported, with_location
+from composit.flashlight.operators import table
+from composit.torch import quiet, settling
+from composit.torch.dtypes import Size, check_device, device, dtype
+from composit.torch.tape import mode
+
+functions: dict[str, Any] = {}  # torch.NAME
+methods: dict[str, Any] = {}  # Tensor.NAME
+neural: dict[str, Any] = {}  # torch.nn.functional.NAME
+
+_other_names = {"axis": "dim", "keepdims": "keepdim", "self": "input"}
+_ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator")
+
+
+class TensorBase:
+    """What Tensor derives from, so that this file can tell tensors apart."""
+
+    _lazy: Any
+    _record: Any = None  # see composit/torch/tape.py
+    _is_leaf_with_grad = False
+    _is_tainted = False  # its node depends on a leaf, but no gradient goes through it
+    _root: Any = None  # the Tensor this is a view of
+    _record_of_root: Any = None  # when the view was made
+    _value: Any = None  # (node, constant): the computed value of a recorded tensor
+    _grad: Any = None
+    _twin: Any = None  # the Tensor this was detached from, whose cell it shares
+    _is_pending = False  # a leaf with a gradient whose node is to be a constant before it is used
+    _version = 0
+
+
+_made: dict[str, Any] = {}  # the class Tensor, set by composit/torch/tensor.py
+
+
+def is_recorded(tensor: TensorBase) -> bool:
+    """Whether gradients go through the tensor."""
+    if tensor._is_leaf_with_grad or tensor._record is not None:
+        return True
+    if tensor._is_tainted:
+        return False
+    root = tensor._root
+    return root is not None and (root._record is not None or root._is_leaf_with_grad)
+
+
+def record_of(tensor: TensorBase) -> Any:
+    """What stands for the tensor in the records of operations on it."""
+    if tensor._is_leaf_with_grad:
+        return tensor
+    root = tensor._root
+    if root is not None and root._record is not tensor._record_of_root:
+        return ["CopySlices", tensor._record, root._record]
+    return tensor._record
+
+
+def wrapped(lazy: LazyTensor, is_gradient: bool = False) -> Any:
+    """A Tensor of a LazyTensor."""
+    tensor = _new(_made["Tensor"])
+    tensor._lazy = lazy
+    (settling.enter_gradient if is_gradient else settling.enter)(tensor)
+    return tensor
+
+
+_new = object.__new__
+
+
+def camel(name: str) -> str:
+    """log_softmax as LogSoftmaxBackward0."""
+    return "".join(part.capitalize() for part in name.strip("_").split("_")) + "Backward0"
+
+
+def _collect(value: Any, found: list[Any]) -> None:
+    if isinstance(value, TensorBase):
+        found.append(value)
+    elif type(value) in (list, tuple):
+        for item in value:
+            _collect(item, found)
+
+
+def _operand(value: Any, is_detached: bool) -> Any:
+    if isinstance(value, TensorBase):
+        if is_detached and value._is_tainted and not is_recorded(value):
+            return nn.stop_gradient(settling.value_or_lazy(value))
+        return value._lazy
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind([_operand(item, is_detached) for item in value])
+    if kind is Size:
+        return tuple(value)
+    if kind is dtype:
+        return value.numpy
+    if kind is np.ndarray:
+        raise TypeError(
+            with_location("an ndarray is given. A Tensor is required; torch.from_numpy makes one.")
+        )
+    return value
+
+
+def call(
+    function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:  # fmt: skip
+    """The function's result over Tensors."""
+    found: list[Any] = []
+    for value in args:
+        _collect(value, found)
+    out = None
+    if kwargs:
+        kwargs = {_other_names.get(key, key): value for key, value in kwargs.items()}
+        out = kwargs.pop("out", None)
+        check_device(kwargs.get("device"))
+        for key in _ignored:
+            kwargs.pop(key, None)
+        for value in kwargs.values():
+            _collect(value, found)
+        if "input" in kwargs:
+            args = (kwargs.pop("input"), *args)
+    recorded = [tensor for tensor in found if is_recorded(tensor)] if mode.grad else []
+    is_recording = bool(recorded)
+    for tensor in recorded:
+        if tensor._is_pending:
+            settling.settle(tensor)
+    plain = [_operand(value, is_recording) for value in args]
+    named = {key: _operand(value, is_recording) for key, value in kwargs.items()}
+    token = quiet.begin()
+    try:
+        result = function(*plain, **named)
+    except NotSupported:
+        raise
+    except ValueError as error:
+        if isinstance(error, IndexError):
+            raise IndexError(str(error)) from None
+        raise RuntimeError(str(error)) from None
+    finally:
+        quiet.end(token)
+    is_tainted = not is_recording and any(t._is_tainted or is_recorded(t) for t in found)
+    record = None
+    if is_recording:
+        record = [camel(name), *map(record_of, recorded)]
+    result = _result(result, found, record, is_tainted, is_view)
+    if out is None:
+        return result
+    return _written_out(name, out, result)
+
+
+def _written_out(name: str, out: Any, result: Any) -> Any:
+    if isinstance(out, tuple):
+        for target, value in zip(out, result):
+            _written_out(name, target, value)
+        return out
+    if is_recorded(out) or is_recorded(result):
+        raise RuntimeError(
+            with_location(
+                f"{name}(): functions with out=... arguments don't support automatic "
+                "differentiation, but one of the arguments requires grad."
+            )
+        )
+    if out.shape == result.shape:
+        overwrite(out, result._lazy)
+    else:
+        out._lazy = result._lazy.copied()
+    return out
+
+
+def _result(result: Any, found: list[Any], record: Any, is_tainted: bool, is_view: bool) -> Any:
+    if isinstance(result, LazyTensor):
+        return _one(result, found, record, is_tainted, is_view)
+    if isinstance(result, table.Written):
+        raise AssertionError("a function that writes is called by itself")
+    if isinstance(result, (list, tuple)):
+        parts = [_result(part, found, record, is_tainted, is_view) for part in result]
+        if hasattr(result, "_fields"):
+            return type(result)(*parts)
+        return type(result)(parts)
+    return result
+
+
+def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_view: bool) -> Any:
+    root = None
+    if is_view:
+        source = found[0]
+        root = source if source._root is None else source._root
+    elif lazy.root() is not None or any(lazy is tensor._lazy for tensor in found):
+        lazy = lazy.copied()
+    tensor = _new(_made["Tensor"])
+    tensor._lazy = lazy
+    if root is not None:
+        tensor._root = root
+        tensor._record_of_root = root._record
+    if record is not None:
+        if lazy.dtype.kind in "fcV":
+            tensor._record = record
+        else:
+            tensor._is_tainted = True
+    elif is_tainted:
+        tensor._is_tainted = True
+    settling.enter(tensor)
+    return tensor
+
+
+def overwrite(target: Any, value: LazyTensor) -> None:
+    """Puts a value, in the target's dtype and shape, in the target's place and its views'."""
+    lazy = target._lazy
+    if value.dtype != lazy.dtype:
+        value = _cast(value, lazy.dtype)
+    if tuple(value.shape) != tuple(lazy.shape):
+        value = _broadcast(value, lazy.shape)
+    lazy.replaced(value)
+    root = target if target._root is None else target._root
+    root._version += 1
+    target._value = None
+    target._is_pending = target._is_leaf_with_grad
+    settling.enter(target)
+
+
+def _cast(value: LazyTensor, to: Any) -> LazyTensor:
+    from composit import numpy as cnp
+
+    return cnp.astype(value, to)
+
+
+def _broadcast(value: LazyTensor, shape: Any) -> LazyTensor:
+    from composit import numpy as cnp
+
+    return cnp.broadcast_to(value, shape)
+
+
+def check_writable(target: Any) -> None:
+    """RuntimeError for leaves that require gradients, and views of them, where it is recorded."""
+    if not mode.grad:
+        return
+    if target._is_leaf_with_grad:
+        raise RuntimeError(
+            with_location(
+                "a leaf Variable that requires grad is being used in an in-place operation."
+            )
+        )
+    if target._root is not None and target._root._is_leaf_with_grad:
+        raise RuntimeError(
+            with_location(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation."
+            )
+        )
+
+
+_order = "biufc"
+
+
+def write(target: Any, result: Any, name: str) -> Any:
+    """An in-place operation: the target becomes the result, which may be recorded."""
+    check_writable(target)
+    result_lazy = result._lazy
+    has, new = target._lazy.dtype, result_lazy.dtype
+    if has != new:
+        kinds = [4 if d.kind == "V" else _order.index(d.kind) for d in (has, new)]
+        kinds = [1 if kind == 2 else 3 if kind == 4 and d.kind == "V" else kind
+                 for kind, d in zip(kinds, (has, new))]  # fmt: skip
+        if kinds[1] > kinds[0]:
+            raise RuntimeError(
+                with_location(f"result type {new} can't be cast to the desired output type {has}")
+            )
+    if tuple(result_lazy.shape) != tuple(target._lazy.shape):
+        raise RuntimeError(
+            with_location(
+                f"output with shape {list(target._lazy.shape)} doesn't match the broadcast shape "
+                f"{list(result_lazy.shape)}"
+            )
+        )
+    replace(target, result, name)
+    return target
+
+
+def replace(target: Any, result: Any, name: str) -> None:
+    """The target becomes the result, record and all."""
+    source = result._lazy
+    if is_recorded(result):
+        record = [camel(name), record_of(result)]
+        root = target._root
+        if root is not None:
+            root._record = target._record_of_root = ["CopySlices", root._record, record]
+        target._record = record
+    elif target._root is None and not target._is_leaf_with_grad:
+        target._record = None
+        target._is_tainted = result._is_tainted
+    elif target._is_leaf_with_grad:
+        # A leaf's node is of its own: gradients stop there.
+        source = nn.stop_gradient(source)
+    overwrite(target, source)
+
+
+def define(
+    function: Callable[..., Any], name: str, *, is_view: bool = False, is_function: bool = True,
+    is_method: bool = True, is_neural: bool = False, is_inplace: bool = False,
+    doc: str | None = None,
+) -> Any:  # fmt: skip
+    """Makes a function over LazyTensors one of torch's, under a name."""
+
+    @functools.wraps(function)
+    def over_tensors(*args: Any, **kwargs: Any) -> Any:
+        return call(function, name, is_view, args, kwargs)
+
+    over_tensors.__name__ = over_tensors.__qualname__ = name
+    over_tensors.__module__ = "composit.torch"
+    over_tensors.__doc__ = doc or function.__doc__ or f"torch's {name}."
+    enter(name, over_tensors, is_function, is_method, is_neural, is_inplace)
+    return over_tensors
+
+
+def enter(
+    name: str, over_tensors: Any, is_function: bool = True, is_method: bool = True,
+    is_neural: bool = False, is_inplace: bool = False,
+) -> None:  # fmt: skip
+    """Puts a function over Tensors where it is found."""
+    if is_function:
+        functions[name] = over_tensors
+    if is_neural:
+        neural[name] = over_tensors
+    if is_method:
+        methods[name] = over_tensors
+    if is_inplace:
+        methods[f"{name}_"] = inplace(over_tensors, name)
+        if is_function:
+            functions[f"{name}_"] = methods[f"{name}_"]
+
+
+def inplace(over_tensors: Any, name: str) -> Any:
+    """The function that writes its result over its first operand."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_writable(self)
+        return write(self, over_tensors(self, *args, **kwargs), name)
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = f"{name}, written over the tensor."
+    return method
+
+
+def torch_function(
+    *names: str, is_view: bool = False, is_function: bool = True, is_method: bool = True,
+    is_neural: bool = False, is_inplace: bool = False,
+) -> Callable[[Any], Any]:  # fmt: skip
+    """Makes a function over LazyTensors these functions and methods of torch."""
+
+    def add(function: Any) -> Any:
+        for name in names or (function.__name__.strip("_"),):
+            define(function, name, is_view=is_view, is_function=is_function, is_method=is_method,
+                   is_neural=is_neural, is_inplace=is_inplace)  # fmt: skip
+        return function
+
+    return add
+
+
+def retained(tensor: Any) -> Any:
+    """A reference to a tensor that retains its gradient, for its record."""
+    return weakref.ref(tensor)
+
+
+def as_device(value: Any) -> Any:
+    """A device, checked."""
+    return value if isinstance(value, device) else device(value)

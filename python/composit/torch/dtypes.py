@@ -1,0 +1,152 @@
+"""torch's dtypes, device, and the dtype that floats have unless one is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit._core import dtype_of, with_location
+
+
+class dtype:
+    """A dtype; there is one object of each, as torch.float32."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.numpy = dtype_of(name)
+        self.itemsize = self.numpy.itemsize
+        self.is_complex = name.startswith("complex")
+        self.is_floating_point = "float" in name
+        self.is_signed = self.is_complex or self.is_floating_point or name.startswith("int")
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return _named, (self.name,)
+
+
+_names = (
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16",
+    "bfloat16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+by_name = {name: dtype(name) for name in _names}
+aliases = {
+    "half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
+    "long": "int64", "cfloat": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+_of_numpy = {found.numpy: found for found in by_name.values()}
+_default = ["float32"]
+
+
+def _named(name: str) -> dtype:
+    return by_name[name]
+
+
+def of_numpy(array_dtype: Any) -> dtype:
+    """torch's dtype for one of NumPy's."""
+    return _of_numpy[array_dtype]
+
+
+def numpy_dtype(value: Any) -> Any:
+    """NumPy's dtype for one of torch's."""
+    if not isinstance(value, dtype):
+        raise TypeError(with_location(f"dtype: {value!r} is not a dtype, as torch.float32 is one."))
+    return value.numpy
+
+
+def default() -> dtype:
+    """What floats become unless a dtype is given: float32 at first."""
+    return by_name[_default[0]]
+
+
+get_default_dtype = default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Sets the dtype that floats become."""
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError(
+            with_location(f"set_default_dtype: {d!r} is given. A dtype of floats is required.")
+        )
+    _default[0] = d.name
+
+
+def from_numbers(data: Any) -> Any:
+    """The NumPy dtype of an array made from Python's numbers, as torch chooses it."""
+    kind = np.asarray(data).dtype.kind
+    if kind == "f":
+        return default().numpy
+    if kind == "c":
+        return np.dtype("complex128" if _default[0] == "float64" else "complex64")
+    return np.dtype("bool" if kind == "b" else "int64")
+
+
+class device:
+    """Where a tensor is: device("cpu"), the only one that is built."""
+
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+        self.type: str
+        name = type.type if isinstance(type, device) else str(type)
+        kind, _, number = name.partition(":")
+        check_device(kind)
+        self.type = kind
+        self.index = int(number) if number else index
+
+    def __repr__(self) -> str:
+        return f"device(type={self.type!r})"
+
+    def __str__(self) -> str:
+        return self.type
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and self.type == other.type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+
+def check_device(given: Any) -> None:
+    """RuntimeError for a device that is not built."""
+    if given is None or isinstance(given, device):
+        return
+    if str(given).partition(":")[0] != "cpu":
+        raise RuntimeError(with_location(f"device {str(given)!r} is not built; available: cpu."))
+
+
+cpu = device("cpu")
+
+
+class Size(tuple):
+    """A shape."""
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def numel(self) -> int:
+        """The number of elements."""
+        count = 1
+        for length in self:
+            count *= length
+        return count
+
+
+class finfo:
+    """What a dtype of floats can hold."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        found = np.finfo((type or default()).numpy)
+        self.dtype = (type or default()).name
+        self.bits = found.bits
+        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+            setattr(self, name, float(getattr(found, name)))
+
+
+class iinfo:
+    """What a dtype of integers can hold."""
+
+    def __init__(self, type: dtype) -> None:
+        found = np.iinfo(type.numpy)
+        self.dtype = type.name
+        self.bits, self.max, self.min = found.bits, int(found.max), int(found.min)

@@ -1,0 +1,304 @@
+"""Tensors of numbers that need no other tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.torch import calling, dtypes
+from composit.torch.calling import TensorBase
+from composit.torch.functions.arguments import integers
+from composit.torch.tensor import Tensor, constant, tensor
+
+
+def _made(lazy: Any, requires_grad: bool) -> Any:
+    found = calling.wrapped(lazy)
+    return found.requires_grad_() if requires_grad else found
+
+
+def _function(name: str) -> Any:
+    def add(function: Any) -> Any:
+        function.__name__ = function.__qualname__ = name
+        calling.functions[name] = function
+        return function
+
+    return add
+
+
+def _number(value: Any) -> Any:
+    """The number of a tensor of one element, or what is given."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def _full(name: str, value: float) -> None:
+    """zeros and the like, zeros_like and new_zeros."""
+
+    def function(
+        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
+    ) -> Any:  # fmt: skip
+        dtypes.check_device(device)
+        to = (dtype or dtypes.default()).numpy
+        if out is not None:
+            calling.overwrite(out, cnp.full(integers(size), value, out.dtype.numpy))
+            return out
+        return _made(cnp.full(integers(size), value, to), requires_grad)
+
+    def like(
+        input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False, memory_format: Any = None,
+    ) -> Any:  # fmt: skip
+        dtypes.check_device(device)
+        to = (dtype or input.dtype).numpy
+        return _made(cnp.full(tuple(input.shape), value, to), requires_grad)
+
+    def new(
+        self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+        **_: Any,
+    ) -> Any:  # fmt: skip
+        return function(*size, dtype=dtype or self.dtype, device=device,
+                        requires_grad=requires_grad)  # fmt: skip
+
+    function.__doc__ = f"A tensor of {name}."
+    like.__doc__ = f"A tensor of {name}, of another one's shape and dtype."
+    new.__doc__ = f"A tensor of {name}, of this one's dtype."
+    _function(name)(function)
+    _function(f"{name}_like")(like)
+    calling.methods[f"new_{name}"] = new
+
+
+_full("zeros", 0)
+_full("ones", 1)
+_full("empty", 0)
+
+
+@_function("full")
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None,
+) -> Any:  # fmt: skip
+    """A tensor of one value."""
+    dtypes.check_device(device)
+    value = _number(fill_value)
+    to = dtype.numpy if dtype is not None else dtypes.from_numbers(value)
+    shape = (size,) if isinstance(size, int) else tuple(size)
+    return _made(cnp.full(shape, value, to), requires_grad)
+
+
+@_function("full_like")
+def full_like(
+    input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, memory_format: Any = None, layout: Any = None,
+) -> Any:  # fmt: skip
+    """A tensor of one value, of another one's shape and dtype."""
+    return full(
+        input.shape, fill_value, dtype=dtype or input.dtype, device=device,
+        requires_grad=requires_grad,
+    )  # fmt: skip
+
+
+def _new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """A tensor of one value, of this one's dtype."""
+    return full(size, fill_value, dtype=dtype or self.dtype, **options)
+
+
+calling.methods["new_full"] = _new_full
+
+
+def _steps_dtype(dtype: Any, *numbers: Any) -> Any:
+    if dtype is not None:
+        return dtype.numpy
+    is_whole = all(isinstance(n, (int, np.integer)) for n in numbers)
+    return np.dtype("int64") if is_whole else dtypes.default().numpy
+
+
+@_function("arange")
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers from start, before end."""
+    dtypes.check_device(device)
+    numbers = [_number(x) for x in (start, end, step)]
+    if numbers[1] is None:
+        numbers[:2] = [0, numbers[0]]
+    to = _steps_dtype(dtype, *numbers)
+    if numbers[2] == 0:
+        raise RuntimeError(with_location("step must be nonzero"))
+    if (numbers[1] - numbers[0]) * numbers[2] < 0:
+        raise RuntimeError(with_location("upper bound and lower bound inconsistent with step sign"))
+    if all(isinstance(n, int) for n in numbers):
+        return _made(constant(np.arange(*numbers).astype(to)), requires_grad)
+    count = int(np.ceil((numbers[1] - numbers[0]) / numbers[2]))
+    found = numbers[0] + np.arange(count, dtype=np.float64) * numbers[2]
+    return _made(constant(found.astype(to)), requires_grad)
+
+
+@_function("range")
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Any:
+    """Numbers from start to end, which counts."""
+    count = int(np.floor((end - start) / step)) + 1
+    found = start + np.arange(count, dtype=np.float64) * step
+    return _made(constant(found.astype((dtype or dtypes.default()).numpy)), False)
+
+
+@_function("linspace")
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None,
+) -> Any:  # fmt: skip
+    """So many numbers from start to end, equally far apart."""
+    dtypes.check_device(device)
+    to = (dtype or dtypes.default()).numpy
+    return _made(constant(_line(start, end, steps, to)), requires_grad)
+
+
+def _line(start: Any, end: Any, steps: int, to: Any) -> Any:
+    """torch's rounding: from either end to the middle, in the dtype of the result."""
+    if to.kind != "f":
+        return np.linspace(start, end, steps).astype(to)
+    a, b = to.type(start), to.type(end)
+    if steps < 2:
+        return np.full(steps, a)
+    step = to.type((b - a) / to.type(steps - 1))
+    numbers = np.arange(steps)
+    low = a + step * numbers.astype(to)
+    high = b - step * (steps - 1 - numbers).astype(to)
+    return np.where(numbers < steps // 2, low, high).astype(to)
+
+
+@_function("logspace")
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False,
+) -> Any:  # fmt: skip
+    """base to the powers from start to end."""
+    dtypes.check_device(device)
+    to = (dtype or dtypes.default()).numpy
+    found = np.logspace(start, end, steps, base=base)
+    return _made(constant(found.astype(to)), requires_grad)
+
+
+@_function("eye")
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None,
+) -> Any:  # fmt: skip
+    """Ones on the diagonal."""
+    dtypes.check_device(device)
+    to = (dtype or dtypes.default()).numpy
+    return _made(cnp.eye(n, m, dtype=to), requires_grad)
+
+
+def _indices(name: str) -> None:
+    def function(row: int, col: int, offset: int = 0, *, dtype: Any = None, **_: Any) -> Any:
+        found = getattr(np, name)(row, offset, col)
+        to = np.dtype("int64") if dtype is None else dtype.numpy
+        return _made(constant(np.stack(found).astype(to)), False)
+
+    function.__doc__ = f"Where {name} looks, as rows and columns."
+    _function(name)(function)
+
+
+_indices("tril_indices")
+_indices("triu_indices")
+
+
+@_function("from_numpy")
+def from_numpy(array: Any) -> Any:
+    """A tensor of an ndarray's values, which are copied."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(
+            with_location(f"from_numpy: expected np.ndarray (got {type(array).__name__})")
+        )
+    return _made(constant(array), False)
+
+
+@_function("as_tensor")
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """The tensor itself, or one of data."""
+    dtypes.check_device(device)
+    if isinstance(data, TensorBase):
+        return data.to(dtype) if dtype is not None else data  # type: ignore[attr-defined]
+    return tensor(data, dtype)
+
+
+_function("asarray")(lambda data, *, dtype=None, device=None, copy=None, requires_grad=False:
+                     as_tensor(data, dtype, device))  # fmt: skip
+_function("tensor")(tensor)
+
+
+@_function("scalar_tensor")
+def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """A tensor of no dimensions."""
+    return tensor(s, dtype or dtypes.default())
+
+
+@_function("from_dlpack")
+def from_dlpack(ext_tensor: Any) -> Any:
+    """A tensor of another library's, whose values are copied."""
+    return from_numpy(np.from_dlpack(ext_tensor))
+
+
+@_function("is_tensor")
+def is_tensor(obj: Any) -> bool:
+    """Whether it is a Tensor."""
+    return isinstance(obj, TensorBase)
+
+
+@_function("numel")
+def numel(input: Any) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+@_function("is_floating_point")
+def is_floating_point(input: Any) -> bool:
+    """Whether elements are real floats."""
+    return input.is_floating_point()
+
+
+@_function("is_complex")
+def is_complex(input: Any) -> bool:
+    """Whether elements are complex."""
+    return input.is_complex()
+
+
+@_function("is_nonzero")
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element is not zero."""
+    return bool(input)
+
+
+@_function("result_type")
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """The dtype that an operation of both computes in."""
+    from composit.flashlight.operators.promotion import result_dtype
+
+    plain = [x._lazy if isinstance(x, TensorBase) else x for x in (tensor1, tensor2)]
+    return dtypes.of_numpy(result_dtype(*plain))
+
+
+@_function("promote_types")
+def promote_types(type1: Any, type2: Any) -> Any:
+    """The dtype that both fit into, as torch says."""
+    return result_type(calling.functions["zeros"](1, dtype=type1),
+                       calling.functions["zeros"](1, dtype=type2))  # fmt: skip
+
+
+@_function("broadcast_shapes")
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that shapes broadcast to."""
+    try:
+        return dtypes.Size(np.broadcast_shapes(*shapes))
+    except ValueError as error:
+        raise RuntimeError(with_location(str(error))) from None
+
+
+@_function("detach")
+def detach(input: Any) -> Any:
+    """The same elements, through which no gradient goes."""
+    return input.detach()

@@ -1,0 +1,110 @@
+"""Reading and writing at places that tensors say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit._core import LazyTensor
+from composit.flashlight.operators.promotion import cast
+from composit.flashlight.operators.table import function_of
+from composit.torch.calling import define, torch_function
+from composit.torch.functions.arguments import axis_of
+
+for _name in ("gather", "index_select", "take", "take_along_dim"):
+    define(function_of(_name), _name)
+for _name in ("scatter_add", "index_add", "index_copy"):
+    define(function_of(_name), _name, is_inplace=True)
+define(function_of("index_fill.int_Scalar"), "index_fill", is_inplace=True)
+define(function_of("slice_scatter"), "slice_scatter")
+define(function_of("select_scatter"), "select_scatter")
+
+
+@torch_function("scatter", is_inplace=True)
+def _scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
+    reduce: str | None = None,
+) -> Any:  # fmt: skip
+    """src written where index says, along a dimension."""
+    if src is not None and not isinstance(src, LazyTensor):
+        src, value = None, src
+    return function_of("scatter.src")(input, dim, index, src, value=value, reduce=reduce)
+
+
+def places(index: Any) -> Any:
+    """One of torch's indices as composit.numpy's: lists are index arrays, also in tuples."""
+    if isinstance(index, tuple):
+        return tuple(places(part) for part in index)
+    if isinstance(index, (list, range)):
+        return np.asarray(index)
+    if isinstance(index, LazyTensor) and index.dtype == np.dtype("uint8"):
+        return cnp.astype(index, "bool")
+    return index
+
+
+@torch_function("index", is_function=False, is_method=False)
+def get_item(input: Any, index: Any) -> Any:
+    """input[index]"""
+    return input[places(index)]
+
+
+@torch_function("index_put", is_inplace=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """values written, or added, where indices say."""
+    copy = input.copied()
+    values = cast(values, input.dtype)
+    at = tuple(slice(None) if index is None else places(index) for index in indices)
+    if accumulate:
+        cnp.add.at(copy, at, values)
+    else:
+        copy[at] = values
+    return copy
+
+
+@torch_function("set_item", is_function=False, is_method=False)
+def set_item(input: Any, index: Any, value: Any) -> Any:
+    """input after input[index] = value."""
+    copy = input.copied()
+    copy[places(index)] = cast(value, input.dtype)
+    return copy
+
+
+@torch_function("masked_scatter", is_inplace=True)
+def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """The elements of source, in order, where the mask is true."""
+    wide = cnp.broadcast_to(mask, tuple(input.shape))
+    line = cnp.reshape(cnp.cumsum(cnp.astype(cnp.reshape(wide, (-1,)), "int64")) - 1, wide.shape)
+    chosen = cnp.take(cnp.reshape(source, (-1,)), cnp.maximum(line, 0), mode="clip")
+    return cnp.where(wide, chosen, input)
+
+
+@torch_function("put", is_inplace=True)
+def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """source written at places of the flattened tensor."""
+    line = cnp.reshape(input, (-1,)).copied()
+    if accumulate:
+        cnp.add.at(line, index, source)
+    else:
+        line[index] = source
+    return cnp.reshape(line, tuple(input.shape))
+
+
+@torch_function("scatter_reduce", is_inplace=True)
+def _scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """src combined ("sum", "prod", "amax", "amin") with what is where index says."""
+    from composit.flashlight.operators.indexing import _grid
+
+    functions = {"sum": cnp.add, "prod": cnp.multiply, "amax": cnp.maximum, "amin": cnp.minimum}
+    if reduce not in functions:
+        raise NotImplementedError(f"scatter_reduce: reduce={reduce!r} is not built yet.")
+    copy = input.copied()
+    grid = _grid(index, axis_of(dim, input.ndim))
+    if not include_self:
+        first = {"sum": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
+        copy[grid] = cast(first, input.dtype)
+    functions[reduce].at(copy, grid, src[tuple(slice(0, n) for n in index.shape)])
+    return copy

@@ -1,0 +1,93 @@
+"""Products, and linear algebra by composit.numpy.linalg."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import numpy as cnp
+from composit.flashlight.operators.table import function_of
+from composit.torch.calling import define, torch_function
+
+
+def _check_dtypes(a: Any, b: Any) -> None:
+    if a.dtype != b.dtype:
+        raise ValueError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != "
+                         f"{b.dtype}")  # fmt: skip
+
+
+def _product(name: str, *ndims: int) -> None:
+    def function(input: Any, other: Any) -> Any:
+        _check_dtypes(input, other)
+        if ndims and (input.ndim, other.ndim) != ndims:
+            raise ValueError(
+                f"{name}: tensors of {ndims[0]} and {ndims[1]} dimensions are required, got "
+                f"{input.ndim} and {other.ndim}."
+            )
+        return cnp.matmul(input, other)
+
+    define(function, name, doc="The product of matrices or vectors.")
+
+
+_product("matmul")
+_product("mm", 2, 2)
+_product("bmm", 3, 3)
+_product("mv", 2, 1)
+_product("dot", 1, 1)
+_product("vdot", 1, 1)
+for _name in ("inner", "outer", "ger"):
+    define(function_of(_name), _name)
+for _name in ("addmm", "addmv", "baddbmm", "addbmm", "addr"):
+    define(function_of(_name), _name, is_inplace=True)
+define(function_of("trace"), "trace")
+
+
+@torch_function("einsum", is_method=False)
+def _einsum(equation: str, *operands: Any) -> Any:
+    """Sums of products, by Einstein's convention."""
+    found = operands[0] if isinstance(operands[0], (list, tuple)) else operands
+    return function_of("einsum")(equation, list(found))
+
+
+@torch_function("tensordot", is_method=False)
+def _tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """Products summed over dimensions."""
+    return cnp.tensordot(a, b, dims if isinstance(dims, int) else tuple(map(tuple, dims)))
+
+
+define(cnp.kron, "kron")
+
+
+@torch_function("chain_matmul", is_method=False)
+def _chain_matmul(*matrices: Any) -> Any:
+    """The product of several matrices."""
+    return cnp.linalg.multi_dot(list(matrices))
+
+
+@torch_function("cross")
+def _cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """The cross product along a dimension of length 3."""
+    if dim is None:
+        dim = next(i for i, n in enumerate(input.shape) if n == 3)
+    return cnp.cross(input, other, axis=dim)
+
+
+@torch_function("matrix_power")
+def _matrix_power(input: Any, n: int) -> Any:
+    return cnp.linalg.matrix_power(input, n)
+
+
+@torch_function("det")
+def _det(input: Any) -> Any:
+    return cnp.linalg.det(input)
+
+
+@torch_function("inverse")
+def _inverse(input: Any) -> Any:
+    return cnp.linalg.inv(input)
+
+
+@torch_function("cdist", is_method=False)
+def _cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
+    """Distances of all pairs of rows."""
+    apart = cnp.expand_dims(x1, -2) - cnp.expand_dims(x2, -3)
+    return function_of("linalg_vector_norm")(apart, p, -1)

@@ -1,0 +1,251 @@
+"""Draws, by composit.random's keys: each takes the next key of the generator. The numbers are not
+torch's; for one seed they are the same anywhere."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from composit import nn, random
+from composit import numpy as cnp
+from composit.flashlight.operators.table import function_of
+from composit.torch import calling, dtypes
+from composit.torch.functions.arguments import integers
+
+
+class Generator:
+    """A row of keys, begun by manual_seed."""
+
+    def __init__(self, device: Any = "cpu") -> None:
+        dtypes.check_device(device)
+        self.manual_seed(0)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Begins anew."""
+        self._seed, self._count = int(seed), 0
+        return self
+
+    def initial_seed(self) -> int:
+        """The seed it was begun with."""
+        return self._seed
+
+    def seed(self) -> int:
+        """Begins anew from a seed that nobody knows."""
+        self.manual_seed(secrets.randbits(63))
+        return self._seed
+
+    def get_state(self) -> Any:
+        """Where it is, as a tensor."""
+        return calling.functions["tensor"]([self._seed, self._count])
+
+    def set_state(self, state: Any) -> Generator:
+        """Goes on from a state."""
+        self._seed, self._count = state.tolist()
+        return self
+
+    def next_key(self) -> Any:
+        """A key that was not used yet, as a leaf."""
+        self._count += 1
+        mixed = (self._seed * 0x9E3779B97F4A7C15 + self._count * 0xD1342543DE82EF95) % 2**64
+        return random.fold_in(random.key(self._seed % 2**64), mixed % 2**32)
+
+
+default_generator = Generator()
+default_generator.seed()
+
+
+def next_key(generator: Generator | None = None) -> Any:
+    """A key of the generator, or of the default one."""
+    return (generator or default_generator).next_key()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Begins the default generator anew."""
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Begins the default generator anew from a seed that nobody knows."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed of the default generator."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """Where the default generator is."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Makes the default generator go on from a state."""
+    default_generator.set_state(new_state)
+
+
+for _f in (manual_seed, seed, initial_seed, get_rng_state, set_rng_state):
+    calling.functions[_f.__name__] = _f
+
+
+def drawn(draw: Any, shape: Any, dtype: Any, generator: Any = None) -> Any:
+    """A draw of floats as a LazyTensor."""
+    wide = dtype.numpy if dtype.name in ("float32", "float64") else np.dtype("float32")
+    found = draw(next_key(generator), tuple(shape), wide)
+    return found if found.dtype == dtype.numpy else cnp.astype(found, dtype.numpy)
+
+
+def _made(lazy: Any, requires_grad: bool) -> Any:
+    found = calling.wrapped(lazy)
+    return found.requires_grad_() if requires_grad else found
+
+
+def _floats(name: str, draw: Any) -> None:
+    def function(
+        *size: Any, generator: Any = None, dtype: Any = None, layout: Any = None,
+        device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+    ) -> Any:  # fmt: skip
+        dtypes.check_device(device)
+        lazy = drawn(draw, integers(size), dtype or dtypes.default(), generator)
+        return _made(lazy, requires_grad)
+
+    def like(
+        input: Any, *, generator: Any = None, dtype: Any = None, layout: Any = None,
+        device: Any = None, requires_grad: bool = False, memory_format: Any = None,
+    ) -> Any:  # fmt: skip
+        dtypes.check_device(device)
+        return _made(drawn(draw, input.shape, dtype or input.dtype, generator), requires_grad)
+
+    function.__doc__ = f"Draws: {name}."
+    like.__doc__ = f"Draws, of another tensor's shape and dtype: {name}."
+    calling.functions[name], calling.functions[f"{name}_like"] = function, like
+
+
+_floats("rand", random.uniform)
+_floats("randn", random.normal)
+
+
+def randint(
+    low: Any, high: Any, size: Any = None, *, generator: Any = None, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False,
+) -> Any:  # fmt: skip
+    """Integers from low, before high; randint(high, size) begins at 0."""
+    dtypes.check_device(device)
+    if size is None:
+        low, high, size = 0, low, high
+    found = random.randint(next_key(generator), tuple(size), int(low), int(high))
+    to = np.dtype("int64") if dtype is None else dtype.numpy
+    return _made(found if to == found.dtype else cnp.astype(found, to), requires_grad)
+
+
+def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, **_: Any) -> Any:
+    """Integers from low, before high, of another tensor's shape and dtype."""
+    if high is None:
+        low, high = 0, low
+    return randint(low, high, input.shape, dtype=dtype or input.dtype)
+
+
+def randperm(
+    n: int, *, generator: Any = None, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Any:  # fmt: skip
+    """The numbers before n, in a random order."""
+    order = cnp.argsort(random.bits(next_key(generator), (n,), "uint64"), kind="stable")
+    return _made(order if dtype is None else cnp.astype(order, dtype.numpy), requires_grad)
+
+
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None,
+    device: Any = None,
+) -> Any:  # fmt: skip
+    """Normal draws of a mean and a standard deviation, numbers or tensors."""
+    if size is None:
+        source = mean if hasattr(mean, "shape") else std
+        size, dtype = source.shape, dtype or source.dtype
+    draws = calling.wrapped(drawn(random.normal, size, dtype or dtypes.default(), generator))
+    return draws * std + mean
+
+
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
+    """Ones with the probabilities of a tensor, or with p."""
+    chance = input._lazy if p is None else p
+    found = random.bernoulli(next_key(generator), chance, tuple(input.shape))
+    return calling.wrapped(cnp.astype(found, input.dtype.numpy))
+
+
+def multinomial(
+    input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None
+) -> Any:
+    """Places, each with a probability proportional to its weight."""
+    key = next_key(generator)
+    weights = input._lazy
+    if replacement or num_samples == 1:
+        return calling.wrapped(
+            function_of("multinomial")(weights, num_samples, replacement, key=key)
+        )
+    # The largest of logits with Gumbel noise are draws without replacement.
+    noisy = cnp.log(weights) + random.gumbel(key, tuple(weights.shape), weights.dtype)
+    return calling.wrapped(function_of("topk")(noisy, num_samples, -1)[1])
+
+
+_draws: tuple[Any, ...] = (randint, randint_like, randperm, normal, bernoulli, multinomial)
+for _draw in _draws:
+    calling.functions[_draw.__name__] = _draw
+
+
+def _draws_in_place(name: str, draw: Any) -> None:
+    def method(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
+        calling.check_writable(self)
+        lazy = draw(self, *args, key=next_key(generator), **kwargs)
+        calling.replace(self, calling.wrapped(lazy), name)
+        return self
+
+    method.__doc__ = f"The elements become draws: {name.rstrip('_')}."
+    calling.methods[name] = method
+
+
+def _uniform(self: Any, a: float = 0.0, b: float = 1.0, *, key: Any) -> Any:
+    wide = self.dtype.numpy if self.dtype.name in ("float32", "float64") else np.dtype("float32")
+    return random.uniform(key, tuple(self.shape), wide, a, b)
+
+
+def _normal(self: Any, mean: float = 0.0, std: float = 1.0, *, key: Any) -> Any:
+    wide = self.dtype.numpy if self.dtype.name in ("float32", "float64") else np.dtype("float32")
+    return random.normal(key, tuple(self.shape), wide) * std + mean
+
+
+def _bernoulli(self: Any, p: Any = 0.5, *, key: Any) -> Any:
+    chance = p._lazy if hasattr(p, "_lazy") else p
+    return cnp.astype(random.bernoulli(key, chance, tuple(self.shape)), self.dtype.numpy)
+
+
+def _exponential(self: Any, lambd: float = 1.0, *, key: Any) -> Any:
+    return random.exponential(key, tuple(self.shape)) / lambd
+
+
+def _random(self: Any, low: int = 0, high: int | None = None, *, key: Any) -> Any:
+    if high is None:
+        low, high = 0, low or (2**24 if self.dtype.is_floating_point else 2**31 - 1)
+    return cnp.astype(random.randint(key, tuple(self.shape), low, high), self.dtype.numpy)
+
+
+_draws_in_place("uniform_", _uniform)
+_draws_in_place("normal_", _normal)
+_draws_in_place("bernoulli_", _bernoulli)
+_draws_in_place("exponential_", _exponential)
+_draws_in_place("random_", _random)
+
+
+def dropout(input: Any, p: float = 0.5, train: bool = True) -> Any:
+    """Elements zero with probability p, the others divided by 1 - p."""
+    if not train or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    key = next_key()
+    return calling.call(lambda x: nn.dropout(x, p, key), "dropout", False, (input,), {})
+
+
+calling.functions["dropout"] = dropout

@@ -1,0 +1,207 @@
+"""The operators of tensors, indexing, and the functions that are methods too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.torch import calling, dtypes, functions
+from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.functions.indexing import get_item, set_item
+from composit.torch.tensor import Tensor
+
+
+def _operator(function: Any, is_reflected: bool = False) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        is_number = isinstance(other, (TensorBase, int, float, complex, np.generic))
+        if not is_number and not (isinstance(other, np.ndarray) and other.ndim == 0):
+            return NotImplemented
+        if isinstance(other, (np.generic, np.ndarray)):
+            other = other.item()
+        return function(other, self) if is_reflected else function(self, other)
+
+    return method
+
+
+def _attach_operators() -> None:
+    found = calling.functions
+    both = {
+        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
+        "mod": "remainder", "pow": "pow", "and": "bitwise_and", "or": "bitwise_or",
+        "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+        "matmul": "matmul",
+    }  # fmt: skip
+    for name, function in both.items():
+        setattr(Tensor, f"__{name}__", _operator(found[function]))
+        setattr(Tensor, f"__r{name}__", _operator(found[function], is_reflected=True))
+        in_place = calling.methods.get(f"{function}_")
+        if in_place is not None:
+            setattr(Tensor, f"__i{name}__", in_place)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(Tensor, f"__{name}__", _operator(found[name]))
+    for name, function in {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}.items():
+        setattr(Tensor, f"__{name}__", lambda self, function=found[function]: function(self))
+    setattr(Tensor, "__pos__", lambda self: self)  # noqa: B010
+
+
+def _is_basic(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(
+        part is None
+        or part is Ellipsis
+        or (isinstance(part, (slice, int, np.integer)) and not isinstance(part, bool))
+        for part in parts
+    )
+
+
+def _get_item(self: Tensor, index: Any) -> Any:
+    is_basic = _is_basic(index)
+    if not is_basic:
+        index = _as_places(index)
+    name = "select" if isinstance(index, int) else "slice" if is_basic else "index"
+    return calling.call(get_item, name, is_basic, (self, index), {})
+
+
+def _as_places(index: Any) -> Any:
+    """Tensors without dimensions as integers, so that they index as integers do."""
+    if isinstance(index, tuple):
+        return tuple(_as_places(part) for part in index)
+    if isinstance(index, Tensor) and index.ndim == 0 and index.dtype.name != "bool":
+        return index.item()
+    if isinstance(index, np.ndarray):
+        return calling.functions["from_numpy"](index)
+    return index
+
+
+def _set_item(self: Tensor, index: Any, value: Any) -> None:
+    calling.check_writable(self)
+    if not _is_basic(index):
+        index = _as_places(index)
+    if isinstance(value, np.ndarray):
+        value = calling.functions["from_numpy"](value)
+    if isinstance(value, (list, tuple)):
+        raise TypeError(with_location(f"can't assign a {type(value).__name__} to a tensor"))
+    if calling.mode.grad and (
+        is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
+    ):
+        made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
+        calling.replace(self, made, "copy_slices")
+        return
+    made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
+    calling.overwrite(self, made._lazy)
+
+
+def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """The elements become another tensor's."""
+    calling.check_writable(self)
+    if not isinstance(src, TensorBase):
+        src = calling.functions["tensor"](src)
+    to = self._lazy
+    made = calling.call(
+        lambda x: cnp.broadcast_to(cnp.astype(x, to.dtype), tuple(to.shape)), "copy", False,
+        (src,), {},
+    )  # fmt: skip
+    calling.replace(self, made, "copy")
+    return self
+
+
+def _fill(self: Tensor, value: Any) -> Tensor:
+    """The elements become one value."""
+    calling.check_writable(self)
+    if isinstance(value, TensorBase):
+        return _copy(self, value)
+    lazy = cnp.full(tuple(self._lazy.shape), value, self._lazy.dtype)
+    calling.replace(self, calling.wrapped(lazy), "fill")
+    return self
+
+
+def _zero(self: Tensor) -> Tensor:
+    """The elements become zero."""
+    return _fill(self, 0)
+
+
+def _fill_diagonal(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """The diagonal becomes one value."""
+    length = min(self.shape)
+    numbers = calling.functions["arange"](length)
+    _set_item(self, (numbers,) * self.ndim, fill_value)
+    return self
+
+
+def _to(name: str) -> Any:
+    def method(self: Any, memory_format: Any = None) -> Any:
+        return self.to(dtypes.by_name[dtypes.aliases.get(name, name)])
+
+    method.__doc__ = f"In the dtype {dtypes.aliases.get(name, name)}."
+    return method
+
+
+def _where(self: Any, condition: Any, other: Any) -> Any:
+    """self where the condition holds, else other."""
+    return calling.functions["where"](condition, self, other)
+
+
+def _apply(self: Any, callable: Any) -> Any:
+    """Each element becomes callable(element), by Python."""
+    values = np.vectorize(callable, otypes=[self.dtype.numpy])(self.detach().numpy())
+    return _copy(self, calling.functions["from_numpy"](values))
+
+
+def _transposed(self: Any) -> Any:
+    """The dimensions reversed."""
+    return calling.methods["permute"](self, *range(self.ndim - 1, -1, -1))
+
+
+def _matrices_transposed(self: Any) -> Any:
+    """The last two dimensions exchanged."""
+    return calling.methods["transpose"](self, -1, -2)
+
+
+def _type_as(self: Any, other: Any) -> Any:
+    """In another tensor's dtype."""
+    return self.to(other.dtype)
+
+
+def _in_place_view(name: str) -> Any:
+    view = calling.methods[name]
+
+    def method(self: Any, *args: Any) -> Any:
+        made = view(self, *args)
+        self._lazy, self._root, self._record = made._lazy, made._root, made._record
+        return self
+
+    method.__doc__ = f"Becomes its {name}."
+    return method
+
+
+def attach() -> None:
+    """Puts all of these on Tensor."""
+    assert functions.__all__
+    for name, method in calling.methods.items():
+        setattr(Tensor, name, method)
+    _attach_operators()
+    attached = {
+        "__getitem__": _get_item, "__setitem__": _set_item, "copy_": _copy, "fill_": _fill,
+        "zero_": _zero, "fill_diagonal_": _fill_diagonal, "where": _where, "apply_": _apply,
+        "type_as": _type_as, "squeeze_": _in_place_view("squeeze"),
+        "unsqueeze_": _in_place_view("unsqueeze"), "t_": _in_place_view("t"),
+        "transpose_": _in_place_view("transpose"),
+    }  # fmt: skip
+    for name in ("bool", "half", "float", "double", "short", "int", "long", "bfloat16", "cfloat",
+                 "cdouble"):  # fmt: skip
+        attached[name] = _to(name)
+    attached["byte"], attached["char"] = _to("uint8"), _to("int8")
+    for name, method in attached.items():
+        setattr(Tensor, name, method)
+    Tensor.T = property(_transposed)  # type: ignore[attr-defined]
+    Tensor.mT = property(_matrices_transposed)  # type: ignore[attr-defined]
+    Tensor.H = property(lambda self: self.adjoint())  # type: ignore[attr-defined]
+    for name in ("real", "imag"):
+        setattr(Tensor, name, property(calling.methods[name]))
+    Tensor.__hash__ = lambda self: id(self) >> 4  # type: ignore[method-assign]
+
+
+attach()

@@ -1,0 +1,386 @@
+"""torch.nn.functional: functions of networks over Tensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from composit import nn
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.flashlight.operators.table import function_of
+from composit.torch import calling
+from composit.torch.calling import define, torch_function
+from composit.torch.functions import random
+
+_neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
+
+# ----- activations
+
+for _name in ("relu", "sigmoid", "tanh"):
+    calling.neural[_name] = calling.functions[_name]
+for _name in ("silu", "gelu", "glu", "hardshrink", "softshrink", "softplus", "log_sigmoid"):
+    define(function_of(_name), "logsigmoid" if _name == "log_sigmoid" else _name, **_neural)
+
+
+def _in_place_option(name: str, function: Any, is_function: bool = False) -> None:
+    """An activation with the option inplace, and a function name_."""
+
+    def over(input: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
+        if inplace:
+            calling.check_writable(input)
+        made = calling.call(function, name, False, (input, *args), kwargs)
+        return calling.write(input, made, name) if inplace else made
+
+    def in_place(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return over(input, *args, inplace=True, **kwargs)
+
+    over.__name__ = over.__qualname__ = name
+    over.__doc__ = f"torch's {name}."
+    in_place.__doc__ = f"{name}, written over the tensor."
+    calling.neural[name] = over
+    calling.neural[f"{name}_"] = in_place
+    if is_function:
+        calling.functions[name] = over
+        calling.functions[f"{name}_"] = in_place
+
+
+for _name in ("relu6", "hardtanh", "hardsigmoid", "hardswish", "mish", "elu", "leaky_relu",
+              "threshold", "silu"):  # fmt: skip
+    _in_place_option(_name, function_of(_name))
+for _name in ("celu", "selu", "relu"):
+    _in_place_option(_name, function_of(_name), is_function=True)
+
+
+@torch_function("tanhshrink", is_function=False, is_method=False, is_neural=True)
+def _tanhshrink(input: Any) -> Any:
+    """x - tanh(x)"""
+    return input - cnp.tanh(input)
+
+
+@torch_function("softsign", is_function=False, is_method=False, is_neural=True)
+def _softsign(input: Any) -> Any:
+    """x / (1 + |x|)"""
+    return input / (cnp.abs(input) + 1)
+
+
+define(function_of("prelu"), "prelu", is_neural=True)
+
+
+def rrelu(
+    input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    inplace: bool = False,
+) -> Any:  # fmt: skip
+    """leaky_relu with slopes that are drawn, in training."""
+    if not training:
+        return calling.neural["leaky_relu"](input, (lower + upper) / 2, inplace=inplace)
+    slopes = calling.functions["rand_like"](input) * (upper - lower) + lower
+    made = calling.functions["where"](input >= 0, input, input * slopes)
+    return calling.write(input, made, "rrelu") if inplace else made
+
+
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """Draws from the softmax of logits, through which gradients go."""
+    from composit import random as keys
+
+    noise = calling.wrapped(random.drawn(keys.gumbel, logits.shape, logits.dtype))
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    best = soft.argmax(dim, keepdim=True)
+    ones = calling.functions["zeros_like"](soft).scatter(dim, best, 1.0)
+    return ones - soft.detach() + soft
+
+
+calling.neural.update(rrelu=rrelu, gumbel_softmax=gumbel_softmax)
+
+# ----- products
+
+
+@torch_function("linear", is_function=False, is_method=False, is_neural=True)
+def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias"""
+    if input.dtype != weight.dtype:
+        raise ValueError(
+            f"mat1 and mat2 must have the same dtype, but got {input.dtype} and {weight.dtype}"
+        )
+    if input.shape[-1] != weight.shape[-1]:
+        rows = math.prod(input.shape[:-1])
+        raise ValueError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and "
+            f"{weight.shape[-1]}x{weight.shape[0]})"
+        )
+    return function_of("linear")(input, weight, bias)
+
+
+define(function_of("bilinear"), "bilinear", **_neural)
+for _count in (1, 2, 3):
+    define(function_of(f"conv{_count}d"), f"conv{_count}d",
+           is_method=False, is_neural=True)  # fmt: skip
+    _name = f"conv_transpose{_count}d" + (".input" if _count > 1 else "")
+    define(function_of(_name), f"conv_transpose{_count}d", is_method=False, is_neural=True)
+
+
+@torch_function("unfold", is_function=False, is_method=False, is_neural=True)
+def _unfold(
+    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """The windows of images as columns."""
+    return function_of("im2col")(input, *map(_two, (kernel_size, dilation, padding, stride)))
+
+
+@torch_function("fold", is_function=False, is_method=False, is_neural=True)
+def _fold(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    stride: Any = 1,
+) -> Any:  # fmt: skip
+    """Columns added up to images."""
+    options = map(_two, (output_size, kernel_size, dilation, padding, stride))
+    return function_of("col2im")(input, *options)
+
+
+def _two(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+# ----- attention and embeddings
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """softmax(query @ key^T * scale + mask) @ value"""
+    drawn = random.next_key() if dropout_p else None
+    row = function_of("scaled_dot_product_attention")
+
+    def attention(query: Any, key: Any, value: Any, mask: Any) -> Any:
+        return row(query, key, value, mask, dropout_p, is_causal, scale=scale,
+                   enable_gqa=enable_gqa, key=drawn)  # fmt: skip
+
+    return calling.call(attention, "scaled_dot_product_attention", False,
+                        (query, key, value, attn_mask), {})  # fmt: skip
+
+
+calling.neural["scaled_dot_product_attention"] = scaled_dot_product_attention
+
+
+@torch_function("embedding", is_function=False, is_method=False, is_neural=True)
+def _embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Rows of weight; the row padding_idx gets no gradient."""
+    if max_norm is not None or scale_grad_by_freq or sparse:
+        raise NotImplementedError(
+            with_location("embedding: max_norm, scale_grad_by_freq and sparse are not built yet.")
+        )
+    if padding_idx is not None:
+        row = padding_idx % weight.shape[0]
+        is_learnt = np.arange(weight.shape[0]).reshape(-1, 1) != row
+        weight = cnp.where(is_learnt, weight, nn.stop_gradient(weight))
+    return nn.embedding(input, weight)
+
+
+@torch_function("one_hot", is_function=False, is_method=False, is_neural=True)
+def _one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """1 where the class is, of dtype int64."""
+    if num_classes < 0:
+        num_classes = int(tensor.evaluated().max()) + 1
+    return nn.one_hot(tensor, num_classes, "int64")
+
+
+# ----- normalisation
+
+
+@torch_function("layer_norm", is_method=False, is_neural=True)
+def _layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Normalised over the last dimensions."""
+    shape = tuple(normalized_shape)
+    if tuple(input.shape[-len(shape) :]) != shape:
+        raise ValueError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, "
+            f"{str(list(shape))[1:-1]}], but got input of size{list(input.shape)}"
+        )
+    return function_of("layer_norm")(input, shape, weight, bias, eps)
+
+
+@torch_function("rms_norm", is_method=False, is_neural=True)
+def _rms_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
+) -> Any:
+    """Divided by the root of the mean square over the last dimensions."""
+    return function_of("rms_norm")(input, tuple(normalized_shape), weight, eps)
+
+
+define(function_of("group_norm"), "group_norm", is_method=False, is_neural=True)
+
+
+def _with_statistics(name: str, row: Any, args: tuple[Any, ...], places: tuple[int, int]) -> Any:
+    """A normalisation that writes its running statistics."""
+    writes: dict[int, Any] = {}
+
+    def function(*plain: Any) -> Any:
+        result = row(*plain)
+        if hasattr(result, "writes"):
+            writes.update(result.writes)
+            return result.result
+        return result
+
+    made = calling.call(function, name, False, args, {})
+    for place, value in writes.items():
+        calling.overwrite(args[places[place - 3]], value)
+    return made
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Normalised over all but the channels; in training by the batch's statistics."""
+    if training and input.numel() == input.shape[1]:
+        raise ValueError(
+            with_location("Expected more than 1 value per channel when training, got input size "
+                          f"{input.shape}")
+        )  # fmt: skip
+    args = (input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return _with_statistics("native_batch_norm", function_of("batch_norm"), args, (3, 4))
+
+
+def instance_norm(
+    input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None,
+    bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Each channel of each sample normalised."""
+    args = (input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+    return _with_statistics("instance_norm", function_of("instance_norm"), args, (3, 4))
+
+
+calling.neural.update(batch_norm=batch_norm, instance_norm=instance_norm)
+
+
+@torch_function("normalize", is_function=False, is_method=False, is_neural=True)
+def _normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+    """Divided by the p-norm along a dimension."""
+    size = function_of("linalg_vector_norm")(input, p, dim, True)
+    return input / cnp.maximum(size, eps)
+
+
+define(function_of("cosine_similarity"), "cosine_similarity", is_method=False, is_neural=True)
+
+
+@torch_function("pairwise_distance", is_method=False, is_neural=True)
+def _pairwise_distance(
+    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    return function_of("linalg_vector_norm")(x1 - x2 + eps, p, -1, keepdim)
+
+
+# ----- dropout
+
+calling.neural["dropout"] = random.dropout
+
+
+def _feature_dropout(name: str) -> None:
+    def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        if not training or p == 0:
+            return input
+        drawn = random.next_key()
+        made = calling.call(
+            lambda x: function_of("feature_dropout")(x, p, True, key=drawn), name, False, (input,),
+            {},
+        )  # fmt: skip
+        return calling.write(input, made, name) if inplace else made
+
+    function.__doc__ = "Whole channels zero with probability p, the others divided by 1 - p."
+    calling.neural[name] = function
+
+
+def _dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Elements zero with probability p, the others divided by 1 - p."""
+    if not 0 <= p <= 1:
+        raise ValueError(
+            with_location(f"dropout probability has to be between 0 and 1, but got {p}")
+        )
+    made = random.dropout(input, p, training)
+    return calling.write(input, made, "dropout") if inplace and made is not input else made
+
+
+calling.neural["dropout"] = _dropout
+for _name in ("dropout1d", "dropout2d", "dropout3d"):
+    _feature_dropout(_name)
+
+# ----- padding and resizing
+
+
+@torch_function("pad", is_function=False, is_method=False, is_neural=True)
+def _pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Elements added around, the widths of the last dimension first."""
+    return function_of("pad")(input, list(pad), mode, value)
+
+
+for _name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle"):
+    define(function_of(_name), _name, is_method=False, is_neural=True)
+
+
+@torch_function("interpolate", "upsample", is_function=False, is_method=False, is_neural=True)
+def _interpolate(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:  # fmt: skip
+    """Images of another size: "nearest", "nearest-exact", "linear", "bilinear", "trilinear",
+    "bicubic" or "area"."""
+    count = input.ndim - 2
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    sizes = None if size is None else [size] * count if isinstance(size, int) else list(size)
+    factors = None
+    if scale_factor is not None:
+        is_number = isinstance(scale_factor, (int, float))
+        factors = [float(scale_factor)] * count if is_number else [float(f) for f in scale_factor]
+    if factors is not None and (recompute_scale_factor or mode == "area"):
+        sizes = [int(n * f) for n, f in zip(input.shape[2:], factors)]
+        factors = None
+    if mode == "area":
+        return function_of(f"adaptive_avg_pool{count}d")(input, tuple(sizes or ()))
+    if mode in ("nearest", "nearest-exact"):
+        name = f"upsample_nearest{count}d"
+        if mode == "nearest-exact":
+            name = f"_upsample_nearest_exact{count}d"
+        return function_of(f"{name}.vec")(input, sizes, factors)
+    kinds = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
+    if kinds.get(mode) != count:
+        raise NotImplementedError(
+            f"Got {input.ndim}D input, but {mode} mode needs {kinds.get(mode, 0) + 2}D input"
+        )
+    name = f"upsample_{mode}{count}d" if not antialias else f"_upsample_{mode}2d_aa"
+    return function_of(f"{name}.vec")(input, sizes, bool(align_corners), factors)
+
+
+def multi_head_attention_heads(x: Any, heads: int) -> Any:
+    """(batch, length, heads * size) as (batch, heads, length, size)."""
+    batch, length, size = x.shape
+    return x.reshape(batch, length, heads, size // heads).transpose(1, 2)
+
+
+def __getattr__(name: str) -> Any:
+    """Functions that are defined by tables, here and in losses and pools; what is not built says
+    so."""
+    try:
+        return calling.neural[name]
+    except KeyError:
+        raise AttributeError(
+            f"composit.torch.nn.functional.{name} is not built yet; docs/torch.md lists what is."
+        ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted(calling.neural)

@@ -1,0 +1,25 @@
+"""The modules of composit.torch.nn, by subject."""
+
+from composit.torch.nn.modules import (
+    activations,
+    attention,
+    containers,
+    convolutions,
+    losses,
+    normalisation,
+    plain,
+    pools,
+)
+from composit.torch.nn.modules.activations import *
+from composit.torch.nn.modules.attention import *
+from composit.torch.nn.modules.containers import *
+from composit.torch.nn.modules.convolutions import *
+from composit.torch.nn.modules.losses import *
+from composit.torch.nn.modules.normalisation import *
+from composit.torch.nn.modules.plain import *
+from composit.torch.nn.modules.pools import *
+
+__all__ = [
+    *activations.__all__, *attention.__all__, *containers.__all__, *convolutions.__all__,
+    *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
+]  # fmt: skip

@@ -1,0 +1,127 @@
+"""MultiheadAttention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.nn import init
+from composit.torch.nn.module import Module
+from composit.torch.nn.modules.plain import Linear, parameter
+
+__all__ = ["MultiheadAttention"]
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """Linear, under torch's name of this one."""
+
+
+class MultiheadAttention(Module):
+    """Attention by several heads, projected: (output, weights)."""
+
+    def __init__(
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
+        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+        vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if embed_dim % num_heads:
+            raise ValueError(with_location("embed_dim must be divisible by num_heads"))
+        if add_bias_kv or add_zero_attn:
+            raise NotImplementedError(
+                with_location("MultiheadAttention: add_bias_kv and add_zero_attn are not built "
+                              "yet.")
+            )  # fmt: skip
+        self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
+        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self.batch_first, self.head_dim = batch_first, embed_dim // num_heads
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        sizes = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim,
+                 "v_proj_weight": self.vdim}  # fmt: skip
+        is_one = self._qkv_same_embed_dim
+        for name, size in sizes.items():
+            self.register_parameter(
+                name, None if is_one else parameter(embed_dim, size, dtype=dtype)
+            )
+        self.register_parameter(
+            "in_proj_weight", parameter(3 * embed_dim, embed_dim, dtype=dtype) if is_one else None
+        )
+        self.register_parameter(
+            "in_proj_bias", parameter(3 * embed_dim, dtype=dtype) if bias else None
+        )
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
+        for name in ("in_proj_weight", *sizes):
+            if getattr(self, name) is not None:
+                init.xavier_uniform_(getattr(self, name))
+        if bias:
+            init.zeros_(self.in_proj_bias)
+            init.zeros_(self.out_proj.bias)
+
+    def _projections(self, query: Any, key: Any, value: Any) -> list[Any]:
+        if self._qkv_same_embed_dim:
+            weights = self.in_proj_weight.chunk(3)
+        else:
+            weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        has_bias = self.in_proj_bias is not None
+        biases = self.in_proj_bias.chunk(3) if has_bias else (None,) * 3
+        linear = calling.neural["linear"]
+        return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+
+    def forward(
+        self, query: Any, key: Any, value: Any, key_padding_mask: Any = None,
+        need_weights: bool = True, attn_mask: Any = None, average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        """Masks: True, or -inf, where nothing is attended to."""
+        is_batched = query.dim() == 3
+        tensors = [x if is_batched else x.unsqueeze(1) for x in (query, key, value)]
+        if self.batch_first and is_batched:
+            tensors = [x.transpose(0, 1) for x in tensors]
+        q, k, v = (self._heads(x) for x in self._projections(*tensors))
+        mask = self._mask(q, k, key_padding_mask, attn_mask)
+        if need_weights:
+            scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(self.head_dim))
+            weights = (scores if mask is None else scores + mask).softmax(-1)
+            kept = calling.neural["dropout"](weights, self.dropout, self.training)
+            mixed = kept @ v
+        else:
+            share = self.dropout if self.training else 0.0
+            mixed = calling.neural["scaled_dot_product_attention"](q, k, v, mask, share)
+        batch, _, length, _ = mixed.shape
+        joined = mixed.permute(2, 0, 1, 3).reshape(length, batch, self.embed_dim)
+        output = self.out_proj(joined)
+        if not is_batched:
+            output = output.squeeze(1)
+        elif self.batch_first:
+            output = output.transpose(0, 1)
+        if not need_weights:
+            return output, None
+        shown = weights.mean(dim=1) if average_attn_weights else weights
+        return output, shown if is_batched else shown.squeeze(0)
+
+    def _heads(self, x: Any) -> Any:
+        length, batch, _ = x.shape
+        return x.reshape(length, batch, self.num_heads, self.head_dim).permute(1, 2, 0, 3)
+
+    def _mask(self, q: Any, k: Any, key_padding_mask: Any, attn_mask: Any) -> Any:
+        """What is added to the scores of all heads."""
+        batch, heads, length, _ = q.shape
+        other = k.shape[2]
+        mask = None
+        if attn_mask is not None:
+            mask = _additive(attn_mask, q.dtype)
+            if mask.dim() == 3:
+                mask = mask.reshape(batch, heads, length, other)
+        if key_padding_mask is not None:
+            padding = _additive(key_padding_mask, q.dtype).reshape(batch, 1, 1, other)
+            mask = padding if mask is None else mask + padding
+        return mask
+
+
+def _additive(mask: Any, dtype: Any) -> Any:
+    if mask.dtype.name != "bool":
+        return mask
+    zeros = calling.functions["zeros"](*mask.shape, dtype=dtype)
+    return zeros.masked_fill(mask, float("-inf"))

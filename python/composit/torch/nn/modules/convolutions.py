@@ -1,0 +1,177 @@
+"""Convolutions as modules."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.nn import init
+from composit.torch.nn.module import Module
+from composit.torch.nn.modules.plain import parameter
+
+__all__ = [
+    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
+]  # fmt: skip
+
+
+def _lengths(value: Any, count: int) -> tuple[int, ...]:
+    return (value,) * count if isinstance(value, int) else tuple(value)
+
+
+class _Convolution(Module):
+    _count = 2
+    _is_transposed = False
+
+    def _hold(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any,
+        dilation: Any, groups: int, bias: bool, padding_mode: str, output_padding: Any,
+        device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        Module.__init__(self)
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ValueError(with_location(f"{name} must be divisible by groups"))
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(
+                with_location(f"padding_mode {padding_mode!r} is none of 'zeros', 'reflect', "
+                              "'replicate' and 'circular'")
+            )  # fmt: skip
+        count = self._count
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size = _lengths(kernel_size, count)
+        self.stride, self.dilation = _lengths(stride, count), _lengths(dilation, count)
+        self.padding = padding if isinstance(padding, str) else _lengths(padding, count)
+        self.output_padding, self.padding_mode = _lengths(output_padding, count), padding_mode
+        ends = (in_channels, out_channels) if self._is_transposed else (out_channels, in_channels)
+        self.weight = parameter(ends[0], ends[1] // groups, *self.kernel_size, dtype=dtype,
+                                device=device)  # fmt: skip
+        self.register_parameter("bias", parameter(out_channels, dtype=dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws weights as torch does: uniform within 1 / sqrt(fan in)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan = math.prod(self.weight.shape[1:])
+            bound = 1 / math.sqrt(fan) if fan else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """Its sizes and options, as torch writes them."""
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        )
+        if self.padding != (0,) * self._count:
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * self._count:
+            text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * self._count:
+            text += f", output_padding={self.output_padding}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        return text if self.padding_mode == "zeros" else text + (
+            f", padding_mode={self.padding_mode}"
+        )  # fmt: skip
+
+
+class _Straight(_Convolution):
+    """A convolution (cross-correlation), channels first."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
+        padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
+        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        self._hold(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+                   padding_mode, 0, device, dtype)  # fmt: skip
+
+    def forward(self, input: Any) -> Any:
+        """The convolution of input."""
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = self._padded(input), 0
+        return calling.neural[f"conv{self._count}d"](
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
+        )
+
+    def _padded(self, input: Any) -> Any:
+        widths: list[int] = []
+        for i in reversed(range(self._count)):
+            if self.padding == "same":
+                total = self.dilation[i] * (self.kernel_size[i] - 1)
+                widths += [total // 2, total - total // 2]
+            else:
+                given: Any = self.padding
+                width = 0 if given == "valid" else given[i]
+                widths += [width, width]
+        return calling.neural["pad"](input, widths, self.padding_mode)
+
+
+class _Transposed(_Convolution):
+    """The gradient of a convolution, as an operation."""
+
+    _is_transposed = True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
+        padding: Any = 0, output_padding: Any = 0, groups: int = 1, bias: bool = True,
+        dilation: Any = 1, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if padding_mode != "zeros":
+            raise ValueError(
+                with_location('Only "zeros" padding mode is supported for transposed convolutions')
+            )
+        self._hold(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+                   padding_mode, output_padding, device, dtype)  # fmt: skip
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        """The transposed convolution of input, of a size that is chosen."""
+        extra = self.output_padding
+        if output_size is not None:
+            wanted = list(output_size)[-self._count :]
+            extra = tuple(
+                w - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+                for w, n, s, p, d, k in zip(
+                    wanted, input.shape[-self._count :], self.stride, self.padding, self.dilation,
+                    self.kernel_size,
+                )
+            )  # fmt: skip
+        return calling.neural[f"conv_transpose{self._count}d"](
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
+            self.dilation,
+        )  # fmt: skip
+
+
+class Conv1d(_Straight):
+    __doc__ = _Straight.__doc__
+    _count = 1
+
+
+class Conv2d(_Straight):
+    __doc__ = _Straight.__doc__
+    _count = 2
+
+
+class Conv3d(_Straight):
+    __doc__ = _Straight.__doc__
+    _count = 3
+
+
+class ConvTranspose1d(_Transposed):
+    __doc__ = _Transposed.__doc__
+    _count = 1
+
+
+class ConvTranspose2d(_Transposed):
+    __doc__ = _Transposed.__doc__
+    _count = 2
+
+
+class ConvTranspose3d(_Transposed):
+    __doc__ = _Transposed.__doc__
+    _count = 3

@@ -1,0 +1,135 @@
+"""Losses as modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit.torch import calling
+from composit.torch.nn.module import Module
+from composit.torch.nn.modules.of_function import module_of
+
+_old = "size_average=None, reduce=None, reduction=mean"
+
+MSELoss = module_of("MSELoss", "mse_loss", _old)
+L1Loss = module_of("L1Loss", "l1_loss", _old)
+SmoothL1Loss = module_of("SmoothL1Loss", "smooth_l1_loss", f"{_old}, beta=1.0")
+HuberLoss = module_of("HuberLoss", "huber_loss", "reduction=mean, delta=1.0")
+SoftMarginLoss = module_of("SoftMarginLoss", "soft_margin_loss", _old)
+HingeEmbeddingLoss = module_of("HingeEmbeddingLoss", "hinge_embedding_loss", f"margin=1.0, {_old}")
+MarginRankingLoss = module_of("MarginRankingLoss", "margin_ranking_loss", f"margin=0.0, {_old}")
+CosineEmbeddingLoss = module_of(
+    "CosineEmbeddingLoss", "cosine_embedding_loss", f"margin=0.0, {_old}"
+)
+KLDivLoss = module_of("KLDivLoss", "kl_div", f"{_old}, log_target=False")
+PoissonNLLLoss = module_of(
+    "PoissonNLLLoss", "poisson_nll_loss",
+    "log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction=mean",
+)  # fmt: skip
+GaussianNLLLoss = module_of(
+    "GaussianNLLLoss", "gaussian_nll_loss", "full=False, eps=1e-6, reduction=mean"
+)
+TripletMarginLoss = module_of(
+    "TripletMarginLoss", "triplet_margin_loss",
+    f"margin=1.0, p=2.0, eps=1e-6, swap=False, {_old}",
+)  # fmt: skip
+
+
+class _Weighted(Module):
+    """A loss with weights that are part of its state."""
+
+    _function = ""
+    _weights: tuple[str, ...] = ("weight",)
+
+    def _hold(self, weights: dict[str, Any], options: dict[str, Any]) -> None:
+        Module.__init__(self)
+        for name, tensor in weights.items():
+            self.register_buffer(name, tensor)
+        self._options = options
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss."""
+        options = {name: getattr(self, name) for name in (*self._options, *self._weights)}
+        return calling.neural[self._function](input, target, **options)
+
+
+class CrossEntropyLoss(_Weighted):
+    """-log_softmax(input)[target]"""
+
+    _function = "cross_entropy"
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
+        reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0,
+    ) -> None:  # fmt: skip
+        self._hold({"weight": weight}, {
+            "size_average": size_average, "ignore_index": ignore_index, "reduce": reduce,
+            "reduction": reduction, "label_smoothing": label_smoothing,
+        })  # fmt: skip
+
+
+class NLLLoss(_Weighted):
+    """-input[target]"""
+
+    _function = "nll_loss"
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
+        reduce: Any = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        self._hold({"weight": weight}, {
+            "size_average": size_average, "ignore_index": ignore_index, "reduce": reduce,
+            "reduction": reduction,
+        })  # fmt: skip
+
+
+class BCELoss(_Weighted):
+    """The cross entropy of probabilities."""
+
+    _function = "binary_cross_entropy"
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        self._hold({"weight": weight}, {
+            "size_average": size_average, "reduce": reduce, "reduction": reduction,
+        })  # fmt: skip
+
+
+class BCEWithLogitsLoss(_Weighted):
+    """The cross entropy of sigmoid(input)."""
+
+    _function = "binary_cross_entropy_with_logits"
+    _weights = ("weight", "pos_weight")
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None,
+        reduction: str = "mean", pos_weight: Any = None,
+    ) -> None:  # fmt: skip
+        self._hold({"weight": weight, "pos_weight": pos_weight}, {
+            "size_average": size_average, "reduce": reduce, "reduction": reduction,
+        })  # fmt: skip
+
+
+class MultiLabelSoftMarginLoss(_Weighted):
+    """The cross entropy of each label, their mean."""
+
+    _function = "multilabel_soft_margin_loss"
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        self._hold({"weight": weight}, {
+            "size_average": size_average, "reduce": reduce, "reduction": reduction,
+        })  # fmt: skip
+
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
+    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
+    "MultiLabelSoftMarginLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
+    "TripletMarginLoss",
+]  # fmt: skip

@@ -1,0 +1,224 @@
+"""Normalisations as modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.nn.module import Module
+from composit.torch.nn.parameter import Parameter
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
+    "InstanceNorm3d", "LayerNorm", "RMSNorm",
+]  # fmt: skip
+
+
+def _ones(*shape: int, dtype: Any = None) -> Parameter:
+    return Parameter(calling.functions["ones"](*shape, dtype=dtype))
+
+
+def _zeros(*shape: int, dtype: Any = None) -> Parameter:
+    return Parameter(calling.functions["zeros"](*shape, dtype=dtype))
+
+
+class _ByChannel(Module):
+    _ndims: tuple[int, ...] = ()
+    _is_affine, _tracks = True, True
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+        affine: bool | None = None, track_running_stats: bool | None = None, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine = self._is_affine if affine is None else affine
+        tracks = self._tracks if track_running_stats is None else track_running_stats
+        self.track_running_stats = tracks
+        make = calling.functions
+        self.register_parameter("weight", _ones(num_features, dtype=dtype) if self.affine else None)
+        has_bias = self.affine and bias
+        self.register_parameter("bias", _zeros(num_features, dtype=dtype) if has_bias else None)
+        self.register_buffer("running_mean", make["zeros"](num_features, dtype=dtype)
+                             if tracks else None)  # fmt: skip
+        self.register_buffer("running_var", make["ones"](num_features, dtype=dtype)
+                             if tracks else None)  # fmt: skip
+        self.register_buffer("num_batches_tracked", make["tensor"](0) if tracks else None)
+
+    def reset_running_stats(self) -> None:
+        """Begins the running statistics anew."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def _check(self, input: Any) -> None:
+        if input.dim() not in self._ndims:
+            wanted = " or ".join(f"{n}D" for n in self._ndims)
+            raise ValueError(with_location(f"expected {wanted} input (got {input.dim()}D input)"))
+
+    def extra_repr(self) -> str:
+        """Its options, as torch writes them."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(_ByChannel):
+    """Channels normalised over the batch, in training; by running statistics otherwise."""
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        self._check(input)
+        momentum = self.momentum
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            if momentum is None:
+                momentum = 1.0 / self.num_batches_tracked.item()
+        uses_batch = self.training or self.running_mean is None
+        return calling.neural["batch_norm"](
+            input, self.running_mean, self.running_var, self.weight, self.bias, uses_batch,
+            momentum, self.eps,
+        )  # fmt: skip
+
+
+class BatchNorm1d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__
+    _ndims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__
+    _ndims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__
+    _ndims = (5,)
+
+
+class _InstanceNorm(_ByChannel):
+    """Each channel of each sample normalised."""
+
+    _is_affine, _tracks = False, False
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        self._check(input)
+        is_single = input.dim() == self._ndims[0]
+        made = calling.neural["instance_norm"](
+            input.unsqueeze(0) if is_single else input, self.running_mean, self.running_var,
+            self.weight, self.bias, self.training or not self.track_running_stats, self.momentum,
+            self.eps,
+        )  # fmt: skip
+        return made.squeeze(0) if is_single else made
+
+
+class InstanceNorm1d(_InstanceNorm):
+    __doc__ = _InstanceNorm.__doc__
+    _ndims = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    __doc__ = _InstanceNorm.__doc__
+    _ndims = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    __doc__ = _InstanceNorm.__doc__
+    _ndims = (4, 5)
+
+
+class GroupNorm(Module):
+    """Each group of channels normalised."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
+        device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(
+                with_location(
+                    f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
+                )
+            )
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
+        self.affine = affine
+        self.register_parameter("weight", _ones(num_channels, dtype=dtype) if affine else None)
+        has_bias = affine and bias
+        self.register_parameter("bias", _zeros(num_channels, dtype=dtype) if has_bias else None)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return calling.neural["group_norm"](
+            input, self.num_groups, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class _OfLast(Module):
+    def __init__(self, normalized_shape: Any, dtype: Any, has_weight: bool) -> None:
+        super().__init__()
+        is_number = isinstance(normalized_shape, int)
+        self.normalized_shape = (normalized_shape,) if is_number else tuple(normalized_shape)
+        self.elementwise_affine = has_weight
+        self.register_parameter(
+            "weight", _ones(*self.normalized_shape, dtype=dtype) if has_weight else None
+        )
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class LayerNorm(_OfLast):
+    """Normalised over the last dimensions."""
+
+    def __init__(
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True,
+        bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(normalized_shape, dtype, elementwise_affine)
+        self.eps = eps
+        has_bias = elementwise_affine and bias
+        self.register_parameter(
+            "bias", _zeros(*self.normalized_shape, dtype=dtype) if has_bias else None
+        )
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return calling.neural["layer_norm"](
+            input, self.normalized_shape, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Its options."""
+        return f"{super().extra_repr()}, bias={self.bias is not None}"
+
+
+class RMSNorm(_OfLast):
+    """Divided by the root of the mean square over the last dimensions."""
+
+    def __init__(
+        self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(normalized_shape, dtype, elementwise_affine)
+        self.eps = eps
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return calling.neural["rms_norm"](input, self.normalized_shape, self.weight, self.eps)

@@ -1,0 +1,82 @@
+"""Modules that hold options and call one function with them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.nn import functional, pools_and_losses
+from composit.torch.nn.module import Module
+
+assert functional and pools_and_losses  # they fill the table of functions
+
+
+def module_of(
+    name: str, function: str, signature: str = "", *, in_training: bool = False,
+    extra: str = "", doc: str = "", is_named: bool = True,
+) -> Any:  # fmt: skip
+    """A class whose options are named as the function's are: "p=0.5, inplace=False"."""
+    names, defaults = [], {}
+    for part in filter(None, (part.strip() for part in signature.split(","))):
+        option, _, default = part.partition("=")
+        names.append(option)
+        if default:
+            defaults[option] = _constants.get(default, default)
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter(n, kinds, default=defaults.get(n, inspect.Parameter.empty)) for n in names
+    ]
+    described = inspect.Signature(parameters)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        Module.__init__(self)
+        try:
+            bound = described.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(with_location(f"{name}.__init__(): {error}")) from None
+        bound.apply_defaults()
+        for option, value in bound.arguments.items():
+            setattr(self, option, value)
+
+    def forward(self: Any, *tensors: Any) -> Any:
+        options = {option: getattr(self, option) for option in names}
+        options.pop("inplace", None) if not options.get("inplace") else None
+        if in_training:
+            options["training"] = self.training
+        return calling.neural[function](*tensors, **options)
+
+    def extra_repr(self: Any) -> str:
+        shown = extra.split(",") if extra else names
+        parts = []
+        for option in filter(None, shown):
+            value = getattr(self, option)
+            if option == "inplace":
+                is_shown = value or name.startswith("Dropout")
+                parts += [f"inplace={value}"] if is_shown else []
+            elif option not in ("size_average", "reduce"):
+                parts.append(f"{option}={value!r}" if is_named else repr(value))
+        return ", ".join(parts)
+
+    made = type(name, (Module,), {
+        "__init__": __init__, "forward": forward, "extra_repr": extra_repr,
+        "__doc__": doc or f"The function {function} as a module.", "__module__":
+        "composit.torch.nn", "__signature__": described,
+    })  # fmt: skip
+    return made
+
+
+_constants: dict[str, Any] = {"None": None, "True": True, "False": False}
+
+
+def _add_numbers() -> None:
+    for number in (0, 1, 2, -1, -100):
+        _constants[str(number)] = number
+    for text in ("0.5", "0.1", "1.0", "0.01", "0.0", "1e-6", "1e-8", "1e-12", "-1.0", "0.125",
+                 "1e-05", "0.2", "2.0", "20.0"):  # fmt: skip
+        _constants[text] = float(text)
+    _constants.update({"mean": "mean", "none": "none", "1/3": 1.0 / 3})
+
+
+_add_numbers()

@@ -1,0 +1,30 @@
+"""Parameter and Buffer: tensors that modules find among their attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit.torch.calling import _made
+from composit.torch.tensor import Tensor
+
+
+class Parameter(Tensor):
+    """A tensor that a module learns: modules find it, and it requires a gradient."""
+
+    _is_parameter = True
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        if data is None:
+            data = _made["Tensor"]()
+        self._lazy = data._lazy
+        if requires_grad:
+            self._make_leaf()
+            data._is_tainted = True
+
+
+class Buffer(Tensor):
+    """A tensor that a module keeps in its state and does not learn."""
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        self._lazy = data._lazy
+        self.persistent = persistent

@@ -1,0 +1,262 @@
+"""Functional pools and losses, over Tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.flashlight.operators.table import function_of
+from composit.torch import calling
+from composit.torch.calling import define, torch_function
+
+_neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
+
+for _count in (1, 2, 3):
+    define(function_of(f"avg_pool{_count}d"), f"avg_pool{_count}d", **_neural)
+    define(function_of(f"adaptive_avg_pool{_count}d"), f"adaptive_avg_pool{_count}d", **_neural)
+
+
+def _max_pool(count: int) -> None:
+    def function(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Any:  # fmt: skip
+        ending = "_with_indices" if return_indices else ""
+        row = function_of(f"max_pool{count}d{ending}")
+        return row(input, kernel_size, stride or (), padding, dilation, ceil_mode)
+
+    define(function, f"max_pool{count}d", doc="The largest element of each window.", **_neural)
+
+    def adaptive(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        if return_indices:
+            raise NotImplementedError(
+                with_location(f"adaptive_max_pool{count}d: return_indices is not built yet.")
+            )
+        return function_of(f"adaptive_max_pool{count}d")(input, output_size)[0]
+
+    define(adaptive, f"adaptive_max_pool{count}d",
+           doc="The largest element of as many windows as are wanted.", **_neural)  # fmt: skip
+
+
+for _count in (1, 2, 3):
+    _max_pool(_count)
+
+
+def _lp_pool(count: int) -> None:
+    def function(
+        input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> Any:
+        kernel = (kernel_size,) * count if isinstance(kernel_size, int) else tuple(kernel_size)
+        size = 1
+        for length in kernel:
+            size *= length
+        powers = cnp.power(input, norm_type)
+        mean = function_of(f"avg_pool{count}d")(powers, kernel, stride or (), 0, ceil_mode)
+        total = cnp.sign(mean) * cnp.maximum(cnp.abs(mean), 0) * size
+        return cnp.power(total, 1.0 / norm_type)
+
+    define(function, f"lp_pool{count}d", doc="The p-norm of each window.", **_neural)
+
+
+_lp_pool(1)
+_lp_pool(2)
+
+# ----- losses
+
+_numbers = {"none": 0, "mean": 1, "sum": 2}
+
+
+def _number(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    if size_average is not None or reduce is not None:
+        if reduce is False:
+            return 0
+        return 1 if size_average is None or size_average else 2
+    if reduction not in _numbers:
+        raise ValueError(with_location(f"{reduction} is not a valid value for reduction"))
+    return _numbers[reduction]
+
+
+def _check_sizes(name: str, input: Any, target: Any) -> None:
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"{name}: target size {tuple(target.shape)} must be the same as the input size "
+            f"{tuple(input.shape)}"
+        )
+
+
+def _simple(name: str, row: str, *, is_checked: bool = False, doc: str, **extra: Any) -> None:
+    """A loss of an input and a target, with options and a reduction."""
+
+    def function(
+        input: Any, target: Any, *args: Any, size_average: Any = None, reduce: Any = None,
+        reduction: str = "mean", **options: Any,
+    ) -> Any:  # fmt: skip
+        if is_checked:
+            _check_sizes(name, input, target)
+        given = {**extra, **dict(zip(extra, args)), **options}
+        number = _number(reduction, size_average, reduce)
+        return function_of(row)(input, target, reduction=number, **given)
+
+    define(function, name, doc=doc, **_neural)
+
+
+_simple("mse_loss", "mse_loss", doc="(input - target)²")
+_simple("l1_loss", "l1_loss", doc="|input - target|")
+_simple("huber_loss", "huber_loss", doc="Squares near 0, lines from delta on.", delta=1.0)
+_simple("smooth_l1_loss", "smooth_l1_loss", doc="Squares near 0, lines from beta on.", beta=1.0)
+_simple("soft_margin_loss", "soft_margin_loss", doc="log(1 + exp(-target * input))")
+_simple("hinge_embedding_loss", "hinge_embedding_loss", doc="input, or max(0, margin - input).",
+        margin=1.0)  # fmt: skip
+
+
+@torch_function("cross_entropy", **_neural)
+def _cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None,
+    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """-log_softmax(input)[target], or of probabilities."""
+    _check_batch(input, target)
+    return function_of("cross_entropy_loss")(
+        input, target, weight, _number(reduction, size_average, reduce), ignore_index,
+        label_smoothing,
+    )  # fmt: skip
+
+
+def _check_batch(input: Any, target: Any) -> None:
+    if input.ndim == target.ndim + 1 and input.ndim > 1 and input.shape[0] != target.shape[0]:
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0]})."
+        )
+    if input.shape != target.shape and target.dtype.kind not in "iu":
+        raise ValueError(f"expected scalar type Long but found {target.dtype}")
+
+
+@torch_function("nll_loss", **_neural)
+def _nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None,
+    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """-input[target], input being log-probabilities."""
+    _check_batch(input, target)
+    number = _number(reduction, size_average, reduce)
+    return function_of("nll_loss")(input, target, weight, number, ignore_index)
+
+
+@torch_function("binary_cross_entropy", **_neural)
+def _binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The cross entropy of probabilities."""
+    _check_sizes("binary_cross_entropy", input, target)
+    number = _number(reduction, size_average, reduce)
+    return function_of("binary_cross_entropy")(input, target, weight, number)
+
+
+@torch_function("binary_cross_entropy_with_logits", **_neural)
+def _with_logits(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean", pos_weight: Any = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of sigmoid(input)."""
+    _check_sizes("binary_cross_entropy_with_logits", input, target)
+    number = _number(reduction, size_average, reduce)
+    row = function_of("binary_cross_entropy_with_logits")
+    return row(input, target, weight, pos_weight, number)
+
+
+@torch_function("kl_div", **_neural)
+def _kl_div(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean", log_target: bool = False,
+) -> Any:  # fmt: skip
+    """target * (log(target) - input)"""
+    row = function_of("kl_div")
+    if reduction == "batchmean":
+        return row(input, target, 2, log_target=log_target) / input.shape[0]
+    return row(input, target, _number(reduction, size_average, reduce), log_target=log_target)
+
+
+@torch_function("poisson_nll_loss", **_neural)
+def _poisson(
+    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
+    eps: float = 1e-8, reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """exp(input) - target * input"""
+    number = _number(reduction, size_average, reduce)
+    return function_of("poisson_nll_loss")(input, target, log_input, full, eps, number)
+
+
+@torch_function("margin_ranking_loss", **_neural)
+def _margin_ranking(
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
+    reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """max(0, -target * (input1 - input2) + margin)"""
+    number = _number(reduction, size_average, reduce)
+    return function_of("margin_ranking_loss")(input1, input2, target, margin, number)
+
+
+def _reduced(losses: Any, reduction: str) -> Any:
+    number = _number(reduction)
+    return losses if number == 0 else cnp.mean(losses) if number == 1 else cnp.sum(losses)
+
+
+@torch_function("cosine_embedding_loss", **_neural)
+def _cosine_embedding(
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
+    reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
+    dots = cnp.sum(input1 * input2, axis=-1)
+    sizes = [cnp.sum(x * x, axis=-1) + 1e-12 for x in (input1, input2)]
+    cosine = dots / cnp.sqrt(sizes[0] * sizes[1])
+    losses = cnp.where(target == 1, 1 - cosine, cnp.maximum(cosine - margin, 0))
+    return _reduced(losses, reduction)
+
+
+@torch_function("triplet_margin_loss", **_neural)
+def _triplet(
+    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2,
+    eps: float = 1e-6, swap: bool = False, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """max(0, |anchor - positive| - |anchor - negative| + margin)"""
+
+    def apart(x: Any, y: Any) -> Any:
+        return function_of("linalg_vector_norm")(x - y + eps, p, -1)
+
+    far = apart(anchor, negative)
+    if swap:
+        far = cnp.minimum(far, apart(positive, negative))
+    return _reduced(cnp.maximum(apart(anchor, positive) - far + margin, 0), reduction)
+
+
+@torch_function("gaussian_nll_loss", **_neural)
+def _gaussian(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """(log(var) + (input - target)² / var) / 2"""
+    kept = cnp.where(var < eps, cnp.asarray(eps, var.dtype), var)
+    losses = (cnp.log(kept) + cnp.square(input - target) / kept) * 0.5
+    if full:
+        losses = losses + 0.9189385332046727
+    return _reduced(losses, reduction)
+
+
+@torch_function("multilabel_soft_margin_loss", **_neural)
+def _multilabel_soft_margin(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The cross entropy of each label, their mean."""
+    losses = target * cnp.logaddexp(-input, 0.0) + (1 - target) * cnp.logaddexp(input, 0.0)
+    losses = losses if weight is None else losses * weight
+    return _reduced(cnp.mean(losses, axis=-1), reduction)
+
+
+assert calling.neural

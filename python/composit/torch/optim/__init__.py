@@ -1,0 +1,30 @@
+"""composit.torch.optim: torch's optimisers, whose formulas are torch's, and learning rates."""
+
+from composit.torch.optim import lr_scheduler
+from composit.torch.optim.adams import Adam, AdamW, NAdam, RAdam
+from composit.torch.optim.adaptive import ASGD, Adadelta, Adagrad, Adamax, RMSprop, Rprop
+from composit.torch.optim.optimizer import Optimizer
+from composit.torch.optim.sgd import SGD
+
+__all__ = [
+    "ASGD",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+]  # fmt: skip
+
+
+def __getattr__(name: str):
+    """What is not built says so."""
+    raise AttributeError(
+        f"composit.torch.optim.{name} is not built yet; docs/torch.md lists what is."
+    )

@@ -1,0 +1,100 @@
+"""When values are computed: what is alive and has none yet is computed together, once, when any
+value is asked for or an optimiser steps. A tensor that is not recorded then holds its value in
+place of its graph, so training loops do not grow."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from composit import _core
+from composit.evaluation import _usual_options
+from composit.torch.tape import FREED
+
+_recent: list[Any] = []
+_gradients: list[Any] = []
+_limit = [4096]  # of references that are kept before those to dead tensors are dropped
+
+
+def enter(tensor: Any) -> None:
+    """A tensor that was made or written, whose value will be wanted if it lives."""
+    _recent.append(weakref.ref(tensor))
+    if len(_recent) > _limit[0]:
+        _recent[:] = [ref for ref in _recent if ref() is not None]
+        _limit[0] = max(4096, 2 * len(_recent))
+
+
+def enter_gradient(tensor: Any) -> None:
+    """A gradient, whose value is computed with others' unless an optimiser takes it first."""
+    _gradients.append(weakref.ref(tensor))
+
+
+def _keeps_graph(tensor: Any) -> bool:
+    """Whether the tensor's cell is that of a recorded one, whose graph gradients go through."""
+    while True:
+        record = tensor._record
+        if record is not None and record[-1] is not FREED:
+            return True
+        tensor = tensor._root if tensor._twin is None else tensor._twin
+        if tensor is None:
+            return False
+
+
+def settle(*wanted: Any, with_gradients: bool = True) -> None:
+    """Computes the wanted tensors, and all others that live and were not computed."""
+    tensors = {id(tensor): tensor for tensor in wanted}
+    for ref in _recent + _gradients if with_gradients else _recent:
+        tensor = ref()
+        if tensor is not None:
+            tensors[id(tensor)] = tensor
+    _recent.clear()
+    _gradients.clear()
+    places: dict[Any, tuple[Any, list[Any]]] = {}
+    for tensor in tensors.values():
+        lazy = tensor._lazy
+        keeps_graph = _keeps_graph(tensor)
+        root = None if keeps_graph else lazy.root()
+        target = lazy if root is None else root
+        tensor._is_pending = False
+        if target.node.is_constant or (keeps_graph and known(tensor) is not None):
+            continue
+        places.setdefault((id(target), keeps_graph), (target, []))[1].append(tensor)
+    if not places:
+        return
+    values = _core.evaluate([target for target, _ in places.values()], _usual_options())
+    kept = {key for key, keeps_graph in places if keeps_graph}
+    for ((key, _), (target, holders)), value in zip(places.items(), values):
+        constant = _core.constant(value, "", False)
+        if key in kept:
+            for tensor in holders:
+                tensor._value = (target.node, constant)
+        else:
+            target.replaced(constant)
+
+
+def known(tensor: Any) -> Any:
+    """The value that was computed for a recorded tensor, as a constant; None if there is none."""
+    value = tensor._value
+    if value is None or value[0] != tensor._lazy.node:
+        return None
+    return value[1]
+
+
+def value_or_lazy(tensor: Any) -> Any:
+    """The value where it was computed, else what it will be computed from."""
+    value = known(tensor)
+    return tensor._lazy if value is None else value
+
+
+def value_node(tensor: Any) -> Any:
+    """The values, computed now if they were not, as a LazyTensor."""
+    value = known(tensor)
+    if value is None:
+        settle(tensor)
+        value = known(tensor)
+    return tensor._lazy if value is None else value
+
+
+def values_of(tensor: Any) -> Any:
+    """An ndarray of the values, not to be written."""
+    return value_node(tensor).evaluated()

@@ -1,0 +1,500 @@
+"""Tensor: a cell that holds a LazyTensor, with torch's manners. The functions that are methods too
+are attached by composit/torch/methods.py."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from composit import _core, nn
+from composit import numpy as cnp
+from composit._core import LazyTensor, with_location
+from composit.torch import backward as _backward
+from composit.torch import calling, dtypes, settling
+from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.tape import GradFn
+
+
+def array_of(data: Any, dtype: Any = None) -> Any:
+    """The NumPy array of what a user gives as data, in the dtype torch chooses."""
+    if isinstance(data, TensorBase):
+        array = settling.values_of(data)
+    elif isinstance(data, LazyTensor):
+        array = data.evaluated()
+    elif isinstance(data, (np.ndarray, np.generic)):
+        array = np.asarray(data)
+    else:
+        data = _plain(data)
+        try:
+            array = np.asarray(data)
+        except ValueError as error:
+            raise ValueError(with_location(f"tensor: {error}")) from None
+        if array.dtype.kind in "OSU":
+            raise TypeError(
+                with_location(f"tensor: {data!r} holds what is no number. Numbers are required.")
+            )
+        if dtype is None:
+            array = array.astype(dtypes.from_numbers(array))
+    return array if dtype is None else array.astype(dtypes.numpy_dtype(dtype))
+
+
+def _plain(data: Any) -> Any:
+    """Lists with tensors in them as lists of numbers."""
+    if isinstance(data, TensorBase):
+        return settling.values_of(data).tolist()
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    return data
+
+
+def constant(array: Any) -> LazyTensor:
+    """A leaf of an array's values, copied."""
+    return _core.constant(np.array(array, order="C"), "", False)
+
+
+class Tensor(TensorBase):
+    """An array with torch's manners, lazy underneath: values are computed when they are asked for.
+
+    torch.tensor([1., 2.]) makes one; Tensor(2, 3) and Tensor([1, 2]) do as in torch, in the default
+    dtype."""
+
+    __array_priority__ = 1000
+    name: str | None = None
+    device = dtypes.cpu
+    is_cuda = is_sparse = is_quantized = is_meta = is_mps = False
+    layout = "torch.strided"
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, *size_or_data: Any, device: Any = None) -> None:
+        dtypes.check_device(device)
+        first = size_or_data[0] if size_or_data else ()
+        if size_or_data and isinstance(first, int):
+            self._lazy = cnp.zeros(size_or_data, dtypes.default().numpy)
+        elif isinstance(first, dtypes.Size):
+            self._lazy = cnp.zeros(tuple(first), dtypes.default().numpy)
+        else:
+            self._lazy = constant(array_of(first if size_or_data else [], dtypes.default()))
+
+    # ----- what it is
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The dtype of its elements."""
+        return dtypes.of_numpy(self._lazy.dtype)
+
+    @property
+    def shape(self) -> dtypes.Size:
+        """The lengths of its dimensions."""
+        return dtypes.Size(self._lazy.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or one length of it."""
+        return self.shape if dim is None else self._lazy.shape[self._axis(dim)]
+
+    def _axis(self, dim: int) -> int:
+        ndim = max(self._lazy.ndim, 1)
+        if not -ndim <= dim < ndim:
+            raise IndexError(
+                with_location(
+                    f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "
+                    f"but got {dim})"
+                )
+            )
+        return dim
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._lazy.ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._lazy.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._lazy.size
+
+    nelement = numel
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self._lazy.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        return self._lazy.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._lazy.nbytes
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Elements between neighbours along each dimension, as of a contiguous tensor."""
+        steps = tuple(step // self._lazy.itemsize for step in self._lazy.strides)
+        return steps if dim is None else steps[dim]
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """True: the order of elements in memory is composit's choice."""
+        return True
+
+    def is_floating_point(self) -> bool:
+        """Whether its elements are real floats."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether its elements are complex."""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether its elements can be negative."""
+        return self.dtype.is_signed
+
+    # ----- gradients
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are wanted of it, or flow through it."""
+        return is_recorded(self)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Makes it a leaf whose gradients are wanted, or no more."""
+        if not requires_grad:
+            if self._record is not None:
+                raise RuntimeError(
+                    with_location("you can only change requires_grad flags of leaf variables.")
+                )
+            self._is_tainted = self._is_tainted or self._is_leaf_with_grad
+            self._is_leaf_with_grad = False
+            return self
+        if is_recorded(self):
+            return self
+        if self._lazy.dtype.kind not in "fcV":
+            raise RuntimeError(
+                with_location(
+                    "only Tensors of floating point and complex dtype can require gradients"
+                )
+            )
+        self._make_leaf()
+        return self
+
+    def _make_leaf(self) -> None:
+        # Its node is of its own, so that gradients stop there and go nowhere else.
+        if self._root is None and self._lazy.root() is None:
+            self._lazy.replaced(nn.stop_gradient(self._lazy))
+        else:
+            self._lazy, self._root = nn.stop_gradient(self._lazy), None
+        self._is_leaf_with_grad = self._is_pending = True
+        self._is_tainted = False
+        settling.enter(self)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made it."""
+        return self._is_leaf_with_grad or not is_recorded(self)
+
+    @property
+    def grad_fn(self) -> GradFn | None:
+        """The record of the operation that made it; None for leaves."""
+        record = None if self._is_leaf_with_grad else calling.record_of(self)
+        return None if record is None else GradFn(record)
+
+    @property
+    def grad(self) -> Any:
+        """The gradients that were added up, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None and tuple(value.shape) != tuple(self.shape):
+            raise RuntimeError(
+                with_location(
+                    f"assigned grad has data of a different size: {tuple(value.shape)} for "
+                    f"{tuple(self.shape)}"
+                )
+            )
+        self._grad = value
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:  # fmt: skip
+        """Adds to the leaves' grad the gradients of this tensor."""
+        _backward.backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def retain_grad(self) -> None:
+        """Keeps the gradient of what is no leaf, too."""
+        if self._record is not None:
+            self._record.append(calling.retained(self))
+
+    def detach(self) -> Tensor:
+        """The same elements in the same place, through which no gradient goes."""
+        made = object.__new__(Tensor)
+        made._lazy, made._value, made._is_tainted = self._lazy, self._value, True
+        made._twin = self if self._twin is None else self._twin
+        return made
+
+    def detach_(self) -> Tensor:
+        """Makes it a leaf, through which no gradient goes."""
+        self._record, self._is_tainted = None, True
+        settling.enter(self)
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The elements, without gradients; assigned, the tensor gets other ones."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self._lazy = nn.stop_gradient(value._lazy)
+        self._record, self._value, self._root = None, None, None
+        self._is_pending = self._is_leaf_with_grad
+        settling.enter(self)
+
+    def register_hook(self, hook: Any) -> Any:
+        """Calls hook(gradient) for the leaf's gradients; what it returns is added in their place.
+        NotImplementedError for what is no leaf."""
+        if not self._is_leaf_with_grad:
+            raise NotImplementedError(
+                with_location("register_hook: hooks of tensors that are no leaves are not built.")
+            )
+        return _Handle(self.__dict__.setdefault("_hooks", {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+        """Calls hook(leaf) after gradients were added to its grad."""
+        return _Handle(self.__dict__.setdefault("_post_hooks", {}), hook)
+
+    # ----- values
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The values as an ndarray of their own memory."""
+        if is_recorded(self) and not force:
+            raise RuntimeError(
+                with_location(
+                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                    "instead."
+                )
+            )
+        return np.array(settling.values_of(self))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def tolist(self) -> Any:
+        """The values as lists of numbers."""
+        return settling.values_of(self).tolist()
+
+    def item(self) -> Any:
+        """The value of its only element, as a number."""
+        if self._lazy.size != 1:
+            raise RuntimeError(
+                with_location(
+                    f"a Tensor with {self._lazy.size} elements cannot be converted to Scalar"
+                )
+            )
+        return settling.values_of(self).item()
+
+    def __bool__(self) -> bool:
+        if self._lazy.size != 1:
+            what = "no values" if self._lazy.size == 0 else "more than one value"
+            raise RuntimeError(with_location(f"Boolean value of Tensor with {what} is ambiguous"))
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._lazy.dtype.kind not in "iu" or self._lazy.size != 1:
+            raise TypeError(
+                with_location("only integer tensors of a single element can be converted to an "
+                              "index")
+            )  # fmt: skip
+        return operator.index(self.item())
+
+    def __len__(self) -> int:
+        if self._lazy.ndim == 0:
+            raise TypeError(with_location("len() of a 0-d tensor"))
+        return self._lazy.shape[0]
+
+    def __iter__(self) -> Any:
+        if self._lazy.ndim == 0:
+            raise TypeError(with_location("iteration over a 0-d tensor"))
+        whole: Any = self
+        return (whole[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __hash__(self) -> int:
+        return id(self) >> 4
+
+    def __repr__(self) -> str:
+        from composit.torch.printing import text_of
+
+        return text_of(self)
+
+    def __format__(self, specification: str) -> str:
+        if self._lazy.ndim == 0 and not is_recorded(self):
+            return format(self.item(), specification)
+        return format(self.item(), specification) if specification else repr(self)
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        if self._record is not None:
+            raise RuntimeError(
+                with_location(
+                    "Only Tensors created explicitly by the user (graph leaves) support the "
+                    "deepcopy protocol at the moment."
+                )
+            )
+        made = object.__new__(type(self))
+        memo[id(self)] = made
+        for key, value in self.__dict__.items():
+            if key not in ("_lazy", "_root", "_value", "_hooks", "_twin"):
+                made.__dict__[key] = value
+        made._lazy = constant(settling.values_of(self))
+        if self._grad is not None:
+            made._grad = self._grad.__deepcopy__(memo)
+        return made
+
+    def __reduce__(self) -> Any:
+        return _restored, (
+            type(self), np.array(settling.values_of(self)), self._is_leaf_with_grad,
+        )  # fmt: skip
+
+    @property
+    def lazy_tensor(self) -> LazyTensor:
+        """The node of composit's graph that it holds now."""
+        return self._lazy
+
+    @property
+    def graph(self) -> Any:
+        """composit's graph of what is not computed yet."""
+        return self._lazy.graph
+
+    def data_ptr(self) -> int:
+        """NotImplementedError: values have no place before they are computed."""
+        raise NotImplementedError(with_location("data_ptr: tensors have no address."))
+
+    # ----- places
+
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        """In another dtype, or that of another tensor; devices are checked."""
+        dtype = kwargs.get("dtype")
+        dtypes.check_device(kwargs.get("device"))
+        for value in args:
+            if isinstance(value, dtypes.dtype):
+                dtype = value
+            elif isinstance(value, TensorBase):
+                dtype = value.dtype  # type: ignore[attr-defined]
+            elif isinstance(value, (str, dtypes.device)):
+                dtypes.check_device(value)
+        is_copy = bool(kwargs.get("copy"))
+        if dtype is None or dtype is self.dtype:
+            return self.clone() if is_copy else self  # type: ignore[attr-defined]
+        return _to_dtype(self, dtype)
+
+    def cpu(self) -> Tensor:
+        """Itself."""
+        return self
+
+    def cuda(self, device: Any = None) -> Tensor:
+        """RuntimeError: not built."""
+        dtypes.check_device("cuda")
+        return self
+
+    def type(self, dtype: Any = None) -> Any:
+        """In another dtype; without one, the name of its type."""
+        if dtype is not None:
+            return self.to(dtype)
+        named = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int",
+                 "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+                 "float16": "Half", "bfloat16": "BFloat16"}  # fmt: skip
+        return f"torch.{named.get(self.dtype.name, self.dtype.name)}Tensor"
+
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """Itself."""
+        return self
+
+    def new_tensor(self, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+        """A tensor of other data, of this one's dtype unless one is given."""
+        made = object.__new__(Tensor)
+        made._lazy = constant(array_of(data, dtype or self.dtype))
+        return made.requires_grad_() if requires_grad else made
+
+    def __copy__(self) -> Tensor:
+        return self.__deepcopy__({})
+
+
+class _Handle:
+    """Removes a hook."""
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self._hooks, self._id = hooks, id(self)
+        hooks[self._id] = hook
+
+    def remove(self) -> None:
+        """The hook is not called any more."""
+        self._hooks.pop(self._id, None)
+
+    def __enter__(self) -> _Handle:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.remove()
+
+
+def _restored(kind: Any, array: Any, is_leaf_with_grad: bool) -> Any:
+    made = object.__new__(kind)
+    made._lazy = constant(array)
+    made._is_leaf_with_grad = is_leaf_with_grad
+    return made
+
+
+@calling.torch_function("to", is_function=False, is_method=False)
+def _cast(input: Any, dtype: Any) -> Any:
+    return cnp.astype(input, dtype)
+
+
+def _to_dtype(tensor: Tensor, dtype: dtypes.dtype) -> Tensor:
+    return calling.call(_cast, "to_copy", False, (tensor, dtype), {})
+
+
+calling._made["Tensor"] = Tensor
+
+
+def tensor(
+    data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    pin_memory: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of numbers, lists of them, or an array; the data are copied."""
+    dtypes.check_device(device)
+    made = object.__new__(Tensor)
+    made._lazy = constant(array_of(data, dtype))
+    if requires_grad:
+        made.requires_grad_()
+    return made
