@@ -54,9 +54,8 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "e", "inf", "nan", "pi",
-    "Generator", "Size", "autograd", "nn", "optim", "Tensor", "default_generator", "device", "dtype",
-    "enable_grad", "finfo",
-    "get_default_dtype", "iinfo", "inference_mode", "is_grad_enabled", "no_grad",
-    "set_default_dtype", "set_grad_enabled", "set_printoptions", *_calling.functions,
+    "e", "inf", "nan", "pi", "Generator", "Size", "Tensor", "autograd", "default_generator",
+    "device", "dtype", "enable_grad", "finfo", "get_default_dtype", "iinfo", "inference_mode",
+    "is_grad_enabled", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",
+    "set_printoptions", *_calling.functions,
 ]  # fmt: skip
