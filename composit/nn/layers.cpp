@@ -5,6 +5,7 @@
 #include "composit/base/errors_as.h"
 #include "composit/nn/differentiation.h"
 #include "composit/nn/operations.h"
+#include "composit/nn/transformers.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
@@ -27,18 +28,6 @@ Tensor normalised(const Tensor& x, const Axis& axis, double epsilon) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     return numpy::matmul(x, weight) + bias;
-}
-
-// (batch, sequence, heads * size) -> (batch, heads, sequence, size)
-Tensor split_heads(const Tensor& x, int64_t head_size) {
-    user_check(x.rank() == 3, "multi_head_attention: hidden has ", x.rank(),
-               " dimensions. (batch, sequence, features) is required.");
-    user_check(head_size > 0 && x.shape()[2] % head_size == 0,
-               "multi_head_attention: head_size is ", head_size, ", the projection is ",
-               x.shape()[2], " wide. The width must be a multiple of head_size.");
-    const Tensor heads =
-        numpy::reshape(x, {x.shape()[0], x.shape()[1], x.shape()[2] / head_size, head_size});
-    return numpy::transpose(heads, std::vector<int64_t>{0, 2, 1, 3});
 }
 
 Tensor per_channel(const Tensor& parameter, bool channels_last) {
@@ -66,10 +55,16 @@ Tensor softmax(const Tensor& x, const Axis& axis) {
     });
 }
 
+Tensor softmin(const Tensor& x, const Axis& axis) {
+    return errors_as("softmin", [&] { return softmax(-x, axis); });
+}
+
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axis& axis,
                   double epsilon) {
     return errors_as("layer_norm", [&] {
-        return normalised(x, axis.of("layer_norm", x.rank()), epsilon) * weight + bias;
+        Tensor result = normalised(x, axis.of("layer_norm", x.rank()), epsilon);
+        if (weight) result = result * weight;
+        return bias ? result + bias : result;
     });
 }
 
@@ -120,17 +115,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 
 Tensor multi_head_attention(const Tensor& hidden, const Tensor& mask,
                             const AttentionParameters& parameters, int64_t head_size) {
-    return errors_as("multi_head_attention", [&] {
-        const AttentionParameters& p = parameters;
-        const Tensor query = split_heads(linear(hidden, p.query_weight, p.query_bias), head_size);
-        const Tensor key = split_heads(linear(hidden, p.key_weight, p.key_bias), head_size);
-        const Tensor value = split_heads(linear(hidden, p.value_weight, p.value_bias), head_size);
-        const Tensor heads = scaled_dot_product_attention(query, key, value, mask);
-        const Tensor joined = numpy::reshape(
-            numpy::transpose(heads, std::vector<int64_t>{0, 2, 1, 3}),
-            {hidden.shape()[0], hidden.shape()[1], value.shape()[1] * value.shape()[3]});
-        return linear(joined, p.output_weight, p.output_bias);
-    });
+    return multi_head_attention(hidden, mask, parameters, head_size, MultiHeadOptions{});
 }
 
 Tensor feedforward(const Tensor& x, const Tensor& weight1, const Tensor& bias1,

@@ -15,9 +15,10 @@ using numpy::Axis;
 
 // exp(x - max(x)) / sum(…) along the axis or axes.
 [[nodiscard]] Tensor softmax(const Tensor& x, const Axis& axis);
+[[nodiscard]] Tensor softmin(const Tensor& x, const Axis& axis);  // softmax(-x)
 
 // (x - mean) / sqrt(var + epsilon) * weight + bias, over `axis` (one or several); weight and bias
-// broadcast to x.
+// broadcast to x, and may be empty.
 [[nodiscard]] Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 const Axis& axis = -1, double epsilon = 1e-5);
 

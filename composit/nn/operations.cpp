@@ -3,11 +3,14 @@
 
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
+#include "composit/nn/checks.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/one_node.h"
+#include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/ops.h"
 
@@ -28,13 +31,36 @@ void register_operations() {
 Tensor relu(const Tensor& x) { return apply("relu", {x}); }
 Tensor sigmoid(const Tensor& x) { return apply("sigmoid", {x}); }
 Tensor silu(const Tensor& x) { return apply("silu", {x}); }
-Tensor gelu(const Tensor& x) { return apply("gelu", {x}); }
 
-Tensor embedding(const Tensor& ids, const Tensor& weights) {
+Tensor gelu(const Tensor& x, std::string_view approximate) {
+    if (approximate == "none") return apply("gelu", {x});
+    user_check(approximate == "tanh", "gelu: approximate is '", approximate,
+               "'. Available: none, tanh.");
+    return numpy::one_node("gelu_tanh", {floating("gelu", x)}, [](const numpy::Tensors& operands) {
+        const Tensor& x = operands[0];
+        constexpr double root = 0.79788456080286535588;  // sqrt(2 / pi)
+        const Tensor inner = (x + x * x * x * 0.044715) * root;
+        return x * 0.5 * (apply("tanh", {inner}) + 1);
+    });
+}
+
+Tensor embedding(const Tensor& ids, const Tensor& weights, std::optional<int64_t> padding_idx) {
     user_check<TypeError>(ir::is_integer(ids.dtype()), "embedding: ids have dtype ", ids.dtype(),
                           ". Integers are required.");
     user_check(weights.rank() > 0, "embedding: weights are 0-d. (rows, …) is required.");
-    return errors_as("embedding", [&] { return numpy::take(weights, ids, 0); });
+    Tensor rows = weights;
+    if (padding_idx) {
+        const int64_t count = weights.shape()[0];
+        user_check<IndexError>(*padding_idx >= -count && *padding_idx < count,
+                               "embedding: padding_idx is ", *padding_idx, ", weights have ", count,
+                               " rows. One of them is required.");
+        ir::Shape column(weights.shape().size(), 1);
+        column[0] = count;
+        const Tensor is_padding =
+            apply("equal", {ops::iota(column, 0), (*padding_idx + count) % count});
+        rows = apply("where", {is_padding, stop_gradient(weights), weights});
+    }
+    return errors_as("embedding", [&] { return numpy::take(rows, ids, 0); });
 }
 
 namespace {
@@ -49,20 +75,6 @@ Shifted shifted(const Tensor& x, int64_t axis) {
     const Tensor rest = apply("subtract", {x, maximum});
     const Tensor sum = numpy::sum(apply("exp", {rest}), axis, {}, true);
     return {maximum, rest, apply("log", {sum})};
-}
-
-Tensor floating(std::string_view function, const Tensor& x) {
-    user_check<TypeError>(!ir::is_complex(x.dtype()), function, ": x is ", x.dtype(),
-                          ". A real dtype is required.");
-    return ops::astype(x, ir::is_inexact(x.dtype()) ? x.dtype() : DType::float64);
-}
-
-Tensor reduced(std::string_view function, const Tensor& losses, std::string_view reduction) {
-    if (reduction == "none") return losses;
-    if (reduction == "sum") return numpy::sum(losses);
-    user_check(reduction == "mean", function, ": reduction is '", reduction,
-               "'. Available: mean, sum, none.");
-    return numpy::mean(losses);
 }
 
 void check_labels(std::string_view function, const Tensor& scores, const Tensor& labels) {
@@ -88,6 +100,14 @@ Tensor losses_at(std::string_view function, const Tensor& log_probabilities, con
 }
 
 }  // namespace
+
+Tensor reduced(std::string_view function, const Tensor& losses, std::string_view reduction) {
+    if (reduction == "none") return losses;
+    if (reduction == "sum") return numpy::sum(losses);
+    user_check(reduction == "mean", function, ": reduction is '", reduction,
+               "'. Available: mean, sum, none.");
+    return numpy::mean(losses);
+}
 
 Tensor logsumexp(const Tensor& x, int64_t axis, bool keepdims) {
     axis = numpy::normalize_axis("logsumexp", axis, x.rank());

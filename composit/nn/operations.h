@@ -2,6 +2,7 @@
 // spatial…) or last.
 #pragma once
 
+#include "composit/nn/pooling.h"
 #include "composit/numpy/operand.h"
 
 #include <cstdint>
@@ -19,37 +20,46 @@ using ir::Tensor;
 [[nodiscard]] Tensor relu(const Tensor& x);     // maximum(x, 0); slope 0 at 0
 [[nodiscard]] Tensor sigmoid(const Tensor& x);  // 1 / (1 + exp(-x))
 [[nodiscard]] Tensor silu(const Tensor& x);     // x * sigmoid(x)
-[[nodiscard]] Tensor gelu(const Tensor& x);     // x * (1 + erf(x / sqrt(2))) / 2
+// x * (1 + erf(x / sqrt(2))) / 2; approximate "tanh": x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715
+// x^3))) / 2. ValueError for another word than these, "none" and "tanh".
+[[nodiscard]] Tensor gelu(const Tensor& x, std::string_view approximate = "none");
 
 // weights (rows, …), integer ids of any shape -> ids.shape + weights.shape[1:]. IndexError when
 // evaluated for an id out of range; negative ids count from the end, as NumPy's weights[ids].
-[[nodiscard]] Tensor embedding(const Tensor& ids, const Tensor& weights);
+// No gradient reaches the row padding_idx (negative: from the end); IndexError: there is no such
+// row.
+[[nodiscard]] Tensor embedding(const Tensor& ids, const Tensor& weights,
+                               std::optional<int64_t> padding_idx = {});
 
 // Cross-correlation in 1, 2 or 3 dimensions, by the rank of x (3, 4 or 5). Filters: (out, in /
 // groups, window…), or with channels_last (out, window…, in / groups). strides and dilation default
-// to 1, padding (zeros on both sides) to 0, one length per spatial axis, or a single one for all.
-// Operands are promoted to a common dtype. ValueError naming both shapes when they do not
-// fit together.
+// to 1, padding (on both sides) to 0, one length per spatial axis, or a single one for all;
+// same_padding: as much as keeps the lengths, of strides 1. What is padded is 0, or as padding_mode
+// says ("reflect", "replicate", "circular": padding.h). A bias (out,) is added. Operands are
+// promoted to a common dtype. ValueError naming both shapes when they do not fit together.
 struct ConvolutionOptions {
     bool channels_last = false;
     std::vector<int64_t> strides = {}, padding = {}, dilation = {};
     int64_t groups = 1;
+    Tensor bias = {};
+    std::string_view padding_mode = "zeros";
+    bool same_padding = false;
 };
 [[nodiscard]] Tensor convolution(const Tensor& x, const Tensor& filters,
                                  const ConvolutionOptions& options = {});
 
-// Windows of kernel_size over the spatial axes of x (rank 3, 4 or 5). strides default to 1,
-// padding to 0. Only whole windows count. One node each.
-struct PoolOptions {
-    std::vector<int64_t> kernel_size;
+// The derivative of a convolution by its input, as a function: a result of length (n - 1) * stride
+// - 2 * padding + (window - 1) * dilation + output_padding + 1 along each axis. Filters: (in, out /
+// groups, window…), or with channels_last (in, window…, out / groups). ValueError naming the shapes
+// when they do not fit together, or output_padding is neither below the stride nor the dilation.
+struct TransposedConvolutionOptions {
     bool channels_last = false;
-    std::vector<int64_t> strides = {}, padding = {};
+    std::vector<int64_t> strides = {}, padding = {}, output_padding = {}, dilation = {};
+    int64_t groups = 1;
+    Tensor bias = {};
 };
-// Padding is -inf (integers: their least value). The gradient goes to the first maximum of each
-// window.
-[[nodiscard]] Tensor max_pool(const Tensor& x, const PoolOptions& options);
-// Padding is zeros, which count.
-[[nodiscard]] Tensor average_pool(const Tensor& x, const PoolOptions& options);
+[[nodiscard]] Tensor transposed_convolution(const Tensor& x, const Tensor& filters,
+                                            const TransposedConvolutionOptions& options = {});
 
 // log(sum(exp(x))) along an axis, computed around the maximum.
 [[nodiscard]] Tensor logsumexp(const Tensor& x, int64_t axis = -1, bool keepdims = false);

@@ -19,30 +19,13 @@ using Tensors = std::vector<Tensor>;
 
 void bind_operations(nb::module_& module) {
     const nb::call_guard<Located> located;
-    module.def("relu", &nn::relu, located);
-    module.def("sigmoid", &nn::sigmoid, located);
-    module.def("silu", &nn::silu, located);
-    module.def("gelu", &nn::gelu, located);
-    module.def("embedding", &nn::embedding, located);
-    module.def("stop_gradient", &nn::stop_gradient, located);
     module.def(
-        "convolution",
-        [](const Tensor& x, const Tensor& filters, bool channels_last, const Integers& strides,
-           const Integers& padding, const Integers& dilation, int64_t groups) {
-            return nn::convolution(x, filters, {channels_last, strides, padding, dilation, groups});
+        "embedding",
+        [](const Tensor& ids, const Tensor& weights, std::optional<int64_t> padding_idx) {
+            return nn::embedding(ids, weights, padding_idx);
         },
         located);
-    const auto pool = [&](const char* name, auto function) {
-        module.def(
-            name,
-            [function](const Tensor& x, const Integers& kernel_size, bool channels_last,
-                       const Integers& strides, const Integers& padding) {
-                return function(x, {kernel_size, channels_last, strides, padding});
-            },
-            located);
-    };
-    pool("max_pool", nn::max_pool);
-    pool("average_pool", nn::average_pool);
+    module.def("stop_gradient", &nn::stop_gradient, located);
     module.def(
         "logsumexp",
         [](const Tensor& x, int64_t axis, IntegerFlag keepdims) {
@@ -73,25 +56,15 @@ nn::ConvolutionNorm convolution_norm(const Tensors& parts) {
 void bind_layers(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def("softmax", &nn::softmax, located);
-    module.def("layer_norm", &nn::layer_norm, located);
+    module.def("softmin", &nn::softmin, located);
+    module.def(
+        "layer_norm",
+        [](const Tensor& x, const MaybeOperand& weight, const MaybeOperand& bias, const Axis& axis,
+           double epsilon) { return nn::layer_norm(x, weight, bias, axis, epsilon); },
+        located);
     module.def("batch_norm", &nn::batch_norm, located);
     module.def("group_norm", &nn::group_norm, located);
     module.def("dropout", &nn::dropout, located);
-    module.def(
-        "scaled_dot_product_attention",
-        [](const Tensor& query, const Tensor& key, const Tensor& value, const MaybeOperand& mask) {
-            return nn::scaled_dot_product_attention(query, key, value, mask);
-        },
-        located);
-    module.def(
-        "multi_head_attention",
-        [](const Tensor& hidden, const MaybeOperand& mask, const Tensors& p, int64_t head_size) {
-            user_check(p.size() == 8, "multi_head_attention: ", p.size(),
-                       " parameters. 8 are required.");
-            return nn::multi_head_attention(
-                hidden, mask, {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]}, head_size);
-        },
-        located);
     module.def("feedforward", &nn::feedforward, located);
     module.def(
         "resnet_module",
@@ -136,6 +109,9 @@ void bind_initializers(nb::module_& module) {
 
 void bind_nn(nb::module_& module) {
     nn::register_operations();
+    bind_nn_activations(module);
+    bind_nn_attention(module);
+    bind_nn_images(module);
     bind_operations(module);
     bind_layers(module);
     bind_initializers(module);

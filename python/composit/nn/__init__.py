@@ -1,8 +1,22 @@
 """Neural networks: operations, layers, gradients, optimisers."""
 
-from composit.nn import checkpoints, composing, core, initializers, layers, operations, schedules
+from composit.nn import (
+    activations,
+    attention,
+    checkpoints,
+    composing,
+    core,
+    images,
+    initializers,
+    layers,
+    operations,
+    schedules,
+)
+from composit.nn.activations import *
+from composit.nn.attention import *
 from composit.nn.checkpoints import *
 from composit.nn.composing import *
+from composit.nn.images import *
 from composit.nn.initializers import *
 from composit.nn.layers import *
 from composit.nn.operations import *
@@ -27,6 +41,9 @@ from composit.nn.training import chain_rule, stop_gradient
 from composit.operations import wrap_as_operation
 
 __all__ = [
+    *activations.__all__,
+    *attention.__all__,
+    *images.__all__,
     *operations.__all__,
     *layers.__all__,
     *initializers.__all__,

@@ -10,8 +10,8 @@ from composit._core import LazyTensor
 _c = _core.nn
 
 __all__ = [
-    "batch_norm", "dropout", "feedforward", "group_norm", "layer_norm", "multi_head_attention",
-    "resnet_module", "scaled_dot_product_attention", "softmax",
+    "batch_norm", "batch_norm_training", "dropout", "feedforward", "group_norm", "instance_norm",
+    "layer_norm", "normalize", "resnet_module", "rms_norm", "softmax", "softmin",
 ]  # fmt: skip
 
 
@@ -20,10 +20,21 @@ def softmax(input_tensor: Any, *, axis: Any) -> LazyTensor:
     return _c.softmax(input_tensor, axis)
 
 
+def softmin(input_tensor: Any, *, axis: Any) -> LazyTensor:
+    """softmax(-x) along the axis."""
+    return _c.softmin(input_tensor, axis)
+
+
 def layer_norm(
-    input_tensor: Any, weight: Any, bias: Any, *, axis: Any = -1, epsilon: float = 1e-5
+    input_tensor: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    axis: Any = -1,
+    epsilon: float = 1e-5,
 ) -> LazyTensor:
-    """(x - mean) / sqrt(var + epsilon) * weight + bias over `axis`."""
+    """(x - mean) / sqrt(var + epsilon) * weight + bias over `axis`, one or several; weight and
+    bias broadcast to x."""
     return _c.layer_norm(input_tensor, weight, bias, axis, epsilon)
 
 
@@ -32,6 +43,53 @@ def batch_norm(
 ) -> LazyTensor:
     """(x - mean) / sqrt(var + epsilon) * weight + bias with the statistics given."""
     return _c.batch_norm(input_tensor, mean, var, weight, bias, epsilon)
+
+
+def batch_norm_training(
+    input_tensor: Any,
+    running_mean: Any,
+    running_variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    channel_axis: int,
+    momentum: float = 0.1,
+    epsilon: float = 1e-5,
+) -> tuple[LazyTensor, LazyTensor, LazyTensor]:
+    """batch_norm with the statistics of x itself over all axes but channel_axis: the result, and
+    the running statistics moved by `momentum` towards x's mean and unbiased variance, through which
+    no gradient flows. All parameters are (channels,). ValueError for fewer than 2 elements each."""
+    result, mean, variance = _c.batch_norm_training(
+        input_tensor, running_mean, running_variance, weight, bias, channel_axis, momentum, epsilon
+    )
+    return result, mean, variance
+
+
+def instance_norm(
+    input_tensor: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    channel_axis: int,
+    epsilon: float = 1e-5,
+) -> LazyTensor:
+    """Each image's channels normalised over its spatial axes; weight and bias: (channels,)."""
+    return _c.instance_norm(input_tensor, weight, bias, channel_axis, epsilon)
+
+
+def rms_norm(
+    input_tensor: Any, weight: Any = None, *, axis: Any = -1, epsilon: float | None = None
+) -> LazyTensor:
+    """x / sqrt(mean(x**2) + epsilon) * weight over `axis` (Zhang and Sennrich, 2019); epsilon is
+    the dtype's machine epsilon unless given. weight broadcasts to x."""
+    return _c.rms_norm(input_tensor, weight, axis, epsilon)
+
+
+def normalize(
+    input_tensor: Any, p: float = 2.0, *, axis: Any = 1, epsilon: float = 1e-12
+) -> LazyTensor:
+    """x / maximum(norm, epsilon) with the p-norm along the axis or axes."""
+    return _c.normalize(input_tensor, p, axis, epsilon)
 
 
 def group_norm(
@@ -50,33 +108,6 @@ def group_norm(
 def dropout(input_tensor: Any, rate: float, key: Any) -> LazyTensor:
     """Each element zero with probability `rate`, or else divided by 1 - rate; for training."""
     return _c.dropout(input_tensor, rate, key)
-
-
-def scaled_dot_product_attention(query: Any, key: Any, value: Any, mask: Any = None) -> LazyTensor:
-    """softmax(query @ key^T / sqrt(head size) + mask) @ value"""
-    return _c.scaled_dot_product_attention(query, key, value, mask)
-
-
-def multi_head_attention(
-    hidden_states: Any,
-    attention_mask: Any,
-    query_weight: Any,
-    query_bias: Any,
-    key_weight: Any,
-    key_bias: Any,
-    value_weight: Any,
-    value_bias: Any,
-    output_weight: Any,
-    output_bias: Any,
-    *,
-    head_size: int,
-) -> LazyTensor:
-    """Attention by heads of width head_size, projected; the additive mask may be None."""
-    parameters = [
-        query_weight, query_bias, key_weight, key_bias, value_weight, value_bias, output_weight,
-        output_bias,
-    ]  # fmt: skip
-    return _c.multi_head_attention(hidden_states, attention_mask, parameters, head_size)
 
 
 def feedforward(

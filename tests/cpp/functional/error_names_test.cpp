@@ -1,7 +1,8 @@
 // Errors name the function that was called, not one that it is made of: every public function, with
 // operands and numbers of all sorts.
+#include "error_names.h"
+
 #include "composit/composit.h"
-#include "composit/nn/differentiation.h"
 
 #include <gtest/gtest.h>
 
@@ -17,23 +18,11 @@ using ir::Shape;
 using ir::Tensor;
 using Tensors = std::vector<Tensor>;
 
-struct Call {
-    std::string function;
-    std::function<void(const Tensor& a, const Tensor& b, int64_t n)> call;
-};
-
-template <class... Values>
-void use(const Values&...) {}
-
-#define CALL(name, ...) \
-    {#name, [](const Tensor& a, const Tensor& b, int64_t n) { use(a, b, n), use(__VA_ARGS__); }}
-
 numpy::random::Generator generator() { return numpy::random::default_rng(0); }
 numpy::RandomState legacy() { return numpy::RandomState(0); }
 
-nn::AttentionParameters attention(const Tensor& x) { return {x, x, x, x, x, x, x, x}; }
-
-// composit/numpy and composit/nn; tests/python/front/test_cpp_names.py asks for all of them.
+// composit/numpy and composit/random; those of composit/nn are in error_names_nn.cpp.
+// tests/python/front/test_cpp_names.py asks for all of them.
 const std::vector<Call> calls = {
     // clang-format off
     CALL(array, numpy::array(std::vector<double>{1, 2}, {n})),
@@ -348,51 +337,6 @@ const std::vector<Call> calls = {
     CALL(randint, legacy().randint(n, 3, Shape{n}, a.dtype())),
     CALL(default_rng, numpy::random::default_rng(static_cast<uint64_t>(n))),
 
-    CALL(relu, nn::relu(a)),
-    CALL(sigmoid, nn::sigmoid(a)),
-    CALL(silu, nn::silu(a)),
-    CALL(gelu, nn::gelu(a)),
-    CALL(embedding, nn::embedding(a, b)),
-    CALL(convolution, nn::convolution(a, b, {.strides = {n}})),
-    CALL(convolution, nn::convolution(a, a, {.channels_last = true, .groups = n})),
-    CALL(max_pool, nn::max_pool(a, {.kernel_size = {n}})),
-    CALL(average_pool, nn::average_pool(a, {.kernel_size = {n}, .padding = {n}})),
-    CALL(logsumexp, nn::logsumexp(a, n)),
-    CALL(log_softmax, nn::log_softmax(a, n)),
-    CALL(one_hot, nn::one_hot(a, n)),
-    CALL(cross_entropy, nn::cross_entropy(a, b)),
-    CALL(cross_entropy, nn::cross_entropy(a, b, "none")),
-    CALL(nll, nn::nll(a, b)),
-    CALL(mse, nn::mse(a, b)),
-    CALL(mse, nn::mse(a, a, "median")),
-    CALL(softmax, nn::softmax(a, n)),
-    CALL(layer_norm, nn::layer_norm(a, b, b, n)),
-    CALL(batch_norm, nn::batch_norm(a, b, a, a, a)),
-    CALL(group_norm, nn::group_norm(a, b, b, 1, n)),
-    CALL(group_norm, nn::group_norm(a, a, a, n, 1)),
-    CALL(dropout, nn::dropout(a, 0.5 * static_cast<double>(n), b)),
-    CALL(scaled_dot_product_attention, nn::scaled_dot_product_attention(a, b, b)),
-    CALL(scaled_dot_product_attention, nn::scaled_dot_product_attention(a, a, a, b)),
-    CALL(multi_head_attention, nn::multi_head_attention(a, {}, attention(b), n)),
-    CALL(feedforward, nn::feedforward(a, b, b, a, a)),
-    CALL(resnet_module, nn::resnet_module(a, {b, b, b, b, b}, {b, b, b, b, b}, {b, b, b, b, b}, {},
-                                          true, {n})),
-    CALL(variance_scaling, nn::variance_scaling(b, {n, 2}, 1, "fan_in", "normal")),
-    CALL(glorot_normal, nn::glorot_normal(b, {n, 2})),
-    CALL(glorot_uniform, nn::glorot_uniform(b, {n, 2})),
-    CALL(he_normal, nn::he_normal(b, {n, 2}, {}, a.dtype())),
-    CALL(he_uniform, nn::he_uniform(b, {n, 2})),
-    CALL(lecun_normal, nn::lecun_normal(b, {n, 2})),
-    CALL(lecun_uniform, nn::lecun_uniform(b, {n, 2})),
-    CALL(stop_gradient, nn::stop_gradient(a)),
-    CALL(chain_rule, nn::chain_rule({{a, b}}, {a})),
-    CALL(optimize, nn::optimize({a}, {}, nn::sgd_optimizer(1))),
-    CALL(sgd_optimizer, nn::sgd_optimizer(1)(a, b)),
-    CALL(sgd, nn::sgd({.learning_rate = 1, .nesterov = true})),
-    CALL(sgd, nn::sgd({.learning_rate = 1, .momentum = 1}).step({a}, {b}, {b})),
-    CALL(adam, nn::adam().step({a}, {b}, {b, b, b})),
-    CALL(adamw, nn::adamw().step({a}, {b}, {a, b, b})),
-
     CALL(split, random::split(b, n)),
     CALL(fold_in, random::fold_in(b, a)),
     CALL(bits, random::bits(b, {n}, a.dtype())),
@@ -441,7 +385,9 @@ bool is_numpys(const std::string& message) {
 }
 
 TEST(error_names, are_those_of_the_function_called) {
-    for (const Call& call : calls) {
+    std::vector<Call> all = calls;
+    for (Call& call : calls_of_nn()) all.push_back(std::move(call));
+    for (const Call& call : all) {
         std::vector<std::string> wrong;
         for (const Tensor& a : operands())
             for (const Tensor& b : operands())

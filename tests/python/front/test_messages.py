@@ -167,8 +167,8 @@ REFUSED = [
     ),
     (
         TypeError,
-        lambda: nn.convolution(IMAGE, IMAGE, channels_last=False, padding="same"),
-        "convolution: padding is 'same'. An integer or a sequence of integers is required.",
+        lambda: nn.convolution(IMAGE, IMAGE, channels_last=False, padding="full"),
+        "convolution: padding is 'full'. An integer or a sequence of integers is required.",
     ),
     (TypeError, lambda: nn.dropout(X, "a", KEY), "dropout: rate is 'a'. A number is required."),
     (

@@ -40,6 +40,33 @@ FUNCTIONS = {
         lambda x, w, b: nn.group_norm(x, w, b, channel_axis=1, num_groups=2),
         normal(2, 4, 3), normal(4), normal(4),
     ),
+    "softmin": (lambda x: nn.softmin(x, axis=0), normal(3, 2)),
+    "rms_norm": (nn.rms_norm, normal(2, 4), normal(4)),
+    "normalize": (nn.normalize, normal(2, 4)),
+    "instance_norm": (
+        lambda x, w, b: nn.instance_norm(x, w, b, channel_axis=1), normal(2, 2, 4), normal(2),
+        normal(2),
+    ),
+    "batch_norm_training": (
+        lambda x, w, b: nn.batch_norm_training(
+            x, np.zeros(2), np.ones(2), w, b, channel_axis=1
+        )[0],
+        normal(4, 2), normal(2), normal(2),
+    ),
+    "causal attention of groups": (
+        lambda q, k, v: nn.scaled_dot_product_attention(
+            q, k, v, is_causal=True, group_heads=True
+        ),
+        normal(2, 3, 2), normal(1, 3, 2), normal(1, 3, 2),
+    ),
+    "rotary_embedding": (nn.rotary_embedding, normal(3, 4), normal(3, 2), normal(3, 2)),
+    "transposed_convolution": (
+        lambda x, w: nn.transposed_convolution(x, w, channels_last=False, strides=2),
+        normal(1, 2, 3, 2), normal(2, 2, 2, 2),
+    ),
+    "elu": (nn.elu, normal(5)),
+    "softplus": (nn.softplus, normal(5)),
+    "mish": (nn.mish, normal(5)),
     "attention": (
         nn.scaled_dot_product_attention, normal(3, 2), normal(4, 2), normal(4, 3), normal(3, 4)
     ),

@@ -34,7 +34,8 @@ MALFORMED = [
         "max_pool: strides (1, 0) is out of range.",
     ),
     (
-        "max_pool(%0){padding=[0, 0], strides=[1, 1], window=[2, 9]}",
+        "max_pool(%0){dilation=[1, 1], padding=[0, 0], padding_high=[0, 0], strides=[1, 1], "
+        "window=[2, 9]}",
         "max_pool: the window is larger than the padded input along spatial axis 1: x has shape "
         "(1, 2, 4, 4), kernel_size is (2, 9), padding is (0, 0).",
     ),

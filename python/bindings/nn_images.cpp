@@ -1,0 +1,67 @@
+// Operations of images of composit/nn, into module composit._core.nn.
+#include "casters.h"
+#include "composit/base/errors_as.h"
+#include "composit/nn/operations.h"
+#include "composit/nn/padding.h"
+#include "composit/nn/pooling.h"
+#include "flags.h"
+#include "location.h"
+#include "nn.h"
+
+#include <nanobind/stl/pair.h>
+
+namespace composit::python {
+
+using Integers = std::vector<int64_t>;
+
+void bind_nn_images(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def(
+        "convolution",
+        [](const Tensor& x, const Tensor& filters, bool channels_last, const Integers& strides,
+           const Integers& padding, const Integers& dilation, int64_t groups,
+           const MaybeOperand& bias, const std::string& padding_mode, bool same_padding) {
+            return nn::convolution(x, filters,
+                                   {channels_last, strides, padding, dilation, groups, bias,
+                                    padding_mode, same_padding});
+        },
+        located);
+    module.def(
+        "transposed_convolution",
+        [](const Tensor& x, const Tensor& filters, bool channels_last, const Integers& strides,
+           const Integers& padding, const Integers& output_padding, const Integers& dilation,
+           int64_t groups, const MaybeOperand& bias) {
+            return nn::transposed_convolution(
+                x, filters,
+                {channels_last, strides, padding, output_padding, dilation, groups, bias});
+        },
+        located);
+    const auto pool = [&](const char* name, auto function) {
+        module.def(
+            name,
+            [function](const Tensor& x, const Integers& kernel_size, bool channels_last,
+                       const Integers& strides, const Integers& padding, const Integers& dilation,
+                       bool ceil_mode, bool count_include_pad) {
+                return function(x, {kernel_size, channels_last, strides, padding, dilation,
+                                    ceil_mode, count_include_pad});
+            },
+            located);
+    };
+    pool("max_pool", nn::max_pool);
+    pool("max_pool_with_indices", [](const Tensor& x, const nn::PoolOptions& options) {
+        return errors_as("max_pool", [&] { return nn::max_pool_with_indices(x, options); });
+    });
+    pool("average_pool", nn::average_pool);
+    module.def("adaptive_average_pool", &nn::adaptive_average_pool, located);
+    module.def("adaptive_max_pool", &nn::adaptive_max_pool, located);
+    module.def("global_average_pool", &nn::global_average_pool, located);
+    module.def("global_max_pool", &nn::global_max_pool, located);
+    module.def(
+        "pad",
+        [](const Tensor& x, const Integers& padding, const std::string& mode, double value) {
+            return nn::pad(x, padding, mode, value);
+        },
+        located);
+}
+
+}  // namespace composit::python
