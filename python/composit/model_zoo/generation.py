@@ -1,0 +1,106 @@
+"""Text from decoders: one token after the other, chosen by their likelihoods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import composit
+from composit.model_zoo.caching import Cache
+
+CHUNK = 16  # tokens of a prompt that are read at a time
+
+
+class Decoder:
+    """A model ready to read tokens and to say what may follow. `model(ids, cache=, position=)`
+    returns logits and the cache, as `gpt2` and `llama` do. It is compiled for one token and for
+    chunks of a prompt; the cache says how many tokens a text may have."""
+
+    def __init__(self, model: Callable[..., Any], cache: Cache, **options: Any) -> None:
+        def step(ids: Any, cache: Cache, position: Any) -> Any:
+            logits, updated = model(ids, cache=cache, position=position)
+            return logits[:, -1], updated
+
+        self._step = composit.compile(step, name="decoder_step", **options)
+        self._empty = self._cache = cache
+        self.capacity: int = cache[0][0].shape[2]
+        self.position = 0
+
+    def reset(self) -> None:
+        """Forgets the text."""
+        self._cache, self.position = self._empty, 0
+
+    def read(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The logits (vocabulary,) of what follows these tokens and those read before. ValueError:
+        there are none, or more than the capacity."""
+        ids = np.asarray(ids, np.int64).reshape(1, -1)
+        count, free = ids.shape[1], self.capacity - self.position
+        if not 1 <= count <= free:
+            raise ValueError(
+                f"Decoder.read: {count} tokens after {self.position}, in a cache of "
+                f"{self.capacity}. There must be from 1 to {free}."
+            )
+        logits, start = None, 0
+        while start < count:
+            length = CHUNK if count - start >= CHUNK else 1
+            place = np.int64(self.position)
+            logits, self._cache = self._step(ids[:, start : start + length], self._cache, place)
+            start += length
+            self.position += length
+        assert logits is not None
+        return logits[0]
+
+
+def generate(
+    decoder: Decoder,
+    prompt: Sequence[int] | np.ndarray,
+    *,
+    num_tokens: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    stop: int | None = None,
+) -> Iterator[int]:
+    """The tokens that follow the prompt, at most num_tokens, as soon as each is known; `stop` is the
+    last, where it comes. Options as those of `choose`. Without a temperature (0), the likeliest."""
+    random = np.random.default_rng(seed)
+    logits = decoder.read(prompt)
+    for i in range(num_tokens):
+        token = choose(logits, random, temperature=temperature, top_k=top_k, top_p=top_p)
+        yield token
+        if token == stop or i == num_tokens - 1:
+            return
+        logits = decoder.read([token])
+
+
+def choose(
+    logits: np.ndarray,
+    random: np.random.Generator,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> int:
+    """One token, drawn by the likelihoods softmax(logits / temperature) of the top_k likeliest, and
+    of these of the fewest that together have at least top_p (Holtzman et al. 2020). Temperature 0:
+    the likeliest, the first of equals. ValueError: an option outside its range."""
+    if not (temperature >= 0 and np.isfinite(temperature)):
+        raise ValueError(f"choose: temperature is {temperature}. It must be 0 or more, and finite.")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"choose: top_k is {top_k}. It must be at least 1.")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"choose: top_p is {top_p}. It must be above 0 and at most 1.")
+    if temperature == 0 or top_k == 1:
+        return int(np.argmax(logits))
+    order = np.argsort(-logits, kind="stable")[:top_k]
+    scores = (logits[order].astype(np.float64) - np.float64(logits[order[0]])) / temperature
+    likely = np.exp(scores)
+    likely /= likely.sum()
+    if top_p is not None:
+        enough = int(np.searchsorted(np.cumsum(likely), top_p)) + 1
+        likely = likely[:enough] / likely[:enough].sum()
+    place = int(np.searchsorted(np.cumsum(likely), random.random(), side="right"))
+    return int(order[min(place, len(likely) - 1)])
