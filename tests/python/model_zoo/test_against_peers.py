@@ -182,7 +182,6 @@ def test_denoising(guidance):
     text, no_text = normal(1, 5, 12, seed=2), normal(1, 5, 12, seed=3)
     parameters = our_unet.convert_parameters_to_numpy(peer, False)
 
-    @composit.compile
     def noise_of(latents, time, text):
         return our_unet.unet(latents, time, text, parameters, num_heads=2, num_groups=4)
 
