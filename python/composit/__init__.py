@@ -22,7 +22,7 @@ _core.backends.warn_in_python()
 
 from composit import _floating_errors, _methods, _ndarray, backends, errors, nn, numpy  # noqa: E402
 from composit.compilation import compile  # noqa: E402
-from composit.evaluation import evaluate, placeholder, set_threads  # noqa: E402
+from composit.evaluation import evaluate, get_threads, placeholder, set_threads  # noqa: E402
 from composit.exporting import export  # noqa: E402
 from composit.functional import grad, jvp, value_and_grad, vjp, vmap  # noqa: E402
 from composit.loops import fori_loop  # noqa: E402

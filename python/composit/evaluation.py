@@ -75,6 +75,12 @@ def set_threads(count: int | None) -> None:
     _threads[0] = count or 0
 
 
+def get_threads() -> int:
+    """How many threads evaluation may use: what set_threads was told, else COMPOSIT_THREADS, else all
+    cores that this process may use."""
+    return _threads[0] or _core.default_threads()
+
+
 def check_positive(name: str, count: Any, unit: str = "threads") -> None:
     """ValueError unless `count` is None or can be a number of `unit`."""
     if count is not None and (not isinstance(count, int) or not 1 <= count < 2**31):

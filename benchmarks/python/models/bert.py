@@ -111,11 +111,8 @@ def jax_model(ids, mask, weights):
     return x
 
 
-def torch_model(weights: Weights):
-    """transformers' BertModel with these weights: a module of ids and mask."""
-    import torch
-    from transformers import BertConfig, BertModel
-
+def torch_names(weights) -> dict[str, str]:
+    """By our names: those of transformers' BertModel."""
     names = {
         "words": "embeddings.word_embeddings.weight",
         "positions": "embeddings.position_embeddings.weight",
@@ -129,23 +126,48 @@ def torch_model(weights: Weights):
         "norm1": "attention.output.LayerNorm", "wide": "intermediate.dense",
         "narrow": "output.dense", "norm2": "output.LayerNorm",
     }  # fmt: skip
-    state = {}
-    for name, value in weights.items():
+    for name in weights:
         if name not in names:
             layer, part, kind = name.split(".")
             kind = "weight" if kind == "scale" else kind
             names[name] = f"encoder.layer.{layer}.{parts[part]}.{kind}"
-        is_matrix = value.ndim == 2 and name.endswith("weight")
-        state[names[name]] = torch.from_numpy(value.T.copy() if is_matrix else value)
+    return names
 
-    config = BertConfig(attn_implementation="eager")  # its defaults are BERT-base
+
+def torch_layout(name: str, value):
+    """PyTorch keeps dense weights as (out, in)."""
+    return value.T if value.ndim == 2 and name.endswith("weight") else value
+
+
+def empty_bert():
+    """transformers' BertModel, its weights without values."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(  # its other defaults are BERT-base
+        attn_implementation="eager", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+    )
     with torch.device("meta"):
         bert = BertModel(config, add_pooling_layer=False)
     bert = bert.to_empty(device="cpu")
-    for kind, length in (("position_ids", POSITIONS), ("token_type_ids", POSITIONS)):
-        values = torch.arange(length) if kind == "position_ids" else torch.zeros(length).long()
+    for kind in ("position_ids", "token_type_ids"):
+        is_place = kind == "position_ids"
+        values = torch.arange(POSITIONS) if is_place else torch.zeros(POSITIONS).long()
         setattr(bert.embeddings, kind, values[None])
-    bert.load_state_dict(state)
+    return bert
+
+
+def torch_model(weights: Weights):
+    """transformers' BertModel with these weights: a module of ids and mask."""
+    import torch
+
+    names, bert = torch_names(weights), empty_bert()
+    bert.load_state_dict(
+        {
+            names[name]: torch.from_numpy(np.ascontiguousarray(torch_layout(name, value)))
+            for name, value in weights.items()
+        }
+    )
 
     class Model(torch.nn.Module):
         def __init__(self):
@@ -156,3 +178,30 @@ def torch_model(weights: Weights):
             return self.bert(input_ids=ids, attention_mask=mask).last_hidden_state
 
     return Model().eval()
+
+
+def logits_of(hidden_states):
+    """Ten classes: what a classifier without weights of its own makes of the first token."""
+    return hidden_states[:, 0, :10]
+
+
+def composit_classifier(ids, weights):
+    return logits_of(composit_model(ids, np.ones(ids.shape, np.int64), weights))
+
+
+def jax_classifier(ids, weights):
+    return logits_of(jax_model(ids, np.ones(ids.shape, np.int64), weights))
+
+
+def torch_classifier():
+    """A function of ids and weights, by transformers' BertModel."""
+    import torch
+
+    bert = empty_bert().train()
+
+    def model(ids, weights):
+        names = torch_names(weights)
+        state = {names[name]: torch_layout(name, value) for name, value in weights.items()}
+        return logits_of(torch.func.functional_call(bert, state, (ids,)).last_hidden_state)
+
+    return model

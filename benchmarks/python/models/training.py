@@ -1,4 +1,4 @@
-"""A training step of a classifier with Adam: in composit, JAX and PyTorch."""
+"""A training step of a classifier with Adam, or AdamW: in composit, JAX and PyTorch."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ def batch_of(size: int) -> tuple[np.ndarray, np.ndarray]:
     return normal(size, 1, 28, 28), np.random.default_rng(size).integers(0, 10, size)
 
 
-def composit_step(model):
+def composit_step(model, decay: float = 0.0):
     """(images, labels, weights, state) -> (loss, weights, state)"""
     from composit import nn
 
-    optimizer = nn.adam(RATE, BETA1, BETA2, EPSILON)
+    optimizer = nn.adamw(RATE, BETA1, BETA2, EPSILON, weight_decay=decay)
 
     def step(images, labels, weights, state):
         loss = nn.cross_entropy(model(images, weights), labels)
@@ -41,7 +41,7 @@ def first_moments(state: list[np.ndarray], weights: int) -> list[np.ndarray]:
     return state[1 : 1 + weights]
 
 
-def jax_step(model):
+def jax_step(model, decay: float = 0.0):
     """(images, labels, weights, state) -> (loss, weights, state)"""
     import jax
     import jax.numpy as jnp
@@ -59,7 +59,7 @@ def jax_step(model):
         second = {k: BETA2 * second[k] + (1 - BETA2) * g * g for k, g in gradients.items()}
         rate, root = RATE / (1 - BETA1**count), jnp.sqrt(1 - BETA2**count)
         updated = {
-            k: w - rate * first[k] / (jnp.sqrt(second[k]) / root + EPSILON)
+            k: w * (1 - RATE * decay) - rate * first[k] / (jnp.sqrt(second[k]) / root + EPSILON)
             for k, w in weights.items()
         }
         return loss, updated, (count, first, second)
@@ -73,9 +73,9 @@ def jax_state(weights: Weights):
 
 
 class TorchTraining:
-    """`step` trains with torch.optim.Adam and returns the loss."""
+    """`step` trains with torch.optim.AdamW and returns the loss."""
 
-    def __init__(self, model, images, labels, weights: Weights):
+    def __init__(self, model, images, labels, weights: Weights, decay: float = 0.0):
         import torch
 
         self.model = model
@@ -83,8 +83,8 @@ class TorchTraining:
         self.weights = {
             name: torch.from_numpy(value.copy()).requires_grad_() for name, value in weights.items()
         }
-        self.optimizer = torch.optim.Adam(
-            self.weights.values(), RATE, (BETA1, BETA2), EPSILON, fused=True
+        self.optimizer = torch.optim.AdamW(
+            self.weights.values(), RATE, (BETA1, BETA2), EPSILON, decay, fused=True
         )
 
     def step(self):

@@ -66,12 +66,13 @@ def convert_parameters_to_numpy(model: Any, channels_last: bool) -> dict[str, np
     """Of torchvision's ResNet, transformers' ResNetForImageClassification, or the state_dict of
     either: arrays by torchvision's names, the last weight as (in, out), filters as (out, height,
     width, in) with channels last."""
-    state = {_torchvision_name(name): value for name, value in state_of(model).items()}
+    state = {torchvision_name(name): value for name, value in state_of(model).items()}
     return convert(state, lambda *_: True, channels_last)
 
 
-def _torchvision_name(name: str) -> str:
-    """transformers' names, one after the other; torchvision's stay as they are."""
+def torchvision_name(name: str) -> str:
+    """What torchvision calls a parameter that transformers calls `name`; torchvision's names stay as
+    they are."""
     for pattern, replacement in (
         (r"^resnet\.", ""),
         (r"^embedder\.embedder\.", "stem."),

@@ -1,0 +1,156 @@
+"""Models of the zoo: a token of GPT-2, an image by ViT, a step of Stable Diffusion's U-Net."""
+
+import numpy as np
+from group import main
+from measure import Case, Sides, check
+from models import gpt2_step
+from models.weights import normal
+from peers import jitted, onnx_session, tensors
+
+TEXT, CAPACITY = 128, 256
+UNET_WIDTHS, TEXT_WIDTH = (128, 256, 512, 512), 512
+
+
+def bytes_of(parameters) -> int:
+    return sum(tensor.nbytes for tensor in parameters.values())
+
+
+def is_dense(*_) -> bool:
+    return True
+
+
+def token(threads):
+    """What follows 128 tokens, of which keys and values are known."""
+    import torch
+
+    import composit
+    from composit.model_zoo import gpt2
+    from composit.model_zoo.parameters import as_tensors
+
+    arrays = gpt2.create_parameters()
+    parameters = as_tensors(arrays)
+    ids = np.random.default_rng(1).integers(0, 50257, (1, TEXT + 1))
+
+    def model(ids, cache, position):
+        return gpt2.gpt2(ids, parameters, num_heads=12, cache=cache, position=position)
+
+    ours = composit.compile(model, threads=threads)
+    empty = gpt2_step.empty_cache(CAPACITY)
+    _, cache = ours(ids[:, :TEXT], empty, np.int64(0))
+    known = [part[:, :, :TEXT].copy() for layer in cache for part in layer]
+    last, place = ids[:, TEXT:], np.int64(TEXT)
+
+    module = gpt2_step.torch_model(arrays)
+    inputs = tuple(tensors(last, *known))
+    transformers = gpt2_step.transformers_call(arrays, ids[:, :TEXT], last)
+
+    def eager():
+        with torch.inference_mode():
+            return module(*inputs)[0]
+
+    peers = {
+        "ONNX Runtime": onnx_session(module, inputs, "gpt2-token", threads),
+        "JAX": jitted(gpt2_step.jax_model, last, place, cache, arrays),
+        "torch": eager,
+        "transformers": transformers,
+    }
+    result = ours(last, cache, place)[0]
+    for name, call in peers.items():
+        found = call()
+        check(f"GPT-2: {name}", result, found[0] if name == "JAX" else found, 1e-4)
+    moved = bytes_of(parameters) - arrays["transformer.wpe.weight"].nbytes
+    # Of each weight one multiplication and one addition.
+    return Sides(lambda: ours(last, cache, place), peers, moved / 2, moved)
+
+
+def image(threads):
+    import torch
+    from transformers import ViTConfig, ViTForImageClassification
+
+    import composit
+    from composit.model_zoo import vit
+    from composit.model_zoo.commands.running import torch_state
+    from composit.model_zoo.parameters import as_tensors
+
+    parameters, pixels = as_tensors(vit.create_parameters()), normal(1, 3, 224, 224)
+    ours = composit.compile(lambda x: vit.vit(x, parameters, num_heads=12), threads=threads)
+    transformer = ViTForImageClassification(ViTConfig(num_labels=1000)).eval()
+    transformer.load_state_dict(torch_state(parameters, is_dense))
+
+    class Logits(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.vit = transformer
+
+        def forward(self, x):
+            return self.vit(x).logits
+
+    module, inputs = Logits().eval(), tuple(tensors(pixels))
+
+    def eager():
+        with torch.inference_mode():
+            return module(*inputs)
+
+    peers = {"ONNX Runtime": onnx_session(module, inputs, "vit", threads), "torch": eager}
+    result = ours(pixels)
+    for name, call in peers.items():
+        check(f"ViT: {name}", result, call(), 1e-4)
+    tokens, width = 197, 768
+    dense = 2 * tokens * 12 * width * width + 4 * tokens * tokens * width
+    flops = 12 * dense + 2 * 196 * 768 * width
+    return Sides(lambda: ours(pixels), peers, flops, bytes_of(parameters))
+
+
+def noise(threads):
+    import torch
+    from diffusers import UNet2DConditionModel
+
+    import composit
+    from composit.model_zoo.commands.running import torch_state
+    from composit.model_zoo.parameters import as_tensors, draw
+    from composit.model_zoo.stable_diffusion import shapes, unet
+
+    drawn = draw(shapes.unet_shapes(UNET_WIDTHS, text_width=TEXT_WIDTH), 0)
+    parameters = as_tensors(drawn)
+    latents, text = normal(1, 4, 64, 64), normal(1, 77, TEXT_WIDTH)
+    time = np.int64(500)
+    ours = composit.compile(
+        lambda x, time, text: unet.unet(x, time, text, parameters), threads=threads
+    )
+    crossed = len(UNET_WIDTHS) - 1
+    module = UNet2DConditionModel(
+        block_out_channels=UNET_WIDTHS,
+        down_block_types=("CrossAttnDownBlock2D",) * crossed + ("DownBlock2D",),
+        up_block_types=("UpBlock2D",) + ("CrossAttnUpBlock2D",) * crossed,
+        cross_attention_dim=TEXT_WIDTH,
+        attention_head_dim=8,
+    ).eval()
+    module.load_state_dict(torch_state(parameters, is_dense))
+    x, words = tensors(latents, text)
+
+    def eager():
+        with torch.inference_mode():
+            return module(x, 500, words).sample
+
+    check("U-Net: torch", ours(latents, time, text), eager(), 1e-4)
+    return Sides(lambda: ours(latents, time, text), {"torch": eager}, 0, bytes_of(parameters))
+
+
+def cases():
+    yield Case("GPT-2 small, one token after 128", 1.1, 1.3, token)
+    yield Case("ViT-B/16, batch 1", 1.05, 1.3, image)
+    few = (3, 5)
+    yield Case("U-Net of Stable Diffusion, one step", 1.0, 1.3, noise, rounds=few)
+
+
+if __name__ == "__main__":
+    notes = (
+        "`composit.model_zoo`, with random weights as constants of the program. GPT-2 keeps keys "
+        "and values in arrays of 256 tokens; JAX is given the same, by hand; in torch and ONNX "
+        "Runtime a hand-written module reads the 128 that are known and leaves the new ones "
+        "with its caller; `transformers` is its own GPT2LMHeadModel and cache. The U-Net has "
+        "widths of 128, 256, 512 and 512 (320, 640, 1280 and 1280 in Stable Diffusion), latents "
+        "of 64 x 64 and 77 words. Bytes are those of the weights that are read. Results agree to "
+        "1e-4 of the largest."
+    )
+    main("The model zoo", notes, cases)

@@ -1,0 +1,1 @@
+"""`python -m composit.model_zoo NAME`: models run from the command line."""
