@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import composit.numpy as cnp
+from composit import nn
 
 WEIGHTS = ("model.safetensors", "diffusion_pytorch_model.safetensors", "pytorch_model.bin")
 
@@ -34,9 +36,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
             raise FileNotFoundError(f"{path}: no weights. One of {', '.join(WEIGHTS)} is required.")
         path = found[0]
     if path.suffix == ".safetensors":
-        from composit.nn import load_safetensors
-
-        return {name: np.asarray(value) for name, value in load_safetensors(path).items()}
+        return {name: _as_float32(tensor) for name, tensor in nn.load_safetensors(path).items()}
     import torch
 
     from composit.model_zoo.parameters import state_of
@@ -44,20 +44,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
     return state_of(torch.load(path, map_location="cpu", weights_only=True))
 
 
-def check_names(given: Mapping[str, np.ndarray], required: Mapping[str, tuple[int, ...]]) -> None:
-    """ValueError that lists every required parameter that is missing or has another shape, with the
-    nearest names, and every one that nothing reads."""
-    import difflib
-
-    problems = []
-    spare = sorted(set(given) - set(required))
-    for name, shape in required.items():
-        if name not in given:
-            near = difflib.get_close_matches(name, spare, n=1)
-            problems.append(f"{name} is missing" + (f"; there is {near[0]}" if near else ""))
-        elif given[name].shape != shape:
-            problems.append(f"{name} has shape {given[name].shape}, not {shape}")
-    problems += [f"{name} is not part of the model" for name in spare]
-    if problems:
-        listed = "\n  ".join(problems)
-        raise ValueError(f"{len(problems)} parameters do not fit the model:\n  {listed}")
+def _as_float32(tensor: Any) -> np.ndarray:
+    """As the models compute: numbers of 16 bits are stored to save space."""
+    is_short = str(tensor.dtype) in ("float16", "bfloat16")
+    return np.asarray(cnp.astype(tensor, "float32") if is_short else tensor)

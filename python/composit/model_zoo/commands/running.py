@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 import composit
+from composit import nn
 from composit._core import LazyTensor
-from composit.model_zoo.commands.files import check_names, read_config, read_weights
+from composit.model_zoo.commands.files import read_config, read_weights
 from composit.model_zoo.parameters import Shapes, as_tensors, draw
 
 
@@ -58,7 +59,8 @@ def parameters_for(
     if arguments.weights is None:
         return as_tensors(draw(shapes, arguments.seed))
     given = convert(read_weights(arguments.weights))
-    check_names(given, shapes)
+    zero = np.float32(0)
+    nn.check_weights(given, {name: np.broadcast_to(zero, shape) for name, shape in shapes.items()})
     return as_tensors(given)
 
 
