@@ -9,6 +9,7 @@
 #include "composit/foreign/lapack.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
+#include "composit/functional/scan.h"
 #include "composit/ir/scalar/row.h"
 #include "composit/nn/activations.h"
 #include "composit/nn/attention.h"

@@ -163,7 +163,9 @@ const ir::Operation& scatter_operation() {
                         add ? g[0] : scatter(g[0], indices, axes, zeros_like(update), false);
                 if (!wanted.back()) return result;
                 Tensor back = gather(g[0], indices, axes);
-                if (!add) {
+                const bool one_place =
+                    ir::element_count(index_shape(node.operands(), 1, axes.size())) == 1;
+                if (!add && !one_place) {
                     // Of several updates of one element only the last one stays: number them and
                     // see whose number is left.
                     const Tensor number = reshape(iota({update.size()}, 0), update.shape());

@@ -130,6 +130,28 @@ Tensors saved_states(const Node& node, const LoopParts& parts, const Flags& want
     return saved;
 }
 
+bool is_scatter(const Tensor& x, bool add) {
+    const Node& node = x.node();
+    return node.operation().name == "scatter" && node.attributes().get<bool>("add") == add;
+}
+
+bool is_zeros(Tensor x) {
+    while (x.node().operation().name == "broadcast_to") x = x.node().operand(0);
+    if (!ir::is_constant(x.node()) || x.size() != 1) return false;
+    const Array value = ir::constant_value(x.node());
+    const auto* bytes = static_cast<const unsigned char*>(value.data());
+    return std::all_of(bytes, bytes + ir::size_of(value.dtype()), [](auto b) { return b == 0; });
+}
+
+// sum + x. Rows scattered into zeros are added where they lie: an iteration that reads one row of
+// a table has a gradient of one row, and does not go through the whole table for it.
+Tensor accumulated(const Tensor& sum, const Tensor& x) {
+    if (!is_scatter(x, true) || !is_zeros(x.node().operand(0))) return ops::map("add", {sum, x});
+    const Tensors& all = x.node().operands();
+    return ops::scatter(sum, {all.begin() + 1, all.end() - 1},
+                        x.node().attributes().get<std::vector<int64_t>>("axes"), all.back(), true);
+}
+
 // From the last iteration to the first: cotangents of the state, and sums of those of what is the
 // same in all iterations.
 Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted) {
@@ -158,21 +180,30 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
         is_needed.push_back(is_used(parts.parameter(k), back));
     const Tensors saved = saved_states(node, parts, is_needed);
 
+    // Rows of a gradient that the iteration wrote are read, then cleared: last, where they lie.
+    std::vector<size_t> early, late;  // numbers of `smooth`
+    for (size_t s = 0; s < smooth.size(); ++s)
+        (is_scatter(back[s], false) ? late : early).push_back(s);
+
     Draft draft(parts.body.name + "_back");
     const Tensor step = draft.counter();
     const Tensor place = ops::map("subtract", {number(parts.iterations() - 1), step});
     Tensors from{parts.counter()}, to{ops::map("add", {place, number(parts.begin)})};
-    for (size_t s = 0; s < smooth.size(); ++s) {
-        const Tensor& gradient = gradients[smooth[s]];
-        from.push_back(cotangents[s]);
-        to.push_back(draft.parameter(gradient ? gradient : ops::zeros_like(results[s]),
-                                     cotangents[s].name()));
-    }
+    const auto pass_gradients = [&](const std::vector<size_t>& some) {
+        for (size_t s : some) {
+            const Tensor& gradient = gradients[smooth[s]];
+            from.push_back(cotangents[s]);
+            to.push_back(draft.parameter(gradient ? gradient : ops::zeros_like(results[s]),
+                                         cotangents[s].name()));
+        }
+    };
+    pass_gradients(early);
     Tensors sums;
     for (size_t k : summed) {
         const Tensor& parameter = parts.parameter(k);
         sums.push_back(draft.parameter(ops::zeros_like(parameter), "d_" + parameter.name()));
     }
+    pass_gradients(late);
     for (size_t k = 0; k < parts.operands(); ++k) {
         from.push_back(parts.parameter(k));
         if (k >= parts.states)
@@ -183,14 +214,20 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
         else
             from.pop_back();
     }
-    const Tensors moved = ir::substitute(back, from, to);
-    for (size_t s = 0; s < smooth.size(); ++s) draft.result(moved[s]);
+    Tensors changed;
+    for (size_t s : early) changed.push_back(back[s]);
+    for (size_t c = 0; c < summed.size(); ++c) changed.push_back(back[smooth.size() + c]);
+    for (size_t s : late) changed.push_back(back[s]);
+    changed = ir::substitute(changed, from, to);
     for (size_t c = 0; c < summed.size(); ++c)
-        draft.result(ops::map("add", {sums[c], moved[smooth.size() + c]}));
+        changed[early.size() + c] = accumulated(sums[c], changed[early.size() + c]);
+    for (const Tensor& x : changed) draft.result(x);
     const Tensors made = draft.make(0, parts.iterations());
     Tensors result(parts.operands());
-    for (size_t s = 0; s < smooth.size(); ++s) result[smooth[s]] = made[s];
-    for (size_t c = 0; c < summed.size(); ++c) result[summed[c]] = made[smooth.size() + c];
+    auto next = made.begin();
+    for (size_t s : early) result[smooth[s]] = *next++;
+    for (size_t k : summed) result[k] = *next++;
+    for (size_t s : late) result[smooth[s]] = *next++;
     return result;
 }
 

@@ -7,9 +7,11 @@
 #include "casters.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
+#include "composit/functional/scan.h"
 #include "location.h"
 
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 namespace composit::python {
@@ -85,6 +87,18 @@ void bind_functional(nb::module_& module) {
         [](int64_t lower, int64_t upper, const LoopBody& body, const Tensors& init,
            const std::string& name) { return fori_loop(lower, upper, body, init, name); },
         located);
+    module.def(
+        "scan",
+        [](const nb::callable& body, const Tensors& init, const Tensors& xs,
+           std::optional<int64_t> length, bool reverse, const std::string& name) {
+            const auto step = [&](const Tensors& carry, const Tensors& x) {
+                auto [next, y] = nb::cast<std::pair<Tensors, Tensors>>(body(carry, x));
+                return Scanned{std::move(next), std::move(y)};
+            };
+            const Scanned made = scan(step, init, xs, length, reverse, name);
+            return std::pair(made.carry, made.ys);
+        },
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), located);
     module.def(
         "vmap_function",
         [](const Function& function, const Tensors& arguments, nb::sequence in_axes,

@@ -25,7 +25,7 @@ from composit.compilation import compile  # noqa: E402
 from composit.evaluation import evaluate, get_threads, placeholder, set_threads  # noqa: E402
 from composit.exporting import export  # noqa: E402
 from composit.functional import grad, jvp, value_and_grad, vjp, vmap  # noqa: E402
-from composit.loops import fori_loop  # noqa: E402
+from composit.loops import fori_loop, scan  # noqa: E402
 from composit.nn import *  # noqa: E402
 from composit.numpy import *  # noqa: E402
 from composit.scalar import register  # noqa: E402
