@@ -18,6 +18,7 @@
 #include "composit/nn/initializers.h"
 #include "composit/nn/layers.h"
 #include "composit/nn/normalization.h"
+#include "composit/nn/losses.h"
 #include "composit/nn/operations.h"
 #include "composit/nn/optimizers.h"
 #include "composit/nn/padding.h"

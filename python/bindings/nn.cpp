@@ -115,6 +115,7 @@ void bind_nn(nb::module_& module) {
     bind_operations(module);
     bind_layers(module);
     bind_initializers(module);
+    bind_nn_losses(module);
     bind_nn_training(module);
     bind_nn_files(module);
 }

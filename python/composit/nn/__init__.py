@@ -9,6 +9,7 @@ from composit.nn import (
     images,
     initializers,
     layers,
+    losses,
     operations,
     schedules,
 )
@@ -19,6 +20,7 @@ from composit.nn.composing import *
 from composit.nn.images import *
 from composit.nn.initializers import *
 from composit.nn.layers import *
+from composit.nn.losses import *
 from composit.nn.operations import *
 from composit.nn.optimize import (
     Optimizer,
@@ -46,6 +48,7 @@ __all__ = [
     *images.__all__,
     *operations.__all__,
     *layers.__all__,
+    *losses.__all__,
     *initializers.__all__,
     *schedules.__all__,
     *checkpoints.__all__,

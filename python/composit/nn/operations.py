@@ -10,7 +10,7 @@ from composit._core import LazyTensor
 _c = _core.nn
 
 __all__ = [
-    "cross_entropy", "embedding", "log_softmax", "logsumexp", "mse", "nll", "one_hot",
+    "embedding", "log_softmax", "logsumexp", "one_hot",
 ]  # fmt: skip
 
 
@@ -33,18 +33,3 @@ def log_softmax(x: Any, axis: int = -1) -> LazyTensor:
 def one_hot(labels: Any, classes: int, dtype: Any = "float32") -> LazyTensor:
     """labels.shape + (classes,): 1 where the position is the label."""
     return _c.one_hot(labels, classes, dtype)
-
-
-def cross_entropy(logits: Any, labels: Any, reduction: str = "mean") -> LazyTensor:
-    """-log_softmax(logits)[label]"""
-    return _c.cross_entropy(logits, labels, reduction)
-
-
-def nll(log_probabilities: Any, labels: Any, reduction: str = "mean") -> LazyTensor:
-    """-log_probabilities[label]"""
-    return _c.nll(log_probabilities, labels, reduction)
-
-
-def mse(prediction: Any, target: Any, reduction: str = "mean") -> LazyTensor:
-    """(prediction - target)^2"""
-    return _c.mse(prediction, target, reduction)

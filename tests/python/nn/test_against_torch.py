@@ -290,7 +290,8 @@ def test_values_and_gradients(name, dtype):
 def test_every_operation_and_layer_is_compared():
     random = {"dropout"}  # torch's draws are others: test_random_layers.py
     without_gradient = {"one_hot"}
-    names = {*nn.operations.__all__, *nn.layers.__all__} - random - without_gradient
+    losses = {"cross_entropy", "mse", "nll"}  # the others: test_losses.py
+    names = {*nn.operations.__all__, *nn.layers.__all__} - random - without_gradient | losses
     named = {name.split()[0] for name in CASES}
     elsewhere = {*nn.activations.__all__, *nn.attention.__all__, *nn.images.__all__, "attention"}
     normalisations = {
