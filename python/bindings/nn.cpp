@@ -116,6 +116,7 @@ void bind_nn(nb::module_& module) {
     bind_layers(module);
     bind_initializers(module);
     bind_nn_losses(module);
+    bind_nn_recurrent(module);
     bind_nn_training(module);
     bind_nn_files(module);
 }

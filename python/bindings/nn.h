@@ -10,6 +10,7 @@ void bind_nn_activations(nanobind::module_& module);
 void bind_nn_attention(nanobind::module_& module);
 void bind_nn_images(nanobind::module_& module);
 void bind_nn_losses(nanobind::module_& module);
+void bind_nn_recurrent(nanobind::module_& module);
 void bind_nn_training(nanobind::module_& module);
 void bind_nn_files(nanobind::module_& module);
 

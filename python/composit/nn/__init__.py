@@ -11,6 +11,7 @@ from composit.nn import (
     layers,
     losses,
     operations,
+    recurrent,
     schedules,
 )
 from composit.nn.activations import *
@@ -37,6 +38,7 @@ from composit.nn.optimize import (
     sgd,
     sgd_optimizer,
 )
+from composit.nn.recurrent import *
 from composit.nn.remat import remat
 from composit.nn.schedules import *
 from composit.nn.training import chain_rule, stop_gradient
@@ -50,6 +52,7 @@ __all__ = [
     *layers.__all__,
     *losses.__all__,
     *initializers.__all__,
+    *recurrent.__all__,
     *schedules.__all__,
     *checkpoints.__all__,
     *composing.__all__,
