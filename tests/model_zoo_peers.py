@@ -1,4 +1,4 @@
-"""Small models of PyTorch's libraries, with random parameters of a size that shows every mistake."""
+"""Small models of PyTorch's libraries, with random parameters of a size that shows mistakes."""
 
 import numpy as np
 import torch

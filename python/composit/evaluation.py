@@ -76,7 +76,7 @@ def set_threads(count: int | None) -> None:
 
 
 def get_threads() -> int:
-    """How many threads evaluation may use: what set_threads was told, else COMPOSIT_THREADS, else all
+    """How many threads evaluation may use: set_threads' number, else COMPOSIT_THREADS, else all
     cores that this process may use."""
     return _threads[0] or _core.default_threads()
 

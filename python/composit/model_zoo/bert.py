@@ -119,8 +119,8 @@ def bert_encoder(
     head_size: int,
 ) -> LazyTensor:
     """One encoder: attention and a network of two layers, each added to what it reads, then
-    normalised. hidden_states: (batch, tokens, width). attention_mask: added to the scores, broadcast
-    to (batch, heads, tokens, tokens), or None."""
+    normalised. hidden_states: (batch, tokens, width). attention_mask: added to the scores,
+    broadcast to (batch, heads, tokens, tokens), or None."""
     p = _body(parameters) / "encoder.layer" / encoder_index
     attended = nn.multi_head_attention(
         hidden_states,

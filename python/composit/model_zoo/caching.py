@@ -23,8 +23,8 @@ def empty_cache(
 
 
 def write(cached: Any, new: Any, position: Any) -> LazyTensor:
-    """`cached` with the tokens `new` (batch, heads, tokens, head size) at `position`, `position` + 1
-    …; the position, an integer, may be a tensor. Tokens beyond the capacity are an IndexError."""
+    """`cached` with the tokens `new` (batch, heads, tokens, head size) at `position`, `position` +
+    1 …; the position, an integer, may be a tensor. Tokens beyond the capacity are an IndexError."""
     places = cnp.asarray(position) + cnp.arange(new.shape[2])
     return cnp.set_item(cnp.asarray(cached), (slice(None), slice(None), places), new)
 

@@ -23,8 +23,8 @@ from composit.model_zoo.parameters import (
 
 
 def convnet(images: Any, parameters: Mapping[str, Any]) -> LazyTensor:
-    """(batch, 1, 28, 28) to (batch, 10) logits: `conv1`, `conv2`, `fc1`, `fc2`, as PyTorch's example
-    for MNIST names them."""
+    """(batch, 1, 28, 28) to (batch, 10) logits: `conv1`, `conv2`, `fc1`, `fc2`, as PyTorch's
+    example for MNIST names them."""
     p = Parameters(parameters)
     x = nn.relu(convolution(images, p / "conv1", channels_last=False, padding=(0, 0)))
     x = nn.relu(convolution(x, p / "conv2", channels_last=False, padding=(0, 0)))

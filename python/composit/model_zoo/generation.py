@@ -64,8 +64,9 @@ def generate(
     seed: int | None = None,
     stop: int | None = None,
 ) -> Iterator[int]:
-    """The tokens that follow the prompt, at most num_tokens, as soon as each is known; `stop` is the
-    last, where it comes. Options as those of `choose`. Without a temperature (0), the likeliest."""
+    """The tokens that follow the prompt, at most num_tokens, as soon as each is known; `stop` is
+    the last, where it comes. Options as those of `choose`. Without a temperature (0), the
+    likeliest."""
     random = np.random.default_rng(seed)
     logits = decoder.read(prompt)
     for i in range(num_tokens):

@@ -37,8 +37,8 @@ def gpt2(
     position: Any = 0,
 ) -> Any:
     """(batch, tokens) ids to (batch, tokens, vocabulary). With a cache, the tokens are those at
-    `position`, `position` + 1 …, they see those before them in the cache, and the result is (logits,
-    the cache with them). Parameters by transformers' names."""
+    `position`, `position` + 1 …, they see those before them in the cache, and the result is
+    (logits, the cache with them). Parameters by transformers' names."""
     p = Parameters(parameters) / "transformer"
     tokens = cnp.asarray(input_ids).shape[1]
     places = cnp.asarray(position) + cnp.arange(tokens)
@@ -82,8 +82,8 @@ def _head(parameters: Mapping[str, Any]) -> LazyTensor:
 
 def convert_parameters_to_numpy(model: Any) -> dict[str, np.ndarray]:
     """Of transformers' GPT2LMHeadModel, GPT2Model, or the state_dict of either: arrays by the names
-    of the former. Its dense weights are (in, out) already; the last layer is the embeddings of words
-    again, and left out, where it shares their memory or values."""
+    of the former. Its dense weights are (in, out) already; the last layer is the embeddings of
+    words again, and left out, where it shares their memory or values."""
     state = state_of(model)
     if not any(name.startswith("transformer.") for name in state):
         state = {f"transformer.{name}": value for name, value in state.items()}

@@ -38,9 +38,9 @@ def llama(
     epsilon: float = EPSILON,
 ) -> Any:
     """(batch, tokens) ids to (batch, tokens, vocabulary). With a cache, the tokens are those at
-    `position`, `position` + 1 …, they see those before them in the cache, and the result is (logits,
-    the cache with them). `num_heads` are those of queries; the parameters, by transformers' names,
-    tell how many heads keys have. theta: of the rotary positions."""
+    `position`, `position` + 1 …, they see those before them in the cache, and the result is
+    (logits, the cache with them). `num_heads` are those of queries; the parameters, by
+    transformers' names, tell how many heads keys have. theta: of the rotary positions."""
     p = Parameters(parameters) / "model"
     x = nn.embedding(input_ids, p["embed_tokens.weight"])
     tokens = x.shape[1]

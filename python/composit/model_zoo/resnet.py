@@ -71,8 +71,8 @@ def convert_parameters_to_numpy(model: Any, channels_last: bool) -> dict[str, np
 
 
 def torchvision_name(name: str) -> str:
-    """What torchvision calls a parameter that transformers calls `name`; torchvision's names stay as
-    they are."""
+    """What torchvision calls a parameter that transformers calls `name`; torchvision's names stay
+    as they are."""
     for pattern, replacement in (
         (r"^resnet\.", ""),
         (r"^embedder\.embedder\.", "stem."),

@@ -1,4 +1,4 @@
-"""Models as transformers and diffusers save them: a folder with config.json and a file of weights."""
+"""Models as transformers and diffusers save them: folders with config.json and weights."""
 
 from __future__ import annotations
 

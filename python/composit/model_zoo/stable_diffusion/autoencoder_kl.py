@@ -1,4 +1,4 @@
-"""Stable Diffusion's autoencoder: images to the distribution of their latents, latents to images."""
+"""Stable Diffusion's autoencoder: from images to what their latents may be, and back."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def decoder(
     channels_last: bool,
     num_groups: int = NUM_GROUPS,
 ) -> LazyTensor:
-    """(batch, 4, height, width) latents, as the encoder gives them, to images (batch, 3, 8 * height,
-    8 * width) with numbers from -1 to 1; with channels last, these are the last axis of both.
-    Parameters by diffusers' names; they tell how many blocks there are."""
+    """(batch, 4, height, width) latents, as the encoder gives them, to images (batch, 3, 8 *
+    height, 8 * width) with numbers from -1 to 1; with channels last, these are the last axis of
+    both. Parameters by diffusers' names; they tell how many blocks there are."""
     p, last = Parameters(parameters), channels_last
     block: dict[str, Any] = {"channels_last": last, "epsilon": EPSILON, "num_groups": num_groups}
     x = convolution(latents, p / "post_quant_conv", channels_last=last)

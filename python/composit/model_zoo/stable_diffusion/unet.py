@@ -45,8 +45,8 @@ def unet(
     num_groups: int = NUM_GROUPS,
 ) -> LazyTensor:
     """latents (batch, 4, height, width), or with channels last; time: one number; text (batch,
-    tokens, width) -> the noise, shaped as the latents. Parameters by diffusers' names; they tell how
-    many blocks there are, and which of them attend to the text."""
+    tokens, width) -> the noise, shaped as the latents. Parameters by diffusers' names; they tell
+    how many blocks there are, and which of them attend to the text."""
     p = Parameters(parameters)
     block = _Blocks(text, num_heads, channels_last, num_groups)
     block.time = embed_time(time, p)
