@@ -72,6 +72,8 @@ void check_shape(std::string_view function, std::string_view what, const Tensor&
 }
 
 int64_t hidden_size(std::string_view function, const Kind& kind, const RecurrentWeights& w) {
+    user_check<TypeError>(w.weight_ih && w.weight_hh, function, ": there is no ",
+                          w.weight_ih ? "weight_hh" : "weight_ih", ". It is required.");
     user_check(w.weight_hh.rank() == 2 && w.weight_hh.shape()[0] % kind.gates == 0, function,
                ": weight_hh has shape ", w.weight_hh.shape(), ". (", kind.gates,
                " * hidden, outputs) is required.");

@@ -12,12 +12,16 @@ namespace {
 
 using Text = const std::string&;
 using Maybe = const MaybeOperand&;
-using Parts = std::vector<MaybeOperand>;
+// Objects, as a list's caster may not throw what is wrong with one of them.
+using Parts = std::vector<nb::object>;
 
 nn::RecurrentWeights weights_of(const Parts& parts) {
     user_check(parts.size() == 5, "recurrent layers: ", parts.size(), " weights. weight_ih, ",
                "weight_hh, bias_ih, bias_hh and weight_hr, which may be None, are required.");
-    return {parts[0], parts[1], parts[2], parts[3], parts[4]};
+    const auto part = [&](size_t i) {
+        return parts[i].is_none() ? Tensor() : tensor_from(parts[i]);
+    };
+    return {part(0), part(1), part(2), part(3), part(4)};
 }
 
 std::vector<nn::RecurrentWeights> layers_of(const std::vector<Parts>& layers) {

@@ -8,10 +8,12 @@ further layers, names that end in _reverse for the other direction. In C++: comp
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit._mismatch import wrong
 
 _c = _core.nn
 
@@ -23,6 +25,8 @@ _NAME = re.compile(rf"({'|'.join(_PARTS)})_l(\d+)(_reverse)?")
 
 def _layers(function: str, weights: dict[str, Any]) -> tuple[list[list[Any]], bool]:
     """The weights of each layer and direction, in order, and whether there are two directions."""
+    if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
+        raise TypeError(wrong(weights, "A mapping from names to weights"))
     found: dict[tuple[int, bool], dict[str, Any]] = {}
     for name, value in weights.items():
         match = _NAME.fullmatch(name)
@@ -67,6 +71,8 @@ def lstm(
     hidden); zeros by default. weight_hr_l0 (outputs, hidden) projects h. dropout acts between
     layers and requires a key. ValueError, with the shapes, where they do not fit together."""
     layers, both = _layers("lstm", weights)
+    if initial is not None and not (isinstance(initial, (tuple, list)) and len(initial) == 2):
+        raise TypeError(wrong(initial, "A pair (h, c)"))
     h, c = (None, None) if initial is None else initial
     output, h, c = _c.lstm(x, layers, h, c, both, batch_first, dropout, key)
     return output, (h, c)
@@ -110,6 +116,8 @@ def lstm_cell(
     bias_hh: Any = None,
 ) -> tuple[LazyTensor, LazyTensor]:
     """(h, c) after one step of an LSTM from x (…, inputs) and the state (h, c), (…, hidden)."""
+    if not (isinstance(state, (tuple, list)) and len(state) == 2):
+        raise TypeError(wrong(state, "A pair (h, c)"))
     return _c.lstm_cell(x, *state, [weight_ih, weight_hh, bias_ih, bias_hh, None])
 
 

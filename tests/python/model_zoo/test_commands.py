@@ -70,9 +70,7 @@ def test_all_parameters_that_do_not_fit_are_listed(tmp_path, capsys):
     with pytest.raises(SystemExit) as raised:
         main(["gpt2", "--weights", str(tmp_path), "--tokens", "1"])
     text = str(raised.value)
-    assert text.startswith(
-        "python -m composit.model_zoo: check_weights: 13 of the weights do not fit:\n"
-    )
+    assert "13 of the weights do not fit:\n" in text
     assert "'transformer.wpe.weight' is float32(32, 16) in place of float32(20, 16)" in text
     assert "'transformer.h.1.attn.c_attn.bias' is left over" in text
 

@@ -211,3 +211,18 @@ X = np.zeros((TIMES, BATCH, INPUTS), "float32")
 def test_errors(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.gru_cell(X[0], X[0], None, X[0]), "gru_cell: there is no weight_ih."),
+        (lambda: nn.rnn_cell(X[0], X[0], X[0], None), "rnn_cell: there is no weight_hh."),
+        (lambda: nn.lstm(X, None), "lstm: "),
+        (lambda: nn.lstm(X, WEIGHTS, X), "lstm: "),
+        (lambda: nn.lstm_cell(X[0], None, X[0], X[0]), "lstm_cell: "),
+    ],
+)
+def test_errors_of_types(call, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        call()
