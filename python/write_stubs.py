@@ -40,7 +40,7 @@ OBJECTS: Replacements = [
 ]
 IMPORTS = """\
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
