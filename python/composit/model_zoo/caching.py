@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import composit.numpy as cnp
-from composit._core import LazyTensor
+from composit import nn
 
 Cache = list[tuple[Any, Any]]
 """For each layer its keys and its values, each (batch, heads, capacity, head size)."""
@@ -22,21 +21,17 @@ def empty_cache(
     return [(np.zeros(shape, "float32"), np.zeros(shape, "float32")) for _ in range(num_layers)]
 
 
-def write(cached: Any, new: Any, position: Any) -> LazyTensor:
-    """`cached` with the tokens `new` (batch, heads, tokens, head size) at `position`, `position` +
-    1 …; the position, an integer, may be a tensor. Tokens beyond the capacity are an IndexError."""
-    places = cnp.asarray(position) + cnp.arange(new.shape[2])
-    return cnp.set_item(cnp.asarray(cached), (slice(None), slice(None), places), new)
-
-
-def visible(position: Any, tokens: int, capacity: int) -> LazyTensor:
-    """(tokens, capacity), to be added to scores: 0 where a token at `position`, `position` + 1 …
-    sees a place of the cache, which is itself and what was before it, else -inf."""
-    places = cnp.asarray(position) + cnp.arange(tokens)
-    is_seen = cnp.arange(capacity) <= places[:, None]
-    return cnp.where(is_seen, np.float32(0), np.float32(-np.inf))
-
-
-def causal(tokens: int) -> LazyTensor:
-    """`visible` of a text without a cache."""
-    return visible(np.int64(0), tokens, tokens)
+def attend(query: Any, key: Any, value: Any, layer: Any, position: Any) -> tuple[Any, Any]:
+    """What the tokens of the queries at `position`, `position` + 1 … make of themselves and of
+    those before them, which `layer`, one of a cache, holds; and the layer with them. A position,
+    which may be a tensor, beyond the capacity is an IndexError. Without a cache (None) there are
+    none before. Several heads of queries may share one of keys (Ainslie et al. 2023)."""
+    if layer is None:
+        return nn.scaled_dot_product_attention(
+            query, key, value, is_causal=True, group_heads=True
+        ), None
+    keys, values = (nn.update_cache(*pair, position) for pair in zip(layer, (key, value)))
+    mixed = nn.scaled_dot_product_attention(
+        query, keys, values, group_heads=True, position=position
+    )
+    return mixed, (keys, values)

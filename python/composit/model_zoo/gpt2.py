@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import composit.numpy as cnp
 from composit import nn
 from composit._core import LazyTensor
-from composit.model_zoo.caching import Cache, causal, visible, write
+from composit.model_zoo.caching import Cache, attend
 from composit.model_zoo.parameters import (
     Parameters,
     Shapes,
@@ -43,35 +42,28 @@ def gpt2(
     tokens = cnp.asarray(input_ids).shape[1]
     places = cnp.asarray(position) + cnp.arange(tokens)
     x = nn.embedding(input_ids, p["wte.weight"]) + nn.embedding(places, p["wpe.weight"])
-    mask = causal(tokens) if cache is None else visible(position, tokens, cache[0][0].shape[2])
     updated = []
     for layer in range((p / "h").count()):
         layer_cache = None if cache is None else cache[layer]
-        x, layer_cache = gpt2_layer(x, mask, p / "h" / layer, num_heads, layer_cache, position)
+        x, layer_cache = gpt2_layer(x, p / "h" / layer, num_heads, layer_cache, position)
         updated.append(layer_cache)
     logits = layer_norm(x, p / "ln_f", EPSILON) @ _head(parameters)
     return logits if cache is None else (logits, updated)
 
 
 def gpt2_layer(
-    x: Any, mask: Any, parameters: Parameters, num_heads: int, cache: Any, position: Any
+    x: Any, parameters: Parameters, num_heads: int, cache: Any, position: Any
 ) -> tuple[LazyTensor, Any]:
     """Attention and a network of two layers, each reading normalised tokens, added to them; and the
     layer's cache with these tokens."""
     p = parameters
     projected = linear(layer_norm(x, p / "ln_1", EPSILON), p / "attn.c_attn")
     query, key, value = (split_heads(part, num_heads) for part in cnp.split(projected, 3, axis=-1))
-    if cache is not None:
-        key, value = cache = (write(cache[0], key, position), write(cache[1], value, position))
-    mixed = nn.scaled_dot_product_attention(query, key, value, mask)
+    mixed, cache = attend(query, key, value, cache, position)
     x = x + linear(join_heads(mixed), p / "attn.c_proj")
-    wide = gelu_by_tanh(linear(layer_norm(x, p / "ln_2", EPSILON), p / "mlp.c_fc"))
+    wide = linear(layer_norm(x, p / "ln_2", EPSILON), p / "mlp.c_fc")
+    wide = nn.gelu(wide, approximate="tanh")
     return x + linear(wide, p / "mlp.c_proj"), cache
-
-
-def gelu_by_tanh(x: Any) -> LazyTensor:
-    """The approximation of gelu that GPT-2 was trained with."""
-    return 0.5 * x * (1 + cnp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
 def _head(parameters: Mapping[str, Any]) -> LazyTensor:

@@ -11,7 +11,7 @@ import numpy as np
 import composit.numpy as cnp
 from composit import nn
 from composit._core import LazyTensor
-from composit.model_zoo.caching import Cache, causal, visible, write
+from composit.model_zoo.caching import Cache, attend
 from composit.model_zoo.parameters import (
     Parameters,
     Shapes,
@@ -45,43 +45,23 @@ def llama(
     x = nn.embedding(input_ids, p["embed_tokens.weight"])
     tokens = x.shape[1]
     head_size = p["layers.0.self_attn.q_proj.weight"].shape[1] // num_heads
-    turns = rotations(cnp.asarray(position) + cnp.arange(tokens), head_size, theta)
-    mask = causal(tokens) if cache is None else visible(position, tokens, cache[0][0].shape[2])
+    places = cnp.asarray(position) + cnp.arange(tokens)
+    turns = nn.rotary_angles(places, head_size, base=theta)
     updated = []
     for layer in range((p / "layers").count()):
         place, before = p / "layers" / layer, None if cache is None else cache[layer]
-        y = rms_norm(x, place["input_layernorm.weight"], epsilon)
-        y, after = attention(y, mask, turns, place / "self_attn", num_heads, before, position)
+        y = nn.rms_norm(x, place["input_layernorm.weight"], epsilon=epsilon)
+        y, after = attention(y, turns, place / "self_attn", num_heads, before, position)
         x = x + y
-        y = rms_norm(x, place["post_attention_layernorm.weight"], epsilon)
+        y = nn.rms_norm(x, place["post_attention_layernorm.weight"], epsilon=epsilon)
         x = x + gated(y, place / "mlp")
         updated.append(after)
-    logits = rms_norm(x, p["norm.weight"], epsilon) @ _head(parameters)
+    logits = nn.rms_norm(x, p["norm.weight"], epsilon=epsilon) @ _head(parameters)
     return logits if cache is None else (logits, updated)
-
-
-def rms_norm(x: Any, weight: Any, epsilon: float) -> LazyTensor:
-    """x over the root of the mean of its squares along the last axis, times the weight."""
-    return x / cnp.sqrt(cnp.mean(cnp.square(x), axis=-1, keepdims=True) + epsilon) * weight
-
-
-def rotations(places: Any, head_size: int, theta: float) -> tuple[LazyTensor, LazyTensor]:
-    """Cosines and sines, each (tokens, head size / 2), of the angles by which pairs of a head's
-    numbers are turned at these places."""
-    speeds = theta ** -(np.arange(0, head_size, 2) / head_size)
-    angles = cnp.astype(cnp.asarray(places), "float32")[:, None] * speeds.astype(np.float32)
-    return cnp.cos(angles), cnp.sin(angles)
-
-
-def rotate(x: Any, turns: tuple[LazyTensor, LazyTensor]) -> LazyTensor:
-    """The first half of each head's numbers turned with the second (Su et al. 2021)."""
-    (cosine, sine), (first, second) = turns, cnp.split(x, 2, axis=-1)
-    return cnp.concatenate((first * cosine - second * sine, second * cosine + first * sine), -1)
 
 
 def attention(
     x: Any,
-    mask: Any,
     turns: tuple[LazyTensor, LazyTensor],
     parameters: Parameters,
     num_heads: int,
@@ -92,15 +72,10 @@ def attention(
     p = parameters
     head_size = p["q_proj.weight"].shape[1] // num_heads
     num_key_heads = p["k_proj.weight"].shape[1] // head_size
-    query = rotate(split_heads(linear(x, p / "q_proj"), num_heads), turns)
-    key = rotate(split_heads(linear(x, p / "k_proj"), num_key_heads), turns)
+    query = nn.rotary_embedding(split_heads(linear(x, p / "q_proj"), num_heads), *turns)
+    key = nn.rotary_embedding(split_heads(linear(x, p / "k_proj"), num_key_heads), *turns)
     value = split_heads(linear(x, p / "v_proj"), num_key_heads)
-    if cache is not None:
-        key, value = cache = (write(cache[0], key, position), write(cache[1], value, position))
-    batch, _, tokens, _ = query.shape
-    groups = cnp.reshape(query, (batch, num_key_heads, -1, tokens, head_size))
-    mixed = nn.scaled_dot_product_attention(groups, key[:, :, None], value[:, :, None], mask)
-    mixed = cnp.reshape(mixed, (batch, num_heads, tokens, head_size))
+    mixed, cache = attend(query, key, value, cache, position)
     return linear(join_heads(mixed), p / "o_proj"), cache
 
 

@@ -110,10 +110,14 @@ def convolution(
     side; half the filter's size if not given."""
     filters, height, width = filters_of(parameters, channels_last)
     padding = (height // 2, width // 2) if padding is None else padding
-    y = nn.convolution(
-        x, filters, channels_last=channels_last, strides=(strides, strides), padding=padding
+    return nn.convolution(
+        x,
+        filters,
+        channels_last=channels_last,
+        strides=(strides, strides),
+        padding=padding,
+        bias=parameters.get("bias"),
     )
-    return y + per_channel(parameters["bias"], channels_last) if "bias" in parameters else y
 
 
 def per_channel(values: LazyTensor, channels_last: bool) -> LazyTensor:

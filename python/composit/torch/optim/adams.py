@@ -32,6 +32,16 @@ def _moments(
     return first, second, stepped(state)
 
 
+def _decayed(
+    x: LazyTensor, gradient: LazyTensor, group: dict[str, Any], rate: Any
+) -> tuple[LazyTensor, LazyTensor]:
+    """Parameter and gradient after weight decay, which acts on one of them."""
+    if not group["decoupled_weight_decay"]:
+        return x, decayed(x, gradient, group)
+    kept = x * (1 - rate * group["weight_decay"])
+    return kept, -gradient if group["maximize"] else gradient
+
+
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015)."""
 
@@ -57,11 +67,7 @@ class Adam(Optimizer):
     ) -> LazyTensor:
         """parameter - lr * mean / (root of the mean square + eps), both without bias"""
         rate = number(group["lr"])
-        if group["decoupled_weight_decay"]:
-            x = x * (1 - rate * group["weight_decay"])
-            gradient = -gradient if group["maximize"] else gradient
-        else:
-            gradient = decayed(x, gradient, group)
+        x, gradient = _decayed(x, gradient, group, rate)
         first, second, step = _moments(x, gradient, state, group)
         beta1, beta2 = group["betas"]
         if group["amsgrad"]:
@@ -107,11 +113,7 @@ class NAdam(Optimizer):
     ) -> LazyTensor:
         """Adam's step, looking ahead"""
         rate = number(group["lr"])
-        if group["decoupled_weight_decay"]:
-            x = x * (1 - rate * group["weight_decay"])
-            gradient = -gradient if group["maximize"] else gradient
-        else:
-            gradient = decayed(x, gradient, group)
+        x, gradient = _decayed(x, gradient, group, rate)
         first, second, step = _moments(x, gradient, state, group)
         beta1, beta2 = group["betas"]
         psi = group["momentum_decay"]
@@ -146,11 +148,7 @@ class RAdam(Optimizer):
     ) -> LazyTensor:
         """Adam's step, rectified where the variance is known well enough"""
         rate = number(group["lr"])
-        if group["decoupled_weight_decay"]:
-            x = x * (1 - rate * group["weight_decay"])
-            gradient = -gradient if group["maximize"] else gradient
-        else:
-            gradient = decayed(x, gradient, group)
+        x, gradient = _decayed(x, gradient, group, rate)
         first, second, step = _moments(x, gradient, state, group)
         beta1, beta2 = group["betas"]
         mean = first / (1 - beta1**step)
