@@ -32,7 +32,8 @@ def test_linear():
 
 
 def test_lstm_beside_torch():
-    torch = pytest.importorskip("torch")
+    import torch
+
     model = models.Recurrent(inputs=5, width=6, classes=3, seed=2)
     x = np.random.RandomState(1).standard_normal((4, 7, 5)).astype(np.float32)
     theirs = torch.nn.LSTM(5, 6, batch_first=True)
@@ -54,7 +55,8 @@ def test_lstm_beside_torch():
 
 
 def test_attention_beside_torch():
-    torch = pytest.importorskip("torch")
+    import torch
+
     from composit.cg.models.transformer import Attention
 
     random = np.random.RandomState(3)

@@ -3,10 +3,10 @@
 import kernels
 import numpy as np
 import pytest
+import torch
 
 from composit import knossos
 
-torch = pytest.importorskip("torch")
 relu3 = knossos.register(kernels.relu3)
 ordered = knossos.register(kernels.ordered)
 

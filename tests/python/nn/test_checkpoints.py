@@ -217,7 +217,6 @@ while at["step"] < 40:
 
 
 def test_training_goes_on_to_the_bit(tmp_path):
-    pytest.importorskip("sklearn")
     program = tmp_path / "trains.py"
     program.write_text(TRAINS)
 

@@ -49,7 +49,6 @@ def test_every_name_is_described(name):
 
 
 def test_a_type_checker_understands_tensors(tmp_path):
-    pytest.importorskip("mypy")
     packages = Path(_core.__file__).parents[1]
     (tmp_path / "snippet.py").write_text(SNIPPET)
     done = subprocess.run(
