@@ -139,11 +139,19 @@ class Kernel:
                 raise TypeError(
                     with_location(f"{self.__name__}: {error}, as the annotation says.")
                 ) from None
+        if any(_is_composit_torch(leaf) for leaf in leaves):
+            from composit.torch import calling
+
+            made = calling.call(self._of_leaves, self.__name__, False, tuple(leaves), {})
+            return self._shaped(made)
         if any(_is_torch(leaf) for leaf in leaves):
             from composit.knossos.torch_functions import call
 
             return self._shaped(call(self, leaves))
         return self._shaped(self._computed(leaves))
+
+    def _of_leaves(self, *leaves: Any) -> Any:
+        return self._computed(list(leaves))
 
     def _computed(self, leaves: list[Any]) -> Any:
         """Results, one or a tuple, for numbers, arrays or tensors."""
@@ -324,7 +332,8 @@ class Kernel:
 
     @property
     def nnModule(self) -> Any:
-        """A torch.nn.Module without parameters that applies the function elementwise."""
+        """A torch.nn.Module without parameters that applies the function elementwise.
+        composit.torch's modules take it as theirs; where PyTorch is not installed, it is one."""
         from composit.knossos.torch_functions import module_of
 
         return module_of(self)
@@ -363,6 +372,10 @@ def _kind(dtype: Any) -> str:
 
 def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0] if (text or "").strip() else ""
+
+
+def _is_composit_torch(value: Any) -> bool:
+    return type(value).__module__.startswith("composit.torch")
 
 
 def _is_torch(value: Any) -> bool:

@@ -1,7 +1,8 @@
-"""Kernels over torch's tensors: an autograd function, and a module."""
+"""Kernels over torch's tensors: an autograd function, and modules of either torch."""
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 from composit._core import NotSupported, with_location
@@ -96,7 +97,9 @@ def call(kernel: Any, leaves: list[Any]) -> Any:
 
 
 def module_of(kernel: Any) -> Any:
-    """A torch.nn.Module that applies the kernel."""
+    """A torch.nn.Module that applies the kernel; composit.torch's where PyTorch is missing."""
+    if importlib.util.find_spec("torch") is None:
+        return composit_module_of(kernel)
     import torch
 
     class KernelModule(torch.nn.Module):
@@ -106,6 +109,28 @@ def module_of(kernel: Any) -> Any:
             return kernel(*arguments)
 
         def extra_repr(self) -> str:
+            return kernel.__name__
+
+        def composit_module(self) -> Any:
+            """What composit.torch's modules take in its place."""
+            return composit_module_of(kernel)
+
+    return KernelModule()
+
+
+def composit_module_of(kernel: Any) -> Any:
+    """A composit.torch.nn.Module that applies the kernel."""
+    from composit.torch.nn import Module
+
+    class KernelModule(Module):
+        def forward(self, *arguments: Any, example_input: Any = None) -> Any:
+            """The kernel of the arguments."""
+            if not arguments and example_input is not None:
+                return self
+            return kernel(*arguments)
+
+        def extra_repr(self) -> str:
+            """The kernel's name."""
             return kernel.__name__
 
     return KernelModule()

@@ -65,3 +65,24 @@ def test_bad_tensors_are_named():
     with pytest.raises(NotImplementedError, match=r"relu3: a tensor has dtype torch\.bfloat16"):
         relu3(torch.zeros(2, dtype=torch.bfloat16))
     assert np.isclose(relu3(torch.tensor(0.5, dtype=torch.float64)).item(), 1 / 24)
+
+
+def test_composits_torch_takes_kernels_and_their_modules():
+    import composit.torch as front
+
+    given = np.linspace(-3, 3, 13)
+    x = front.tensor(given.tolist(), dtype=front.float64, requires_grad=True)
+    y = relu3(x)
+    assert isinstance(y, front.Tensor)
+    y.sum().backward()
+    assert np.array_equal(y.detach().numpy(), relu3(given))
+    np.testing.assert_allclose(x.grad.numpy(), relu3.grad(given), rtol=1e-15)
+    low, high = ordered(x.detach(), front.zeros(13, dtype=front.float64)), ordered(given, 0.0)
+    assert np.array_equal(low.numpy(), high)
+    model = front.nn.Sequential(front.nn.Linear(4, 8), relu3.nnModule)
+    assert str(model).splitlines()[2] == "  (1): KernelModule(relu3)"
+    holder = front.nn.Module()
+    holder.activation = relu3.nnModule
+    assert isinstance(holder.activation, front.nn.Module)
+    x = front.randn(5, 4)
+    assert np.array_equal(model(x).detach().numpy(), relu3(model[0](x).detach().numpy()))

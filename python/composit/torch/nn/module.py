@@ -16,6 +16,12 @@ from composit.torch.tensor import _Handle
 _IncompatibleKeys = namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 
+def as_module(value: Any) -> Any:
+    """The value, or the module of composit.torch that a module of PyTorch offers in its place."""
+    offered = getattr(type(value), "composit_module", None)
+    return value if offered is None else offered(value)
+
+
 class Module:
     """The base of all modules: attributes that are parameters, buffers or modules are found by
     parameters(), state_dict() and the like."""
@@ -59,6 +65,7 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         groups = self.__dict__
+        value = as_module(value)
         if isinstance(value, (Parameter, Module)) and "_parameters" not in groups:
             raise AttributeError(
                 with_location("cannot assign parameters or modules before Module.__init__() call")
@@ -121,7 +128,22 @@ class Module:
             self._non_persistent.add(name)
 
     def register_module(self, name: str, module: Any) -> None:
-        """Adds a module."""
+        """Adds a module. TypeError for what is none, KeyError for a name that is taken."""
+        module = as_module(module)
+        if not isinstance(module, Module) and module is not None:
+            given = module if isinstance(module, type) else type(module)
+            place = "" if given.__module__ == "builtins" else f"{given.__module__}."
+            raise TypeError(with_location(f"{place}{given.__qualname__} is not a Module subclass"))
+        if not isinstance(name, str):
+            raise TypeError(
+                with_location(f"module name should be a string. Got {type(name).__name__}")
+            )
+        if name not in self._modules and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
+        if not name:
+            raise KeyError('module name can\'t be empty string ""')
         self._take(name)
         self._modules[name] = module
 
