@@ -1,0 +1,147 @@
+"""Where a device's arrays come from: what a storage has to offer, and who offers it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from composit._core import NotSupported, with_location
+from composit.tensorgrad.const import DEVICE, DTYPE, device_of
+
+Shape = tuple[int, ...]
+
+
+class Storage:
+    """Makes and reads arrays of a device, which are of any class. A device registers a subclass:
+
+    @StorageDispatch.register
+    class Mine(Storage):
+        DEVICE = "mine"
+    """
+
+    DEVICE: ClassVar[Any]
+
+    @classmethod
+    def tensor(cls, data: Any, dtype: DTYPE) -> Any:
+        """A new array of a list, a number, a NumPy array or an array of the device."""
+        raise NotImplementedError
+
+    @classmethod
+    def numpy(cls, data: Any) -> np.ndarray:
+        """The array as NumPy's."""
+        raise NotImplementedError
+
+    @classmethod
+    def get_dtype(cls, data: Any) -> DTYPE:
+        """What it holds."""
+        return DTYPE(cls.numpy(data).dtype.name)
+
+    @classmethod
+    def get_shape(cls, data: Any) -> Shape:
+        """Its shape."""
+        return tuple(cls.numpy(data).shape)
+
+    @classmethod
+    def get_device(cls, data: Any) -> Any:
+        """The device."""
+        return device_of(cls.DEVICE)
+
+    @classmethod
+    def cast(cls, data: Any, dtype: DTYPE) -> Any:
+        """The numbers in another dtype."""
+        return cls.tensor(cls.numpy(data).astype(dtype.value), dtype)
+
+    @classmethod
+    def empty(cls, shape: Shape, dtype: DTYPE) -> Any:
+        """Any numbers."""
+        return cls.zeros(shape, dtype)
+
+    @classmethod
+    def zeros(cls, shape: Shape, dtype: DTYPE) -> Any:
+        """Zeros."""
+        return cls.tensor(np.zeros(shape), dtype)
+
+    @classmethod
+    def ones(cls, shape: Shape, dtype: DTYPE) -> Any:
+        """Ones."""
+        return cls.tensor(np.ones(shape), dtype)
+
+    @classmethod
+    def arange(cls, n: int, dtype: DTYPE) -> Any:
+        """0, 1, … n - 1."""
+        return cls.tensor(np.arange(n), dtype)
+
+    @classmethod
+    def random_uniform(cls, a: float, b: float, shape: Shape, dtype: DTYPE) -> Any:
+        """Draws between a and b."""
+        return cls.tensor(drawn().uniform(a, b, shape), dtype)
+
+    @classmethod
+    def random_normal(cls, shape: Shape, mu: float, sigma: float, dtype: DTYPE) -> Any:
+        """Draws of a normal distribution."""
+        return cls.tensor(drawn().normal(mu, sigma, shape), dtype)
+
+    @classmethod
+    def random_randint(cls, low: int, high: int, shape: Shape, dtype: DTYPE) -> Any:
+        """Integers from low to high - 1."""
+        return cls.tensor(drawn().randint(low, high, shape), dtype)
+
+    @classmethod
+    def bernoulli(cls, p: float, shape: Shape, dtype: DTYPE) -> Any:
+        """Ones with probability p, zeros."""
+        return cls.tensor(drawn().uniform(0, 1, shape) < p, dtype)
+
+
+def drawn() -> Any:
+    """What numbers are drawn from: np.random's state, which np.random.seed sets."""
+    return np.random
+
+
+class NumpyStorage(Storage):
+    """The CPU's arrays, which are NumPy's."""
+
+    DEVICE = DEVICE.CPU
+
+    @classmethod
+    def tensor(cls, data: Any, dtype: DTYPE) -> np.ndarray:
+        """A copy in a dtype."""
+        return np.array(data, dtype=DTYPE(dtype).value)
+
+    @classmethod
+    def numpy(cls, data: Any) -> np.ndarray:
+        """The array itself."""
+        return np.asarray(data)
+
+
+class StorageDispatch:
+    """The storage of each device."""
+
+    _DISPATCH: ClassVar[dict[Any, type[Storage]]] = {DEVICE.CPU: NumpyStorage}
+
+    @classmethod
+    def register(cls, storage: type[Storage]) -> type[Storage]:
+        """A class decorator; KeyError where the device has a storage."""
+        device = device_of(storage.DEVICE)
+        if device in cls._DISPATCH:
+            raise KeyError(
+                with_location(
+                    f"StorageDispatch.register: device {device!s} has the storage "
+                    f"{cls._DISPATCH[device].__name__}. A new device is required."
+                )
+            )
+        cls._DISPATCH[device] = storage
+        return storage
+
+    @classmethod
+    def get(cls, device: Any) -> type[Storage]:
+        """The storage; NotSupported where the device has none."""
+        device = device_of(device)
+        found = cls._DISPATCH.get(device)
+        if found is None:
+            names = ", ".join(sorted(str(getattr(d, "value", d)) for d in cls._DISPATCH))
+            name = getattr(device, "value", device)
+            raise NotSupported(
+                with_location(f"device {name!r} is not built or registered. Available: {names}.")
+            )
+        return found
