@@ -153,8 +153,10 @@ std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) cons
     try {
         executable_->run(run);
         stages_->memory.after_run();
-        if (may_be_reported(runtime::take_floating_flags(), reported_))
-            report_floating_errors(with_values(arguments), {.threads = options_.threads});
+        const runtime::FloatingFlags flags = runtime::take_floating_flags();
+        if (may_be_reported(flags, reported_))
+            report_floating_errors(with_values(arguments), results, flags,
+                                   {.threads = options_.threads});
     } catch (const IndexError& error) {
         rethrow_with_line(error, with_values(arguments));
     } catch (const LinAlgError& error) {

@@ -239,8 +239,9 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
         runtime::take_floating_flags();
         uint8_t reported = 0;
         std::vector<Array> values = values_of(outputs, options, reported);
-        if (may_be_reported(runtime::take_floating_flags(), reported))
-            report_floating_errors(outputs, options);
+        const runtime::FloatingFlags flags = runtime::take_floating_flags();
+        if (may_be_reported(flags, reported))
+            report_floating_errors(outputs, values, flags, options);
         return values;
     } catch (const IndexError& error) {
         rethrow_with_line(error, outputs);

@@ -2,6 +2,7 @@
 
 #include "composit/base/error.h"
 #include "composit/execute/blame.h"
+#include "composit/ir/body.h"
 #include "composit/transforms/error_checks.h"
 
 #include <map>
@@ -45,10 +46,23 @@ class Findings {
     std::vector<Found> found_;
 };
 
+// The kinds of errors that leave these flags, where arithmetic makes every NaN and infinity.
+uint8_t kinds_of(runtime::FloatingFlags flags) {
+    uint8_t kinds = ErrorHandling::remark;
+    if ((flags & FE_INVALID) != 0) kinds |= ErrorHandling::invalid;
+    if ((flags & (FE_DIVBYZERO | FE_OVERFLOW)) != 0)
+        kinds |= ErrorHandling::divide | ErrorHandling::over;
+    if ((flags & FE_UNDERFLOW) != 0) kinds |= ErrorHandling::under;
+    return kinds;
+}
+
 class Checking {
   public:
-    Checking(const std::vector<Tensor>& outputs, const Options& options, uint8_t kinds)
+    Checking(const std::vector<Tensor>& outputs, const std::vector<Array>& values,
+             const Options& options, uint8_t kinds)
         : inlined_(transforms::inline_calls(outputs)), options_(options), kinds_(kinds) {
+        for (size_t i = 0; i < inlined_.size(); ++i)
+            computed_[&inlined_[i].node()].push_back({inlined_[i].output_index(), values[i]});
         for (const Node* node : ir::topological_order(inlined_))
             if (!node->operands().empty()) order_.push_back(node);
         for (size_t i = 0; i < order_.size(); ++i)
@@ -80,8 +94,14 @@ class Checking {
     void run_part(size_t begin, size_t end) {
         std::vector<ErrorCheck> checks;
         std::vector<Tensor> wanted, kept;
+        std::vector<Tensor> known, constants;  // outputs, whose values there are already
         for (size_t i = begin; i < end; ++i) {
             const Ref<Node> node = moved(*order_[i]);
+            if (const auto found = computed_.find(order_[i]); found != computed_.end())
+                for (const auto& [output, value] : found->second) {
+                    known.emplace_back(node, output);
+                    constants.push_back(ir::constant(value));
+                }
             for (ErrorCheck& check : transforms::error_checks(*node, kinds_)) {
                 wanted.push_back(check.happened);
                 checks.push_back(std::move(check));
@@ -93,7 +113,8 @@ class Checking {
             for (const Tensor& x : ir::outputs_of(Ref<Node>(order_[i]))) kept.push_back(x);
         }
         for (const Tensor& x : kept) wanted.push_back(current(x));
-        const std::vector<Array> values = evaluate_without_blame(wanted, options_);
+        const std::vector<Array> values =
+            evaluate_without_blame(ir::substitute(wanted, known, constants), options_);
         for (size_t i = 0; i < checks.size(); ++i)
             if (*values[i].data_as<bool>()) findings_.add(checks[i]);
         for (size_t i = begin; i < end; ++i) known_.erase(order_[i]);
@@ -102,7 +123,13 @@ class Checking {
             known_[&kept[i].node()].push_back(ir::constant(values[checks.size() + i]));
     }
 
+    struct Computed {
+        int output;
+        Array value;
+    };
+
     std::vector<Tensor> inlined_;
+    std::unordered_map<const Node*, std::vector<Computed>> computed_;
     Options options_;
     uint8_t kinds_;
     std::vector<const Node*> order_;
@@ -121,8 +148,9 @@ bool may_be_reported(runtime::FloatingFlags flags, uint8_t reported) {
     return (flags & FE_UNDERFLOW) != 0 && (reported & ErrorHandling::under) != 0;
 }
 
-void report_floating_errors(const std::vector<Tensor>& outputs, const Options& options) {
-    Checking checking(outputs, {.threads = options.threads}, UINT8_MAX);
+void report_floating_errors(const std::vector<Tensor>& outputs, const std::vector<Array>& values,
+                            runtime::FloatingFlags flags, const Options& options) {
+    Checking checking(outputs, values, {.threads = options.threads}, kinds_of(flags));
     checking.run();
     checking.findings().report();
 }

@@ -14,8 +14,10 @@ namespace composit::execute {
 // stay down where something is.
 bool may_be_reported(runtime::FloatingFlags flags, uint8_t reported);
 
-// Evaluates the graph again, with its operations' conditions for errors, decided by values; then
-// has each operation and line reported once, in topological order, as its ErrorHandling wants it.
-void report_floating_errors(const std::vector<Tensor>& outputs, const Options& options);
+// Evaluates the graph again but for its outputs, whose values are known, with its operations'
+// conditions for errors of the kinds that may have raised the flags, decided by values; then has
+// each operation and line reported once, in topological order, as its ErrorHandling wants it.
+void report_floating_errors(const std::vector<Tensor>& outputs, const std::vector<Array>& values,
+                            runtime::FloatingFlags flags, const Options& options);
 
 }  // namespace composit::execute

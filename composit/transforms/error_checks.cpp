@@ -6,6 +6,7 @@
 #include "composit/transforms/loop.h"
 #include "composit/transforms/transforms.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -109,11 +110,15 @@ void check_floats(const RowRef& row, const Tensors& x, const Tensor& y, Checks& 
         has_nan = any_of(has_nan, is_nan(operand));
         has_finite = all_of(has_finite, is_finite(operand));
     }
-    const Tensor pole = at_pole(row, x);
-    Tensor infinite = is_infinite(y);
-    infinite = all_of(infinite, has_finite);
-    if (pole) checks.add(Kind::divide, both(infinite, pole));
-    checks.add(Kind::over, pole ? both(infinite, negation(pole)) : infinite);
+    const Tensor infinite = all_of(is_infinite(y), has_finite);
+    if (row->signals.only_at_poles) {
+        checks.add(Kind::divide, infinite);
+    } else if (const Tensor pole = at_pole(row, x)) {
+        checks.add(Kind::divide, both(infinite, pole));
+        checks.add(Kind::over, both(infinite, negation(pole)));
+    } else {
+        checks.add(Kind::over, infinite);
+    }
     if (row->signals.may_underflow && checks.wants(Kind::under) && !ir::is_complex(y.dtype())) {
         Tensor tiny = both(negation(is_normal_number(y)), is_finite(y));
         for (const Tensor& operand : x)
@@ -281,11 +286,11 @@ void check_whole(const Node& node, Checks& checks) {
 }
 
 // The loop once more, with a state beside the others for each condition: whether it has held.
-std::vector<ErrorCheck> checks_of_loop(const Node& node, uint8_t kinds) {
+std::vector<ErrorCheck> checks_of_loop(const Node& node, uint8_t flagged) {
     const LoopParts parts(node);
     std::vector<ErrorCheck> checks;
     for (const Node* inner : ir::topological_order(parts.body.results))
-        for (ErrorCheck& check : error_checks(*inner, kinds)) checks.push_back(std::move(check));
+        for (ErrorCheck& check : error_checks(*inner, flagged)) checks.push_back(std::move(check));
     if (checks.empty()) return {};
     const auto states = static_cast<long>(parts.states);
     auto body = std::make_shared<ir::Body>(parts.body);
@@ -304,12 +309,30 @@ std::vector<ErrorCheck> checks_of_loop(const Node& node, uint8_t kinds) {
     return checks;
 }
 
+// Of the kinds that are wanted those that flags of `flagged` kinds admit. NaN are made by invalid
+// arithmetic only, infinities by overflows and divisions by zero, but for functions that are
+// infinite at poles, which choose both in one go; not of integers, which have conditions of their
+// own, of complex and 16-bit numbers, which are computed in others, and of what libraries compute.
+uint8_t admitted(const Node& node, uint8_t kinds, uint8_t flagged) {
+    const auto is_plain = [](const Tensor& x) {
+        return x.dtype() == DType::float32 || x.dtype() == DType::float64;
+    };
+    if (node.operation().is_foreign || !is_plain(Tensor(Ref<Node>(&node), 0)) ||
+        !std::all_of(node.operands().begin(), node.operands().end(), is_plain))
+        return kinds;
+    const bool is_map = is_operation(node, "map");
+    if (is_map && node.attributes().get<RowRef>("row")->signals.only_at_poles &&
+        (flagged & Kind::invalid) != 0)
+        flagged |= Kind::divide;
+    return kinds & flagged;
+}
+
 }  // namespace
 
-std::vector<ErrorCheck> error_checks(const Node& node, uint8_t kinds) {
-    if (is_loop(node)) return checks_of_loop(node, kinds);
+std::vector<ErrorCheck> error_checks(const Node& node, uint8_t flagged) {
+    if (is_loop(node)) return checks_of_loop(node, flagged);
     if (!node.error_handling()) return {};
-    kinds &= node.error_handling()->reported();
+    const uint8_t kinds = admitted(node, node.error_handling()->reported(), flagged);
     if (kinds == 0) return {};
     Checks checks(node, kinds);
     if (is_operation(node, "map"))

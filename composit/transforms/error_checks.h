@@ -19,8 +19,9 @@ struct ErrorCheck {
 };
 
 // What NumPy would report of the node for its operands' values, as far as its ErrorHandling wants
-// it and `kinds` (bits of ErrorHandling::Kind) contain it; of a loop, for the nodes in its body.
-// Calls must have been inlined.
-std::vector<ErrorCheck> error_checks(const ir::Node& node, uint8_t kinds);
+// it; of a loop, for the nodes in its body. `flagged` are the kinds (bits of ErrorHandling::Kind)
+// that the processor's flags admit: others are not asked for where every NaN and infinity of the
+// node is made by arithmetic. Calls must have been inlined.
+std::vector<ErrorCheck> error_checks(const ir::Node& node, uint8_t flagged);
 
 }  // namespace composit::transforms

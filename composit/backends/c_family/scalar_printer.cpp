@@ -155,6 +155,16 @@ class TermMaker {
   private:
     std::string type() const { return type_name(dtype_); }
 
+    // A bool out of memory: compilers write vector instructions for a byte that is compared.
+    bool is_loaded(size_t i) const {
+        const Expr& operand = expr_.operands()[i];
+        return operand.op() == Op::argument && operand.dtype() == DType::boolean;
+    }
+    static Term as_byte(const Term& x) {
+        return {"bits_as<uint8_t>(" + x.text + ")", Binding::atom};
+    }
+    inline static const Term zero{"0", Binding::atom};
+
     // An operand as a value of the wrapping type.
     Term wrapping(size_t i) const {
         const Expr& operand = expr_.operands()[i];
@@ -198,10 +208,14 @@ class TermMaker {
 
     Term compared(const char* symbol) const {
         if (dtype_ != DType::boolean) return infix(x_[0], symbol, x_[1], Binding::comparison);
-        return infix(converted("int", x_[0]), symbol, converted("int", x_[1]), Binding::comparison);
+        const auto number = [&](size_t i) {
+            return is_loaded(i) ? as_byte(x_[i]) : converted("int", x_[i]);
+        };
+        return infix(number(0), symbol, number(1), Binding::comparison);
     }
 
     Term inverted() const {
+        if (is_loaded(0)) return infix(as_byte(x_[0]), "==", zero, Binding::comparison);
         if (dtype_ == DType::boolean)
             return {"!" + at_least(x_[0], Binding::atom), Binding::prefix};
         const Term result{"~" + at_least(x_[0], Binding::atom), Binding::prefix};
@@ -214,7 +228,9 @@ class TermMaker {
     }
 
     Term chosen() const {
-        return {at_least(x_[0], Binding::comparison) + " ? " + at_least(x_[1], Binding::other) +
+        const Term condition =
+            is_loaded(0) ? infix(as_byte(x_[0]), "!=", zero, Binding::comparison) : x_[0];
+        return {at_least(condition, Binding::comparison) + " ? " + at_least(x_[1], Binding::other) +
                     " : " + at_least(x_[2], Binding::other),
                 Binding::choice};
     }
@@ -229,7 +245,7 @@ class TermMaker {
             if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
             if (to == DType::uint32) return converted("uint32_t", converted("int64_t", x_[0]));
         }
-        return converted(type_name(to), x_[0]);
+        return converted(type_name(to), is_loaded(0) ? as_byte(x_[0]) : x_[0]);
     }
 
     Term bitcast() const {

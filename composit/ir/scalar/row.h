@@ -61,6 +61,7 @@ struct Signals {
     };
     std::vector<Pole> poles = {};  // where an infinity is a division by zero; so is, of integers,
                                    // the operand itself
+    bool only_at_poles = false;    // is an infinity of finite operands to be found
     bool is_silent = false;        // NaN and infinities of its own are no errors
     // A result below the normal numbers, of operands that are normal, was rounded.
     bool may_underflow = false;
