@@ -58,3 +58,37 @@ def test_gradients_of_small_networks(batch, inputs, hidden, activation):
 
     for compiled, expected in both(composit.grad(loss, (0, 1, 2)), *weights, x, labels):
         assert np.array_equal(compiled, expected)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 67])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float32"])
+def test_masks_out_of_memory(length, dtype):
+    random = np.random.RandomState(length)
+    masks = random.randint(0, 2, (3, length)).astype(bool)
+    other = random.randint(0, 2, length).astype(bool)
+    a, b = (random.randint(-9, 9, (3, length)).astype(dtype) for _ in range(2))
+
+    def choices(masks, other, a, b):
+        return [
+            cnp.where(masks, a, b),
+            cnp.where(other, a, b),
+            cnp.where(masks, cnp.where(other, a, b), a),
+            cnp.where(masks == other, a, b),
+            cnp.logical_not(masks),
+            masks.astype(dtype),
+            cnp.count_nonzero(masks, axis=1),
+        ]
+
+    expected = [
+        np.where(masks, a, b),
+        np.where(other, a, b),
+        np.where(masks, np.where(other, a, b), a),
+        np.where(masks == other, a, b),
+        np.logical_not(masks),
+        masks.astype(dtype),
+        np.count_nonzero(masks, axis=1),
+    ]
+    for backend in ("cpp", "interpreter"):
+        found = composit.compile(choices, backend=backend)(masks, other, a, b)
+        for value, wanted in zip(found, expected, strict=True):
+            assert value.dtype == wanted.dtype and np.array_equal(value, wanted)
