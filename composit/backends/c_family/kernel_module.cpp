@@ -260,6 +260,8 @@ std::string exactness_pragmas() {
 #pragma GCC optimize("O3,no-math-errno,no-trapping-math,fp-contract=off")
 #pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wtautological-compare"
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#pragma GCC diagnostic ignored "-Wbool-compare"
 #endif
 )";
 }
