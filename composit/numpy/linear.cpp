@@ -7,6 +7,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/operators.h"
 #include "composit/numpy/reductions.h"
 #include "composit/ops/matrices.h"
 #include "composit/ops/ops.h"
@@ -23,13 +24,31 @@ int64_t length(const Tensor& x, int64_t axis) { return x.shape()[static_cast<siz
 // In whose name NumPy reports errors of floating point: inner and tensordot are dot there.
 const ir::Interned in_matmul = ir::intern("matmul"), in_dot = ir::intern("dot");
 
-// a b where one of them is a scalar: BLAS's types are dot's business, others multiply's.
+bool is_of_blas(const Tensor& a, const Tensor& b) {
+    const DType real = ir::real_part_of(result_type({a, b}));
+    return real == DType::float32 || real == DType::float64;
+}
+
+// a b of BLAS's dtypes, where one of them is one number. NumPy adds the other, times it, to zeros,
+// unless it is zero itself: the other's infinities and NaN leave no NaN then.
+Tensor times_number(const Tensor& a, const Tensor& b) {
+    const ir::ReportingScope reporting(in_dot);
+    const auto both = promoted({a, b});
+    if (a.size() == 1 && b.size() == 1) return apply("multiply", {both[0], both[1]});
+    const size_t one = a.size() == 1 ? 0 : 1;
+    const Tensor number = reshape(both[one], Shape{});
+    const Tensor& others = both[1 - one];
+    const Tensor zero = scalar(number.dtype(), 0);
+    const Tensor is_infinite = apply("logical_not", {apply("isfinite", {others})});
+    const Tensor is_left_out = apply("logical_and", {apply("equal", {number, zero}), is_infinite});
+    return apply("multiply", {number, apply("where", {is_left_out, zero, others})}) + zero;
+}
+
+// a b where one of them is a scalar: BLAS's dtypes are dot's business, others multiply's.
 Tensor scaled(std::string_view function, const Tensor& a, const Tensor& b) {
     return errors_as(function, [&] {
-        const DType real = ir::real_part_of(result_type({a, b}));
-        if (real != DType::float32 && real != DType::float64) return apply("multiply", {a, b});
-        const ir::ReportingScope reporting(in_dot);
-        return apply("multiply", {a, b});
+        const bool is_small = a.rank() <= 2 && b.rank() <= 2 && is_of_blas(a, b);
+        return is_small ? times_number(a, b) : apply("multiply", {a, b});
     });
 }
 
@@ -45,11 +64,29 @@ Tensor contracted(std::string_view function, const Tensor& a, const Tensor& b, i
     });
 }
 
+// As NumPy's dot: a matrix of one number is a factor.
+Tensor multiplied(std::string_view function, const Tensor& a, const Tensor& b, int64_t axis_a,
+                  int64_t axis_b) {
+    const ir::ReportingScope reporting(in_dot);
+    const Tensor result = contracted(function, a, b, axis_a, axis_b);
+    const bool has_number = a.size() == 1 || b.size() == 1;
+    if (!has_number || a.rank() > 2 || b.rank() > 2 || !is_of_blas(a, b)) return result;
+    return errors_as(function, [&] { return reshape(times_number(a, b), result.shape()); });
+}
+
 using ops::batch_of;
 
 Tensor spread(const Tensor& x, Shape batch) {
     batch.insert(batch.end(), x.shape().end() - 2, x.shape().end());
     return batch == x.shape() ? x : ops::broadcast_to(x, batch);
+}
+
+Shape without(const Shape& shape, const Axes& axes) {
+    Shape rest;
+    for (size_t d = 0; d < shape.size(); ++d)
+        if (std::count(axes.begin(), axes.end(), static_cast<int64_t>(d)) == 0)
+            rest.push_back(shape[d]);
+    return rest;
 }
 
 bool all_ones(const Shape& shape) {
@@ -89,14 +126,12 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 Tensor dot(const Tensor& a, const Tensor& b) {
     if (a.rank() == 0 || b.rank() == 0) return scaled("dot", a, b);
-    const ir::ReportingScope reporting(in_dot);
-    return contracted("dot", a, b, a.rank() - 1, std::max(b.rank() - 2, 0));
+    return multiplied("dot", a, b, a.rank() - 1, std::max(b.rank() - 2, 0));
 }
 
 Tensor inner(const Tensor& a, const Tensor& b) {
     if (a.rank() == 0 || b.rank() == 0) return scaled("inner", a, b);
-    const ir::ReportingScope reporting(in_dot);
-    return contracted("inner", a, b, a.rank() - 1, b.rank() - 1);
+    return multiplied("inner", a, b, a.rank() - 1, b.rank() - 1);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
@@ -137,10 +172,18 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& axes_a, const Axe
     const ir::ReportingScope reporting(in_dot);
     return errors_as("tensordot", [&] {
         const auto both = promoted({a, b});
-        if (!left.empty()) return ops::contract(both[0], both[1], {{}, {}, left, right});
-        Shape shape = a.shape();
-        shape.insert(shape.end(), static_cast<size_t>(b.rank()), 1);
-        return apply("multiply", {reshape(both[0], shape), both[1]});
+        const bool has_number = a.size() == 1 || b.size() == 1;
+        if (!left.empty() && !(has_number && is_of_blas(a, b)))
+            return ops::contract(both[0], both[1], {{}, {}, left, right});
+        Shape shape = without(a.shape(), left);
+        const Shape others = without(b.shape(), right);
+        if (has_number && is_of_blas(a, b)) {
+            shape.insert(shape.end(), others.begin(), others.end());
+            return reshape(times_number(a, b), shape);
+        }
+        shape.insert(shape.end(), others.size(), 1);
+        const Tensor products = apply("multiply", {reshape(both[0], shape), both[1]});
+        return is_floating(products.dtype()) ? products + scalar(products.dtype(), 0) : products;
     });
 }
 

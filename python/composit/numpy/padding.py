@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -76,7 +77,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
     array = asarray(array)
     widths = _widths(pad_width, array.ndim)
     if callable(mode):
-        return _by_function(array, widths, mode, kwargs)
+        return _by_function(array, widths, pad_width, mode, kwargs)
     if not isinstance(mode, str) or mode not in _OPTIONS:
         raise ValueError(
             with_location(
@@ -101,11 +102,14 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
 
 
 def _by_function(
-    array: LazyTensor, widths: list[tuple[int, int]], function: Any, options: dict[str, Any]
+    array: LazyTensor, widths: list[_Pair], pad_width: Any, function: Any, options: dict[str, Any]
 ) -> LazyTensor:
     if any(low < 0 or high < 0 for low, high in widths):
         raise ValueError(with_location("pad: index can't contain negative values"))
-    around = tuple(map(tuple, widths))
+    # NumPy calls the function with a tuple where one pair holds for all axes, else with a list.
+    shape = np.shape(widths if isinstance(pad_width, dict) else pad_width)
+    is_pair = math.prod(shape) <= 2 and shape != (2, 1) and len(set(widths)) == 1
+    around = widths[0] if is_pair else tuple(widths)
     make = _calling_of_before if isinstance(function, Hashable) else _calling
     return make(function, around, array.shape)(array, **options)
 
@@ -116,7 +120,8 @@ def _calling(function: Any, widths: Any, shape: tuple[int, ...]) -> Any:
     def pad(array: Any, **options: Any) -> Any:
         return np.pad(array, widths, function, **options)
 
-    padded = tuple(low + n + high for n, (low, high) in zip(shape, widths))
+    pairs = np.broadcast_to(np.asarray(widths), (len(shape), 2)).tolist()
+    padded = tuple(low + n + high for n, (low, high) in zip(shape, pairs))
     return _opaque.operation(pad, lambda array: (padded, array.dtype))
 
 

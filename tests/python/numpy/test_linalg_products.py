@@ -1,5 +1,7 @@
 """numpy.linalg's products, and numpy.fft's frequencies and orders, against NumPy."""
 
+import functools
+
 import numpy as np
 import pytest
 from numpy_agreement import assert_agree
@@ -124,3 +126,32 @@ def test_tensordot_of_nothing(shape):
             continue
         found = cnp.tensordot(cnp.asarray(a), cnp.asarray(b), axes=axes)
         np.testing.assert_array_equal(np.asarray(found), expected, strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int8"])
+@pytest.mark.parametrize("shape", [(), (1,), (8,), (8, 1), (1, 8), (2, 4), (2, 2, 2)])
+@pytest.mark.parametrize("of_one", [(), (1,), (1, 1), (1, 1, 1)])
+def test_products_with_one_number_treat_zeros_and_infinities_as_blas(dtype, shape, of_one):
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 5.0, -7.0, 2.0]
+    if dtype.startswith("complex"):  # NumPy's own products of complex infinities differ by rank
+        special = [0.0, -0.0, 3.0, -4.0, 5.0, 5.0, -7.0, 2.0]
+    if dtype == "int8":
+        special = [0, 1, 2, -3, 4, 5, -7, 2]
+    others = np.array(special if np.prod(shape) > 1 else special[5:6], dtype).reshape(shape)
+    for number in (0.0, -0.0, 2.0, -3.0) if dtype != "int8" else (0, 2):
+        one = np.full(of_one, number, dtype)
+        for pair in ((one, others), (others, one)):
+            for call in (lambda m, *x: m.dot(*x), lambda m, *x: m.inner(*x),
+                         lambda m, *x: m.tensordot(*x, axes=0)):  # fmt: skip
+                assert_agree(functools.partial(call, cnp), named(functools.partial(call, np)), pair)
+
+
+def named(call):
+    call.__name__ = "product"
+    return call
+
+
+def test_a_factor_of_zero_has_its_slope():
+    slope = composit.grad(lambda factor, x: cnp.sum(cnp.dot(factor, x)), (0, 1))
+    factor, x = slope(np.zeros(()), np.array([1.0, np.inf, 3.0]))
+    assert float(factor) == 4 and np.asarray(x).tolist() == [0, 0, 0]

@@ -143,3 +143,19 @@ def test_calls_of_one_padding_function_share_a_plan():
     for _ in range(3):
         cnp.evaluate(cnp.pad(x, 1, padded_with, padder=5))
     assert _core.plan_statistics()[0] == before
+
+
+@pytest.mark.parametrize("width", [1, (1,), (1, 2), [1, 2], ((1, 2),), ((1,), (2,)),
+                                   [[1, 2], [3, 4]], {0: 1}, {0: (1, 2), -1: (1, 2)}])  # fmt: skip
+@pytest.mark.parametrize("shape", [(3,), (2, 3)])
+def test_a_padding_function_is_told_widths_as_numpy_tells_them(width, shape):
+    def told(xp, x):
+        calls = []
+        try:
+            np.asarray(xp.pad(x, width, lambda *a: calls.append(a[1:]), extra=5))
+        except (ValueError, IndexError) as error:
+            return type(error)
+        return calls
+
+    x = np.ones(shape)
+    assert repr(told(cnp, cnp.asarray(x))) == repr(told(np, x))
