@@ -18,6 +18,7 @@ from composit.numpy.creation import array, asarray, copy
 from composit.numpy.differences import *
 from composit.numpy.formatting import *
 from composit.numpy.index_arrays import *
+from composit.numpy.index_tricks import *
 from composit.numpy.kinds import *
 from composit.numpy.linear import *
 from composit.numpy.manipulation import *
@@ -97,7 +98,9 @@ pi = 3.141592653589793
 e = 2.718281828459045
 inf = float("inf")
 nan = float("nan")
+euler_gamma = 0.5772156649015329
 newaxis = None
+ufunc = Ufunc
 
 _hidden = {
     "Any",
@@ -138,6 +141,21 @@ def __getattr__(name):
         "seterrcall",
         "getbufsize",
         "setbufsize",
+        # Indices, iteration over values, tables of types, polynomials: nothing of them is computed
+        # here, or by functions that tensors hand on to composit's.
+        "index_exp",
+        "s_",
+        "ndindex",
+        "ndenumerate",
+        "poly1d",
+        "True_",
+        "False_",
+        "ScalarType",
+        "typecodes",
+        "sctypeDict",
+        "little_endian",
+        "exceptions",
+        "dtypes",
     ):
         return value
     raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")
