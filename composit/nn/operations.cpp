@@ -21,11 +21,13 @@ using numpy::apply;
 void register_images();
 void register_differentiation();
 void register_remat();
+void register_resizing();
 
 void register_operations() {
     register_images();
     register_differentiation();
     register_remat();
+    register_resizing();
 }
 
 Tensor relu(const Tensor& x) { return apply("relu", {x}); }

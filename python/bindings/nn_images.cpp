@@ -4,6 +4,8 @@
 #include "composit/nn/operations.h"
 #include "composit/nn/padding.h"
 #include "composit/nn/pooling.h"
+#include "composit/nn/rearranging.h"
+#include "composit/nn/resizing.h"
 #include "flags.h"
 #include "location.h"
 #include "nn.h"
@@ -13,6 +15,29 @@
 namespace composit::python {
 
 using Integers = std::vector<int64_t>;
+
+namespace {
+
+// A number, or a tuple or list of numbers.
+std::vector<double> factors_from(nb::handle source) {
+    std::vector<double> factors;
+    const auto add = [&](nb::handle item) {
+        const double factor = PyFloat_AsDouble(item.ptr());
+        if (factor == -1 && PyErr_Occurred() != nullptr) {
+            PyErr_Clear();
+            fail<TypeError>("interpolate: scale_factor is ", nb::repr(source).c_str(),
+                            ". A number, or one for each spatial axis, is required.");
+        }
+        factors.push_back(factor);
+    };
+    if (PyTuple_Check(source.ptr()) || PyList_Check(source.ptr()))
+        for (const nb::handle item : source) add(item);
+    else
+        add(source);
+    return factors;
+}
+
+}  // namespace
 
 void bind_nn_images(nb::module_& module) {
     const nb::call_guard<Located> located;
@@ -60,6 +85,31 @@ void bind_nn_images(nb::module_& module) {
         "pad",
         [](const Tensor& x, const Integers& padding, const std::string& mode, double value) {
             return nn::pad(x, padding, mode, value);
+        },
+        located);
+    module.def(
+        "interpolate",
+        [](const Tensor& x, const Integers& size, nb::handle scale_factor, const std::string& mode,
+           bool align_corners, bool antialias, bool channels_last) {
+            return nn::interpolate(x, {size, factors_from(scale_factor), mode, align_corners,
+                                       antialias, channels_last});
+        },
+        located);
+    module.def("pixel_shuffle", &nn::pixel_shuffle, located);
+    module.def("pixel_unshuffle", &nn::pixel_unshuffle, located);
+    module.def("channel_shuffle", &nn::channel_shuffle, located);
+    module.def(
+        "unfold",
+        [](const Tensor& x, const Integers& kernel_size, const Integers& strides,
+           const Integers& padding, const Integers& dilation) {
+            return nn::unfold(x, {kernel_size, strides, padding, dilation});
+        },
+        located);
+    module.def(
+        "fold",
+        [](const Tensor& columns, const Integers& output_size, const Integers& kernel_size,
+           const Integers& strides, const Integers& padding, const Integers& dilation) {
+            return nn::fold(columns, output_size, {kernel_size, strides, padding, dilation});
         },
         located);
 }

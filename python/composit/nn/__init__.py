@@ -12,6 +12,7 @@ from composit.nn import (
     losses,
     operations,
     recurrent,
+    resizing,
     schedules,
 )
 from composit.nn.activations import *
@@ -40,6 +41,7 @@ from composit.nn.optimize import (
 )
 from composit.nn.recurrent import *
 from composit.nn.remat import remat
+from composit.nn.resizing import *
 from composit.nn.schedules import *
 from composit.nn.training import chain_rule, stop_gradient
 from composit.operations import wrap_as_operation
@@ -53,6 +55,7 @@ __all__ = [
     *losses.__all__,
     *initializers.__all__,
     *recurrent.__all__,
+    *resizing.__all__,
     *schedules.__all__,
     *checkpoints.__all__,
     *composing.__all__,

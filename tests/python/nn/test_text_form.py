@@ -40,6 +40,12 @@ MALFORMED = [
         "(1, 2, 4, 4), kernel_size is (2, 9), padding is (0, 0).",
     ),
     ("max_pool(){padding=[0], strides=[1], window=[2]}", "max_pool: 0 operands"),
+    ("resize(%0){axis=2, from=4, to=8}", "resize: attribute 'kind' is missing or of another kind."),
+    (
+        "resize(%0){align_corners=false, antialias=false, axis=2, from=5, is_transposed=false, "
+        'kind="linear", scale=0.0, to=8}',
+        "resize: x has shape (1, 2, 4, 4), axis 2 is resized from 5 elements.",
+    ),
     ("stop_gradient(%0, %0)", "stop_gradient: 2 operands"),
 ]
 

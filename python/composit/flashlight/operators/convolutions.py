@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from composit import nn
 from composit import numpy as cnp
 from composit._core import LazyTensor
@@ -92,23 +90,13 @@ def _transposed(
 @operator("im2col")
 def _im2col(self, kernel_size, dilation, padding, stride):
     x = self if self.ndim == 4 else self[None]
-    x = cnp.pad(x, [(0, 0), (0, 0)] + [(p, p) for p in padding])
-    places = [
-        np.arange(0, n - d * (k - 1), s)[:, None] + np.arange(k)[None, :] * d
-        for n, k, d, s in zip(x.shape[2:], kernel_size, dilation, stride)
-    ]
-    windows = cnp.take(cnp.take(x, places[0], axis=2), places[1], axis=4)
-    batch, channels, rows, height, columns, width = windows.shape
-    ordered = cnp.transpose(windows, (0, 1, 3, 5, 2, 4))
-    result = cnp.reshape(ordered, (batch, channels * height * width, rows * columns))
+    result = nn.unfold(x, kernel_size, strides=stride, padding=padding, dilation=dilation)
     return result if self.ndim == 4 else result[0]
 
 
 @operator("col2im")
 def _col2im(self, output_size, kernel_size, dilation, padding, stride):
     x = self if self.ndim == 3 else self[None]
-    channels = x.shape[1] // (kernel_size[0] * kernel_size[1])
-    image = cnp.zeros((x.shape[0], channels, *output_size), x.dtype)
-    columns = _im2col(image, kernel_size, dilation, padding, stride)
-    (result,) = nn.chain_rule({columns: x}, [image])
+    options = {"strides": stride, "padding": padding, "dilation": dilation}
+    result = nn.fold(x, output_size, kernel_size, **options)
     return result if self.ndim == 3 else result[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import cast, number, result_dtype
 from composit.flashlight.operators.table import operator
@@ -219,26 +220,14 @@ def _replication_pad(self, padding):
 
 @operator("pixel_shuffle")
 def _pixel_shuffle(self, upscale_factor):
-    *batch, channels, height, width = self.shape
-    r = upscale_factor
-    n = len(batch)
-    split = cnp.reshape(self, (*batch, channels // (r * r), r, r, height, width))
-    mixed = cnp.transpose(split, (*range(n), n, n + 3, n + 1, n + 4, n + 2))
-    return cnp.reshape(mixed, (*batch, channels // (r * r), height * r, width * r))
+    return nn.pixel_shuffle(self, upscale_factor)
 
 
 @operator("pixel_unshuffle")
 def _pixel_unshuffle(self, downscale_factor):
-    *batch, channels, height, width = self.shape
-    r = downscale_factor
-    n = len(batch)
-    split = cnp.reshape(self, (*batch, channels, height // r, r, width // r, r))
-    mixed = cnp.transpose(split, (*range(n), n, n + 2, n + 4, n + 1, n + 3))
-    return cnp.reshape(mixed, (*batch, channels * r * r, height // r, width // r))
+    return nn.pixel_unshuffle(self, downscale_factor)
 
 
 @operator("channel_shuffle")
 def _channel_shuffle(self, groups):
-    batch, channels, *rest = self.shape
-    split = cnp.reshape(self, (batch, groups, channels // groups, *rest))
-    return cnp.reshape(cnp.swapaxes(split, 1, 2), self.shape)
+    return nn.channel_shuffle(self, groups)

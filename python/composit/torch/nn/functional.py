@@ -341,6 +341,13 @@ def _interpolate(
     count = input.ndim - 2
     if size is None and scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    needed = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}.get(mode, count)
+    if needed != count:
+        raise NotImplementedError(
+            f"Got {input.ndim}D input, but {mode} mode needs {needed + 2}D input"
+        )
     sizes = None if size is None else [size] * count if isinstance(size, int) else list(size)
     factors = None
     if scale_factor is not None:
@@ -349,20 +356,10 @@ def _interpolate(
     if factors is not None and (recompute_scale_factor or mode == "area"):
         sizes = [int(n * f) for n, f in zip(input.shape[2:], factors)]
         factors = None
-    if mode == "area":
-        return function_of(f"adaptive_avg_pool{count}d")(input, tuple(sizes or ()))
-    if mode in ("nearest", "nearest-exact"):
-        name = f"upsample_nearest{count}d"
-        if mode == "nearest-exact":
-            name = f"_upsample_nearest_exact{count}d"
-        return function_of(f"{name}.vec")(input, sizes, factors)
-    kinds = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
-    if kinds.get(mode) != count:
-        raise NotImplementedError(
-            f"Got {input.ndim}D input, but {mode} mode needs {kinds.get(mode, 0) + 2}D input"
-        )
-    name = f"upsample_{mode}{count}d" if not antialias else f"_upsample_{mode}2d_aa"
-    return function_of(f"{name}.vec")(input, sizes, bool(align_corners), factors)
+    options: dict[str, Any] = {"mode": mode, "antialias": antialias}
+    if align_corners is not None:
+        options["align_corners"] = align_corners
+    return nn.interpolate(input, sizes, factors, **options)
 
 
 def multi_head_attention_heads(x: Any, heads: int) -> Any:
