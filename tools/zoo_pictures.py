@@ -29,6 +29,7 @@ def models() -> dict:
     bert = tensors_of(zoo.bert.parameter_shapes(width=64, vocab_size=100))
     gpt2 = tensors_of(zoo.gpt2.parameter_shapes(width=64, vocab_size=100))
     llama = tensors_of(zoo.llama.parameter_shapes(width=64, hidden_width=96, vocab_size=100))
+    lstm = tensors_of(zoo.lstm.parameter_shapes(width=64, vocab_size=100))
     vit = tensors_of(zoo.vit.parameter_shapes(width=64, image_size=32, patch_size=8))
     noise = tensors_of(shapes.unet_shapes((32, 64), text_width=32, layers=1))
     part = Parameters(noise) / "down_blocks.0"
@@ -39,6 +40,7 @@ def models() -> dict:
         "convnet": zoo.convnet.convnet(image(28, 1), tensors_of(zoo.convnet.parameter_shapes())),
         "gpt2": zoo.gpt2.gpt2(IDS, gpt2, num_heads=8),
         "llama": zoo.llama.llama(IDS, llama, num_heads=8),
+        "lstm": zoo.lstm.lstm(IDS, lstm),
         "resnet18": zoo.resnet.resnet(
             image(64), tensors_of(zoo.resnet.parameter_shapes(18)), channels_last=False
         ),

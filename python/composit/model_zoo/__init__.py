@@ -2,8 +2,18 @@
 and of parameters by the names of PyTorch's libraries. `python -m composit.model_zoo --help` runs
 them."""
 
-from composit.model_zoo import bert, convnet, generation, gpt2, llama, resnet, stable_diffusion, vit
+from composit.model_zoo import (
+    bert,
+    convnet,
+    generation,
+    gpt2,
+    llama,
+    lstm,
+    resnet,
+    stable_diffusion,
+    vit,
+)
 
 __all__ = [
-    "bert", "convnet", "generation", "gpt2", "llama", "resnet", "stable_diffusion", "vit",
+    "bert", "convnet", "generation", "gpt2", "llama", "lstm", "resnet", "stable_diffusion", "vit",
 ]  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from composit.model_zoo.commands import answers, diffusion, images, running, text
+from composit.model_zoo.commands import answers, diffusion, images, language, running, text
 
 COMMANDS = {
     "bert": ("where in a text an answer lies", answers.add_options, answers.run),
     "convnet": ("which digit an image shows", images.add_options, images.run_convnet),
     "gpt2": ("writes a text", text.add_options, text.run_gpt2),
     "llama": ("writes a text", text.add_options, text.run_llama),
+    "lstm": ("learns a text and goes on with it", language.add_options, language.run),
     "resnet": ("what an image shows", images.add_resnet_options, images.run_resnet),
     "stable_diffusion": ("an image from noise", diffusion.add_options, diffusion.run),
     "vit": ("what an image shows", images.add_options, images.run_vit),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,6 +11,13 @@ import composit
 from composit.model_zoo.caching import Cache
 
 CHUNK = 16  # tokens of a prompt that are read at a time
+
+
+class Reader(Protocol):
+    """What reads tokens and says what may follow those it has read."""
+
+    def read(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Logits (vocabulary,) of the next token."""
 
 
 class Decoder:
@@ -54,7 +61,7 @@ class Decoder:
 
 
 def generate(
-    decoder: Decoder,
+    decoder: Reader,
     prompt: Sequence[int] | np.ndarray,
     *,
     num_tokens: int,

@@ -1,4 +1,4 @@
-"""torch's recurrent layers, step by step."""
+"""torch's recurrent layers, by composit.nn's, and their cells."""
 
 from __future__ import annotations
 
@@ -42,45 +42,17 @@ def _gru_step(x: Any, state: Any, weights: Any) -> tuple[Any, ...]:
     return ((hidden - new) * update + new,)
 
 
-def _plain_step(function: Any) -> Any:
-    def step(x: Any, state: Any, weights: Any) -> tuple[Any, ...]:
-        return (function(_gates(x, state[0], weights)),)
-
-    return step
-
-
-def _layers(
-    x: Any, states: Any, params: Any, has_biases: bool, layers: int, dropout: float, train: bool,
-    bidirectional: bool, batch_first: bool, step: Any, key: Any, is_projected: bool = False,
-) -> Any:  # fmt: skip
-    """All layers over the whole sequence, and the last states."""
-    from composit import random
-
-    x = cnp.swapaxes(x, 0, 1) if batch_first else x
-    per_layer = 2 + 2 * has_biases + is_projected
-    directions = 2 if bidirectional else 1
-    last: list[list[Any]] = [[] for _ in states]
-    for layer in range(layers):
-        sides = []
-        for direction in range(directions):
-            number = layer * directions + direction
-            weights = params[number * per_layer : (number + 1) * per_layer]
-            state = tuple(s[number] for s in states)
-            order = range(x.shape[0])
-            outputs: list[Any] = [None] * x.shape[0]
-            for t in reversed(order) if direction else order:
-                state = step(x[t], state, weights)
-                outputs[t] = state[0]
-            sides.append(cnp.stack(outputs))
-            for kept, value in zip(last, state):
-                kept.append(value)
-        x = sides[0] if directions == 1 else cnp.concatenate(sides, axis=-1)
-        if dropout and train and layer + 1 < layers:
-            x = nn.dropout(x, dropout, random.fold_in(key, layer))
-    return (
-        cnp.swapaxes(x, 0, 1) if batch_first else x,
-        *(cnp.stack(values) for values in last),
-    )
+def _named(params: Any, has_biases: bool, both: bool, is_projected: bool) -> dict[str, Any]:
+    """torch's list of weights as composit.nn's dictionary."""
+    parts = ["weight_ih", "weight_hh"]
+    parts += ["bias_ih", "bias_hh"] if has_biases else []
+    parts += ["weight_hr"] if is_projected else []
+    named = {}
+    for i, weight in enumerate(params):
+        number, part = divmod(i, len(parts))
+        layer, direction = divmod(number, 1 + both)
+        named[f"{parts[part]}_l{layer}{'_reverse' if direction else ''}"] = weight
+    return named
 
 
 @operator("lstm.input", key=True)
@@ -88,28 +60,32 @@ def _lstm(
     input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, *, key
 ):
     is_projected = hx[0].shape[-1] != hx[1].shape[-1]
-    return _layers(
-        input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
-        _lstm_step, key, is_projected,
-    )  # fmt: skip
+    weights = _named(params, has_biases, bidirectional, is_projected)
+    rate = dropout if train else 0.0
+    output, (h, c) = nn.lstm(
+        input, weights, tuple(hx), batch_first=batch_first, dropout=rate, key=key if rate else None
+    )
+    return output, h, c
 
 
-def _of_one_state(step: Any) -> Any:
+def _of_one_state(function: Any, *options: Any) -> Any:
     def row(
         input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first, *,
         key,
     ):  # fmt: skip
-        return _layers(
-            input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional,
-            batch_first, step, key,
+        weights = _named(params, has_biases, bidirectional, False)
+        rate = dropout if train else 0.0
+        return function(
+            input, weights, hx, *options, batch_first=batch_first, dropout=rate,
+            key=key if rate else None,
         )  # fmt: skip
 
     return row
 
 
-operator("gru.input", key=True)(_of_one_state(_gru_step))
-operator("rnn_tanh.input", key=True)(_of_one_state(_plain_step(cnp.tanh)))
-operator("rnn_relu.input", key=True)(_of_one_state(_plain_step(nn.relu)))
+operator("gru.input", key=True)(_of_one_state(nn.gru))
+operator("rnn_tanh.input", key=True)(_of_one_state(nn.rnn, "tanh"))
+operator("rnn_relu.input", key=True)(_of_one_state(nn.rnn, "relu"))
 
 
 def _weights(w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from composit.model_zoo import gpt2, llama
 from composit.model_zoo.caching import empty_cache
 from composit.model_zoo.commands import running
-from composit.model_zoo.generation import Decoder, generate
+from composit.model_zoo.generation import Decoder, Reader, generate
 
 GPT2_KEYS = {
     "num_layers": "n_layer", "width": "n_embd", "vocab_size": "vocab_size",
@@ -34,8 +34,8 @@ TINY_LLAMA = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     running.add_common(parser, tiny="two layers of width 64")
+    add_writing(parser)
     option = parser.add_argument
-    option("--prompt", default="Once upon a time", help="what the text begins with")
     option(
         "--tokenizer",
         type=Path,
@@ -43,11 +43,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="tokenizer.json (that of --weights, where it has one); needs the package tokenizers. "
         "Without it each byte of the prompt is a token",
     )
+    option("--capacity", type=int, help="of the cache, in tokens (what the text needs)")
+
+
+def add_writing(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that writes a text."""
+    option = parser.add_argument
+    option("--prompt", default="Once upon a time", help="what the text begins with")
     option("--tokens", type=int, default=32, help="how many follow the prompt, at most (32)")
     option("--temperature", type=float, default=1.0, help="0: always the likeliest (1)")
     option("--top-k", type=int, help="only the K likeliest tokens")
     option("--top-p", type=float, help="only the fewest tokens that have this likelihood together")
-    option("--capacity", type=int, help="of the cache, in tokens (what the text needs)")
 
 
 def run_gpt2(arguments: argparse.Namespace) -> None:
@@ -145,7 +151,7 @@ class Text:
                 f"the cache is for {self.capacity} tokens. It must be at least {needed}{limit}."
             )
 
-    def write(self, decoder: Decoder) -> float:
+    def write(self, decoder: Reader) -> float:
         """Prints the text as it comes; returns seconds per token, the first left out."""
         a = self.arguments
         generated, taken = [], []
