@@ -9,6 +9,7 @@
 #include "composit/ir/operation.h"
 #include "composit/ir/print.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iomanip>
 #include <mutex>
@@ -74,6 +75,8 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
         internal_check(place < inputs_.size(), "lower made an input of ", ir::label(input.node()));
         argument_of_input_.push_back(static_cast<int>(place));
     }
+    for (const Tensor& input : inputs_)
+        bytes_of_argument_.push_back(input.size() * ir::size_of(input.dtype()));
     stages_->lowered = std::move(lowered.program);
     stages_->lowered.graph_text = ir::print(outputs_, 0, lines_in_headers);
     const Program* made = &stages_->lowered;
@@ -84,10 +87,36 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
             made = &stages_->steps.back().second;
         }
     }
-    Built built = build(*made, options_);
+    Built built = build(transforms::donate(*made, donations()), options_);
     program_ = std::move(built.program);
+    for (int output : program_.outputs) {
+        const int input = program_.buffers[static_cast<size_t>(output)].starts_as;
+        const auto found = std::find(program_.inputs.begin(), program_.inputs.end(), input);
+        start_of_output_.push_back(
+            found == program_.inputs.end()
+                ? -1
+                : argument_of_input_[static_cast<size_t>(found - program_.inputs.begin())]);
+    }
     executable_ = std::move(built.executable);
     placements_ = std::move(built.placements);
+}
+
+std::vector<transforms::Donation> Compiled::donations() const {
+    std::vector<transforms::Donation> result;
+    for (size_t argument : options_.donated) {
+        user_check<ValueError>(argument < inputs_.size(), name_, ": argument ", argument,
+                               " is donated, of ", inputs_.size(),
+                               ". A number from 0 to one less than these is required.");
+        const auto place = std::find(argument_of_input_.begin(), argument_of_input_.end(),
+                                     static_cast<int>(argument));
+        transforms::Donation donation{static_cast<size_t>(place - argument_of_input_.begin()), {}};
+        for (size_t k = 0; k < outputs_.size(); ++k)
+            if (outputs_[k].dtype() == inputs_[argument].dtype() &&
+                outputs_[k].shape() == inputs_[argument].shape())
+                donation.outputs.push_back(k);
+        result.push_back(std::move(donation));
+    }
+    return result;
 }
 
 void Compiled::check(const std::vector<Array>& arguments) const {
@@ -119,14 +148,46 @@ std::vector<Array> Compiled::operator()(const std::vector<Array>& arguments) con
     return run(pointers(arguments));
 }
 
+std::vector<Array> Compiled::operator()(std::vector<Array>&& arguments) const {
+    check(arguments);
+    const std::vector<Array> owned = std::move(arguments);
+    std::vector<Array> given(owned.size());
+    for (size_t argument : options_.donated)
+        if (owned[argument].owner().use_count() == 1 && !owned[argument].is_borrowed())
+            given[argument] = owned[argument];
+    return run(pointers(owned), given);
+}
+
 std::vector<double> Compiled::seconds_of_kernels(const std::vector<Array>& arguments) const {
     check(arguments);
     std::vector<Array> results;
-    return executable_->seconds_of_kernels(run_of(pointers(arguments), results));
+    return executable_->seconds_of_kernels(run_of(pointers(arguments), {}, results));
+}
+
+std::vector<bool> Compiled::overlapping(const std::vector<const void*>& arguments) const {
+    struct Range {
+        uintptr_t start, end;
+        size_t argument;
+    };
+    std::vector<Range> ranges;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const auto start = reinterpret_cast<uintptr_t>(arguments[i]);
+        ranges.push_back({start, start + static_cast<uintptr_t>(bytes_of_argument_[i]), i});
+    }
+    std::sort(ranges.begin(), ranges.end(),
+              [](const Range& a, const Range& b) { return a.start < b.start; });
+    std::vector<bool> result(arguments.size());
+    Range longest{0, 0, 0};  // of those before, the one that ends last
+    for (const Range& range : ranges) {
+        if (range.start == range.end) continue;
+        if (range.start < longest.end) result[range.argument] = result[longest.argument] = true;
+        if (range.end > longest.end) longest = range;
+    }
+    return result;
 }
 
 runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
-                              std::vector<Array>& results) const {
+                              const std::vector<Array>& given, std::vector<Array>& results) const {
     runtime::Run run;
     run.threads = options_.threads;
     run.parallel_for = parallel_for_;
@@ -139,16 +200,28 @@ runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
         for (const Tensor& output : outputs_) types.push_back(output.type());
         stages_->memory.before_run(name_, executable_.get(), options_.threads, types);
     }
-    for (const Tensor& output : outputs_) {
-        results.emplace_back(output.dtype(), output.shape());
+    const std::vector<bool> overlaps =
+        given.empty() ? std::vector<bool>(arguments.size()) : overlapping(arguments);
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+        const bool starts = start_of_output_[k] >= 0;
+        const auto argument = static_cast<size_t>(std::max(start_of_output_[k], 0));
+        if (starts && !given.empty() && given[argument] && !overlaps[argument]) {
+            results.push_back(given[argument]);
+        } else {
+            results.emplace_back(outputs_[k].dtype(), outputs_[k].shape());
+            if (starts && results.back().bytes() > 0)
+                std::memcpy(results.back().mutable_data(), arguments[argument],
+                            static_cast<size_t>(results.back().bytes()));
+        }
         run.outputs.push_back(results.back().mutable_data());
     }
     return run;
 }
 
-std::vector<Array> Compiled::run(const std::vector<const void*>& arguments) const {
+std::vector<Array> Compiled::run(const std::vector<const void*>& arguments,
+                                 const std::vector<Array>& given) const {
     std::vector<Array> results;
-    const runtime::Run run = run_of(arguments, results);
+    const runtime::Run run = run_of(arguments, given, results);
     runtime::take_floating_flags();
     try {
         executable_->run(run);

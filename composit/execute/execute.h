@@ -36,6 +36,9 @@ struct Options {
     bool whole_model = true;        // one generated function calls all kernels, where there is one
     // Applied to what `lower` made, one after the other; plans tell them apart by this pointer.
     std::shared_ptr<const std::vector<ProgramPass>> steps = nullptr;
+    // Places, among its inputs, of arguments that callers of a compiled function give up: results
+    // may lie in their memory (docs/decisions/0019-donation.md).
+    std::vector<size_t> donated = {};
 };
 
 int default_threads();  // COMPOSIT_THREADS, else the cores this process may use
@@ -66,8 +69,14 @@ class Compiled {
 
     // ValueError/TypeError when count, shape or dtype do not fit, naming the argument.
     std::vector<Array> operator()(const std::vector<Array>& arguments) const;
+    // Donated arguments whose memory nobody else owns hold results afterwards, where those are
+    // updates of them; others are copied.
+    std::vector<Array> operator()(std::vector<Array>&& arguments) const;
     // The same for memory that is known to fit: row-major, of the inputs' dtypes and shapes.
-    std::vector<Array> run(const std::vector<const void*>& arguments) const;
+    // `given`: for some donated arguments that memory, to be written over; a result that lies there
+    // is that array. An argument that overlaps another is copied.
+    std::vector<Array> run(const std::vector<const void*>& arguments,
+                           const std::vector<Array>& given = {}) const;
 
     // The same, and the seconds that each of program().kernels took; none where the back end cannot
     // tell them apart.
@@ -91,13 +100,19 @@ class Compiled {
     std::string build_command() const;
     const std::vector<Placement>& placements() const { return placements_; }  // one per kernel
     const Options& options() const { return options_; }
+    // Places among inputs() of the arguments that a call takes from its caller.
+    const std::vector<size_t>& donated() const { return options_.donated; }
     const runtime::Executable& executable() const { return *executable_; }
 
   private:
     void check(const std::vector<Array>& arguments) const;
-    // For these arguments; `results` get the outputs.
-    runtime::Run run_of(const std::vector<const void*>& arguments,
+    std::vector<transforms::Donation> donations() const;
+    // For these arguments; `results` get the outputs, of which those that start as an argument hold
+    // that already.
+    runtime::Run run_of(const std::vector<const void*>& arguments, const std::vector<Array>& given,
                         std::vector<Array>& results) const;
+    // Of each argument whether its memory overlaps another's.
+    std::vector<bool> overlapping(const std::vector<const void*>& arguments) const;
     // The outputs, computed from constants instead of placeholders.
     std::vector<Tensor> with_values(const std::vector<const void*>& arguments) const;
 
@@ -110,6 +125,8 @@ class Compiled {
     ir::kernel::Program program_;
     std::shared_ptr<runtime::Executable> executable_;
     std::vector<int> argument_of_input_;  // of program_.inputs
+    std::vector<int64_t> bytes_of_argument_;
+    std::vector<int> start_of_output_;  // of outputs_: the argument that each starts as, else -1
     std::vector<Placement> placements_;
     uint8_t reported_ = 0;  // kinds of floating-point errors that nodes want reported
 };

@@ -2,6 +2,7 @@
 // iteration reads and writes.
 #include "composit/base/error.h"
 #include "composit/ops/nest.h"
+#include "composit/transforms/in_place.h"
 #include "composit/transforms/lower.h"
 
 #include <algorithm>
@@ -32,53 +33,6 @@ struct GraphLowering::State {
     Access place;
     Access next;  // where the iteration puts it
 };
-
-namespace {
-
-bool touches(const std::vector<int>& buffers, int buffer) {
-    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
-}
-
-// Whether a map reads of `place` only what the same index writes to `next`.
-bool reads_what_it_writes(const Kernel& kernel, const Access& place, const Access& next) {
-    const auto* map = std::get_if<Map>(&kernel.body);
-    if (map == nullptr) return false;
-    for (const Access& input : map->inputs) {
-        if (input.buffer != place.buffer) continue;
-        for (const Access& output : map->outputs) {
-            Access there = output;
-            there.buffer = place.buffer;
-            if (output.buffer == next.buffer && !ops::is_equal(there, input)) return false;
-        }
-    }
-    return true;
-}
-
-// Whether the kernels may write the next state over the last one: nobody reads that any more.
-bool may_write_in_place(const std::vector<Kernel>& kernels, const Access& place,
-                        const Access& next) {
-    bool is_written = false;
-    for (const Kernel& kernel : kernels) {
-        if (is_written && touches(ir::kernel::buffers_read(kernel), place.buffer)) return false;
-        if (!touches(ir::kernel::buffers_written(kernel), next.buffer)) continue;
-        if (!is_written && touches(ir::kernel::buffers_read(kernel), place.buffer) &&
-            !reads_what_it_writes(kernel, place, next))
-            return false;
-        is_written = true;
-    }
-    return is_written;
-}
-
-// A map that writes every element where it read it.
-bool does_nothing(const Kernel& kernel) {
-    const auto* map = std::get_if<Map>(&kernel.body);
-    if (map == nullptr || map->outputs.size() != 1) return false;
-    const ir::scalar::Expr& value = map->values[0];
-    return value.op() == ir::scalar::Op::argument &&
-           ops::is_equal(map->inputs[static_cast<size_t>(value.index())], map->outputs[0]);
-}
-
-}  // namespace
 
 // The counter, and what is the same in all iterations; into the values of the body.
 void GraphLowering::bind_fixed(const ir::Body& body, size_t states, Scope& scope) {
@@ -151,10 +105,7 @@ void GraphLowering::store_states(const ir::Body& body, std::vector<State>& state
             ir::element_count(body.results[static_cast<size_t>(state.number)].shape()) == 0)
             continue;
         if (may_write_in_place(program_.kernels, state.place, state.next)) {
-            for (Kernel& kernel : program_.kernels)
-                for (Access* access : ir::kernel::accesses(kernel.body))
-                    if (access->buffer == state.next.buffer) access->buffer = state.place.buffer;
-            std::erase_if(program_.kernels, does_nothing);
+            replace_buffer(program_.kernels, state.next.buffer, state.place.buffer);
             state.next = state.place;
         }
     }

@@ -85,6 +85,17 @@ struct Lowered {
 Lowered lower(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
               const LowerOptions& options);
 
+// ----- donate.cpp
+// An argument that the caller gives up, and results, of its dtype and shape, that may lie there:
+// places among program.inputs and program.outputs.
+struct Donation {
+    size_t input = 0;
+    std::vector<size_t> outputs;
+};
+// Results written over such arguments where nothing reads those any more: Buffer::starts_as. An
+// argument is in the place of one result at most.
+ir::kernel::Program donate(ir::kernel::Program program, const std::vector<Donation>& donations);
+
 // ----- repeats.cpp
 // The kernels of every Repeat, innermost first, taken through `pass` as programs of their own.
 // What others touch, and the counter, is an output there: it is neither dropped nor made local.

@@ -61,9 +61,21 @@ nb::object bfloat16_class() {
     }
 }
 
+// The name of the one field that donated arrays have.
+const char* const donated = "donated";
+
+bool is_given_up(PyArray_Descr* descr) {
+    if (descr->type_num != NPY_VOID) return false;
+    const nb::object names = nb::handle(reinterpret_cast<PyObject*>(descr)).attr("names");
+    return !names.is_none() && names.equal(nb::make_tuple(donated));
+}
+
 DType dtype_of(nb::handle numpy_dtype) {
     const int number = reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())->type_num;
     if (const std::optional<DType> known = dtype_of_number(number)) return *known;
+    user_check(!is_given_up(reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())),
+               "The array was donated to a compiled function, which may have written over it. Use "
+               "what the call returned.");
     const std::string name = nb::cast<std::string>(nb::str(numpy_dtype.attr("name")));
     if (name == "bfloat16") return DType::bfloat16;
     const nb::object advice =
@@ -219,6 +231,32 @@ std::optional<PlainArray> plain_array(nb::handle value) {
     const std::optional<DType> dtype = dtype_of_number(PyArray_TYPE(array));
     if (!dtype) return std::nullopt;
     return PlainArray{*dtype, PyArray_DIMS(array), PyArray_NDIM(array), PyArray_DATA(array)};
+}
+
+bool owns_memory(nb::handle ndarray) {
+    PyArrayObject* array = ndarray_of(ndarray);
+    if (!PyArray_ISWRITEABLE(array)) return false;
+    if (PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)) return true;
+    PyObject* const base = PyArray_BASE(array);
+    if (base == nullptr) return false;
+    if (PyCapsule_IsValid(base, memory_name)) return true;
+    // What an earlier call returned lies over what it was given.
+    return PyArray_CheckExact(base) && is_given_up(PyArray_DESCR(ndarray_of(base))) &&
+           PyArray_DATA(ndarray_of(base)) == PyArray_DATA(array) &&
+           PyArray_NBYTES(ndarray_of(base)) == PyArray_NBYTES(array);
+}
+
+nb::object view_of(nb::handle ndarray) {
+    nb::object view = nb::steal(PyArray_View(ndarray_of(ndarray), nullptr, nullptr));
+    if (!view.is_valid()) throw nb::python_error();
+    return view;
+}
+
+void give_up(nb::handle value) {
+    if (!PyArray_Check(value.ptr()) || is_given_up(PyArray_DESCR(ndarray_of(value)))) return;
+    nb::list fields;
+    fields.append(nb::make_tuple(donated, value.attr("dtype")));
+    value.attr("dtype") = numpy_attribute("dtype")(fields);
 }
 
 void bind_arrays(nb::module_&) {

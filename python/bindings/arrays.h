@@ -35,6 +35,14 @@ struct PlainArray {
 };
 std::optional<PlainArray> plain_array(nb::handle value);
 
+// Whether an ndarray's memory belongs to it and to results of earlier calls only.
+bool owns_memory(nb::handle ndarray);
+// Another ndarray of the same memory.
+nb::object view_of(nb::handle ndarray);
+// Makes an array that was donated useless, whoever holds it: its elements become records, with
+// which neither NumPy nor composit calculates.
+void give_up(nb::handle value);
+
 void bind_arrays(nb::module_& module);
 
 }  // namespace composit::python

@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "composit/execute/execute.h"
 #include "content.h"
+#include "donation.h"
 #include "structure.h"
 
 #include <nanobind/nanobind.h>
@@ -40,7 +41,7 @@ class Calls {
             std::vector<const void*> inputs;
             if (!fits(entries_[number], arguments, leaves, inputs)) continue;
             latest_ = number;
-            return run(entries_[number], inputs);
+            return run(entries_[number], leaves, inputs);
         }
         return nb::borrow(Py_NotImplemented);
     }
@@ -100,15 +101,21 @@ class Calls {
         return true;
     }
 
-    static nb::object run(const Entry& entry, const std::vector<const void*>& inputs) {
+    static nb::object run(const Entry& entry, std::vector<nb::object>& leaves,
+                          const std::vector<const void*>& inputs) {
+        size_t arrays = 0;  // among the leaves
+        if (!entry.compiled->donated().empty())
+            for (size_t i = 0; i < leaves.size(); ++i)
+                if (!entry.examples[i].is_valid()) std::swap(leaves[arrays++], leaves[i]);
+        const Donation donation(*entry.compiled, leaves);
         std::vector<ir::Array> values;
         {
             const nb::gil_scoped_release released;
-            values = entry.compiled->run(inputs);
+            values = entry.compiled->run(inputs, donation.given());
         }
         std::vector<nb::object> results;
         results.reserve(values.size());
-        for (ir::Array& value : values) results.push_back(ndarray_from(std::move(value)));
+        for (ir::Array& value : values) results.push_back(donation.result_from(std::move(value)));
         return entry.result.build(results);
     }
 

@@ -8,6 +8,7 @@
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
+#include "donation.h"
 #include "location.h"
 
 #include <nanobind/stl/function.h>
@@ -26,6 +27,9 @@ void bind_compiled(nb::module_& module) {
         .def("__call__",
              [](const Compiled& self, nb::args arguments) {
                  const auto arrays = arrays_from(arguments);
+                 std::vector<nb::object> given;
+                 for (nb::handle argument : arguments) given.push_back(nb::borrow(argument));
+                 const Donation donation(self, given);
                  return computed([&] { return self(arrays); });
              })
         .def("seconds_of_kernels",
@@ -67,9 +71,11 @@ void bind_functional(nb::module_& module) {
     module.def(
         "compile_function",
         [](const Function& function, const Tensors& examples, const Options& options,
-           const std::string& name) {
+           const std::string& name, const std::vector<size_t>& donated) {
             const nb::gil_scoped_release released;  // `function` takes it back when it is called
-            return compile_function(function, examples, options, name);
+            Options with_donated = options;
+            with_donated.donated = donated;
+            return compile_function(function, examples, with_donated, name);
         },
         located);
     module.def(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from composit import _core
@@ -101,11 +101,18 @@ class Specialisation:
 class CompiledFunction:
     """What compile returns: call it with arrays (or tensors, which are evaluated)."""
 
-    def __init__(self, function: Callable[..., Any], run_options: Any, name: str) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        run_options: Any,
+        name: str,
+        donate: tuple[int, ...] = (),
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._options = run_options
         self._name = name
+        self._donate = donate
         self._is_fixed = False
         self._calls = _core.Calls()  # knows the specialisations by their numbers
         self.specialisations: dict[Any, Specialisation] = {}
@@ -155,7 +162,8 @@ class CompiledFunction:
         # Each has a name of its own, as an export holds several.
         count = len(self.specialisations)
         name = self._name if count == 0 else f"{self._name}_{count + 1}"
-        core = _core.compile_function(traced, examples, self._options, name)
+        donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
+        core = _core.compile_function(traced, examples, self._options, name, donated)
         return Specialisation(core, traced.rebuild_result)
 
     def _names(self, numbered: tuple[Any, ...]) -> dict[int, str]:
@@ -169,6 +177,21 @@ class CompiledFunction:
             for leaf, parameter in zip(numbered, parameters)
             if isinstance(leaf, int) and parameter.kind is not parameter.VAR_POSITIONAL
         }
+
+    def _donated(self, numbered: tuple[Any, ...], is_array: list[bool]) -> list[int]:
+        """The numbers, among the arrays, of those in donated arguments."""
+        found: list[int] = []
+        for place in self._donate:
+            if place >= len(numbered):
+                raise ValueError(
+                    with_location(
+                        f"{self._name}: argument {place} is donated, but {len(numbered)} are "
+                        "given. Places of arguments are required."
+                    )
+                )
+            leaves, _ = flatten((numbered[place],))
+            found += [sum(is_array[:leaf]) for leaf in leaves if is_array[leaf]]
+        return found
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         if named:
@@ -191,7 +214,12 @@ class CompiledFunction:
                     f"{self._name}: the arguments do not have the structure of the examples."
                 )
             )
-        return self._specialised(args, signature, leaves, rebuild)(arrays)
+        specialised = self._specialised(args, signature, leaves, rebuild)
+        if self._donate:  # only the quick way writes into the memory of arrays
+            result = self._calls(*rebuild(leaves))
+            if result is not NotImplemented:
+                return result
+        return specialised(arrays)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not (name == "core" or hasattr(Specialisation, name)):
@@ -259,17 +287,35 @@ def compile(
     cache_folder: str | None = None,
     bytes_of_part: int | None = None,
     name: str | None = None,
+    donate: int | Sequence[int] = (),
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
-    call's signature, at its first call. Python scalars among the arguments are literals."""
+    call's signature, at its first call. Python scalars among the arguments are literals.
+
+    `donate`: places of arguments (or of one) that calls take from their caller, as JAX's
+    donate_argnums: a result that is an update of such an array, or of its shape and dtype, is
+    written over it rather than elsewhere, with the same bits. The array itself is of no use
+    afterwards, whatever became of the call: NumPy's arithmetic and composit refuse it; views of it
+    that were made before show what was written. The memory of views, read-only arrays and arrays
+    of other libraries is left alone; tensors keep their values. ValueError: a place that a call
+    has no argument at, or an array that was donated before."""
+    places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
+    if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
+        raise ValueError(
+            with_location(
+                f"compile: donate is {donate!r}. Places of arguments, integers from 0, are "
+                "required."
+            )
+        )
+    places = tuple(dict.fromkeys(places))
     run_options = options(backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part)
     if f is None:
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
-            cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name,
+            cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
         )  # fmt: skip
     check_function("compile", f)
-    compiled = CompiledFunction(f, run_options, name or str(getattr(f, "__name__", "f")))
+    compiled = CompiledFunction(f, run_options, name or str(getattr(f, "__name__", "f")), places)
     if examples:
         compiled.specialise(*examples)
         compiled._is_fixed = True

@@ -32,6 +32,7 @@ class FunctionWriter {
           program_(*function.program),
           calls_(project.modules.calls[number]) {
         find_used(calls_);
+        find_used_in_starts();
     }
 
     std::string text() {
@@ -53,6 +54,27 @@ class FunctionWriter {
                 std::find(modules_.begin(), modules_.end(), call.module) == modules_.end())
                 modules_.push_back(call.module);
         }
+    }
+
+    // What an output starts as, where the caller did not give both the same memory.
+    std::string starts(const std::string& margin) const {
+        std::string result;
+        for (int number : program_.outputs) {
+            const Buffer& output = program_.buffers[static_cast<size_t>(number)];
+            if (output.starts_as < 0 || output.bytes == 0) continue;
+            const std::string& to = function_.names[static_cast<size_t>(number)];
+            const std::string& from = function_.names[static_cast<size_t>(output.starts_as)];
+            result += composit::text(margin, "if (", to, " != ", from, ") std::memcpy(", to, ", ",
+                                     from, ", ", output.bytes, ");\n");
+        }
+        return result;
+    }
+
+    void find_used_in_starts() {
+        for (int number : program_.outputs)
+            if (const int input = program_.buffers[static_cast<size_t>(number)].starts_as;
+                input >= 0)
+                used_.insert({number, input});
     }
 
     void place_buffers() {
@@ -176,7 +198,7 @@ class FunctionWriter {
     }
 
     std::string opening(const std::string& margin) const {
-        std::string result = tables_;
+        std::string result = tables_ + starts(margin);
         if (arena_bytes_ > 0)
             result += composit::text(margin, "static thread_local Memory memory;\n", margin,
                                      "char* const arena = memory.at_least(", arena_bytes_, ");\n");

@@ -18,6 +18,13 @@ std::string declaration(const ExportedFunction& function) {
     std::string result =
         "// Reads the pointers to const, writes the others; none of the written ones "
         "may overlap another.\n// `threads` changes the time, never the bits.\n";
+    for (int number : function.program->outputs) {
+        const int input = buffer_of(function, number).starts_as;
+        if (input < 0) continue;
+        const auto name = [&](int b) { return function.names[static_cast<size_t>(b)]; };
+        result += text("// ", name(number), " is an update of ", name(input),
+                       ": give both the same memory, or it is copied.\n");
+    }
     bool can_throw = false;
     for (const auto& kernel : function.program->kernels)
         ir::kernel::for_each_step(kernel, [&](const ir::kernel::Kernel& step) {

@@ -243,13 +243,18 @@ struct Buffer {
     // writes, memory that belongs to the constant
     int64_t arena_offset = -1;
     ConstantArray value;  // constants: their data
+    // Of an output that is an update of a donated input: that input's buffer, whose contents it has
+    // when the run starts, as it lies in the same memory or they were copied. No kernel names the
+    // input. -1: of all others.
+    int starts_as = -1;
 
     // A constant is not when its packed copy took its place.
     bool is_in_memory() const { return !value || value.is_row_major(); }
 };
 
 // Inputs, constants and outputs are separate pieces of memory; temporaries lie in one arena of
-// arena_bytes, 64-byte aligned. An output may alias nothing else. Kernels run in order.
+// arena_bytes, 64-byte aligned. An output may alias nothing but the input that it starts as.
+// Kernels run in order.
 struct Program {
     std::string name;
     std::vector<Buffer> buffers;

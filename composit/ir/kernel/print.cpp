@@ -288,6 +288,8 @@ std::string print(const Program& program) {
                        ": ", buffer.dtype, "[", join(buffer.shape), "]");
         if (buffer.kind == BufferKind::temporary && buffer.arena_offset >= 0)
             result += text(" at ", buffer.arena_offset);
+        if (buffer.starts_as >= 0)
+            result += text(" starts as ", writer.buffer_name(buffer.starts_as));
         result += "\n";
     }
     if (program.arena_bytes > 0) result += text("  arena: ", program.arena_bytes, " bytes\n");

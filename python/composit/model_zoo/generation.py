@@ -23,21 +23,24 @@ class Reader(Protocol):
 class Decoder:
     """A model ready to read tokens and to say what may follow. `model(ids, cache=, position=)`
     returns logits and the cache, as `gpt2` and `llama` do. It is compiled for one token and for
-    chunks of a prompt; the cache says how many tokens a text may have."""
+    chunks of a prompt; the cache, which is left as it is, says how many tokens a text may have."""
 
     def __init__(self, model: Callable[..., Any], cache: Cache, **options: Any) -> None:
         def step(ids: Any, cache: Cache, position: Any) -> Any:
             logits, updated = model(ids, cache=cache, position=position)
             return logits[:, -1], updated
 
-        self._step = composit.compile(step, name="decoder_step", **options)
-        self._empty = self._cache = cache
+        # Rows are written where the cache lies, not into a copy.
+        self._step = composit.compile(step, name="decoder_step", donate=1, **options)
+        self._kinds = [(array.shape, array.dtype) for pair in cache for array in pair]
         self.capacity: int = cache[0][0].shape[2]
-        self.position = 0
+        self.reset()
 
     def reset(self) -> None:
         """Forgets the text."""
-        self._cache, self.position = self._empty, 0
+        arrays = iter([np.zeros(shape, dtype) for shape, dtype in self._kinds])
+        self._cache: Cache = list(zip(arrays, arrays))
+        self.position = 0
 
     def read(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The logits (vocabulary,) of what follows these tokens and those read before. ValueError:
