@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstddef>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace composit::python {
@@ -127,10 +128,13 @@ namespace {
 
 // The part of a model that is being called on this thread; empty mostly.
 thread_local std::string current_part;
+// The line of what is being made late on this thread; null mostly.
+thread_local ir::Interned replayed_line = nullptr;
 
 }  // namespace
 
 ir::Interned user_location() {
+    if (replayed_line) return replayed_line;
     PyFrameObject* frame = user_frame();
     if (!frame) return nullptr;
     PyCodeObject* code = PyFrame_GetCode(frame);
@@ -142,6 +146,8 @@ ir::Interned user_location() {
     places().try_emplace(location, places()[line]);
     return location;
 }
+
+ir::Interned set_replayed_line(ir::Interned line) { return std::exchange(replayed_line, line); }
 
 void set_current_part(std::string part) { current_part = std::move(part); }
 

@@ -17,6 +17,10 @@ inline const char* const part_separator = ", ";
 // by code object and instruction.
 ir::Interned user_location();
 
+// From now on user_location() on this thread is `line`, unless that is null: for nodes of calls
+// that were recorded there and are made late. Returns what it was before.
+ir::Interned set_replayed_line(ir::Interned line);
+
 // The part of a model, such as "encoder.layer.0", that nodes made on this thread belong to from now
 // on: it stands in front of their lines. Empty: none.
 void set_current_part(std::string part);

@@ -7,7 +7,7 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import quiet, settling
+from composit.torch import quiet, recorded_backward, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.tape import free, leaves_of, mode
 
@@ -50,6 +50,16 @@ def backward(
     create_graph: bool = False, inputs: Any = None,
 ) -> None:  # fmt: skip
     """Adds to the leaves' grad the gradients of the tensors."""
+    is_plain = isinstance(tensors, TensorBase) and grad_tensors is None and inputs is None
+    is_plain = is_plain and not retain_graph and not create_graph
+    trace: Any = steps.open_trace() if is_plain else None
+    learning = None
+    if trace is None or tensors._trace is not trace:
+        steps.interrupt()
+    else:
+        learning = recorded_backward.begin(trace, tensors)
+        if learning is None:
+            return
     outputs = [tensors] if isinstance(tensors, TensorBase) else list(tensors)
     given = grad_tensors
     if given is None or isinstance(given, TensorBase):
@@ -58,6 +68,8 @@ def backward(
         _check(output, number)
     incoming = [_incoming(output, gradient) for output, gradient in zip(outputs, given)]
     leaves, records = leaves_of([record_of(output) for output in outputs])
+    if learning is not None:
+        learning.see(leaves, records)
     if inputs is not None:
         chosen = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
         leaves = chosen
@@ -67,6 +79,8 @@ def backward(
         accumulate(leaf, gradient, create_graph, records, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
         free(records)
+    if learning is not None:
+        learning.end()
 
 
 def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outputs: Any) -> None:
@@ -100,6 +114,7 @@ def grad(
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of outputs with respect to inputs, which keep their grad as it is."""
+    steps.interrupt()
     if is_grads_batched:
         raise NotImplementedError(with_location("grad: is_grads_batched is not built yet."))
     outs = [outputs] if isinstance(outputs, TensorBase) else list(outputs)

@@ -13,7 +13,7 @@ import numpy as np
 from composit import nn
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
-from composit.torch import quiet, settling
+from composit.torch import quiet, settling, steps
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import mode
 
@@ -39,6 +39,18 @@ class TensorBase:
     _twin: Any = None  # the Tensor this was detached from, whose cell it shares
     _is_pending = False  # a leaf with a gradient whose node is to be a constant before it is used
     _version = 0
+    _trace: Any = None  # the operations it was made by or used in last (composit/torch/steps.py)
+    _place = 0  # its number there
+    _like: Any = None  # while it has no node: a placeholder of its dtype and shape
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_lazy":
+            trace = self._trace
+            if trace is not None:
+                trace.build()
+                if "_lazy" in self.__dict__:
+                    return self.__dict__["_lazy"]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 _made: dict[str, Any] = {}  # the class Tensor, set by composit/torch/tensor.py
@@ -107,25 +119,51 @@ def _operand(value: Any, is_detached: bool) -> Any:
     return value
 
 
+_drawing = ("composit.torch.functions.random", "composit.flashlight.operators.random")
+
+
+def settled_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments under the names that functions here have, without those that mean nothing here."""
+    if not kwargs:
+        return args, {}
+    kwargs = {_other_names.get(key, key): value for key, value in kwargs.items()}
+    check_device(kwargs.get("device"))
+    for key in _ignored:
+        kwargs.pop(key, None)
+    if "input" in kwargs:
+        args = (kwargs.pop("input"), *args)
+    return args, kwargs
+
+
+pure: set[Any] = set()  # functions that are one object for ever and draw nothing
+
+
 def call(
     function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The function's result over Tensors."""
+    if function in pure:
+        trace = steps.open_trace()
+        if trace is not None:
+            return recording.recorded(trace, function, name, is_view, args, kwargs)
+    return call_now(function, name, is_view, args, kwargs)
+
+
+def call_now(
+    function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:  # fmt: skip
+    """The function's result over Tensors, with nodes."""
+    args, kwargs = settled_arguments(args, kwargs)
+    out = kwargs.pop("out", None)
     found: list[Any] = []
     for value in args:
         _collect(value, found)
-    out = None
-    if kwargs:
-        kwargs = {_other_names.get(key, key): value for key, value in kwargs.items()}
-        out = kwargs.pop("out", None)
-        check_device(kwargs.get("device"))
-        for key in _ignored:
-            kwargs.pop(key, None)
-        for value in kwargs.values():
-            _collect(value, found)
-        if "input" in kwargs:
-            args = (kwargs.pop("input"), *args)
+    for value in kwargs.values():
+        _collect(value, found)
     recorded = [tensor for tensor in found if is_recorded(tensor)] if mode.grad else []
     is_recording = bool(recorded)
     for tensor in recorded:
@@ -211,6 +249,7 @@ def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_v
 
 def overwrite(target: Any, value: LazyTensor) -> None:
     """Puts a value, in the target's dtype and shape, in the target's place and its views'."""
+    steps.interrupt()
     lazy = target._lazy
     if value.dtype != lazy.dtype:
         value = _cast(value, lazy.dtype)
@@ -284,6 +323,7 @@ def write(target: Any, result: Any, name: str) -> Any:
 
 def replace(target: Any, result: Any, name: str) -> None:
     """The target becomes the result, record and all."""
+    steps.interrupt()
     source = result._lazy
     if is_recorded(result):
         record = [camel(name), record_of(result)]
@@ -311,6 +351,8 @@ def define(
     def over_tensors(*args: Any, **kwargs: Any) -> Any:
         return call(function, name, is_view, args, kwargs)
 
+    if function.__module__ not in _drawing:
+        pure.add(function)
     over_tensors.__name__ = over_tensors.__qualname__ = name
     over_tensors.__module__ = "composit.torch"
     over_tensors.__doc__ = doc or function.__doc__ or f"torch's {name}."
@@ -370,3 +412,9 @@ def retained(tensor: Any) -> Any:
 def as_device(value: Any) -> Any:
     """A device, checked."""
     return value if isinstance(value, device) else device(value)
+
+
+steps.parts.is_recorded, steps.parts.settling = is_recorded, settling
+steps.parts.TensorBase = TensorBase
+
+from composit.torch import recording  # noqa: E402 (it needs what is above)

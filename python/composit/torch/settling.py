@@ -9,6 +9,7 @@ from typing import Any
 
 from composit import _core
 from composit.evaluation import _usual_options
+from composit.torch import steps
 from composit.torch.tape import FREED
 
 _recent: list[Any] = []
@@ -42,6 +43,78 @@ def _keeps_graph(tensor: Any) -> bool:
 
 def settle(*wanted: Any, with_gradients: bool = True) -> None:
     """Computes the wanted tensors, and all others that live and were not computed."""
+    trace = steps.current()
+    if trace.entries and not trace.is_built and settle_by_structure(trace, wanted, with_gradients):
+        return
+    trace.build()
+    try:
+        _settle_now(wanted, with_gradients)
+    finally:
+        steps.restart()
+
+
+def _has_live(references: list[Any]) -> bool:
+    if not references:
+        return False
+    references[:] = [ref for ref in references if ref() is not None]
+    return bool(references)
+
+
+def settle_by_structure(trace: Any, wanted: Any, with_gradients: bool) -> bool:
+    """Runs the program of the trace's state, if there is one and it computes all that is wanted."""
+    for tensor in wanted:
+        if tensor._trace is not trace or "_lazy" in tensor.__dict__:
+            return False
+    numbers = wanted_places(trace, with_gradients)
+    if numbers is None:
+        return False
+    program = trace.program_of(numbers)
+    if program is None:
+        return False
+    trace.is_open = False
+    set_values(trace, numbers, _core.run_step(program, trace.bound))
+    steps.restart()
+    return True
+
+
+def wanted_places(trace: Any, with_gradients: bool) -> tuple[int, ...] | None:
+    """Where results live that have no values; None where others are waiting for theirs, or a
+    result's graph is still wanted."""
+    if _has_live(_recent) or (with_gradients and _has_live(_gradients)):
+        return None
+    found = []
+    for operation, _, _, first, state, _ in trace.entries:
+        if operation.is_gradient and not with_gradients:
+            continue
+        for number in range(first, first + len(state.results)):
+            tensor = trace.tensors[number]()
+            if tensor is None or "_lazy" in tensor.__dict__:
+                continue
+            if tensor._record is not None and tensor._record[-1] is not FREED:
+                return None
+            if tensor._root is None:
+                found.append(number)
+    return tuple(found)
+
+
+def set_values(trace: Any, numbers: tuple[int, ...], values: list[Any]) -> None:
+    """Gives the results at places their values, and views of them what they see."""
+    tensors = trace.tensors
+    for number, value in zip(numbers, values):
+        tensor = tensors[number]()
+        if tensor is not None:
+            tensor._lazy, tensor._like = value, None
+    for operation, operands, named, first, state, _ in trace.entries:
+        if not state.is_view:
+            continue
+        for i in range(len(state.results)):
+            tensor = tensors[first + i]()
+            if tensor is not None and "_lazy" not in tensor.__dict__:
+                made = trace.seen(operation, operands, named, state)
+                tensor._lazy, tensor._like = made[i], None
+
+
+def _settle_now(wanted: Any, with_gradients: bool) -> None:
     tensors = {id(tensor): tensor for tensor in wanted}
     for ref in _recent + _gradients if with_gradients else _recent:
         tensor = ref()

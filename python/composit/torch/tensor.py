@@ -12,8 +12,9 @@ from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit.torch import backward as _backward
-from composit.torch import calling, dtypes, settling
+from composit.torch import calling, dtypes, settling, steps
 from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.hooks import _Handle as _Handle
 from composit.torch.tape import GradFn
 
 
@@ -82,21 +83,26 @@ class Tensor(TensorBase):
     # ----- what it is
 
     @property
+    def _seen(self) -> Any:
+        like = self._like
+        return self._lazy if like is None else like
+
+    @property
     def dtype(self) -> dtypes.dtype:
         """The dtype of its elements."""
-        return dtypes.of_numpy(self._lazy.dtype)
+        return dtypes.of_numpy(self._seen.dtype)
 
     @property
     def shape(self) -> dtypes.Size:
         """The lengths of its dimensions."""
-        return dtypes.Size(self._lazy.shape)
+        return dtypes.Size(self._seen.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or one length of it."""
-        return self.shape if dim is None else self._lazy.shape[self._axis(dim)]
+        return self.shape if dim is None else self._seen.shape[self._axis(dim)]
 
     def _axis(self, dim: int) -> int:
-        ndim = max(self._lazy.ndim, 1)
+        ndim = max(self._seen.ndim, 1)
         if not -ndim <= dim < ndim:
             raise IndexError(
                 with_location(
@@ -109,37 +115,37 @@ class Tensor(TensorBase):
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return self._lazy.ndim
+        return self._seen.ndim
 
     def dim(self) -> int:
         """The number of dimensions."""
-        return self._lazy.ndim
+        return self._seen.ndim
 
     ndimension = dim
 
     def numel(self) -> int:
         """The number of elements."""
-        return self._lazy.size
+        return self._seen.size
 
     nelement = numel
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return self._lazy.itemsize
+        return self._seen.itemsize
 
     def element_size(self) -> int:
         """Bytes of an element."""
-        return self._lazy.itemsize
+        return self._seen.itemsize
 
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return self._lazy.nbytes
+        return self._seen.nbytes
 
     def stride(self, dim: int | None = None) -> Any:
         """Elements between neighbours along each dimension, as of a contiguous tensor."""
-        steps = tuple(step // self._lazy.itemsize for step in self._lazy.strides)
+        steps = tuple(step // self._seen.itemsize for step in self._seen.strides)
         return steps if dim is None else steps[dim]
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
@@ -171,6 +177,7 @@ class Tensor(TensorBase):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Makes it a leaf whose gradients are wanted, or no more."""
+        steps.interrupt()
         if not requires_grad:
             if self._record is not None:
                 raise RuntimeError(
@@ -191,6 +198,7 @@ class Tensor(TensorBase):
         return self
 
     def _make_leaf(self) -> None:
+        steps.interrupt()
         # Its node is of its own, so that gradients stop there and go nowhere else.
         if self._root is None and self._lazy.root() is None:
             self._lazy.replaced(nn.stop_gradient(self._lazy))
@@ -236,6 +244,7 @@ class Tensor(TensorBase):
 
     def retain_grad(self) -> None:
         """Keeps the gradient of what is no leaf, too."""
+        steps.interrupt()
         if self._record is not None:
             self._record.append(calling.retained(self))
 
@@ -248,6 +257,7 @@ class Tensor(TensorBase):
 
     def detach_(self) -> Tensor:
         """Makes it a leaf, through which no gradient goes."""
+        steps.interrupt()
         self._record, self._is_tainted = None, True
         settling.enter(self)
         return self
@@ -259,6 +269,7 @@ class Tensor(TensorBase):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        steps.interrupt()
         self._lazy = nn.stop_gradient(value._lazy)
         self._record, self._value, self._root = None, None, None
         self._is_pending = self._is_leaf_with_grad
@@ -305,7 +316,7 @@ class Tensor(TensorBase):
 
     def item(self) -> Any:
         """The value of its only element, as a number."""
-        if self._lazy.size != 1:
+        if self._seen.size != 1:
             raise RuntimeError(
                 with_location(
                     f"a Tensor with {self._lazy.size} elements cannot be converted to Scalar"
@@ -337,12 +348,12 @@ class Tensor(TensorBase):
         return operator.index(self.item())
 
     def __len__(self) -> int:
-        if self._lazy.ndim == 0:
+        if self._seen.ndim == 0:
             raise TypeError(with_location("len() of a 0-d tensor"))
-        return self._lazy.shape[0]
+        return self._seen.shape[0]
 
     def __iter__(self) -> Any:
-        if self._lazy.ndim == 0:
+        if self._seen.ndim == 0:
             raise TypeError(with_location("iteration over a 0-d tensor"))
         whole: Any = self
         return (whole[i] for i in range(len(self)))
@@ -374,7 +385,7 @@ class Tensor(TensorBase):
         made = object.__new__(type(self))
         memo[id(self)] = made
         for key, value in self.__dict__.items():
-            if key not in ("_lazy", "_root", "_value", "_hooks", "_twin"):
+            if key not in ("_lazy", "_root", "_value", "_hooks", "_twin", "_trace", "_like"):
                 made.__dict__[key] = value
         made._lazy = constant(settling.values_of(self))
         if self._grad is not None:
@@ -389,6 +400,7 @@ class Tensor(TensorBase):
     @property
     def lazy_tensor(self) -> LazyTensor:
         """The node of composit's graph that it holds now."""
+        steps.interrupt()
         return self._lazy
 
     @property
@@ -448,24 +460,6 @@ class Tensor(TensorBase):
 
     def __copy__(self) -> Tensor:
         return self.__deepcopy__({})
-
-
-class _Handle:
-    """Removes a hook."""
-
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        self._hooks, self._id = hooks, id(self)
-        hooks[self._id] = hook
-
-    def remove(self) -> None:
-        """The hook is not called any more."""
-        self._hooks.pop(self._id, None)
-
-    def __enter__(self) -> _Handle:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.remove()
 
 
 def _restored(kind: Any, array: Any, is_leaf_with_grad: bool) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from composit.torch import steps
 from composit.torch.calling import _made
 from composit.torch.tensor import Tensor
 
@@ -28,3 +29,6 @@ class Buffer(Tensor):
     def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
         self._lazy = data._lazy
         self.persistent = persistent
+
+
+steps.parts.classes = frozenset((Tensor, Parameter, Buffer))

@@ -17,10 +17,10 @@ from composit.torch.optim.optimizer import (
 )
 
 
-def _moments(
+def _means(
     x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-) -> tuple[LazyTensor, LazyTensor, int]:
-    """The means of gradients and of their squares, and the number of the step."""
+) -> tuple[LazyTensor, LazyTensor]:
+    """The means of gradients and of their squares."""
     beta1, beta2 = group["betas"]
     first = state.get("exp_avg")
     second = state.get("exp_avg_sq")
@@ -29,7 +29,14 @@ def _moments(
     first = first + (gradient - first) * (1 - beta1)
     second = second * beta2 + gradient * gradient * (1 - beta2)
     state["exp_avg"], state["exp_avg_sq"] = first, second
-    return first, second, stepped(state)
+    return first, second
+
+
+def _moments(
+    x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
+) -> tuple[LazyTensor, LazyTensor, int]:
+    """The means of gradients and of their squares, and the number of the step."""
+    return *_means(x, gradient, state, group), stepped(state)
 
 
 def _decayed(
@@ -62,20 +69,41 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay or self._decays_apart,
         })  # fmt: skip
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
+        """What bias and learning rate come to at this step"""
+        rate = group["lr"]
+        if not isinstance(rate, float):
+            return None
+        step = stepped(state)
+        beta1, beta2 = group["betas"]
+        return {
+            "_kept": 1 - rate * group["weight_decay"], "_root": (1 - beta2**step) ** 0.5,
+            "_rate": rate / (1 - beta1**step),
+        }  # fmt: skip
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
         """parameter - lr * mean / (root of the mean square + eps), both without bias"""
-        rate = number(group["lr"])
-        x, gradient = _decayed(x, gradient, group, rate)
-        first, second, step = _moments(x, gradient, state, group)
-        beta1, beta2 = group["betas"]
+        if "_rate" in group:
+            kept, unbiased, rate = group["_kept"], group["_root"], group["_rate"]
+        else:  # the learning rate is a tensor
+            step, (beta1, beta2) = stepped(state), group["betas"]
+            rate = number(group["lr"])
+            kept, unbiased = 1 - rate * group["weight_decay"], (1 - beta2**step) ** 0.5
+            rate = rate / (1 - beta1**step)
+        if not group["decoupled_weight_decay"]:
+            gradient = decayed(x, gradient, group)
+        else:
+            x = x * kept
+            gradient = -gradient if group["maximize"] else gradient
+        first, second = _means(x, gradient, state, group)
         if group["amsgrad"]:
             largest = state.get("max_exp_avg_sq")
             second = second if largest is None else cnp.maximum(largest, second)
             state["max_exp_avg_sq"] = second
-        root = cnp.sqrt(second) / (1 - beta2**step) ** 0.5 + group["eps"]
-        return x - first / root * (rate / (1 - beta1**step))
+        root = cnp.sqrt(second) / unbiased + group["eps"]
+        return x - first / root * rate
 
 
 class AdamW(Adam):

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import LazyTensor, with_location
-from composit.torch import calling, quiet, settling
+from composit.torch import calling, quiet, settling, steps
 from composit.torch.calling import TensorBase
+from composit.torch.optim import recorded_step
 from composit.torch.tape import enable_grad
 from composit.torch.tensor import tensor
 
@@ -87,12 +88,21 @@ class Optimizer:
         """The new parameter; the state's LazyTensors are replaced by new ones."""
         raise NotImplementedError
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
+        """What differs from step to step beside tensors, as `update` finds it in its group: numbers
+        that it only combines with tensors. The state's own numbers are replaced by new ones. None:
+        update reads all by itself, and is called each step."""
+        return None
+
     def step(self, closure: Any = None) -> Any:
         """One update of all parameters that have gradients."""
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        if recorded_step.stepped(self):
+            return loss
+        steps.interrupt()
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter._grad is None:
@@ -110,7 +120,9 @@ class Optimizer:
                     )  # fmt: skip
                 token = quiet.begin()
                 try:
-                    updated = self.update(x, gradient, lazy, group)
+                    numbers = self.numbers(lazy, group)
+                    numbered = group if numbers is None else {**group, **numbers}
+                    updated = self.update(x, gradient, lazy, numbered)
                 finally:
                     quiet.end(token)
                 parameter._lazy.replaced(updated)

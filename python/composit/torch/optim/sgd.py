@@ -27,6 +27,11 @@ class SGD(Optimizer):
             "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
+        """The learning rate"""
+        lr = group["lr"]
+        return {"lr": lr} if isinstance(lr, float) else None
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:

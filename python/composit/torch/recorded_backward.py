@@ -1,0 +1,114 @@
+"""backward() as an operation of a trace (composit/torch/steps.py)."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from composit import _core
+from composit import numpy as cnp
+from composit._core import LazyTensor
+from composit.torch import calling, quiet, recording, steps
+from composit.torch.steps import State, Trace
+from composit.torch.tape import FREED
+
+
+class _Backward:
+    """The gradients of an output with respect to the leaves that a state names."""
+
+    is_gradient = True
+
+    def over(self, output: Any, state: State, lazies: Any) -> list[LazyTensor]:
+        """The gradients, of an output's and leaves' LazyTensors."""
+        one = cnp.ones(output.shape, output.dtype)
+        leaves = [lazies[number] for number in state.leaves]
+        # Each is a cell of its own, also where two are equal.
+        return [x.copied() for x in _core.nn.chain_rule([output], [one], leaves)]
+
+    def replay(self, trace: Trace, operands: Any, named: Any, state: State) -> list[LazyTensor]:
+        """The results, made from the trace's nodes."""
+        return self.over(trace.lazies[operands[0].number], state, trace.lazies)
+
+
+_backward = _Backward()
+
+
+def _is_plain(leaf: Any) -> bool:
+    hooks = leaf.__dict__
+    return leaf._grad is None and not hooks.get("_hooks") and not hooks.get("_post_hooks")
+
+
+def begin(trace: Trace, output: Any) -> Any:
+    """None where all was done; else what learns from the call that is made with nodes."""
+    key = (_backward, steps.place(output._place), _core.site())
+    state = trace.state.ways.get(key)
+    if state is None or trace.is_built:
+        trace.build()
+        return _Learning(trace, output, key, state)
+    leaves = [trace.tensors[number] for number in state.leaves]
+    if not all(map(_is_plain, leaves)):
+        steps.interrupt()
+        return _Learning(trace, output, key, None)
+    first = trace.add(_backward, (key[1],), {}, state, key[2])
+    for i, leaf in enumerate(leaves):
+        tensor = object.__new__(calling._made["Tensor"])
+        tensor._trace, tensor._place, tensor._like = trace, first + i, state.results[i]
+        tensor._is_tainted = True
+        trace.tensors.append(weakref.ref(tensor))
+        trace.lazies.append(None)
+        trace.records.append(None)
+        leaf._grad = tensor
+    for number in state.freed:
+        trace.records[number][1:] = [FREED]
+    return None
+
+
+class _Learning:
+    """A backward() that is made with nodes, in a trace."""
+
+    def __init__(self, trace: Trace, output: Any, key: Any, state: State | None) -> None:
+        self.trace, self.output, self.key, self.state = trace, output, key, state
+        # Until it has ended well nothing can follow.
+        self.is_open, trace.is_open = trace.is_open, False
+
+    def see(self, leaves: list[Any], records: list[Any]) -> None:
+        """What the walk over records found, before anything changes."""
+        trace = self.trace
+        places = {id(record): number for number, record in enumerate(trace.records)
+                  if record is not None}  # fmt: skip
+        self.is_open = self.is_open and bool(leaves) and all(
+            leaf._trace is trace and leaf._is_leaf_with_grad and _is_plain(leaf) for leaf in leaves
+        )  # fmt: skip
+        self.is_open = self.is_open and all(id(record) in places for record in records)
+        self.leaves = leaves
+        if self.is_open:
+            self.freed = [places[id(record)] for record in records]
+
+    def end(self) -> None:
+        """The gradients were made: they are the operation's results."""
+        trace = self.trace
+        if not self.is_open or steps.current() is not trace:
+            return
+        state = self.state
+        if state is None:
+            state = steps.learn(trace.state, self.key, (_backward, self.key[2]), self._learnt)
+            if state is None:
+                return
+        elif state.leaves != [leaf._place for leaf in self.leaves]:
+            return
+        first = trace.add(_backward, (self.key[1],), {}, state, self.key[2])
+        trace.is_open = True
+        recording.register(trace, first, [leaf._grad for leaf in self.leaves])
+
+    def _learnt(self) -> State:
+        trace, state = self.trace, steps.new_state()
+        state.leaves = [leaf._place for leaf in self.leaves]
+        state.freed = self.freed
+        state.operation = _backward
+        token = quiet.begin()
+        try:
+            output = trace.symbols[self.output._place]
+            state.results = _backward.over(output, state, trace.symbols)
+        finally:
+            quiet.end(token)
+        return state

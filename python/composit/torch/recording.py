@@ -1,0 +1,221 @@
+"""Operations that are added to a trace (composit/torch/steps.py): with nodes the first time, when
+their results over placeholders are learnt, and without from then on."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor
+from composit.torch import calling, dtypes, quiet, steps
+from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.steps import State, Trace
+from composit.torch.tape import mode
+
+_unknown = object()
+site = _core.site
+_default = dtypes._default
+
+
+class Operation:
+    """A function over LazyTensors, as traces keep it."""
+
+    __slots__ = ("function", "is_view")
+    is_gradient = False
+
+    def __init__(self, function: Callable[..., Any], is_view: bool) -> None:
+        self.function, self.is_view = function, is_view
+
+    def over(self, trace: Trace, operands: Any, named: Any, state: State, lazies: Any) -> Any:
+        """The function's result over the LazyTensors at the places."""
+        view = self.is_view and lazies is trace.lazies
+        plain = [trace.operand(value, state.detached, lazies, view) for value in operands]
+        options = {
+            key: trace.operand(value, state.detached, lazies, view) for key, value in named.items()
+        }
+        result = self.function(*plain, **options)
+        if self.is_view or not isinstance(result, LazyTensor):
+            return result
+        is_shared = result.root() is not None or any(result is value for value in plain)
+        return result.copied() if is_shared else result
+
+    def replay(self, trace: Trace, operands: Any, named: Any, state: State) -> list[LazyTensor]:
+        """The results, made from the trace's nodes."""
+        result = self.over(trace, operands, named, state, trace.lazies)
+        return [result] if isinstance(result, LazyTensor) else list(result)
+
+
+_operations: dict[Any, Operation] = {}
+
+
+def operation_of(function: Callable[..., Any], is_view: bool) -> Operation:
+    """The operation of a function; one object."""
+    found = _operations.get((function, is_view))
+    if found is None:
+        found = _operations[(function, is_view)] = Operation(function, is_view)
+    return found
+
+
+def recorded(
+    trace: Trace, function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:  # fmt: skip
+    """The function's result over Tensors, as the trace's next operation."""
+    line = site()
+    key: list[Any] = [function, mode.grad, _default[0], line]
+    operands: list[Any] = []
+    encode = trace.encode
+    named: dict[str, Any] = {}
+    is_encoded = True
+    if kwargs:
+        args, kwargs = calling.settled_arguments(args, kwargs)
+        is_encoded = "out" not in kwargs
+        for option, value in kwargs.items():
+            key.append(option)
+            made: list[Any] = []
+            is_encoded = is_encoded and encode(value, key, made)
+            named[option] = made[0] if made else None
+    if is_encoded:
+        key.append(None)
+        for value in args:
+            if not encode(value, key, operands):
+                is_encoded = False
+                break
+    if not is_encoded:
+        steps.interrupt()
+        return calling.call_now(function, name, is_view, args, kwargs)
+    whole = tuple(key)
+    state: Any = trace.state.ways.get(whole, _unknown)
+    if state is None or state is _unknown or trace.is_built:
+        return _made_now(trace, whole, state, line, operands, named,
+                         (function, name, is_view, args, kwargs))  # fmt: skip
+    first = trace.add(state.operation, operands, named, state, line)
+    return _without_nodes(trace, state, first, args[0] if state.is_view else None)
+
+
+_new = object.__new__
+
+
+def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
+    records = trace.records
+    record = None
+    if state.sources is not None:
+        record = [state.name, *[records[number] for number in state.sources]]
+    made = []
+    kind = calling._made["Tensor"]
+    for i, like in enumerate(state.results):
+        tensor = _new(kind)
+        tensor._trace, tensor._place, tensor._like = trace, first + i, like
+        if record is not None and state.floats[i]:
+            tensor._record = record
+            records.append(record)
+        else:
+            if record is not None or state.is_tainted:
+                tensor._is_tainted = True
+            records.append(None)
+        if source is not None:
+            root = source if source._root is None else source._root
+            tensor._root, tensor._record_of_root = root, root._record
+        trace.tensors.append(weakref.ref(tensor))
+        trace.lazies.append(None)
+        made.append(tensor)
+    if state.kind is None:
+        return made[0]
+    return _as_kind(state.kind, made)
+
+
+def _as_kind(kind: Any, parts: list[Any]) -> Any:
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
+def _made_now(
+    trace: Trace, key: Any, state: Any, line: int, operands: Any, named: Any, call: Any
+) -> Any:
+    """The operation with nodes, and what is learnt of it."""
+    trace.build()
+    if state is None:
+        trace.is_open = False
+    try:
+        result = calling.call_now(*call)
+    except BaseException:
+        trace.is_open = False
+        raise
+    if not trace.is_open or steps.open_trace() is not trace:
+        trace.is_open = False
+        return result
+    parts = list(result) if isinstance(result, (list, tuple)) else [result]
+    if state is _unknown:
+        state = steps.learn(
+            trace.state, key, (call[0], line),
+            lambda: _learnt(trace, operands, named, call, result, parts),
+        )  # fmt: skip
+        if state is None:
+            trace.is_open = False
+            return result
+    first = trace.add(state.operation, operands, named, state, line)
+    register(trace, first, parts)
+    return result
+
+
+def register(trace: Trace, first: int, parts: list[Any]) -> None:
+    """Gives tensors that have nodes their places."""
+    for i, tensor in enumerate(parts):
+        tensor._trace, tensor._place = trace, first + i
+        trace.tensors.append(weakref.ref(tensor))
+        trace.lazies.append(tensor._lazy)
+        trace.records.append(tensor._record)
+
+
+def new_inputs(trace: Trace) -> list[LazyTensor]:
+    """Placeholders for the leaves that no state has met."""
+    made = []
+    for number in range(len(trace.symbols), len(trace.tensors)):
+        lazy = trace.bound[trace.bound_places.index(number)]
+        made.append(_core.input(f"x{number}", lazy.dtype, lazy.shape))
+    return made
+
+
+def _learnt(
+    trace: Trace, operands: Any, named: Any, call: Any, result: Any, parts: list[Any]
+) -> State | None:
+    """The state after an operation; None where its result cannot be told from structure alone."""
+    function, name, is_view, args, kwargs = call
+    if is_view and not (args and isinstance(args[0], TensorBase)):
+        return None
+    if not parts or not all(isinstance(part, TensorBase) for part in parts):
+        return None
+    found: list[Any] = []
+    for value in (*args, *kwargs.values()):
+        calling._collect(value, found)
+    recorded_ones = [x for x in found if is_recorded(x)] if mode.grad else []
+    state = steps.new_state()
+    state.inputs = new_inputs(trace)
+    state.operation = operation_of(function, is_view)
+    state.kind = None if isinstance(result, TensorBase) else type(result)
+    state.is_view = is_view
+    state.name = calling.camel(name)
+    if recorded_ones:
+        state.sources = tuple(x._place for x in recorded_ones)
+        state.detached = frozenset(x._place for x in found if x._is_tainted and not is_recorded(x))
+    state.is_tainted = any(part._is_tainted for part in parts) and not recorded_ones
+    symbols = trace.symbols + state.inputs
+    token = quiet.begin()
+    try:
+        made = state.operation.over(trace, operands, named, state, symbols)
+    except Exception:  # it asks for values
+        return None
+    finally:
+        quiet.end(token)
+    results = [made] if isinstance(made, LazyTensor) else list(made)
+    if len(results) != len(parts):
+        return None
+    for symbol, part in zip(results, parts):
+        if not isinstance(symbol, LazyTensor) or symbol.dtype != part._lazy.dtype:
+            return None
+        if symbol.shape != part._lazy.shape or symbol.is_weak:
+            return None
+    state.results = results
+    state.floats = [symbol.dtype.kind in "fcV" for symbol in results]
+    return state

@@ -1,0 +1,388 @@
+"""Steps by structure: operations that were met before, in the same order, make no nodes.
+
+Operations between two evaluations form a *trace*. Each leads from one `State` to the next, found by
+what it is, which operands it has, and the line that calls it (decisions/0020). Where the states are
+known, results are tensors without nodes; an evaluation then runs the program that belongs to the
+state, from the leaves' values. Whatever needs a node has all of the trace's made (`Trace.build`).
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported
+from composit.evaluation import _usual_options
+from composit.torch import dtypes, quiet
+
+_most_places = 10_000  # of a trace; what follows is not recorded
+_most_ways = 32  # from one state by one call: what differs each time is not worth keeping
+_most_states = 5_000  # of all; then they are learnt anew
+_owner = threading.get_ident()  # other threads make their nodes at once
+
+
+class Place:
+    """Stands for a tensor of the trace, by number, in keys and among operands."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+_places = [Place(number) for number in range(20_000)]
+
+
+def place(number: int) -> Place:
+    """The place of that number; one object for all traces."""
+    return _places[number]
+
+
+class _Parts:
+    """What composit/torch/calling.py, which needs this file, puts here."""
+
+    is_recorded: Any
+    settling: Any
+    TensorBase: Any
+    classes: frozenset[Any] = frozenset()  # of tensors, that need no isinstance
+
+
+parts = _Parts()
+leaf_type = _core.leaf_type
+
+
+class State:
+    """What is known of traces that came this far: the last operation, and its results made over
+    placeholders."""
+
+    __slots__ = (
+        "counts",
+        "detached",
+        "floats",
+        "freed",
+        "inputs",
+        "is_tainted",
+        "is_view",
+        "kind",
+        "leaves",
+        "name",
+        "numbers",
+        "operation",
+        "programs",
+        "results",
+        "sources",
+        "targets",
+        "visits",
+        "ways",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.ways: dict[Any, State | None] = {}  # None: that operation is not recorded
+        self.counts: dict[Any, int] = {}  # of ways, by their operation and line
+        self.programs: dict[Any, Any] = {}  # by which results are wanted
+        self.visits = 0
+        self.inputs: list[LazyTensor] = []  # placeholders of the leaves that it met first
+        self.results: list[LazyTensor] = []
+        self.kind: Any = None  # of several results: their tuple's class
+        self.name = ""
+        self.sources: tuple[int, ...] | None = None  # operands through which gradients go
+        self.detached: frozenset[int] = frozenset()  # operands through which none may go
+        self.is_tainted = self.is_view = False
+        self.floats: list[bool] = []  # of each result, whether a gradient can go through it
+        self.leaves: list[int] = []  # of a backward: those that get the results as gradients
+        self.freed: list[int] = []  # of a backward: places whose records it frees
+        self.operation: Any = None
+        self.targets: list[int] = []  # of an optimiser's step: what the results are written to
+        self.numbers: list[Any] = []  # of an optimiser's step: dtypes of its numbers
+
+
+_roots: dict[Any, State] = {}
+_count = [0]
+
+
+def learn(state: State, key: Any, call: Any, make: Any) -> State | None:
+    """The way from a state that `make` makes, and keeps it; None where there is none, or there are
+    too many of that call's already."""
+    count = state.counts.get(call, 0)
+    if count >= _most_ways:
+        return None
+    state.counts[call] = count + 1
+    made = state.ways[key] = make()
+    return made
+
+
+def new_state() -> State:
+    """One more."""
+    _count[0] += 1
+    return State()
+
+
+def forget() -> None:
+    """Drops all that was learnt."""
+    _roots.clear()
+    _count[0] = 0
+    restart()
+
+
+class Trace:
+    """The operations since the last evaluation."""
+
+    __slots__ = (
+        "bound",
+        "bound_places",
+        "entries",
+        "inputs",
+        "is_built",
+        "is_open",
+        "lazies",
+        "records",
+        "state",
+        "symbols",
+        "tensors",
+    )  # fmt: skip
+
+    def __init__(self, root: State) -> None:
+        self.state = root
+        self.is_built = False  # its operations are made as nodes at once
+        self.is_open = True  # operations may be added
+        self.tensors: list[Any] = []  # by place: leaves, and weak references to results
+        self.lazies: list[Any] = []  # by place, where they were made
+        self.records: list[Any] = []  # by place
+        self.entries: list[Any] = []  # (operation, operands, named operands, place, state, line)
+        self.bound: list[LazyTensor] = []  # what the leaves hold
+        self.inputs: list[LazyTensor] = []  # placeholders of the leaves, in order
+        self.symbols: list[LazyTensor] = []  # by place: over the placeholders
+        self.bound_places: list[int] = []
+
+    def result_of(self, number: int) -> Any:
+        """The tensor at a place, if it lives."""
+        held = self.tensors[number]
+        return held() if type(held) is weakref.ref else held
+
+    # ----- making nodes after all
+
+    def build(self) -> None:
+        """Makes the nodes of all operations, as if it had been done at once."""
+        if self.is_built:
+            return
+        settling = parts.settling
+        self.is_built = True
+        copies = iter([lazy.copied() for lazy in self.bound])
+        for number in self.bound_places:
+            self.lazies[number] = next(copies)
+        token = quiet.begin()
+        before = _core.set_site(0)
+        try:
+            for operation, operands, named, first, state, line in self.entries:
+                _core.set_site(line)
+                made = operation.replay(self, operands, named, state)
+                for i, lazy in enumerate(made):
+                    self._put(first + i, lazy, settling, operation.is_gradient)
+        finally:
+            _core.set_site(before)
+            quiet.end(token)
+
+    def _put(self, number: int, lazy: Any, settling: Any, is_gradient: bool) -> None:
+        self.lazies[number] = lazy
+        tensor = self.result_of(number)
+        if tensor is None or "_lazy" in tensor.__dict__:
+            return
+        tensor._lazy, tensor._like = lazy, None
+        (settling.enter_gradient if is_gradient else settling.enter)(tensor)
+
+    def operand(self, value: Any, detached: frozenset[int], lazies: Any, is_view: bool) -> Any:
+        """An operand with LazyTensors in the places' stead."""
+        kind = type(value)
+        if kind is Place:
+            number = value.number
+            lazy = lazies[number]
+            if is_view:  # a view shares its source's cell
+                tensor = self.result_of(number)
+                if tensor is not None:
+                    lazy = tensor._lazy
+            if number in detached:
+                from composit import nn
+
+                return nn.stop_gradient(lazy)
+            return lazy
+        if kind is list or kind is tuple:
+            return kind([self.operand(item, detached, lazies, is_view) for item in value])
+        return value
+
+    # ----- adding to it
+
+    def enter_leaf(self, tensor: Any, key: list[Any]) -> bool:
+        """Makes a tensor a leaf of this trace; False where it cannot be one."""
+        if tensor._is_pending:
+            return False
+        lazy = tensor._lazy
+        is_recorded = parts.is_recorded(tensor)
+        code = leaf_type(lazy)
+        if is_recorded and (code < 0 or not tensor._is_leaf_with_grad):
+            return False
+        if code == -1:
+            # It was computed from something else, which is computed now.
+            lazy = _core.constant(parts.settling.values_of(tensor), "", False)
+            code = leaf_type(lazy)
+        if code < 0 or not self.is_open:
+            return False
+        number = len(self.tensors)
+        if number >= len(_places):
+            return False
+        tensor._trace, tensor._place = self, number
+        self.tensors.append(tensor)
+        self.lazies.append(lazy.copied() if self.is_built else None)
+        self.records.append(tensor if is_recorded else None)
+        self.bound.append(lazy)
+        self.bound_places.append(number)
+        # Whether it is a view does not matter: views of it are made of itself.
+        flags = is_recorded + 2 * tensor._is_tainted + 4 * (tensor._lazy is lazy)
+        key.append(8 * code + flags)
+        return True
+
+    def encode(self, value: Any, key: list[Any], operands: list[Any]) -> bool:
+        """Adds an operand to the key, and as a place or itself to the operands; False where that is
+        not possible."""
+        kind = type(value)
+        if kind in _plain:
+            key.append(kind)
+            key.append(value)
+            operands.append(value)
+            return True
+        if kind in parts.classes or isinstance(value, parts.TensorBase):
+            if value._trace is not self and not self.enter_leaf(value, key):
+                return False
+            stands = _places[value._place]
+            key.append(stands)
+            operands.append(stands)
+            return True
+        if kind is float:
+            key.append(kind)
+            key.append(value if value else str(value))
+            operands.append(value)
+            return value == value
+        if kind is list or isinstance(value, tuple):
+            made: list[Any] = []
+            key.append((list if kind is list else tuple, len(value)))
+            for item in value:
+                if not self.encode(item, key, made):
+                    return False
+            operands.append(made if kind is list else tuple(made))
+            return True
+        if kind is dtypes.dtype:
+            key.append(value)
+            operands.append(value.numpy)
+            return True
+        if kind is slice:
+            key.append(slice)
+            made = []
+            for item in (value.start, value.stop, value.step):
+                if type(item) not in (int, _none) or not self.encode(item, key, made):
+                    return False
+            operands.append(value)
+            return True
+        return False
+
+    def add(self, operation: Any, operands: Any, named: Any, state: State, line: int) -> int:
+        """Adds an operation, and returns the place of its first result."""
+        first = len(self.tensors)
+        self.entries.append((operation, operands, named, first, state, line))
+        self.state = state
+        state.visits += 1
+        self.inputs.extend(state.inputs)
+        for number in range(len(self.symbols), first):
+            self.symbols.append(state.inputs[number - first])
+        self.symbols.extend(state.results)
+        if len(self.tensors) > _most_places:
+            self.is_open = False
+        return first
+
+    # ----- values
+
+    def program_of(self, wanted: tuple[int, ...], more: Any = None, numbers: Any = ()) -> Any:
+        """The program that computes the results at those places, and what `more`, the state that is
+        next, results in; None where there is none yet, or none can be."""
+        state = self.state if more is None else more
+        key = (wanted, _usual_options().threads)
+        found = state.programs.get(key, self)
+        if found is not self:
+            return found
+        if state.visits < 2:
+            return None
+        outputs = [self.symbols[number] for number in wanted]
+        inputs = list(self.inputs)
+        if more is not None:
+            outputs += more.results
+            inputs += more.inputs
+        try:
+            program = _core.Compiled("step", [*inputs, *numbers], outputs, _usual_options())
+        except (NotSupported, ValueError):
+            program = None
+        state.programs[key] = program
+        return program
+
+    def seen(self, operation: Any, operands: Any, named: Any, state: Any) -> Any:
+        """The results of an operation that gives views, of tensors that have their values."""
+        for value in operands:
+            if type(value) is Place:
+                self._see(value.number)
+        token = quiet.begin()
+        try:
+            return operation.replay(self, operands, named, state)
+        finally:
+            quiet.end(token)
+
+    def _see(self, number: int) -> None:
+        """Makes the view at a place that no tensor holds any more."""
+        tensor = self.result_of(number)
+        if tensor is not None and "_lazy" in tensor.__dict__:
+            self.lazies[number] = tensor._lazy
+            return
+        for operation, operands, named, first, state, _ in self.entries:
+            if first <= number < first + len(state.results):
+                made = self.seen(operation, operands, named, state)
+                self.lazies[first : first + len(made)] = made
+                return
+
+
+_none = type(None)
+_plain: set[Any] = {int, bool, str, _none, type(...)}
+_current: list[Trace] = []
+
+
+def current() -> Trace:
+    """The trace of now."""
+    return _current[0]
+
+
+def open_trace() -> Trace | None:
+    """The trace that operations are added to, if there is one."""
+    trace = _current[0]
+    return trace if trace.is_open and threading.get_ident() == _owner else None
+
+
+def restart() -> None:
+    """A new trace begins."""
+    if _current:
+        _current[0].is_open = False
+    if _count[0] > _most_states:
+        _roots.clear()
+        _count[0] = 0
+    root = _roots.get("")
+    if root is None:
+        root = _roots[""] = State()
+    _current[:] = [Trace(root)]
+
+
+def interrupt() -> None:
+    """What happens now is no part of traces: it waits for no values, and nothing is added until the
+    next evaluation."""
+    trace = _current[0]
+    if trace.tensors:
+        trace.build()
+        trace.is_open = False
+
+
+restart()

@@ -1,0 +1,350 @@
+"""Steps by structure (decisions/0020): whatever a loop does, its values and errors are those of
+operations that make their nodes at once."""
+
+import contextlib
+import random
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import composit.torch as torch
+from composit.torch import steps
+
+
+@contextlib.contextmanager
+def nodes_at_once():
+    """Within, nothing is recorded."""
+    owner, steps._owner = steps._owner, 0
+    steps.restart()
+    try:
+        yield
+    finally:
+        steps._owner = owner
+        steps.restart()
+
+
+def outcome(function):
+    """Bits of what the function returns, or its error."""
+    try:
+        values = function()
+    except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        return type(error).__name__, str(error)
+    return [None if x is None else (x.dtype, x.shape, x.tobytes()) for x in values]
+
+
+def check(function):
+    """The function's outcome with and without steps by structure."""
+    with nodes_at_once():
+        expected = outcome(function)
+    assert outcome(function) == expected
+    return expected
+
+
+def array(x):
+    return None if x is None else np.array(x.detach().numpy())
+
+
+class Machine:
+    """Runs a drawn program on tensors, as a user's loop would: one line for each instruction."""
+
+    def __init__(self, seed):
+        self.data = np.random.default_rng(seed)
+        self.weights = [self.drawn(3, 3).requires_grad_() for _ in range(2)]
+        self.kept = []
+        makers = [
+            lambda p: torch.optim.SGD(p, lr=0.1),
+            lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01),
+            lambda p: torch.optim.AdamW(p, lr=0.01),
+            lambda p: torch.optim.Adam(p, lr=0.01, amsgrad=True, weight_decay=0.1),
+            lambda p: torch.optim.RMSprop(p, lr=0.01),
+        ]
+        self.optimizer = makers[seed % len(makers)](self.weights)
+        self.results = []
+
+    def drawn(self, *shape):
+        return torch.tensor(self.data.standard_normal(shape).astype(np.float32))
+
+    def pick(self, number):
+        return self.kept[number % len(self.kept)]
+
+    def loss(self):
+        return sum((x * x).mean() for x in self.kept[-3:])
+
+    def run(self, program, rounds):
+        for round_ in range(rounds):
+            self.kept = [self.drawn(3, 3), self.weights[0] * 1.0, self.weights[1]]
+            for code, a, b in program:
+                self.one(code, a, b, round_)
+        self.results += [array(x) for x in (*self.kept, *self.weights)]
+        self.results += [array(x.grad) for x in self.weights]
+        return self.results
+
+    def one(self, code, a, b, round_):
+        x, y = self.pick(a), self.pick(b)
+        keep = self.kept.append
+        if code == 0:
+            keep(x + y)
+        elif code == 1:
+            keep(torch.tanh(x) * 0.5)
+        elif code == 2:
+            keep(x @ y.reshape(3, 3))
+        elif code == 3:
+            keep(x.reshape(9).view(3, 3))
+        elif code == 4:
+            keep(x.t())
+        elif code == 5:
+            keep(torch.softmax(x, b % 2))
+        elif code == 6:
+            keep(x.detach() + y)
+        elif code == 7:
+            with torch.no_grad():
+                keep(x * y)
+        elif code == 8:
+            keep(torch.cat([x, y])[1:4])
+        elif code == 9:
+            keep(x.split(1, 0)[b % 3] + y)
+        elif code == 10:
+            self.results.append(array(x))
+        elif code == 11:
+            self.loss().backward()
+        elif code == 12:
+            self.optimizer.step()
+        elif code == 13:
+            self.optimizer.zero_grad()
+        elif code == 14:
+            z = self.drawn(3, 3)
+            z += x.detach()
+            keep(z)
+        elif code == 15:
+            with torch.no_grad():
+                x.mul_(0.9)
+        elif code == 16:
+            z = x * 1
+            z[0] = y[1]
+            keep(z)
+        elif code == 17:
+            keep(torch.where(x > 0, x, y))
+        elif code == 18:
+            keep(x.max(b % 2, keepdim=True).values + y)
+        elif code == 19:
+            keep(x * (round_ + 0.5))
+        elif code == 20:
+            self.results.append(np.float32(float(x.sum())))
+        elif code == 21:
+            keep(x.index_select(0, torch.tensor([round_ % 3, 0, 1])))
+        elif code == 22:
+            self.weights[a % 2].requires_grad_(b % 2 == 0)
+        elif code == 23:
+            self.loss().backward(retain_graph=True)
+        elif code == 24:
+            self.kept[:] = self.kept[-3:]
+        elif code == 25:
+            keep(x.data * 2)
+        elif code == 26:
+            self.results += [array(g) for g in torch.autograd.grad(
+                self.loss(), self.weights, allow_unused=True)]  # fmt: skip
+        elif code == 27:
+            self.optimizer.param_groups[0]["lr"] *= 0.9
+
+
+STEP = [(11, 0, 0), (12, 0, 0), (13, 0, 0)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_drawn_loops_have_the_same_bits(seed):
+    """Half of them are a model's steps with little else; the others do anything at any time."""
+    drawn = random.Random(seed)
+    if seed % 2:
+        codes = [drawn.choice([0, 1, 2, 3, 4, 5, 8, 9, 14, 17, 18, 21]) for _ in range(6)]
+        program = [(code, drawn.randrange(9), drawn.randrange(9)) for code in codes] + STEP
+        if drawn.random() < 0.5:
+            program.insert(drawn.randrange(len(program)), (drawn.choice([10, 20, 27]), 1, 2))
+    else:
+        program = [(drawn.randrange(28), drawn.randrange(9), drawn.randrange(9)) for _ in range(14)]
+    check(lambda: Machine(seed).run(program, 6))
+
+
+def model_and_data(seed=0):
+    torch.manual_seed(seed)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3))
+    data = np.random.default_rng(seed)
+    x = torch.tensor(data.standard_normal((6, 4)).astype(np.float32))
+    return model, x, torch.tensor(data.integers(0, 3, 6))
+
+
+def train(count, change=None, make=None):
+    model, x, y = model_and_data()
+    optimizer = (make or (lambda p: torch.optim.SGD(p, lr=0.1)))(model.parameters())
+    loss_fn, losses = torch.nn.CrossEntropyLoss(), []
+    for i in range(count):
+        optimizer.zero_grad()
+        loss = loss_fn(model(x), y)
+        loss.backward()
+        if change is not None:
+            change(i, model, optimizer, loss)
+        optimizer.step()
+        losses.append(loss)
+    return [array(z) for z in (*losses, *model.parameters())]
+
+
+def asks_now_and_then(i, model, optimizer, loss):
+    if i % 3 == 2:
+        loss.item()
+
+
+def clips(i, model, optimizer, loss):
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+
+
+def keeps_a_gradient(i, model, optimizer, loss):
+    if i == 5:
+        model.kept = model[0].weight.grad
+
+
+def freezes(i, model, optimizer, loss):
+    if i == 5:
+        model[0].weight.requires_grad_(False)
+
+
+def hooks(i, model, optimizer, loss):
+    if i == 5:
+        model[0].weight.register_hook(lambda gradient: gradient * 2)
+
+
+def schedules(i, model, optimizer, loss):
+    optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
+
+
+def changes_options(i, model, optimizer, loss):
+    optimizer.param_groups[0]["weight_decay"] = 0.1 * (i // 4)
+
+
+@pytest.mark.parametrize("change", [
+    None, asks_now_and_then, clips, keeps_a_gradient, freezes, hooks, schedules, changes_options,
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["SGD", "Adam", "Adagrad"])
+def test_training_has_the_same_bits(name, change):
+    def run():
+        return train(12, change, lambda p: getattr(torch.optim, name)(p, lr=0.05))
+
+    check(run)
+
+
+def test_known_steps_make_no_nodes():
+    model, x, y = model_and_data()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    loss_fn, was_lazy = torch.nn.CrossEntropyLoss(), []
+    for _ in range(8):
+        optimizer.zero_grad()
+        outputs = model(x)
+        loss = loss_fn(outputs, y)
+        loss.backward()
+        was_lazy.append("_lazy" in loss.__dict__)
+        assert outputs.shape == (6, 3) and loss.dtype is torch.float32 and loss.ndim == 0
+        optimizer.step()
+    assert not was_lazy[-1] and was_lazy[0]
+
+
+def test_gradients_after_a_step_are_those_of_the_values_before_it():
+    def run():
+        model, x, y = model_and_data()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        found = []
+        for _ in range(6):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            found.append(array(model[0].weight.grad))
+        return found
+
+    check(run)
+
+
+def test_an_error_of_values_is_of_the_line_that_indexes():
+    """Also when the operation made no nodes."""
+
+    def run():
+        table = torch.arange(4.0)
+        found = []
+        for last in (1, 2, 3, 0, 1, 9):
+            places = torch.tensor([0, last])
+            chosen = table[places]
+            doubled = chosen * 2
+            found.append(array(doubled))
+        return found
+
+    kind, text = check(run)
+    assert kind == "IndexError" and "test_torch_steps.py" in text
+
+
+def test_shapes_that_depend_on_values():
+    def run():
+        found = []
+        for i in range(6):
+            x = torch.tensor([0.0, 1.0, float(i % 2), 2.0])
+            found += [array(x[x > 0]), array(torch.nonzero(x)), array(x * 2)]
+        return found
+
+    check(run)
+
+
+def test_numbers_that_are_equal_and_not_the_same():
+    def run():
+        found = []
+        for number in (0, 0.0, -0.0, False, 1, 1.0, True, 2) * 3:
+            x = torch.tensor([1, 2])
+            found.append(array((x * number) / 2.0))
+        return found
+
+    check(run)
+
+
+def test_other_threads_use_tensors_that_have_no_nodes():
+    model, x, _ = model_and_data()
+    expected = None
+    for _ in range(6):
+        with torch.no_grad():
+            outputs = model(x)
+        found = []
+        worker = threading.Thread(target=lambda o=outputs, f=found: f.append(array(o * 2)))
+        worker.start()
+        worker.join()
+        expected = found[0] if expected is None else expected
+        assert (found[0] == expected).all()
+        assert (array(outputs) * 2 == expected).all()
+
+
+MEMORY = """
+import gc, resource, sys
+import composit.torch as torch
+from composit.torch import steps
+model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+y = torch.tensor([1, 0, 0, 1])
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+loss_fn = torch.nn.CrossEntropyLoss()
+
+def run(count):
+    for i in range(count):
+        optimizer.param_groups[0]["lr"] = 0.01 / (1 + i)
+        optimizer.zero_grad()
+        loss = loss_fn(model(x) * (1.0 + i / 7), y)
+        loss.backward()
+        optimizer.step()
+    gc.collect()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, len(gc.get_objects())
+
+run(1200)
+memory, objects = run(100)
+more, others = run(2500)
+assert more - memory < 2048, (memory, more)
+assert others - objects < 500, (objects, others)
+assert steps._count[0] < 2000, steps._count
+"""
+
+
+def test_what_differs_each_step_is_not_kept():
+    subprocess.run([sys.executable, "-c", MEMORY], check=True, timeout=300)
