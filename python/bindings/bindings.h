@@ -17,6 +17,7 @@ void bind_transforms(nanobind::module_& module);     // transforms/transforms.h
 void bind_execute(nanobind::module_& module);        // execute/execute.h
 void bind_calls(nanobind::module_& module);          // execute/execute.h: quick calls of Compiled
 void bind_steps(nanobind::module_& module);          // composit.torch: steps by structure
+void bind_following(nanobind::module_& module);      // following.h
 void bind_backend(nanobind::module_& module);        // runtime/backend.h
 void bind_foreign_calls(nanobind::module_& module);  // runtime/foreign.h
 void bind_mosaic(nanobind::module_& module);         // mosaic/*.h

@@ -31,6 +31,7 @@ NB_MODULE(_core, module) {
     bind_execute(module);
     bind_calls(module);
     bind_steps(module);
+    bind_following(module);
     bind_backend(module);
     bind_foreign_calls(module);
     bind_export(module);

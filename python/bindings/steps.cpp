@@ -6,6 +6,7 @@
 #include "composit/ir/body.h"
 #include "composit/ir/constant_array.h"
 #include "content.h"
+#include "following.h"
 #include "location.h"
 
 #include <map>
@@ -17,19 +18,11 @@ namespace {
 
 using execute::Compiled;
 
-// Equal for equal dtypes and shapes, for the life of the process. Guarded by the interpreter's
-// lock.
-int64_t number_of(const ir::TensorType& type) {
-    static auto* numbers = new std::map<std::pair<ir::Shape, ir::DType>, int64_t>;
-    const auto next = static_cast<int64_t>(numbers->size());
-    return numbers->emplace(std::pair(type.shape, type.dtype), next).first->second;
-}
-
 // -1 for what is no constant, or has an origin it is read from; -2 for a Python scalar.
 int64_t leaf_type(const LazyTensor& tensor) {
     const Tensor& held = tensor.tensor();
     if (held.type().weak) return -2;
-    return ir::is_constant(held.node()) ? number_of(held.type()) : -1;
+    return ir::is_constant(held.node()) ? number_of_type(held.type()) : -1;
 }
 
 // The line of the user's that runs, as a number.
@@ -63,6 +56,13 @@ nb::list run_step(const Compiled& compiled, const nb::list& leaves) {
 }
 
 }  // namespace
+
+// Guarded by the interpreter's lock.
+int64_t number_of_type(const ir::TensorType& type) {
+    static auto* numbers = new std::map<std::pair<ir::Shape, ir::DType>, int64_t>;
+    const auto next = static_cast<int64_t>(numbers->size());
+    return numbers->emplace(std::pair(type.shape, type.dtype), next).first->second;
+}
 
 void bind_steps(nb::module_& module) {
     module.def("leaf_type", leaf_type, "A number for a constant's dtype and shape; below 0: none.");

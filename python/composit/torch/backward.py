@@ -54,7 +54,7 @@ def backward(
     is_plain = is_plain and not retain_graph and not create_graph
     trace: Any = steps.open_trace() if is_plain else None
     learning = None
-    if trace is None or tensors._trace is not trace:
+    if trace is None or tensors._mark is not trace.mark:
         steps.interrupt()
     else:
         learning = recorded_backward.begin(trace, tensors)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import nn
+from composit import _core, nn
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
 from composit.torch import quiet, settling, steps
@@ -39,9 +39,16 @@ class TensorBase:
     _twin: Any = None  # the Tensor this was detached from, whose cell it shares
     _is_pending = False  # a leaf with a gradient whose node is to be a constant before it is used
     _version = 0
-    _trace: Any = None  # the operations it was made by or used in last (composit/torch/steps.py)
+    _trace: Any = None  # the operations that make its node (composit/torch/steps.py)
+    _mark: Any = None  # of the trace in which it has a place
     _place = 0  # its number there
     _like: Any = None  # while it has no node: a placeholder of its dtype and shape
+
+    @property
+    def _seen(self) -> Any:
+        """What has its dtype and shape."""
+        like = self._like
+        return self._lazy if like is None else like
 
     def __getattr__(self, name: str) -> Any:
         if name == "_lazy":
@@ -137,6 +144,7 @@ def settled_arguments(
     return args, kwargs
 
 
+follow = _core.follow
 pure: set[Any] = set()  # functions that are one object for ever and draw nothing
 
 
@@ -145,6 +153,9 @@ def call(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The function's result over Tensors."""
+    made = follow(function, mode.grad, args, kwargs)
+    if made is not NotImplemented:
+        return made
     if function in pure:
         trace = steps.open_trace()
         if trace is not None:
@@ -349,7 +360,8 @@ def define(
 
     @functools.wraps(function)
     def over_tensors(*args: Any, **kwargs: Any) -> Any:
-        return call(function, name, is_view, args, kwargs)
+        made = follow(function, mode.grad, args, kwargs)
+        return call(function, name, is_view, args, kwargs) if made is NotImplemented else made
 
     if function.__module__ not in _drawing:
         pure.add(function)

@@ -201,7 +201,7 @@ def attach() -> None:
     Tensor.H = property(lambda self: self.adjoint())  # type: ignore[attr-defined]
     for name in ("real", "imag"):
         setattr(Tensor, name, property(calling.methods[name]))
-    Tensor.__hash__ = lambda self: id(self) >> 4  # type: ignore[method-assign]
+    Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 attach()

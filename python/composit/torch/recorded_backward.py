@@ -25,9 +25,9 @@ class _Backward:
         # Each is a cell of its own, also where two are equal.
         return [x.copied() for x in _core.nn.chain_rule([output], [one], leaves)]
 
-    def replay(self, trace: Trace, operands: Any, named: Any, state: State) -> list[LazyTensor]:
+    def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
-        return self.over(trace.lazies[operands[0].number], state, trace.lazies)
+        return self.over(trace.lazies[state.operands[0].number], state, trace.lazies)
 
 
 _backward = _Backward()
@@ -49,13 +49,13 @@ def begin(trace: Trace, output: Any) -> Any:
     if not all(map(_is_plain, leaves)):
         steps.interrupt()
         return _Learning(trace, output, key, None)
-    first = trace.add(_backward, (key[1],), {}, state, key[2])
+    first = trace.add(state)
     for i, leaf in enumerate(leaves):
         tensor = object.__new__(calling._made["Tensor"])
-        tensor._trace, tensor._place, tensor._like = trace, first + i, state.results[i]
+        tensor._mark, tensor._place = trace.mark, first + i
+        tensor._trace, tensor._like = trace, state.results[i]
         tensor._is_tainted = True
         trace.tensors.append(weakref.ref(tensor))
-        trace.lazies.append(None)
         trace.records.append(None)
         leaf._grad = tensor
     for number in state.freed:
@@ -77,7 +77,7 @@ class _Learning:
         places = {id(record): number for number, record in enumerate(trace.records)
                   if record is not None}  # fmt: skip
         self.is_open = self.is_open and bool(leaves) and all(
-            leaf._trace is trace and leaf._is_leaf_with_grad and _is_plain(leaf) for leaf in leaves
+            x._mark is trace.mark and x._is_leaf_with_grad and _is_plain(x) for x in leaves
         )  # fmt: skip
         self.is_open = self.is_open and all(id(record) in places for record in records)
         self.leaves = leaves
@@ -96,7 +96,7 @@ class _Learning:
                 return
         elif state.leaves != [leaf._place for leaf in self.leaves]:
             return
-        first = trace.add(_backward, (self.key[1],), {}, state, self.key[2])
+        first = trace.add(state)
         trace.is_open = True
         recording.register(trace, first, [leaf._grad for leaf in self.leaves])
 
@@ -104,11 +104,12 @@ class _Learning:
         trace, state = self.trace, steps.new_state()
         state.leaves = [leaf._place for leaf in self.leaves]
         state.freed = self.freed
-        state.operation = _backward
+        state.operation, state.operands, state.line = _backward, (self.key[1],), self.key[2]
         token = quiet.begin()
         try:
-            output = trace.symbols[self.output._place]
-            state.results = _backward.over(output, state, trace.symbols)
+            symbols = trace.symbols()
+            output = symbols[self.output._place]
+            state.results = _backward.over(output, state, symbols)
         finally:
             quiet.end(token)
         return state

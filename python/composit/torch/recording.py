@@ -28,12 +28,13 @@ class Operation:
     def __init__(self, function: Callable[..., Any], is_view: bool) -> None:
         self.function, self.is_view = function, is_view
 
-    def over(self, trace: Trace, operands: Any, named: Any, state: State, lazies: Any) -> Any:
+    def over(self, trace: Trace, state: State, lazies: Any) -> Any:
         """The function's result over the LazyTensors at the places."""
         view = self.is_view and lazies is trace.lazies
-        plain = [trace.operand(value, state.detached, lazies, view) for value in operands]
+        plain = [trace.operand(value, state.detached, lazies, view) for value in state.operands]
         options = {
-            key: trace.operand(value, state.detached, lazies, view) for key, value in named.items()
+            key: trace.operand(value, state.detached, lazies, view)
+            for key, value in state.named.items()
         }
         result = self.function(*plain, **options)
         if self.is_view or not isinstance(result, LazyTensor):
@@ -41,9 +42,9 @@ class Operation:
         is_shared = result.root() is not None or any(result is value for value in plain)
         return result.copied() if is_shared else result
 
-    def replay(self, trace: Trace, operands: Any, named: Any, state: State) -> list[LazyTensor]:
+    def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
-        result = self.over(trace, operands, named, state, trace.lazies)
+        result = self.over(trace, state, trace.lazies)
         return [result] if isinstance(result, LazyTensor) else list(result)
 
 
@@ -63,6 +64,7 @@ def recorded(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The function's result over Tensors, as the trace's next operation."""
+    given = (args, kwargs)
     line = site()
     key: list[Any] = [function, mode.grad, _default[0], line]
     operands: list[Any] = []
@@ -90,8 +92,8 @@ def recorded(
     state: Any = trace.state.ways.get(whole, _unknown)
     if state is None or state is _unknown or trace.is_built:
         return _made_now(trace, whole, state, line, operands, named,
-                         (function, name, is_view, args, kwargs))  # fmt: skip
-    first = trace.add(state.operation, operands, named, state, line)
+                         (function, name, is_view, args, kwargs), given)  # fmt: skip
+    first = trace.add(state)
     return _without_nodes(trace, state, first, args[0] if state.is_view else None)
 
 
@@ -107,7 +109,8 @@ def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
     kind = calling._made["Tensor"]
     for i, like in enumerate(state.results):
         tensor = _new(kind)
-        tensor._trace, tensor._place, tensor._like = trace, first + i, like
+        tensor._mark, tensor._place = trace.mark, first + i
+        tensor._trace, tensor._like = trace, like
         if record is not None and state.floats[i]:
             tensor._record = record
             records.append(record)
@@ -119,7 +122,6 @@ def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
             root = source if source._root is None else source._root
             tensor._root, tensor._record_of_root = root, root._record
         trace.tensors.append(weakref.ref(tensor))
-        trace.lazies.append(None)
         made.append(tensor)
     if state.kind is None:
         return made[0]
@@ -131,7 +133,7 @@ def _as_kind(kind: Any, parts: list[Any]) -> Any:
 
 
 def _made_now(
-    trace: Trace, key: Any, state: Any, line: int, operands: Any, named: Any, call: Any
+    trace: Trace, key: Any, state: Any, line: int, operands: Any, named: Any, call: Any, given: Any
 ) -> Any:
     """The operation with nodes, and what is learnt of it."""
     trace.build()
@@ -149,20 +151,50 @@ def _made_now(
     if state is _unknown:
         state = steps.learn(
             trace.state, key, (call[0], line),
-            lambda: _learnt(trace, operands, named, call, result, parts),
+            lambda: _learnt(trace, line, operands, named, call, result, parts),
         )  # fmt: skip
         if state is None:
             trace.is_open = False
             return result
-    first = trace.add(state.operation, operands, named, state, line)
+        trace.state.patterns.append(_pattern(trace, call[0], line, given, state))
+    first = trace.add(state)
     register(trace, first, parts)
     return result
+
+
+def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -> Any:
+    """What the core recognises the operation by, from what it was called with."""
+    known = len(trace.symbols())
+    leaves = {stands: i for i, stands in enumerate(trace.bound_places)}
+    seen: set[int] = set()
+
+    def check(value: Any) -> Any:
+        if isinstance(value, TensorBase):
+            number = value._place
+            if number < known or number in seen:
+                return ("place", number)
+            seen.add(number)
+            code = -2  # what is evaluated first is never recognised
+            if trace.bound[leaves[number]].is_same(value._lazy):
+                code = 8 * steps.leaf_type(value._lazy) + 2 * value._is_tainted + 4
+                code += is_recorded(value)
+            return ("leaf", number, code)
+        if type(value) is float:
+            return ("number", value)
+        if type(value) is list or isinstance(value, tuple):
+            return (("list" if type(value) is list else "tuple"), [check(item) for item in value])
+        return ("plain", value)
+
+    args, kwargs = given
+    arguments = tuple(check(value) for value in args)
+    named = {name: check(value) for name, value in kwargs.items()}
+    return _core.Pattern(function, mode.grad, _default[0], line, arguments, named, state)
 
 
 def register(trace: Trace, first: int, parts: list[Any]) -> None:
     """Gives tensors that have nodes their places."""
     for i, tensor in enumerate(parts):
-        tensor._trace, tensor._place = trace, first + i
+        tensor._mark, tensor._place = trace.mark, first + i
         trace.tensors.append(weakref.ref(tensor))
         trace.lazies.append(tensor._lazy)
         trace.records.append(tensor._record)
@@ -171,14 +203,14 @@ def register(trace: Trace, first: int, parts: list[Any]) -> None:
 def new_inputs(trace: Trace) -> list[LazyTensor]:
     """Placeholders for the leaves that no state has met."""
     made = []
-    for number in range(len(trace.symbols), len(trace.tensors)):
+    for number in range(len(trace.symbols()), len(trace.tensors)):
         lazy = trace.bound[trace.bound_places.index(number)]
         made.append(_core.input(f"x{number}", lazy.dtype, lazy.shape))
     return made
 
 
 def _learnt(
-    trace: Trace, operands: Any, named: Any, call: Any, result: Any, parts: list[Any]
+    trace: Trace, line: int, operands: Any, named: Any, call: Any, result: Any, parts: list[Any]
 ) -> State | None:
     """The state after an operation; None where its result cannot be told from structure alone."""
     function, name, is_view, args, kwargs = call
@@ -200,10 +232,12 @@ def _learnt(
         state.sources = tuple(x._place for x in recorded_ones)
         state.detached = frozenset(x._place for x in found if x._is_tainted and not is_recorded(x))
     state.is_tainted = any(part._is_tainted for part in parts) and not recorded_ones
-    symbols = trace.symbols + state.inputs
+    state.operands, state.named = operands, named
+    state.line = line
+    symbols = trace.symbols() + state.inputs
     token = quiet.begin()
     try:
-        made = state.operation.over(trace, operands, named, state, symbols)
+        made = state.operation.over(trace, state, symbols)
     except Exception:  # it asks for values
         return None
     finally:

@@ -63,7 +63,7 @@ def _has_live(references: list[Any]) -> bool:
 def settle_by_structure(trace: Any, wanted: Any, with_gradients: bool) -> bool:
     """Runs the program of the trace's state, if there is one and it computes all that is wanted."""
     for tensor in wanted:
-        if tensor._trace is not trace or "_lazy" in tensor.__dict__:
+        if tensor._mark is not trace.mark or "_lazy" in tensor.__dict__:
             return False
     numbers = wanted_places(trace, with_gradients)
     if numbers is None:
@@ -83,8 +83,8 @@ def wanted_places(trace: Any, with_gradients: bool) -> tuple[int, ...] | None:
     if _has_live(_recent) or (with_gradients and _has_live(_gradients)):
         return None
     found = []
-    for operation, _, _, first, state, _ in trace.entries:
-        if operation.is_gradient and not with_gradients:
+    for first, state in trace.entries:
+        if state.operation.is_gradient and not with_gradients:
             continue
         for number in range(first, first + len(state.results)):
             tensor = trace.tensors[number]()
@@ -103,15 +103,15 @@ def set_values(trace: Any, numbers: tuple[int, ...], values: list[Any]) -> None:
     for number, value in zip(numbers, values):
         tensor = tensors[number]()
         if tensor is not None:
-            tensor._lazy, tensor._like = value, None
-    for operation, operands, named, first, state, _ in trace.entries:
+            tensor._lazy, tensor._like, tensor._trace = value, None, None
+    for first, state in trace.entries:
         if not state.is_view:
             continue
         for i in range(len(state.results)):
             tensor = tensors[first + i]()
             if tensor is not None and "_lazy" not in tensor.__dict__:
-                made = trace.seen(operation, operands, named, state)
-                tensor._lazy, tensor._like = made[i], None
+                made = trace.seen(state)
+                tensor._lazy, tensor._like, tensor._trace = made[i], None, None
 
 
 def _settle_now(wanted: Any, with_gradients: bool) -> None:

@@ -20,7 +20,7 @@ from composit.torch import dtypes, quiet
 _most_places = 10_000  # of a trace; what follows is not recorded
 _most_ways = 32  # from one state by one call: what differs each time is not worth keeping
 _most_states = 5_000  # of all; then they are learnt anew
-_owner = threading.get_ident()  # other threads make their nodes at once
+_owner = [threading.get_ident()]  # other threads make their nodes at once
 
 
 class Place:
@@ -67,14 +67,17 @@ class State:
         "is_view",
         "kind",
         "leaves",
+        "line",
         "name",
+        "named",
         "numbers",
+        "operands",
         "operation",
+        "patterns",
         "programs",
         "results",
         "sources",
         "targets",
-        "visits",
         "ways",
     )  # fmt: skip
 
@@ -82,7 +85,6 @@ class State:
         self.ways: dict[Any, State | None] = {}  # None: that operation is not recorded
         self.counts: dict[Any, int] = {}  # of ways, by their operation and line
         self.programs: dict[Any, Any] = {}  # by which results are wanted
-        self.visits = 0
         self.inputs: list[LazyTensor] = []  # placeholders of the leaves that it met first
         self.results: list[LazyTensor] = []
         self.kind: Any = None  # of several results: their tuple's class
@@ -94,6 +96,10 @@ class State:
         self.leaves: list[int] = []  # of a backward: those that get the results as gradients
         self.freed: list[int] = []  # of a backward: places whose records it frees
         self.operation: Any = None
+        self.operands: Any = ()
+        self.named: dict[str, Any] = {}
+        self.line = 0
+        self.patterns: list[Any] = []  # ways as the core follows them
         self.targets: list[int] = []  # of an optimiser's step: what the results are written to
         self.numbers: list[Any] = []  # of an optimiser's step: dtypes of its numbers
 
@@ -133,28 +139,34 @@ class Trace:
         "bound",
         "bound_places",
         "entries",
-        "inputs",
         "is_built",
         "is_open",
         "lazies",
+        "mark",
         "records",
         "state",
-        "symbols",
         "tensors",
     )  # fmt: skip
 
     def __init__(self, root: State) -> None:
         self.state = root
+        self.mark = object()  # its tensors have it, and know their places by it
         self.is_built = False  # its operations are made as nodes at once
         self.is_open = True  # operations may be added
         self.tensors: list[Any] = []  # by place: leaves, and weak references to results
-        self.lazies: list[Any] = []  # by place, where they were made
+        self.lazies: list[Any] = []  # by place, once they are built
         self.records: list[Any] = []  # by place
-        self.entries: list[Any] = []  # (operation, operands, named operands, place, state, line)
+        self.entries: list[Any] = []  # (place of the first result, state after the operation)
         self.bound: list[LazyTensor] = []  # what the leaves hold
-        self.inputs: list[LazyTensor] = []  # placeholders of the leaves, in order
-        self.symbols: list[LazyTensor] = []  # by place: over the placeholders
         self.bound_places: list[int] = []
+
+    def inputs(self) -> list[LazyTensor]:
+        """Placeholders of the leaves, in order."""
+        return [x for _, state in self.entries for x in state.inputs]
+
+    def symbols(self) -> list[LazyTensor]:
+        """By place: over the placeholders."""
+        return [x for _, state in self.entries for x in (*state.inputs, *state.results)]
 
     def result_of(self, number: int) -> Any:
         """The tensor at a place, if it lives."""
@@ -169,17 +181,16 @@ class Trace:
             return
         settling = parts.settling
         self.is_built = True
-        copies = iter([lazy.copied() for lazy in self.bound])
-        for number in self.bound_places:
-            self.lazies[number] = next(copies)
+        self.lazies = [None] * len(self.tensors)
+        for number, lazy in zip(self.bound_places, self.bound):
+            self.lazies[number] = lazy.copied()
         token = quiet.begin()
         before = _core.set_site(0)
         try:
-            for operation, operands, named, first, state, line in self.entries:
-                _core.set_site(line)
-                made = operation.replay(self, operands, named, state)
-                for i, lazy in enumerate(made):
-                    self._put(first + i, lazy, settling, operation.is_gradient)
+            for first, state in self.entries:
+                _core.set_site(state.line)
+                for i, lazy in enumerate(state.operation.replay(self, state)):
+                    self._put(first + i, lazy, settling, state.operation.is_gradient)
         finally:
             _core.set_site(before)
             quiet.end(token)
@@ -189,7 +200,7 @@ class Trace:
         tensor = self.result_of(number)
         if tensor is None or "_lazy" in tensor.__dict__:
             return
-        tensor._lazy, tensor._like = lazy, None
+        tensor._lazy, tensor._like, tensor._trace = lazy, None, None
         (settling.enter_gradient if is_gradient else settling.enter)(tensor)
 
     def operand(self, value: Any, detached: frozenset[int], lazies: Any, is_view: bool) -> Any:
@@ -231,9 +242,10 @@ class Trace:
         number = len(self.tensors)
         if number >= len(_places):
             return False
-        tensor._trace, tensor._place = self, number
+        tensor._mark, tensor._place = self.mark, number
         self.tensors.append(tensor)
-        self.lazies.append(lazy.copied() if self.is_built else None)
+        if self.is_built:
+            self.lazies.append(lazy.copied())
         self.records.append(tensor if is_recorded else None)
         self.bound.append(lazy)
         self.bound_places.append(number)
@@ -252,7 +264,7 @@ class Trace:
             operands.append(value)
             return True
         if kind in parts.classes or isinstance(value, parts.TensorBase):
-            if value._trace is not self and not self.enter_leaf(value, key):
+            if value._mark is not self.mark and not self.enter_leaf(value, key):
                 return False
             stands = _places[value._place]
             key.append(stands)
@@ -285,17 +297,12 @@ class Trace:
             return True
         return False
 
-    def add(self, operation: Any, operands: Any, named: Any, state: State, line: int) -> int:
-        """Adds an operation, and returns the place of its first result."""
+    def add(self, state: State) -> int:
+        """Adds the operation that leads to a state, and returns the place of its first result."""
         first = len(self.tensors)
-        self.entries.append((operation, operands, named, first, state, line))
+        self.entries.append((first, state))
         self.state = state
-        state.visits += 1
-        self.inputs.extend(state.inputs)
-        for number in range(len(self.symbols), first):
-            self.symbols.append(state.inputs[number - first])
-        self.symbols.extend(state.results)
-        if len(self.tensors) > _most_places:
+        if first > _most_places:
             self.is_open = False
         return first
 
@@ -309,10 +316,8 @@ class Trace:
         found = state.programs.get(key, self)
         if found is not self:
             return found
-        if state.visits < 2:
-            return None
-        outputs = [self.symbols[number] for number in wanted]
-        inputs = list(self.inputs)
+        symbols, inputs = self.symbols(), self.inputs()
+        outputs = [symbols[number] for number in wanted]
         if more is not None:
             outputs += more.results
             inputs += more.inputs
@@ -323,14 +328,16 @@ class Trace:
         state.programs[key] = program
         return program
 
-    def seen(self, operation: Any, operands: Any, named: Any, state: Any) -> Any:
+    def seen(self, state: State) -> Any:
         """The results of an operation that gives views, of tensors that have their values."""
-        for value in operands:
+        if not self.lazies:
+            self.lazies = [None] * len(self.tensors)
+        for value in state.operands:
             if type(value) is Place:
                 self._see(value.number)
         token = quiet.begin()
         try:
-            return operation.replay(self, operands, named, state)
+            return state.operation.replay(self, state)
         finally:
             quiet.end(token)
 
@@ -340,9 +347,9 @@ class Trace:
         if tensor is not None and "_lazy" in tensor.__dict__:
             self.lazies[number] = tensor._lazy
             return
-        for operation, operands, named, first, state, _ in self.entries:
+        for first, state in self.entries:
             if first <= number < first + len(state.results):
-                made = self.seen(operation, operands, named, state)
+                made = self.seen(state)
                 self.lazies[first : first + len(made)] = made
                 return
 
@@ -360,7 +367,15 @@ def current() -> Trace:
 def open_trace() -> Trace | None:
     """The trace that operations are added to, if there is one."""
     trace = _current[0]
-    return trace if trace.is_open and threading.get_ident() == _owner else None
+    return trace if trace.is_open and threading.get_ident() == _owner[0] else None
+
+
+def record_in(thread: int) -> int:
+    """Operations of the thread of that number are recorded from now on; returns the one before."""
+    before, _owner[0] = _owner[0], thread
+    _core.follow_thread(thread)
+    restart()
+    return before
 
 
 def restart() -> None:
@@ -385,4 +400,4 @@ def interrupt() -> None:
         trace.is_open = False
 
 
-restart()
+record_in(_owner[0])

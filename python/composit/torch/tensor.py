@@ -83,11 +83,6 @@ class Tensor(TensorBase):
     # ----- what it is
 
     @property
-    def _seen(self) -> Any:
-        like = self._like
-        return self._lazy if like is None else like
-
-    @property
     def dtype(self) -> dtypes.dtype:
         """The dtype of its elements."""
         return dtypes.of_numpy(self._seen.dtype)
@@ -385,7 +380,16 @@ class Tensor(TensorBase):
         made = object.__new__(type(self))
         memo[id(self)] = made
         for key, value in self.__dict__.items():
-            if key not in ("_lazy", "_root", "_value", "_hooks", "_twin", "_trace", "_like"):
+            if key not in (
+                "_lazy",
+                "_root",
+                "_value",
+                "_hooks",
+                "_twin",
+                "_trace",
+                "_mark",
+                "_like",
+            ):
                 made.__dict__[key] = value
         made._lazy = constant(settling.values_of(self))
         if self._grad is not None:
@@ -479,6 +483,7 @@ def _to_dtype(tensor: Tensor, dtype: dtypes.dtype) -> Tensor:
 
 
 calling._made["Tensor"] = Tensor
+_core.follow_traces(steps._current, dtypes._default, Tensor, TensorBase)
 
 
 def tensor(

@@ -17,13 +17,11 @@ from composit.torch import steps
 @contextlib.contextmanager
 def nodes_at_once():
     """Within, nothing is recorded."""
-    owner, steps._owner = steps._owner, 0
-    steps.restart()
+    owner = steps.record_in(0)
     try:
         yield
     finally:
-        steps._owner = owner
-        steps.restart()
+        steps.record_in(owner)
 
 
 def outcome(function):

@@ -46,7 +46,6 @@ def stepped(optimizer: Any) -> bool:
         return False
     if trace.is_built:
         return False
-    state.visits += 1
     wanted = settling.wanted_places(trace, False)
     if wanted is None:
         return False
@@ -86,7 +85,7 @@ def _learnt(trace: Trace, optimizer: Any, places: list[Any]) -> State | None:
     """The step over placeholders; None where its next one is made otherwise."""
     state = steps.new_state()
     state.inputs = recording.new_inputs(trace)
-    symbols = trace.symbols + state.inputs
+    symbols = trace.symbols() + state.inputs
     for (group, parameter), entered in zip(_of_optimizer(optimizer), places):
         held = optimizer.state.get(parameter, _nothing)
         x, gradient, *rest = [symbols[stands.number] for stands in entered]

@@ -1,0 +1,14 @@
+// Operations of composit.torch that were met before, recognised without building a key: the quick
+// way through the states of python/composit/torch/steps.py.
+#pragma once
+
+#include "composit/ir/node.h"
+
+#include <nanobind/nanobind.h>
+
+namespace composit::python {
+
+// A number for a dtype and shape, equal for equal ones for the life of the process.
+int64_t number_of_type(const ir::TensorType& type);
+
+}  // namespace composit::python
