@@ -1,0 +1,123 @@
+"""What both trainings share: options, digits of 28 x 28, steps with a progress bar, accuracy."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import composit.torch as torch
+from composit.examples.digits import data
+
+
+def parser(name: str, description: str, epochs: int = 20) -> argparse.ArgumentParser:
+    """The options that both trainings take."""
+    made = argparse.ArgumentParser(prog=f"python -m composit.examples.mnist.{name}.train",
+                                   description=description)  # fmt: skip
+    option = made.add_argument
+    option("--device", default="cpu", help="device to train on (cpu)")
+    option("--epochs", type=int, default=epochs, help=f"number of epochs ({epochs})")
+    option("--batch_size", type=int, default=32, help="batch size (32)")
+    option("--truncate_train", type=int, default=10000, help="number of training samples (10000)")
+    option("--truncate_test", type=int, default=1000, help="number of test samples (1000)")
+    option("--learning_rate", type=float, default=0.001, help="of Adam (0.001)")
+    option("--seed", type=int, default=1, help="of the split, the weights and the order (1)")
+    option("--data", type=Path, metavar="DIR",
+           help="MNIST's four IDX files instead of scikit-learn's scans")  # fmt: skip
+    return made
+
+
+def checked(made: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
+    """The options; exits with a message for wrong ones."""
+    options = made.parse_args(words)
+    for name in ("epochs", "batch_size", "truncate_train", "truncate_test"):
+        if getattr(options, name) < 1:
+            made.error(f"--{name} is {getattr(options, name)}; it must be at least 1")
+    if not 0 <= options.seed < 2**32 - 1:
+        made.error(f"--seed is {options.seed}; it must be at least 0 and below 2**32 - 1")
+    return options
+
+
+def digits_of_28(options: argparse.Namespace) -> data.Digits:
+    """MNIST's images, or scikit-learn's of 8 x 8, scaled."""
+    digits = data.load(options.data, options.seed)
+    parts = []
+    for images, labels, count in (
+        (digits.train_images, digits.train_labels, options.truncate_train),
+        (digits.test_images, digits.test_labels, options.truncate_test),
+    ):
+        images = images[:count]
+        if images.shape[2:] != (28, 28):
+            scaled = torch.nn.functional.interpolate(torch.from_numpy(images), size=(28, 28),
+                                                     mode="bilinear")  # fmt: skip
+            images = scaled.numpy()
+        parts += [images, labels[:count]]
+    source = digits.source
+    if digits.train_images.shape[2:] != (28, 28):
+        source += ", scaled to 28 x 28"
+    return data.Digits(source, *parts)
+
+
+def train(model: Any, digits: data.Digits, options: argparse.Namespace) -> list[float]:
+    """Steps of Adam; the loss of each."""
+    from tqdm import tqdm
+
+    random = np.random.RandomState(options.seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    loss_fn = torch.nn.CrossEntropyLoss()
+    count = len(digits.train_images)
+    size = min(options.batch_size, count)
+    steps = count // size
+    losses = []
+    with tqdm(total=options.epochs * steps, unit="step") as bar:
+        for epoch in range(options.epochs):
+            model.train()
+            order = random.permutation(count)
+            for i in range(steps):
+                chosen = order[i * size : (i + 1) * size]
+                images = torch.from_numpy(digits.train_images[chosen]).to(options.device)
+                labels = torch.from_numpy(digits.train_labels[chosen]).to(options.device)
+                optimizer.zero_grad()
+                loss = loss_fn(model(images), labels)
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.item())
+                bar.update()
+            bar.set_postfix(epoch=epoch + 1, loss=f"{np.mean(losses[-steps:]):.4f}")
+    return losses
+
+
+def accuracy(model: Any, digits: data.Digits, device: str) -> float:
+    """The share of the test images whose digit the model names."""
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for first in range(0, len(digits.test_images), 256):
+            images = torch.from_numpy(digits.test_images[first : first + 256]).to(device)
+            guesses = model(images).numpy().argmax(1)
+            right += int((guesses == digits.test_labels[first : first + 256]).sum())
+    return right / len(digits.test_images)
+
+
+def run(make: Callable[[], Any], options: argparse.Namespace) -> int:
+    """Trains and says how well it went; the exit status."""
+    try:
+        device = torch.device(options.device)
+        digits = digits_of_28(options)
+        sizes = f"{len(digits.train_images)} to train, {len(digits.test_images)} to test"
+        print(f"data: {digits.source}; {sizes}")
+        torch.manual_seed(options.seed)
+        model = make()
+        model.to(device)
+        numbers = sum(parameter.numel() for parameter in model.parameters())
+        print(f"model: {numbers} numbers to learn")
+        train(model, digits, options)
+        print(f"test accuracy: {100 * accuracy(model, digits, options.device):.2f} %")
+    except (data.DataError, ImportError, OSError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,31 @@
+"""Trains a vision transformer: python -m composit.examples.mnist.vit.train"""
+
+import sys
+
+import composit.torch as torch
+from composit.examples.mnist import training
+from composit.examples.mnist.vit.model import network
+
+
+def main(words: list[str] | None = None) -> int:
+    """The exit status."""
+    parser = training.parser("vit", "Trains a vision transformer on handwritten digits.")
+    option = parser.add_argument
+    option("--patch_size", type=int, default=4, help="pixels of a patch's side (4)")
+    option("--embed", type=int, default=128, help="numbers of a token (128)")
+    option("--num_heads", type=int, default=2, help="heads of attention (2)")
+    option("--num_layers", type=int, default=1, help="encoder layers (1)")
+    options = training.checked(parser, words)
+    if options.patch_size < 1 or 28 % options.patch_size:
+        parser.error(f"--patch_size is {options.patch_size}; it must divide 28")
+    if min(options.num_heads, options.num_layers) < 1 or options.embed % options.num_heads:
+        parser.error(
+            f"--embed is {options.embed}, --num_heads {options.num_heads}, --num_layers "
+            f"{options.num_layers}; they must be at least 1, and embed a multiple of the heads"
+        )
+    sizes = options.patch_size, options.embed, options.num_heads, options.num_layers
+    return training.run(lambda: network(torch, *sizes), options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
