@@ -179,6 +179,9 @@ void bind_tensor(nb::module_& module) {
         },
         "Writes a tensor of the same shape and dtype over this one, as out= does.");
     type.def(
+        "become", [](LazyTensor& self, const Tensor& tensor) { self.cell = Cell::make(tensor); },
+        "Makes this object another tensor; views of it stay what they are.");
+    type.def(
         "is_same",
         [](const LazyTensor& self, const LazyTensor& other) {
             return self.tensor() == other.tensor();

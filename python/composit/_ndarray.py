@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import pickle
 from typing import Any
 
 from composit import _core
@@ -86,6 +88,29 @@ def _byteswap(self: LazyTensor, inplace: bool = False) -> LazyTensor:
     return result.copied()
 
 
+def _resize(self: LazyTensor, *new_shape: Any, refcheck: Any = True) -> None:
+    """Another shape, in place, of the first elements, then of zeros. `refcheck` says nothing: views
+    of this tensor stay what they are."""
+    given = new_shape[0] if len(new_shape) == 1 else new_shape
+    if given is None or given == ():
+        return
+    shape = _core.integers(given)
+    if any(length < 0 for length in shape):
+        raise ValueError(with_location(f"resize: negative dimensions not allowed: {shape}."))
+    if self.base is not None:
+        message = "resize: cannot resize this array: it does not own its data. Take a copy of it."
+        raise ValueError(with_location(message))
+    line, count = cnp.ravel(self), math.prod(shape)
+    if count > line.size:
+        line = cnp.concatenate([line, cnp.zeros(count - line.size, self.dtype)])
+    self.become(cnp.reshape(line[:count], shape))
+
+
+def _dumps(self: LazyTensor) -> bytes:
+    """The values as a text of pickle's."""
+    return pickle.dumps(self)
+
+
 def _array_wrap(
     self: LazyTensor, array: Any, context: Any = None, return_scalar: bool = False, /
 ) -> LazyTensor:
@@ -147,6 +172,7 @@ def attach() -> None:
     methods = {
         "choose": _choose, "compress": _compress, "put": _put, "conjugate": _conjugate,
         "view": _view, "byteswap": _byteswap, "__array_wrap__": _array_wrap,
+        "resize": _resize, "dumps": _dumps,
         "__dlpack__": _dlpack, "to_device": _to_device,
         "__dlpack_device__": lambda self: (1, 0),  # the CPU
         "__array_namespace__": _array_namespace,

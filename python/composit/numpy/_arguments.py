@@ -19,6 +19,13 @@ def check_array(value: Any, *values: Any) -> None:
             raise AttributeError(_mismatch.wrong(each, "A tensor or ndarray"))
 
 
+def check_like(function: str, like: Any) -> None:
+    """TypeError where like= is no array: tensors are made of whatever it is."""
+    if like is not None and not hasattr(like, "__array_function__"):
+        message = f"{function}: like={like!r} implements no __array_function__. Give an array."
+        raise TypeError(with_location(message))
+
+
 def places_of(function: str, axes: Any, ndim: int) -> list[int]:
     """Which axes these are, counted from the front: AxisError beyond them, ValueError for one that
     is named twice."""

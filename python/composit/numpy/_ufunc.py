@@ -64,7 +64,11 @@ def write_out(
                 "are required."
             )
         )
-    np.copyto(out, result.evaluated(), casting="same_kind")
+    values = result.evaluated()
+    try:
+        np.copyto(out, values, casting="same_kind")
+    except (TypeError, ValueError) as error:  # what out holds, or that it is read-only
+        raise type(error)(with_location(f"{function}: {error}")) from None
     return out
 
 

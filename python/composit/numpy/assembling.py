@@ -6,8 +6,8 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.numpy import _arguments, _casting
-from composit.numpy._ufunc import refuse, write_out
+from composit.numpy import _arguments, _casting, _core_axes
+from composit.numpy._ufunc import write_out
 from composit.numpy.creation import _check_count, asarray
 from composit.numpy.manipulation import _joinable, _sections, _sequence
 
@@ -115,10 +115,12 @@ def matvec(
     order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> Any:  # fmt: skip
     """Products of matrices (…, m, n) and vectors (…, n)."""
-    refuse("matvec", axes=axes)
     _casting.check_layout(order, subok)
     x1, x2 = _casting.operands_in("matvec", (x1, x2), dtype, casting)
-    return write_out("matvec", _c.matvec(x1, x2), out, casting, widens=True)
+    if axes is None:
+        return write_out("matvec", _c.matvec(x1, x2), out, casting, widens=True)
+    (x1, x2), put = _core_axes.on_axes("matvec", axes, (x1, x2), (2, 1), 1)
+    return write_out("matvec", put(_c.matvec(x1, x2)), out, casting, widens=True)
 
 
 def vecmat(
@@ -126,10 +128,12 @@ def vecmat(
     order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> Any:  # fmt: skip
     """Products of vectors (…, n), conjugated, and matrices (…, n, m)."""
-    refuse("vecmat", axes=axes)
     _casting.check_layout(order, subok)
     x1, x2 = _casting.operands_in("vecmat", (x1, x2), dtype, casting)
-    return write_out("vecmat", _c.vecmat(x1, x2), out, casting, widens=True)
+    if axes is None:
+        return write_out("vecmat", _c.vecmat(x1, x2), out, casting, widens=True)
+    (x1, x2), put = _core_axes.on_axes("vecmat", axes, (x1, x2), (1, 2), 1)
+    return write_out("vecmat", put(_c.vecmat(x1, x2)), out, casting, widens=True)
 
 
 def vecdot(
@@ -138,9 +142,16 @@ def vecdot(
     subok: Any = True,
 ) -> Any:  # fmt: skip
     """Sums of products along one axis of both, the first conjugated; the other axes broadcast."""
-    refuse("vecdot", axes=axes)
     _casting.check_layout(order, subok)
     x1, x2 = _casting.operands_in("vecdot", (x1, x2), dtype, casting)
+    put = None
+    if axes is not None:
+        if axis != -1:
+            raise TypeError(with_location("vecdot: cannot specify both 'axis' and 'axes'"))
+        (x1, x2), put = _core_axes.on_axes(
+            "vecdot", axes, (x1, x2), (1, 1), int(keepdims), keepdims
+        )
     result = _c.vecdot(x1, x2, axis)
     result = _c.expand_dims(result, axis) if keepdims else result
+    result = put(result) if put else result
     return write_out("vecdot", result, out, casting, widens=True)

@@ -11,6 +11,7 @@ from composit.numpy import _arguments
 from composit.numpy._ufunc import refuse
 
 _c = _core.numpy
+_RANKS = 64  # NumPy's arrays have at most so many axes
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
@@ -37,7 +38,8 @@ def asarray(
     """A tensor: `a` itself if it is one, else a constant with a copy of its values (or, for
     copy=False, its memory)."""
     _layout("asarray", order, device)
-    refuse("asarray", like=like)
+    if like is not None:
+        _arguments.check_like("asarray", like)
     if not isinstance(copy, bool):
         copy = {"ALWAYS": True, "NEVER": False, "IF_NEEDED": None}.get(
             getattr(copy, "name", ""), copy
@@ -106,17 +108,33 @@ def array(
     order: str = "K",
     subok: bool = False,
     ndmin: int = 0,
-    ndmax: int = 0,
+    ndmax: int = _RANKS,
     like: Any = None,
     name: str | None = None,
 ) -> LazyTensor:
     """A new tensor of these values."""
-    refuse("array", like=like, ndmax=ndmax or None)
+    _arguments.check_like("array", like)
+    if ndmax != _RANKS:
+        _check_depth(object, _core.integer(ndmax))
     result = asarray(object, dtype, order, name=name, copy=copy)
     missing = _core.integer(ndmin) - result.ndim
     if missing > 0:
         result = _c.reshape(result, (1,) * missing + result.shape)
     return result
+
+
+def _check_depth(value: Any, most: int) -> None:
+    """ValueError for lists within lists deeper than so many."""
+    import numpy as np
+
+    if not 0 <= most <= _RANKS:
+        raise ValueError(with_location(f"array: ndmax is {most}. 0 to {_RANKS} are required."))
+    if isinstance(value, (list, tuple)) and np.ndim(value) > most:
+        message = (
+            "array: setting an array element with a sequence. The requested array would exceed "
+            f"the maximum number of dimension of {most}."
+        )
+        raise ValueError(with_location(message))
 
 
 def ndarray(
@@ -129,9 +147,18 @@ def ndarray(
     *,
     name: str | None = None,
 ) -> LazyTensor:
-    """A tensor of zeros."""
+    """A tensor of zeros, or with the values that a buffer's memory has now."""
     _layout("ndarray", order)
-    refuse("ndarray", buffer=buffer, strides=strides)
+    if buffer is not None:
+        import numpy as np
+
+        try:
+            array: Any = np.ndarray(_shape(shape), dtype, buffer, offset, strides, order)
+        except (TypeError, ValueError, BufferError) as error:
+            raise type(error)(with_location(f"ndarray: {error}")) from None
+        return _core.constant(_converted(array, None), name or "", True)
+    if strides is not None:
+        refuse("ndarray", strides=strides)
     return _c.zeros(_shape(shape), dtype, name or "")
 
 
@@ -142,7 +169,7 @@ def zeros(
     """Zeros; float64 unless dtype is given."""
     shape = _shape(shape)
     _layout("zeros", order, device, "CF")
-    refuse("zeros", like=like)
+    _arguments.check_like("zeros", like)
     return _c.zeros(shape, dtype, name or "")
 
 
@@ -153,7 +180,7 @@ def ones(
     """Ones; float64 unless dtype is given."""
     shape = _shape(shape)
     _layout("ones", order, device, "CF")
-    refuse("ones", like=like)
+    _arguments.check_like("ones", like)
     return _c.ones(shape, dtype, name or "")
 
 
@@ -164,7 +191,7 @@ def empty(
     """Zeros: composit has no uninitialised values."""
     shape = _shape(shape)
     _layout("empty", order, device, "CF")
-    refuse("empty", like=like)
+    _arguments.check_like("empty", like)
     return _c.empty(shape, dtype, name or "")
 
 
@@ -175,7 +202,7 @@ def full(
     """`fill_value` broadcast to a shape."""
     shape = _shape(shape)
     _layout("full", order, device, "CF")
-    refuse("full", like=like)
+    _arguments.check_like("full", like)
     return _c.full(shape, fill_value, dtype, name or "")
 
 
@@ -226,7 +253,7 @@ def arange(
 ) -> LazyTensor:  # fmt: skip
     """start, start + step, … before stop; arange(stop) starts at 0."""
     _layout("arange", None, device)
-    refuse("arange", like=like)
+    _arguments.check_like("arange", like)
     if start is not None and start_or_stop is not None:
         raise TypeError(with_location("arange: start is given twice. Give it once."))
     start_or_stop = start if start_or_stop is None else start_or_stop
@@ -292,13 +319,13 @@ def eye(
     """Ones on the k-th diagonal, zeros elsewhere."""
     rows, columns = _core.integer(N), None if M is None else _core.integer(M)
     _layout("eye", order, device, "CF")
-    refuse("eye", like=like)
+    _arguments.check_like("eye", like)
     return _c.eye(rows, columns, k, dtype)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     """The n x n identity matrix."""
-    refuse("identity", like=like)
+    _arguments.check_like("identity", like)
     _arguments.check_known(dtype)
     size = _core.integer(n)
     if size < 0:
@@ -312,7 +339,7 @@ def tri(
 ) -> LazyTensor:
     """Ones at and below the k-th diagonal; of numbers that are no integers as many rows and columns
     as arange has elements."""
-    refuse("tri", like=like)
+    _arguments.check_like("tri", like)
     rows, columns = (_upwards(length) for length in (N, M))
     return _c.tri(rows, columns, _downwards(k), dtype)
 

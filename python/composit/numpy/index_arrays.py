@@ -7,7 +7,6 @@ from typing import Any
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
 from composit.numpy import _arguments
-from composit.numpy._ufunc import refuse
 from composit.numpy.creation import _downwards, _upwards, arange
 
 _c = _core.numpy
@@ -82,7 +81,7 @@ def fromfunction(
     function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
 ) -> Any:
     """What the function makes of the positions along each axis."""
-    refuse("fromfunction", like=like)
+    _arguments.check_like("fromfunction", like)
     lengths = _lengths("fromfunction", shape, dtype)
     grid = _c.broadcast_arrays(_c.sparse_indices(lengths, dtype)) if lengths else ()
     return _function(function)(*grid, **kwargs)

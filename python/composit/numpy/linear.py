@@ -7,7 +7,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy import _arguments, _casting
+from composit.numpy import _arguments, _casting, _core_axes
 from composit.numpy._ufunc import write_out
 from composit.numpy.creation import asarray
 
@@ -15,12 +15,16 @@ _c = _core.numpy
 
 
 def matmul(
-    x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", order: Any = "K",
-    dtype: Any = None, subok: Any = True,
+    x1: Any, x2: Any, /, out: Any = None, *, axes: Any = None, casting: str = "same_kind",
+    order: Any = "K", dtype: Any = None, subok: Any = True,
 ) -> LazyTensor:  # fmt: skip
-    """Matrix product over the last two axes, leading axes broadcast."""
+    """Matrix product over the last two axes, or those that axes= names; the others broadcast."""
     _casting.check_layout(order, subok)
     x1, x2 = _casting.operands_in("matmul", (x1, x2), dtype, casting)
+    if axes is not None and min(x1.ndim, x2.ndim) > 0:
+        counts = [min(2, x.ndim) for x in (x1, x2)]
+        (x1, x2), put = _core_axes.on_axes("matmul", axes, (x1, x2), counts, sum(counts) - 2)
+        return write_out("matmul", put(_c.matmul(x1, x2)), out, casting, widens=True)
     return write_out("matmul", _c.matmul(x1, x2), out, casting, widens=True)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy._ufunc import refuse
+from composit.numpy import _arguments
 from composit.numpy.creation import asarray
 from composit.numpy.kinds import _asked
 
@@ -32,7 +32,7 @@ def isfortran(a: Any) -> bool:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> LazyTensor:
     """A tensor; a copy where OWNDATA is required. Other requirements say nothing about tensors."""
-    refuse("require", like=like)
+    _arguments.check_like("require", like)
     if not requirements:
         return asarray(a, dtype)
     wanted = set()
@@ -51,7 +51,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
     """A tensor of at least one axis: the order of its elements in memory is composit's own."""
-    refuse("asfortranarray", like=like)
+    _arguments.check_like("asfortranarray", like)
     tensor = asarray(a, dtype)
     return tensor if tensor.ndim else _c.reshape(tensor, (1,))
 
@@ -106,7 +106,7 @@ def _overlap(a: Any, b: Any, exactly: bool) -> bool:
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> LazyTensor:
     """A tensor of the numbers that an iterator gives, or of the first `count`."""
-    refuse("fromiter", like=like)
+    _arguments.check_like("fromiter", like)
     import numpy as np
 
     target, most = _core.dtype_of(dtype), _core.integer(count)

@@ -11,7 +11,6 @@ import numpy as np
 
 from composit import _core, _mismatch, _opaque
 from composit._core import LazyTensor, with_location
-from composit.numpy._ufunc import refuse
 
 __all__ = ["pad"]
 
@@ -89,11 +88,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> La
         raise ValueError(
             with_location(f"pad: unsupported keyword arguments for mode {mode!r}: {sorted(odd)}")
         )
-    if kwargs.get("reflect_type", "even") != "even":
-        refuse("pad", reflect_type=kwargs["reflect_type"])
+    is_odd = kwargs.get("reflect_type", "even") == "odd"
     value = kwargs.get("constant_values", 0)
     is_one = not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0
-    is_cores = mode in ("edge", "reflect", "symmetric", "wrap", "empty")
+    is_cores = mode in ("edge", "reflect", "symmetric", "wrap", "empty") and not is_odd
     if is_cores or (mode == "constant" and is_one):
         return _c.pad(array, widths, mode, value)
     if any(low < 0 or high < 0 for low, high in widths):
@@ -139,7 +137,7 @@ def _one_node(
         values = _pairs("constant_values", options["constant_values"], rank)
     elif mode == "linear_ramp":
         values = _pairs("end_values", options.get("end_values", 0), rank)
-    elif options.get("stat_length") is None:
+    elif options.get("stat_length") is None:  # nor of odd reflections
         values = [(None, None)] * rank
     else:
         values = _pairs("stat_length", options["stat_length"], rank, whole=True)
@@ -157,6 +155,9 @@ def _one_node(
     def padded(array: LazyTensor) -> LazyTensor:
         # Corners come from what was added along the axes before.
         for axis, (width, pair) in enumerate(zip(widths, values)):
+            if mode in ("reflect", "symmetric"):
+                array = _turned(array, axis, width, mode == "symmetric")
+                continue
             if mode == "constant":
                 sides = [_constant(array, axis, n, v) for n, v in zip(width, pair)]
             elif mode == "linear_ramp":
@@ -174,6 +175,32 @@ def _one_node(
 
 def _part(array: LazyTensor, axis: int, part: slice) -> LazyTensor:
     return array[(slice(None),) * axis + (part,)]
+
+
+def _turned(array: LazyTensor, axis: int, width: tuple[int, int], with_edge: bool) -> LazyTensor:
+    """Mirrored at both edges and turned upside down there, again where that is too short."""
+    low, high = width
+    length = array.shape[axis]
+    if length == 1:
+        sides = [_c.repeat(array, n, axis) for n in width]
+        return _c.concatenate([sides[0], array, sides[1]], axis, None)
+    first = 0 if with_edge else 1  # of those that are mirrored
+    while low or high:
+        # Whole periods of what there was at first.
+        reach = (array.shape[axis] - first) // (length - first) * (length - first)
+        if low:
+            count = min(reach, low)
+            mirrored = _c.flip(_part(array, axis, slice(first, first + count)), axis)
+            added = (2 * _part(array, axis, slice(0, 1)) - mirrored).astype(array.dtype)
+            array = _c.concatenate([added, array], axis, None)
+            low -= count
+        if high:
+            count, end = min(reach, high), array.shape[axis] - first
+            mirrored = _c.flip(_part(array, axis, slice(end - count, end)), axis)
+            added = (2 * _part(array, axis, slice(-1, None)) - mirrored).astype(array.dtype)
+            array = _c.concatenate([array, added], axis, None)
+            high -= count
+    return array
 
 
 def _constant(array: LazyTensor, axis: int, width: int, value: Any) -> LazyTensor:

@@ -327,7 +327,7 @@ METHODS = [
     name
     for name in dir(LazyTensor)
     if callable(getattr(LazyTensor, name))
-    and name not in ("__class__", "__init__", "__init_subclass__", "__getattribute__",
+    and name not in ("__class__", "__init__", "__new__", "__init_subclass__", "__getattribute__",
                      "__delattr__", "__setattr__", "__reduce_ex__", "__subclasshook__", "__dir__",
                      "__sizeof__")
 ]  # fmt: skip

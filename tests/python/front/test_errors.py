@@ -67,7 +67,7 @@ def test_nodes_carry_their_line():
         (TypeError, lambda: cnp.asarray(np.array(["a"]))),
         (TypeError, lambda: len(cnp.asarray(1.0))),
         (ValueError, lambda: cnp.reshape(cnp.ones((2, 3)), (3, 2), order="X")),
-        (NotImplementedError, lambda: cnp.matvec(np.ones((2, 2)), np.ones(2), axes=[1, 0])),
+        (NotImplementedError, lambda: cnp.argpartition(cnp.ones(3), 1, order="x")),
         (ValueError, lambda: cnp.zeros(-1)),
         (KeyError, lambda: cnp.evaluate(cnp.ones(2) + 1, backend="missing")),
     ],
@@ -81,3 +81,12 @@ def test_type_errors_of_python():
         cnp.ones(3) + "a"
     message = raised(TypeError, lambda: cnp.sum(cnp.ones(3), axis=1.5))
     assert message.startswith("sum: axis is 1.5. An integer is required.")
+
+
+def test_what_an_ndarray_cannot_take_as_out_is_told_with_the_line():
+    x, fixed = cnp.ones(3), np.zeros(3)
+    fixed.flags.writeable = False
+    with pytest.raises(TypeError, match=r"clip: Cannot cast .*test_errors.py"):
+        cnp.clip(x, 0, 1.5, out=np.zeros(3, "int8"))
+    with pytest.raises(ValueError, match=r"clip: .*read-only.*test_errors.py"):
+        cnp.clip(x, 0, 1.5, out=fixed)

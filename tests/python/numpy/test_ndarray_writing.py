@@ -1,5 +1,7 @@
 """What an ndarray lets be written beside its elements: flat, shape, dtype; wrong indices."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy_agreement import assert_agree, attempt
@@ -188,3 +190,35 @@ def test_modes_of_copying_are_taken(name):
     x = cnp.asarray([1, 2])
     assert (cnp.asarray(x, copy=mode) is x) == (name == "IF_NEEDED")
     assert cnp.array(x, copy=mode).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("shape", [(), (2, 2), (3, 3), 4, (0,), (-1,), "x", ((2, 4),), (2, -2),
+                                   (None,), (2.5,), (7,)])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
+def test_resize(shape, dtype):
+    arguments = shape if isinstance(shape, tuple) else (shape,)
+    ours, theirs = cnp.arange(6).astype(dtype), np.arange(6).astype(dtype)
+    name, seen = ours, ours[2:]
+    try:
+        theirs.resize(*arguments, refcheck=False)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            ours.resize(*arguments)
+    else:
+        ours.resize(*arguments)
+    assert (name.shape, name.dtype) == (theirs.shape, theirs.dtype)
+    np.testing.assert_array_equal(np.asarray(name), theirs)
+    assert np.asarray(seen).tolist() == [2, 3, 4, 5]
+    ours += 1
+    np.testing.assert_array_equal(np.asarray(name), theirs + np.ones((), dtype))
+
+
+def test_what_is_no_array_of_its_own_has_one_size():
+    x = cnp.arange(6)
+    with pytest.raises(ValueError, match="does not own its data"):
+        x[1:].resize(2)
+
+
+def test_dumps():
+    x = cnp.arange(6).reshape(2, 3)
+    np.testing.assert_array_equal(np.asarray(pickle.loads(x.dumps())), np.asarray(x))
