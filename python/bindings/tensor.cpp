@@ -9,6 +9,7 @@
 #include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/numpy/operand.h"
 #include "content.h"
 #include "indexing.h"
 #include "location.h"
@@ -160,6 +161,10 @@ void bind_tensor(nb::module_& module) {
     type.def("__hash__", [](const LazyTensor& self) {
         return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
     });
+    type.def(
+        "has_value",
+        [](const LazyTensor& self) { return !numpy::depends_on_placeholder(self.tensor()); },
+        "Whether it can be evaluated: nothing that it depends on is a placeholder.");
     type.def("evaluated", evaluated, "The values, as an ndarray.");
     type.def(
         "root", [](const LazyTensor& self) { return wrap_root(self); },

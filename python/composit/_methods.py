@@ -115,8 +115,13 @@ def _repr(self: LazyTensor) -> str:
     return f"LazyTensor({self.node.name}: {self.dtype}{list(self.shape)})"
 
 
+def _str(self: LazyTensor) -> str:
+    """The values, as NumPy prints them; where they depend on placeholders, what repr says."""
+    return str(self.evaluated()) if self.has_value() else _repr(self)
+
+
 def _format(self: LazyTensor, specification: str) -> str:
-    return format(_item(self) if specification else _repr(self), specification)
+    return format(_item(self), specification) if specification else _str(self)
 
 
 def _contains(self: LazyTensor, value: Any) -> bool:
@@ -218,7 +223,7 @@ def attach() -> None:
     methods = {
         "reshape": _reshape, "transpose": _transpose, "astype": _astype, "clip": _clip,
         "flatten": _flatten, "set_item": _set_item, "item": _item, "fill": _fill,
-        "__iter__": _iter, "__array__": _array, "__repr__": _repr, "__str__": _repr,
+        "__iter__": _iter, "__array__": _array, "__repr__": _repr, "__str__": _str,
         "__format__": _format, "__contains__": _contains, "__reduce__": _reduce,
         "__index__": _index, "__bool__": _scalar(bool), "__int__": _scalar(int),
         "__float__": _scalar(float), "__complex__": _scalar(complex),

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import composit
 import composit.numpy as cnp
 
 SHAPES = [(), (0,), (5,), (2, 3), (3, 1, 4), (2, 0, 3)]
@@ -120,3 +121,26 @@ def test_numpys_assertions_take_tensors():
     cnp.testing.assert_raises(IndexError, cnp.add.at, cnp.zeros(3), outside, 1)
     with cnp.testing.assert_raises_regex(ValueError, "cannot reshape"):
         cnp.asarray([1, 2]).reshape(3)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2), (40, 50)])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "float64", "complex128", "float16"])
+def test_str_prints_what_numpy_prints(shape, dtype):
+    values = (np.arange(np.prod(shape, dtype=int)).reshape(shape) / 3).astype(dtype)
+    x = cnp.asarray(values)
+    assert str(x) == f"{x}" == str(values)
+    made = x * cnp.ones((), dtype)
+    with np.printoptions(precision=3):
+        assert str(made) == str(values)
+    assert repr(made).startswith("LazyTensor(multiply: ")
+
+
+def test_str_of_a_parameter_says_what_it_is():
+    seen = []
+
+    def function(x):
+        seen.append((str(x * 2), f"{x}"))
+        return cnp.sum(x * 2)
+
+    composit.grad(function)(np.ones(3))
+    assert seen == [("LazyTensor(multiply: float64[3])", "LazyTensor(x0: float64[3])")]
