@@ -70,7 +70,12 @@ ir::Tensor comparand(nb::handle object, const ir::Tensor& other) {
 int64_t integer_from(nb::handle value) {
     if (!PyIndex_Check(value.ptr())) refuse_argument(value, "An integer");
     const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-    if (!index.is_valid()) throw nb::python_error();
+    if (!index.is_valid()) {
+        // An array of several numbers says so without a line; others' errors are their own.
+        nb::python_error error;
+        if (!error.matches(PyExc_TypeError) || !nb::hasattr(value, "ndim")) throw error;
+        refuse_argument(value, "An integer");
+    }
     int overflow = 0;
     const long long integer = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
     if (overflow) refuse_argument<OverflowError>(value, "An integer of 64 bits");

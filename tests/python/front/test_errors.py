@@ -90,3 +90,9 @@ def test_what_an_ndarray_cannot_take_as_out_is_told_with_the_line():
         cnp.clip(x, 0, 1.5, out=np.zeros(3, "int8"))
     with pytest.raises(ValueError, match=r"clip: .*read-only.*test_errors.py"):
         cnp.clip(x, 0, 1.5, out=fixed)
+
+
+def test_an_array_that_is_no_axis_is_told_with_the_line():
+    for axis in (np.array([0, 1]), np.array([0])):
+        message = raised(TypeError, lambda axis=axis: cnp.ones((2, 3)).any(axis))
+        assert "An integer is required" in message and "test_errors.py" in message
