@@ -1,6 +1,7 @@
-// call_with_pullback: a call whose derivative is a graph of its own.
+// Calls whose derivative is a graph of its own, and values that refuse to have one.
 #include "composit/base/error.h"
 #include "composit/cg/jacobians.h"
+#include "composit/functional/captured.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
@@ -45,6 +46,8 @@ void check(const Tensors& arguments, const Attributes& attributes) {
                           arguments.size(), " arguments and ", body.results.size(),
                           " results. A parameter for each argument and each result, and a result "
                           "for each argument, of their types, are required.");
+    if (attributes.has("differentiable"))
+        (void)ir::checked_attribute<int64_t>(name, attributes, "differentiable");
 }
 
 std::vector<TensorType> infer(const Tensors& arguments, const Attributes& attributes) {
@@ -58,6 +61,12 @@ std::vector<TensorType> infer(const Tensors& arguments, const Attributes& attrib
     return types;
 }
 
+int64_t differentiable_of(const Node& node) {
+    return node.attributes().has("differentiable")
+               ? node.attributes().get<int64_t>("differentiable")
+               : static_cast<int64_t>(node.operands().size());
+}
+
 Tensors vjp(const Node& node, const Tensors& gradients, const Flags& wanted) {
     Tensors arguments = strong(node.operands());
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -66,8 +75,9 @@ Tensors vjp(const Node& node, const Tensors& gradients, const Flags& wanted) {
         arguments.push_back(gradients[i] ? gradients[i] : ops::full(type.shape, zero));
     }
     Tensors result = ir::inline_body(*node.attributes().get<BodyRef>("pullback"), arguments);
+    const auto differentiable = static_cast<size_t>(differentiable_of(node));
     for (size_t i = 0; i < result.size(); ++i)
-        if (!wanted[i]) result[i] = {};
+        if (!wanted[i] || i >= differentiable) result[i] = {};
     return result;
 }
 
@@ -101,7 +111,8 @@ Tensors batch(const Node& node, const Tensors& operands, const Flags& batched, i
                                       : ops::zeros_like(operands[i]);
     Body body = batched_body(*node.attributes().get<BodyRef>("body"), batched, size);
     return call_with_pullback(std::make_shared<const Body>(std::move(body)),
-                              std::make_shared<const Body>(std::move(pullback)), operands);
+                              std::make_shared<const Body>(std::move(pullback)), operands,
+                              differentiable_of(node));
 }
 
 const ir::Operation& operation() {
@@ -122,14 +133,81 @@ const ir::Operation& operation() {
     return registered;
 }
 
+const ir::Operation& refusing_operation() {
+    static const ir::Operation& registered = ir::register_operation({
+        .name = "refuse_gradient",
+        .doc = "The operand; an error with a message where it is differentiated.",
+        .infer =
+            [](const Tensors& x, const Attributes&) {
+                return std::vector<TensorType>{{x[0].shape(), x[0].dtype()}};
+            },
+        .vjp = [](const Node& node, const Tensors&, const Flags&) -> Tensors {
+            fail<NotSupported>(node.attributes().get<std::string>("message"));
+        },
+        .batch =
+            [](const Node& node, const Tensors& x, const Flags&, int64_t) {
+                return Tensors{
+                    refuse_gradient(x[0], node.attributes().get<std::string>("message"))};
+            },
+        .decompose = [](const Node& node) { return strong(node.operands()); },
+        .check =
+            [](const Tensors& x, const Attributes& attributes) {
+                ir::check_operand_count("refuse_gradient", x, 1);
+                (void)ir::checked_attribute<std::string>("refuse_gradient", attributes, "message");
+            },
+    });
+    return registered;
+}
+
 }  // namespace
 
-Tensors call_with_pullback(BodyRef body, BodyRef pullback, const Tensors& arguments) {
-    const Attributes attributes{{"body", std::move(body)}, {"pullback", std::move(pullback)}};
+Tensors call_with_pullback(BodyRef body, BodyRef pullback, const Tensors& arguments,
+                           std::optional<int64_t> differentiable) {
+    Attributes attributes{{"body", body}, {"pullback", pullback}};
+    if (differentiable && *differentiable < static_cast<int64_t>(arguments.size()))
+        attributes = {{"body", body}, {"differentiable", *differentiable}, {"pullback", pullback}};
     check(arguments, attributes);
     return ir::outputs_of(ir::make_node(operation(), arguments, attributes));
 }
 
-void register_operations() { operation(); }
+// The call takes the inputs, which have the gradients, the values, which it returns, and whatever
+// the gradients need beside the cotangents.
+Tensors with_pullback(const std::string& name, const Tensors& inputs, const Tensors& values,
+                      const Tensors& cotangents, const Tensors& gradients) {
+    Body gradient{name + "_back", cotangents, strong(gradients)};
+    const Tensors needed = take_out_captured(gradient, ScalarConstants::stay);
+    Body body{name, {}, {}}, pullback{gradient.name, {}, gradient.results};
+    Tensors arguments;
+    const auto add = [&](const Tensor& x, const Tensor& parameter) {
+        arguments.push_back(ops::astype(x, x.dtype()));
+        body.parameters.push_back(parameter);
+        pullback.parameters.push_back(parameter);
+    };
+    const auto placeholder = [](const char* what, const Tensor& x) {
+        return ir::input(what, x.dtype(), x.shape());
+    };
+    for (const Tensor& x : inputs) add(x, placeholder("input", x));
+    for (const Tensor& y : values) {
+        add(y, placeholder("value", y));
+        body.results.push_back(body.parameters.back());
+    }
+    for (size_t i = 0; i < needed.size(); ++i)
+        add(needed[i], gradient.parameters[cotangents.size() + i]);
+    for (size_t i = inputs.size(); i < arguments.size(); ++i)
+        pullback.results.push_back(ops::zeros_like(body.parameters[i]));
+    pullback.parameters.insert(pullback.parameters.end(), cotangents.begin(), cotangents.end());
+    return call_with_pullback(std::make_shared<const Body>(std::move(body)),
+                              std::make_shared<const Body>(std::move(pullback)), arguments,
+                              static_cast<int64_t>(inputs.size()));
+}
+
+Tensor refuse_gradient(const Tensor& x, const std::string& message) {
+    return ir::make(refusing_operation(), {x}, {{"message", message}});
+}
+
+void register_operations() {
+    operation();
+    refusing_operation();
+}
 
 }  // namespace composit::cg

@@ -5,7 +5,9 @@
 #include "composit/ir/body.h"
 #include "composit/ir/node.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +22,22 @@ using Tensors = std::vector<Tensor>;
 [[nodiscard]] Tensors jacobians(const Tensor& output, const Tensors& inputs);
 
 // A call whose derivative is given: `pullback` takes the arguments, then a cotangent for each
-// result of `body`, to a gradient for each argument. Its own derivative is that of its body.
+// result of `body`, to a gradient for each argument. Its own derivative is that of its body. Where
+// given, only the first `differentiable` arguments have a gradient.
 [[nodiscard]] Tensors call_with_pullback(std::shared_ptr<const ir::Body> body,
                                          std::shared_ptr<const ir::Body> pullback,
-                                         const Tensors& arguments);
+                                         const Tensors& arguments,
+                                         std::optional<int64_t> differentiable = {});
+
+// `values` as they are, as results of `name` called with `inputs`: their derivative is `gradients`,
+// one for each input and of its type, which depend on `cotangents`, placeholders for what flows in,
+// one for each value; no other gradient flows through the values.
+[[nodiscard]] Tensors with_pullback(const std::string& name, const Tensors& inputs,
+                                    const Tensors& values, const Tensors& cotangents,
+                                    const Tensors& gradients);
+
+// The values as they are; NotSupported with this message where they are differentiated.
+[[nodiscard]] Tensor refuse_gradient(const Tensor& x, const std::string& message);
 
 // The part of an input x, of x's shape, from the cotangent of a result and the result's derivative
 // `local`: the Jacobian, of shape result.shape + x.shape, or the derivative of each element, which
@@ -31,7 +45,7 @@ using Tensors = std::vector<Tensor>;
 [[nodiscard]] Tensor pulled(const std::string& function, const std::string& input,
                             const Tensor& cotangent, const Tensor& local, const Tensor& x);
 
-// The operation, registered: front ends that look operations up by name call this first.
+// The operations, registered: front ends that look operations up by name call this first.
 void register_operations();
 
 }  // namespace composit::cg

@@ -36,6 +36,9 @@ void bind_cg(nb::module_& module) {
         },
         "name"_a, "parameters"_a, "results"_a, "cotangents"_a, "gradients"_a, "arguments"_a,
         located);
+    module.def("with_pullback", &cg::with_pullback, "name"_a, "inputs"_a, "values"_a,
+               "cotangents"_a, "gradients"_a, located);
+    module.def("refuse_gradient", &cg::refuse_gradient, "x"_a, "message"_a, located);
 }
 
 }  // namespace composit::python

@@ -31,6 +31,12 @@ def _lines() -> tuple[str, str]:
     return model, user
 
 
+def line_of() -> str:
+    """ " [file.py:12]" of the user's innermost line, or nothing."""
+    model, user = _lines()
+    return f" [{user or model}]" if user or model else ""
+
+
 def refuse(tracer: Any, operator: str, reason: str) -> NoReturn:
     """NotImplementedError for an operator: why, in which module, and the user's line."""
     model, user = _lines()

@@ -18,7 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from composit._core import LazyTensor
-from composit.flashlight import places
+from composit.flashlight import functions, places
 from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
 from composit.flashlight.tensor import Cell, Place, Tensor
@@ -197,6 +197,7 @@ def trace(*, key: Any = None) -> Iterator[Tracer]:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_as_export())
             stack.enter_context(tracer.paths.watching())
+            stack.enter_context(functions.watching())
             stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(tracer.mode)
             yield tracer
