@@ -413,6 +413,42 @@ def difference(case: Case) -> tuple[float, int]:
     return worst, len(composit.graph.GraphView(tuple(x.lazy_tensor for x in outputs)))
 
 
+def narrow_differences(case: Case, dtype: Any) -> tuple[float, float]:
+    """The largest differences of composit's and of torch's outputs in 16-bit floats from those in
+    float32, relative to the largest element."""
+    import numpy as np
+    import torch
+
+    import composit
+    from composit import flashlight
+
+    def floats(outputs: Any) -> list[Any]:
+        return [x for x in tensors(outputs) if x.is_floating_point()]
+
+    def cast(value: Any) -> Any:
+        is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+        return value.to(dtype) if is_float else value
+
+    model = case.model()
+    with torch.no_grad():
+        wide = [x.numpy() for x in floats(case.call(model))]
+        model = model.to(dtype)
+        kwargs = {name: cast(value) for name, value in case.kwargs.items()}
+        narrow = Case(case.build, tuple(map(cast, case.args)), kwargs)
+        theirs = [x.float().numpy() for x in floats(narrow.call(model))]
+    with flashlight.tracer.trace():
+        outputs = floats(narrow.call(model))
+    ours = composit.evaluate(*outputs, always_return_tuple=True)
+
+    def worst(found: Any) -> float:
+        return max(
+            float(np.max(np.abs(np.asarray(x).astype("f") - y)) / (np.max(np.abs(y)) or 1))
+            for x, y in zip(found, wide)
+        )
+
+    return worst(ours), worst(theirs)
+
+
 def row(name: str) -> str:
     """The model's row of the table."""
     case = CASES[name]

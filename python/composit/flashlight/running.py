@@ -85,7 +85,7 @@ def _by_torch(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
 def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
     """The operator as composit's: a row of the table."""
     twins: dict[int, torch.Tensor] = {}
-    seen = _meta(tracer, func, args, kwargs, twins)
+    seen = _meta(tracer, func, args, kwargs, twins, row.meta)
     options: dict[str, Any] = {}
     if row.wants_shape:
         options["shape"] = tuple(seen.shape)
@@ -180,8 +180,10 @@ def _fitted(tracer: Any, func: Any, value: Any, twin: torch.Tensor) -> LazyTenso
     return value if value.dtype == dtype else cnp.astype(value, dtype)
 
 
-def _meta(tracer: Any, func: Any, args: Any, kwargs: Any, twins: dict[int, torch.Tensor]) -> Any:
-    """The operator on the device "meta", which knows everything but values."""
+def _meta(
+    tracer: Any, func: Any, args: Any, kwargs: Any, twins: dict[int, torch.Tensor], other: Any
+) -> Any:
+    """The operator on the device "meta", which knows everything but values; or another function."""
 
     def twin(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -193,7 +195,7 @@ def _meta(tracer: Any, func: Any, args: Any, kwargs: Any, twins: dict[int, torch
     if is_factory and "device" in {argument.name for argument in func._schema.arguments}:
         options["device"] = torch.device("meta")
     try:
-        return func(*mapped(args, twin), **options)
+        return (other or func)(*mapped(args, twin), **options)
     except NotImplementedError as error:
         refuse(tracer, str(func), f"torch does not say what its result looks like: {error}")
 

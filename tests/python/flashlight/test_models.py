@@ -1,6 +1,7 @@
 """Models of many families give, traced, what torch gives."""
 
 import pytest
+import torch
 
 import composit
 import flashlight_models as models
@@ -20,9 +21,19 @@ def test_a_model_is_equal_or_refused(name):
     assert nodes > 10
 
 
-REFUSED = {
-    "Mixtral": "histc",
-}
+REFUSED: dict[str, str] = {}
+
+
+NARROW = [
+    "LSTM language model", "ConvNet", "BERT", "DeBERTa-v2", "GPT-2", "Llama", "Mixtral", "Mamba",
+    "T5", "ViT", "Swin", "ConvNeXt", "CLIP", "wav2vec 2.0", "Whisper", "Stable Diffusion's VAE",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_a_model_in_bfloat16_is_as_near_as_torch(name):
+    ours, theirs = models.narrow_differences(models.CASES[name], torch.bfloat16)
+    assert ours <= 2 * theirs + 4 * torch.finfo(torch.bfloat16).eps
 
 
 @pytest.mark.parametrize("name", ["BERT", "ConvNet", "GPT-2"])
@@ -43,5 +54,5 @@ def test_the_page_has_the_table():
     for name in models.CASES:
         assert sum(line.startswith(f"| {name} |") for line in rows) == 1
     for name in ("BERT", "ConvNet", "Mixtral", "CLIP"):
-        row = models.row(name).rpartition("| ")[0] if name != "Mixtral" else models.row(name)
+        row = models.row(name).rpartition("| ")[0]
         assert any(line.startswith(row) for line in rows), row

@@ -5,6 +5,7 @@ from composit.flashlight.operators import (
     attention,
     convolutions,
     fourier,
+    groups,
     indexing,
     linalg,
     losses,

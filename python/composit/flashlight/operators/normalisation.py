@@ -8,6 +8,7 @@ import numpy as np
 
 from composit import nn
 from composit import numpy as cnp
+from composit.flashlight.operators.promotion import in_float32
 from composit.flashlight.operators.table import Written, operator
 
 
@@ -29,6 +30,7 @@ def _layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudn
 
 
 @operator("rms_norm")
+@in_float32
 def _rms_norm(input, normalized_shape, weight=None, eps=None):
     axis = tuple(range(-len(normalized_shape), 0))
     eps = float(np.finfo(input.dtype).eps) if eps is None else eps

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,35 @@ from composit import numpy as cnp
 from composit._core import LazyTensor
 
 _kinds = "biufc"
+Function = Callable[..., Any]
 FLOAT = np.dtype("float32")  # torch's default
 
 
 def is_floating(dtype: Any) -> bool:
     """Whether the dtype is of real or complex floats; bfloat16 is."""
     return dtype.kind in "fcV" or dtype.name == "bfloat16"
+
+
+def is_narrow(dtype: Any) -> bool:
+    """Whether the dtype is of floats of 16 bits."""
+    return dtype.itemsize == 2 and is_floating(dtype)
+
+
+def in_float32(function: Function) -> Function:
+    """The function with floats of 16 bits among its operands computed in float32, as torch does
+    where sums of squares would be too large; its result is narrow again where the first is."""
+
+    @functools.wraps(function)
+    def wide(first: Any, *rest: Any, **named: Any) -> Any:
+        if not is_narrow(first.dtype):
+            return function(first, *rest, **named)
+        widened = [
+            cnp.astype(x, FLOAT) if isinstance(x, LazyTensor) and is_narrow(x.dtype) else x
+            for x in (first, *rest)
+        ]
+        return cnp.astype(function(*widened, **named), first.dtype)
+
+    return wide
 
 
 def _category(dtype: Any) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from composit import nn
 from composit import numpy as cnp
-from composit.flashlight.operators.promotion import floating, is_floating
+from composit.flashlight.operators.promotion import floating, in_float32, is_floating
 from composit.flashlight.operators.table import operator
 
 
@@ -224,8 +224,14 @@ def root(x: Any) -> Any:
 
 
 @operator("linalg_vector_norm")
-def _vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
-    axis, x = _flat(self if dtype is None else cnp.astype(self, dtype), dim)
+def _norm_as(self, ord=2, dim=None, keepdim=False, *, dtype=None):
+    return vector_norm(self if dtype is None else cnp.astype(self, dtype), ord, dim, keepdim)
+
+
+@in_float32
+def vector_norm(self: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+    """The norm over axes, or of all elements."""
+    axis, x = _flat(self, dim)
     size = cnp.abs(x)
     if ord == 2:
         return root(cnp.sum(size * size, axis=axis, keepdims=keepdim))
@@ -242,12 +248,12 @@ def _vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None):
 
 @operator("norm.ScalarOpt_dim")
 def _norm(self, p, dim, keepdim=False):
-    return _vector_norm(self, 2 if p is None else p, dim, keepdim)
+    return vector_norm(self, 2 if p is None else p, dim, keepdim)
 
 
 @operator("norm.Scalar")
 def _norm_all(self, p=2):
-    return _vector_norm(self, p)
+    return vector_norm(self, p)
 
 
 @operator("count_nonzero", "count_nonzero.dim_IntList")

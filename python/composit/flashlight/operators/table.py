@@ -21,6 +21,9 @@ class Row:
     wants_dtype: bool = False
     wants_key: bool = False
     changes_elements: bool = False  # a view whose elements are not those of what it views
+    meta: Function | None = (
+        None  # over tensors on "meta", where torch's own refuses what it computes
+    )
 
 
 @dataclass(frozen=True)
@@ -35,16 +38,21 @@ _rows: dict[str, Row] = {}
 
 
 def operator(
-    *names: str, shape: bool = False, dtype: bool = False, key: bool = False, changes: bool = False
+    *names: str,
+    shape: bool = False,
+    dtype: bool = False,
+    key: bool = False,
+    changes: bool = False,
+    meta: Function | None = None,
 ) -> Callable[[Function], Function]:
     """Makes a function the row of operators: "add.Tensor" is aten's add, overload Tensor; a name
-    alone is the overload "default"."""
+    alone is the overload "default"; operators of other libraries are "library::name"."""
 
     def add(function: Function) -> Function:
         for name in names:
             full = name if "." in name else f"{name}.default"
             assert full not in _rows, full
-            _rows[full] = Row(function, shape, dtype, key, changes)
+            _rows[full] = Row(function, shape, dtype, key, changes, meta)
         return function
 
     return add
@@ -52,9 +60,10 @@ def operator(
 
 def find(func: Any) -> Row | None:
     """The row of one of torch's operators."""
-    if func.namespace != "aten":
-        return None
-    return _rows.get(f"{func._schema.name.partition('::')[2]}.{func._overloadname}")
+    name = func._schema.name
+    if func.namespace == "aten":
+        name = name.partition("::")[2]
+    return _rows.get(f"{name}.{func._overloadname or 'default'}")
 
 
 def find_functional(func: Any) -> Row | None:
