@@ -21,8 +21,8 @@ using ir::kernel::Program;
 
 // Names that the text of functions uses for itself.
 const std::set<std::string> function_words = {
-    "arena",  "constants", "fault", "first",   "iteration", "kernels", "lengths",
-    "memory", "numbers",   "pool",  "scratch", "steps",     "threads", "weights"};
+    "arena",   "constants", "fault", "first",   "iteration", "kernels", "lengths", "memory",
+    "numbers", "packed",    "pool",  "scratch", "steps",     "threads", "weights"};
 
 std::vector<std::string> name_buffers(const Program& program, size_t modules) {
     c_family::Names names(function_words);
@@ -67,9 +67,10 @@ Project plan(const std::vector<Program>& functions, const ExportOptions& options
     std::vector<const Program*> programs;
     for (const Program& program : functions) programs.push_back(&program);
     project.modules = c_family::print_modules(programs, options.kernels_per_source);
-    c_family::Names function_names({project.name, "load_weights", "Fault", "Memory", "Pool",
-                                    "FirstFault", "Weights", "pool", "scratch", "weights",
-                                    "weights_mutex", "loaded_weights"});
+    c_family::Names function_names(
+        {project.name, "load_weights", "Fault", "Memory", "Pool", "FirstFault", "Weights",
+         "Packing", "packings", "pack", "pack_all", "offsets_of", "packed_weights", "the_weights",
+         "pool", "scratch", "weights", "weights_mutex", "loaded_weights"});
     for (const Program& program : functions)
         project.functions.push_back(
             {&program, function_names.claim(program.name.empty() ? "run" : program.name),
@@ -218,11 +219,7 @@ std::string literals(const ir::Array& value) {
 std::vector<std::string> export_cpp_project(const std::vector<Program>& functions,
                                             const std::string& folder,
                                             const ExportOptions& options) {
-    // Which order of operands is best depends on the machine that the project will run on.
-    std::vector<Program> portable;
-    for (const Program& function : functions)
-        portable.push_back(transforms::without_packs(function));
-    Project project = plan(portable, options);
+    Project project = plan(functions, options);
     const size_t modules = project.modules.modules.size();
     std::vector<File> files;
     files.push_back({project.name + ".cpp", source_text(project)});  // first: it places the weights

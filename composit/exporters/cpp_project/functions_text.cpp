@@ -89,6 +89,8 @@ class FunctionWriter {
             std::string shape = composit::text("[", join(buffer.shape), "]");
             if (buffer.kind == BufferKind::constant) {
                 place_constant(buffer, name, shape);
+            } else if (buffer.kind == BufferKind::packed) {
+                place_packed(static_cast<int>(b), name, shape);
             } else if (buffer.kind == BufferKind::temporary) {
                 int64_t at = buffer.arena_offset;
                 if (at < 0) {
@@ -116,6 +118,22 @@ class FunctionWriter {
                 {"const " + type(buffer) + "*", name,
                  composit::text("reinterpret_cast<const ", type(buffer), "*>(constants + ",
                                 project_.weights.place(buffer.value.value()), ")"),
+                 shape});
+        }
+    }
+
+    void place_packed(int number, const std::string& name, const std::string& shape) {
+        const Buffer& buffer = program_.buffers[static_cast<size_t>(number)];
+        for (const Kernel& kernel : program_.kernels) {
+            const auto* pack = std::get_if<ir::kernel::Pack>(&kernel.body);
+            if (pack == nullptr || pack->to.buffer != number) continue;
+            const Buffer& from = program_.buffers[static_cast<size_t>(pack->from.buffer)];
+            const int64_t at = project_.packed.place(
+                *pack, project_.weights.place(from.value.value()), buffer.bytes);
+            needs_packed_ = true;
+            pointers_.push_back(
+                {"const " + type(buffer) + "*", name,
+                 composit::text("reinterpret_cast<const ", type(buffer), "*>(packed + ", at, ")"),
                  shape});
         }
     }
@@ -203,6 +221,7 @@ class FunctionWriter {
             result += composit::text(margin, "static thread_local Memory memory;\n", margin,
                                      "char* const arena = memory.at_least(", arena_bytes_, ");\n");
         if (needs_weights_) result += margin + "const char* const constants = weights();\n";
+        if (needs_packed_) result += margin + "const char* const packed = packed_weights();\n";
         return result;
     }
 
@@ -276,7 +295,7 @@ class FunctionWriter {
     std::string tables_;
     std::vector<std::vector<std::string>> statements_;
     int64_t arena_bytes_ = 0;
-    bool needs_weights_ = false, uses_threads_ = false, is_in_one_ = true;
+    bool needs_weights_ = false, needs_packed_ = false, uses_threads_ = false, is_in_one_ = true;
 };
 
 }  // namespace

@@ -36,6 +36,14 @@ std::string fault_adapter(const PrintedKernel& kernel) {
                 "    *fault = {first.outer, first.axis, first.index};\n}\n\n");
 }
 
+constexpr const char* panel_width_function =
+    R"(static int64_t width_of_panel(bool is_left, int64_t element_bytes, int64_t remaining) {
+    return element_bytes == 4 ? panel_width<float>(is_left, remaining)
+                              : panel_width<double>(is_left, remaining);
+}
+
+)";
+
 std::string table_text(const Module& module, size_t number) {
     std::string adapters, table = text("static const Kernels_", number + 1, " kernels = {\n");
     for (const PrintedKernel& kernel : module.functions) {
@@ -44,6 +52,10 @@ std::string table_text(const Module& module, size_t number) {
         table += text("    ", kernel.function, kernel.can_fault ? "_checked" : "", ",\n");
         if (!kernel.scratch_bytes.empty())
             table += text("    int64_t(", kernel.scratch_bytes, "),\n");
+    }
+    if (reads_panels(module)) {
+        adapters += panel_width_function;
+        table += "    width_of_panel,\n";
     }
     return adapters + table + "};\n";
 }
@@ -96,6 +108,9 @@ std::string kernels_struct(const Project& project, size_t number) {
         if (!kernel.scratch_bytes.empty())
             result += text("    int64_t ", kernel.function, "_scratch;  // bytes\n");
     }
+    if (reads_panels(project.modules.modules[number]))
+        result +=
+            "    int64_t (*panel_width)(bool is_left, int64_t element_bytes, int64_t remaining);\n";
     return result + text("};\nconst Kernels_", number + 1, "& kernels_", number + 1, "();\n");
 }
 

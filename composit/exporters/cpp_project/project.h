@@ -27,6 +27,21 @@ class WeightsFile {
     std::map<uint64_t, std::vector<int64_t>> known_;  // places by hash
 };
 
+// Constant operands of products of all functions, each once: text that packs them at run time.
+class PackedWeights {
+  public:
+    // Where what `pack` makes of the constant at `from`, of so many bytes, lies among all.
+    int64_t place(const ir::kernel::Pack& pack, int64_t from, int64_t bytes);
+    bool is_empty() const { return places_.empty(); }
+    // The function packed_weights(), which asks that module's kernels for the width of panels.
+    std::string text_of(size_t module) const;
+
+  private:
+    std::string lists_, table_;
+    int64_t bytes_ = 0;
+    std::map<std::string, int64_t> places_;
+};
+
 // One exported function.
 struct ExportedFunction {
     const ir::kernel::Program* program = nullptr;
@@ -39,7 +54,12 @@ struct Project {
     std::vector<ExportedFunction> functions;
     c_family::Modules modules;
     WeightsFile weights;
+    PackedWeights packed;
 };
+
+// Whether products of the module read packed operands; the first module of which that is so.
+bool reads_panels(const c_family::Module& module);
+size_t module_that_reads_panels(const Project& project);
 
 // "c++ -O2 -std=c++17 digits.cpp main.cpp -o digits"
 std::string compile_command(const Project& project);

@@ -151,7 +151,7 @@ public:
         data_ = all + header;
     }
     const char* data() const { return data_; }
-
+PACKED
 private:
 #if !defined(__unix__)
     Memory memory_;
@@ -162,11 +162,21 @@ private:
 std::mutex weights_mutex;
 std::unique_ptr<Weights> loaded_weights;
 
+// Under the mutex.
+Weights& the_weights() {
+    if (!loaded_weights) loaded_weights.reset(new Weights("NAME.weights"));
+    return *loaded_weights;
+}
+
 const char* weights() {
     const std::lock_guard<std::mutex> lock(weights_mutex);
-    if (!loaded_weights) loaded_weights.reset(new Weights("NAME.weights"));
-    return loaded_weights->data();
+    return the_weights().data();
 }
+
+)";
+
+constexpr const char* packed_member =
+    R"(    std::unique_ptr<Memory> packed;  // operands of products, made of them once
 
 )";
 
@@ -197,7 +207,10 @@ std::string support_text(const Project& project, const std::string& functions) {
         std::string text =
             replaced(weights_text, "HEADER", project.weights.header().substr(0, 63) + "\\n");
         text = replaced(text, "BYTES", composit::text(project.weights.bytes()));
+        const bool packs = !project.packed.is_empty();
+        text = replaced(text, "PACKED\n", packs ? packed_member : "\n");
         result += replaced(text, "NAME", project.name);
+        if (packs) result += project.packed.text_of(module_that_reads_panels(project));
     }
     result += "}  // namespace\n\n";
     if (!project.weights.is_empty())

@@ -188,3 +188,70 @@ def test_an_export_after_packing_has_the_weights(tmp_path):
     f = composit.compile(lambda x: x @ w, matrix(16, 96), name="product")
     f.export(tmp_path)
     assert given.tobytes() in (tmp_path / "product.weights").read_bytes()
+
+
+EXPORTED_MAIN = """
+#include "two.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+template <class F>
+void write(const char* path, std::size_t count, const F& run) {
+    std::vector<float> values(count);
+    run(values.data());
+    std::FILE* file = std::fopen(path, "wb");
+    std::fwrite(values.data(), sizeof(float), count, file);
+    std::fclose(file);
+}
+
+int main(int, char** words) {
+    std::vector<float> x(20 * 97), y(133 * 97);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(i % 31) - 15;
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = float(i % 29) - 14;
+    for (int round = 0; round < 2; ++round) {
+        two::load_weights(words[1 + round]);
+        for (int threads : {1, 3}) {
+            write(words[3], 20 * 133, [&](float* to) { two::right(x.data(), to, threads); });
+            write(words[4], 70 * 133, [&](float* to) { two::left(y.data(), to, threads); });
+            if (std::system(words[5 + round]) != 0) return 1;
+        }
+    }
+}
+"""
+
+
+def test_exported_programs_pack_once_and_again_for_other_weights(tmp_path):
+    """Left and right operands in panels, shared by functions, have the bits of the process; weights
+    that are loaded later are packed anew."""
+    rng = np.random.default_rng(7)
+    x = (np.arange(20 * 97) % 31 - 15).astype("float32").reshape(20, 97)
+    y = (np.arange(133 * 97) % 29 - 14).astype("float32").reshape(133, 97)
+    weights, folders = [], [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        of_columns = rng.standard_normal((97, 133)).astype("float32")
+        of_rows = rng.standard_normal((70, 97)).astype("float32")
+        right, left = cnp.asarray(of_columns), cnp.asarray(of_rows)
+        functions = [
+            composit.compile(lambda x, w=right: x @ w, x, name="right"),
+            composit.compile(lambda y, w=left: w @ y.T, y, name="left"),
+        ]
+        composit.export(folder, "two", functions)
+        (folder / "a").write_bytes(functions[0](x).tobytes())
+        (folder / "b").write_bytes(functions[1](y).tobytes())
+        weights.append((folder / "two.weights").read_bytes())
+    assert weights[0] != weights[1]
+    # The second file of weights belongs to the program as well, once it has the first one's header.
+    source = (folders[0] / "two.cpp").read_text()
+    assert "packed_weights" in source
+    header = len("composit weights 1 ") + 16
+    (tmp_path / "weights").write_bytes(weights[0][:header] + weights[1][header:])
+    (folders[0] / "main.cpp").write_text(EXPORTED_MAIN)
+    command = ["g++", "-O1", "-std=c++17", "two.cpp", "main.cpp", "-o", "run", "-pthread"]
+    subprocess.run(command, cwd=folders[0], check=True)
+    compare = [f"cmp a {folder}/a && cmp b {folder}/b" for folder in folders]
+    files = [str(folders[0] / "two.weights"), str(tmp_path / "weights")]
+    work = tmp_path / "work"
+    work.mkdir()
+    subprocess.run([str(folders[0] / "run"), *files, "a", "b", *compare], cwd=work, check=True)
