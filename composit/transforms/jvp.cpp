@@ -24,21 +24,28 @@ Tensors transposed(const Tensors& outputs, const Tensors& inputs, const Tensors&
     return vjp(vjp(outputs, cotangents, inputs), tangents, cotangents);
 }
 
-// Tangents of a node's outputs, empty where there is none, by the transpose of its vjp.
+// Tangents of a node's outputs, empty where there is none, by the transpose of its vjp. Of the node
+// over other leaves, as one operand may depend on another, whose tangent says that already.
 Tensors tangents_of(const Node& node, const Tensors& tangents) {
-    Tensors outputs, inputs, given;
-    const Ref<Node> held(&node);
-    for (int i = 0; i < node.output_count(); ++i)
-        if (ir::is_inexact(node.types()[static_cast<size_t>(i)].dtype))
-            outputs.emplace_back(held, i);
+    Tensors leaves, operands, inputs, given;
     for (size_t k = 0; k < tangents.size(); ++k) {
-        const bool is_known =
-            std::find(inputs.begin(), inputs.end(), node.operands()[k]) != inputs.end();
-        if (!tangents[k] || is_known) continue;
-        inputs.push_back(node.operands()[k]);
+        const Tensor& operand = node.operands()[k];
+        const auto known = std::find(operands.begin(), operands.end(), operand);
+        if (!tangents[k] || known != operands.end()) continue;
+        operands.push_back(operand);
+        inputs.push_back(ir::input("operand", operand.dtype(), operand.shape()));
         given.push_back(tangents[k]);
     }
-    const Tensors made = transposed(outputs, inputs, given);
+    for (const Tensor& operand : node.operands()) {
+        const auto known = std::find(operands.begin(), operands.end(), operand);
+        leaves.push_back(known == operands.end()
+                             ? operand
+                             : inputs[static_cast<size_t>(known - operands.begin())]);
+    }
+    Tensors outputs;
+    for (const Tensor& output : ir::outputs_of(ir::with_operands(node, leaves)))
+        if (ir::is_inexact(output.dtype())) outputs.push_back(output);
+    const Tensors made = ir::substitute(transposed(outputs, inputs, given), inputs, operands);
     Tensors result(static_cast<size_t>(node.output_count()));
     for (size_t i = 0; i < made.size(); ++i)
         result[static_cast<size_t>(outputs[i].output_index())] = made[i];

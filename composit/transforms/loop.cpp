@@ -11,6 +11,8 @@
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -99,6 +101,12 @@ bool is_used(const Tensor& parameter, const Tensors& results) {
 
 Tensor number(int64_t value) { return ir::constant(Array::scalar(DType::int64, value)); }
 
+Tensor empty_stack(int64_t iterations, const Tensor& row) {
+    Shape shape{iterations};
+    shape.insert(shape.end(), row.shape().begin(), row.shape().end());
+    return ops::full(shape, ir::constant(Array::zeros(row.dtype(), {})));
+}
+
 // The states at the beginning of each iteration that are wanted, stacked: the loop once more.
 Tensors saved_states(const Node& node, const LoopParts& parts, const Flags& wanted) {
     Draft draft(parts.body.name + "_saved");
@@ -113,10 +121,8 @@ Tensors saved_states(const Node& node, const LoopParts& parts, const Flags& want
     for (size_t k = 0; k < parts.states; ++k) {
         if (!wanted[k]) continue;
         const Tensor& state = parts.parameter(k);
-        Shape shape{parts.iterations()};
-        shape.insert(shape.end(), state.shape().begin(), state.shape().end());
-        const Tensor nothing = ir::constant(Array::zeros(state.dtype(), {}));
-        stacks.push_back(draft.parameter(ops::full(shape, nothing), state.name() + "_saved"));
+        stacks.push_back(
+            draft.parameter(empty_stack(parts.iterations(), state), state.name() + "_saved"));
     }
     for (size_t k = parts.states; k < parts.operands(); ++k) pass(k);
     for (const Tensor& result : ir::substitute(parts.body.results, from, to)) draft.result(result);
@@ -150,6 +156,50 @@ Tensor accumulated(const Tensor& sum, const Tensor& x) {
     const Tensors& all = x.node().operands();
     return ops::scatter(sum, {all.begin() + 1, all.end() - 1},
                         x.node().attributes().get<std::vector<int64_t>>("axes"), all.back(), true);
+}
+
+// A cotangent that is the product of two values of an iteration, seen through transposes and
+// reshapes. Its sum over the iterations is one product of those values in stacks, which runs along
+// them as well: no matrix of weights is added to in every iteration.
+struct Product {
+    Tensor product;                     // within the body
+    std::array<Tensor, 2> factors;      // likewise
+    std::array<Tensor, 2> stacks = {};  // in the loop that goes back; none where states are saved
+    std::array<Tensor, 2> all = {};     // the factors of all iterations
+
+    // The cotangent's sum.
+    Tensor sum(const Tensor& cotangent) const {
+        const Attributes& attributes = product.node().attributes();
+        const auto axes = [&](const char* name, bool is_contracted) {
+            std::vector<int64_t> moved = attributes.get<std::vector<int64_t>>(name);
+            for (int64_t& axis : moved) ++axis;
+            if (is_contracted) moved.insert(moved.begin(), 0);
+            return moved;
+        };
+        const Tensor whole =
+            ops::contract(all[0], all[1],
+                          {axes("batch_a", false), axes("batch_b", false),
+                           axes("contracted_a", true), axes("contracted_b", true)});
+        return ir::substitute({cotangent}, {product}, {whole})[0];
+    }
+};
+
+// Where that moves fewer elements than the sum: in the stacks, of what is not saved.
+std::optional<Product> product_of(const Tensor& cotangent, const LoopParts& parts) {
+    if (parts.iterations() < 2) return std::nullopt;
+    Tensor x = cotangent;
+    while (x.node().operation().name == "transpose" || x.node().operation().name == "reshape")
+        x = x.node().operand(0);
+    if (x.node().operation().name != "contract") return std::nullopt;
+    Product found{x, {x.node().operand(0), x.node().operand(1)}};
+    int64_t stacked = 0;
+    for (const Tensor& factor : found.factors) {
+        const size_t k = parts.number_of(factor);
+        if (k >= parts.states && k < parts.operands()) return std::nullopt;  // always the same
+        if (k >= parts.states) stacked += factor.size();
+    }
+    if (stacked >= cotangent.size()) return std::nullopt;
+    return found;
 }
 
 // From the last iteration to the first: cotangents of the state, and sums of those of what is the
@@ -198,11 +248,20 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
         }
     };
     pass_gradients(early);
-    Tensors sums;
-    for (size_t k : summed) {
-        const Tensor& parameter = parts.parameter(k);
-        sums.push_back(draft.parameter(ops::zeros_like(parameter), "d_" + parameter.name()));
+    Tensors sums;  // none where there is a product
+    std::vector<std::optional<Product>> products;
+    for (size_t c = 0; c < summed.size(); ++c) {
+        const Tensor& parameter = parts.parameter(summed[c]);
+        products.push_back(product_of(back[smooth.size() + c], parts));
+        sums.push_back(products[c]
+                           ? Tensor()
+                           : draft.parameter(ops::zeros_like(parameter), "d_" + parameter.name()));
     }
+    for (auto& product : products)
+        for (size_t f = 0; product && f < 2; ++f)
+            if (!parts.is_state(product->factors[f]))
+                product->stacks[f] = draft.parameter(
+                    empty_stack(parts.iterations(), product->factors[f]), "factors");
     pass_gradients(late);
     for (size_t k = 0; k < parts.operands(); ++k) {
         from.push_back(parts.parameter(k));
@@ -216,17 +275,33 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
     }
     Tensors changed;
     for (size_t s : early) changed.push_back(back[s]);
-    for (size_t c = 0; c < summed.size(); ++c) changed.push_back(back[smooth.size() + c]);
+    for (size_t c = 0; c < summed.size(); ++c)
+        if (!products[c]) changed.push_back(back[smooth.size() + c]);
+    for (const auto& product : products)
+        for (size_t f = 0; product && f < 2; ++f)
+            if (product->stacks[f]) changed.push_back(product->factors[f]);
     for (size_t s : late) changed.push_back(back[s]);
     changed = ir::substitute(changed, from, to);
+    auto now = changed.begin() + static_cast<long>(early.size());
     for (size_t c = 0; c < summed.size(); ++c)
-        changed[early.size() + c] = accumulated(sums[c], changed[early.size() + c]);
+        if (!products[c]) *now = accumulated(sums[c], *now), ++now;
+    for (const auto& product : products)
+        for (size_t f = 0; product && f < 2; ++f)
+            if (product->stacks[f])
+                *now = ops::scatter(product->stacks[f], {place}, {0}, *now, false), ++now;
     for (const Tensor& x : changed) draft.result(x);
     const Tensors made = draft.make(0, parts.iterations());
     Tensors result(parts.operands());
     auto next = made.begin();
     for (size_t s : early) result[smooth[s]] = *next++;
-    for (size_t k : summed) result[k] = *next++;
+    for (size_t c = 0; c < summed.size(); ++c)
+        if (!products[c]) result[summed[c]] = *next++;
+    for (auto& product : products)
+        for (size_t f = 0; product && f < 2; ++f)
+            product->all[f] =
+                product->stacks[f] ? *next++ : saved[parts.number_of(product->factors[f])];
+    for (size_t c = 0; c < summed.size(); ++c)
+        if (products[c]) result[summed[c]] = products[c]->sum(back[smooth.size() + c]);
     for (size_t s : late) result[smooth[s]] = *next++;
     return result;
 }

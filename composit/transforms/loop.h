@@ -22,6 +22,13 @@ struct LoopParts {
     // Of operand k: the states, then what is the same in all iterations.
     const ir::Tensor& parameter(size_t k) const { return body.parameters[k + 1]; }
     size_t operands() const { return body.parameters.size() - 1; }
+    // The operand whose parameter that is; operands() where it is none.
+    size_t number_of(const ir::Tensor& x) const {
+        size_t k = 0;
+        while (k < operands() && !(parameter(k) == x)) ++k;
+        return k;
+    }
+    bool is_state(const ir::Tensor& x) const { return number_of(x) < states; }
     int64_t iterations() const { return std::max<int64_t>(0, end - begin); }
 };
 

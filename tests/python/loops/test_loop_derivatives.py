@@ -234,3 +234,47 @@ def test_batched_loops_that_do_not_depend_on_the_batch():
         return x + composit.fori_loop(0, 3, lambda i, y: y * 2, 1.0)
 
     check_batches(f, [0], normal(4))
+
+
+def test_tangents_where_an_operand_depends_on_another():
+    """The tangent of one operand says already what it owes to the other."""
+
+    def function(x):
+        first = composit.fori_loop(0, 3, lambda i, h: cnp.tanh(h * 1.5), x)
+        return first * composit.fori_loop(0, 2, lambda i, h: cnp.sin(h) + x * 0, first)
+
+    check_derivatives(function, np.array(0.7))
+
+
+def recurrent_loss(x, h, w, iterations):
+    def body(i, h):
+        return cnp.tanh(h @ w + x)
+
+    return cnp.sum(cnp.sin(composit.fori_loop(0, iterations, body, h)))
+
+
+def test_gradients_of_weights_are_one_product_after_the_loop():
+    """The loop that goes back keeps what the products are made of, and adds to no matrix."""
+    draw = np.random.default_rng(5)
+    x, h, w = (draw.standard_normal(s) for s in ((3, 24), (3, 24), (24, 24)))
+    w *= 0.2
+    check_derivatives(lambda *a: recurrent_loss(*a, 6), x, h, w)
+    gradient = composit.compile(composit.grad(lambda *a: recurrent_loss(*a, 6), argnums=2))
+    gradient(x, h, w)
+    back = str(gradient.program).split("_back")[-1]
+    assert "k0 < 6, k1 < 3" in back, back
+
+
+def test_gradients_of_weights_equal_those_of_the_unrolled_loop():
+    draw = np.random.default_rng(6)
+    x, h, w = (draw.standard_normal(s) for s in ((2, 16), (2, 16), (16, 16)))
+
+    def unrolled(x, h, w):
+        for _ in range(9):
+            h = cnp.tanh(h @ w + x)
+        return cnp.sum(cnp.sin(h))
+
+    for k in range(3):
+        expected = composit.grad(unrolled, argnums=k)(x, h, w)
+        found = composit.grad(lambda *a: recurrent_loss(*a, 9), argnums=k)(x, h, w)
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-9, atol=1e-9)
