@@ -8,6 +8,7 @@
 #include "location.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +23,7 @@ namespace {
 struct Names {
     PyObject *mark, *trace_mark, *place, *trace, *like, *lazy, *record, *is_leaf, *is_tainted,
         *is_pending, *root, *record_of_root, *state, *is_open, *is_built, *tensors, *records,
-        *bound, *bound_places, *entries, *patterns, *visits;
+        *bound, *bound_places, *entries, *patterns, *version, *results, *grad;
 };
 
 Names make_names() {
@@ -33,7 +34,7 @@ Names make_names() {
         name("_is_tainted"), name("_is_pending"), name("_root"),        name("_record_of_root"),
         name("state"),       name("is_open"),     name("is_built"),     name("tensors"),
         name("records"),     name("bound"),       name("bound_places"), name("entries"),
-        name("patterns"),    name("visits")};
+        name("patterns"),    name("_version"),    name("results"),      name("_grad")};
 }
 
 const Names& names() {
@@ -60,19 +61,33 @@ nb::object get(nb::handle object, PyObject* name) {
     return nb::steal(found);
 }
 
+// Of a tensor or trace, without asking its class's __getattr__ for what is not there.
+nb::object look(nb::handle object, PyObject* name) {
+    PyObject* found = PyObject_GenericGetAttr(object.ptr(), name);
+    if (!found) throw nb::python_error();
+    return nb::steal(found);
+}
+
 void set(nb::handle object, PyObject* name, nb::handle value) {
-    if (PyObject_SetAttr(object.ptr(), name, value.ptr()) != 0) throw nb::python_error();
+    if (PyObject_GenericSetAttr(object.ptr(), name, value.ptr()) != 0) throw nb::python_error();
 }
 
 void append(nb::handle list, nb::handle value) {
     if (PyList_Append(list.ptr(), value.ptr()) != 0) throw nb::python_error();
 }
 
-bool is_true(nb::handle object, PyObject* name) { return get(object, name).ptr() == Py_True; }
+bool is_true(nb::handle object, PyObject* name) { return look(object, name).ptr() == Py_True; }
 
 bool is_tensor_of_torch(nb::handle value) {
     return value.type().ptr() == world().tensor->ptr() ||
            PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(world().base->ptr()));
+}
+
+nb::object new_tensor() {
+    auto* const type = reinterpret_cast<PyTypeObject*>(world().tensor->ptr());
+    nb::object tensor = nb::steal(type->tp_alloc(type, 0));
+    if (!tensor.is_valid()) throw nb::python_error();
+    return tensor;
 }
 
 // A tensor that was not in the trace before.
@@ -100,10 +115,10 @@ int64_t code_of_leaf(nb::handle tensor, Leaf& leaf) {
     leaf.is_recorded = is_true(tensor, name.is_leaf);
     const bool is_tainted = is_true(tensor, name.is_tainted);
     if (!leaf.is_recorded) {
-        if (!get(tensor, name.record).is_none()) return -1;
-        const nb::object root = get(tensor, name.root);
+        if (!look(tensor, name.record).is_none()) return -1;
+        const nb::object root = look(tensor, name.root);
         if (!is_tainted && !root.is_none() &&
-            (!get(root, name.record).is_none() || is_true(root, name.is_leaf)))
+            (!look(root, name.record).is_none() || is_true(root, name.is_leaf)))
             return -1;
     }
     leaf.lazy = get(tensor, name.lazy);
@@ -140,12 +155,12 @@ class Matching {
             return std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
                 return leaf.place == place && leaf.tensor.ptr() == value.ptr();
             });
-        return get(value, names().mark).ptr() == mark_.ptr() &&
-               PyLong_AsLongLong(get(value, names().place).ptr()) == place;
+        return look(value, names().mark).ptr() == mark_.ptr() &&
+               PyLong_AsLongLong(look(value, names().place).ptr()) == place;
     }
 
     bool is_leaf(const Check& check, nb::handle value) {
-        if (!is_tensor_of_torch(value) || get(value, names().mark).ptr() == mark_.ptr())
+        if (!is_tensor_of_torch(value) || look(value, names().mark).ptr() == mark_.ptr())
             return false;
         for (const Leaf& leaf : leaves)
             if (leaf.tensor.ptr() == value.ptr()) return false;
@@ -209,8 +224,7 @@ class Pattern {
     bool fits(Matching& matching, nb::handle function, bool is_recording,
               const nb::tuple& arguments, const nb::dict& named) const {
         if (function.ptr() != function_.ptr() || is_recording != is_recording_ ||
-            arguments.size() != arguments_.size() || named.size() != named_.size() ||
-            !(*world().defaults)[0].equal(default_))
+            arguments.size() != arguments_.size() || named.size() != named_.size() || !is_default())
             return false;
         for (size_t i = 0; i < arguments_.size(); ++i)
             if (!matching.fits(arguments_[i], PyTuple_GET_ITEM(arguments.ptr(), i))) return false;
@@ -224,10 +238,12 @@ class Pattern {
     nb::object follow(nb::handle trace, nb::handle mark, Matching& matching,
                       const nb::tuple& arguments) const {
         const Names& name = names();
-        const nb::object tensors = get(trace, name.tensors), records = get(trace, name.records);
+        const nb::object tensors = look(trace, name.tensors), records = look(trace, name.records);
         enter(trace, mark, tensors, records, matching.leaves);
         const auto first = static_cast<int64_t>(PyList_GET_SIZE(tensors.ptr()));
-        append(get(trace, name.entries), nb::make_tuple(first, state_));
+        // Places are told by the state: this is the same each time.
+        if (!entry_.is_valid()) entry_ = nb::make_tuple(first, state_);
+        append(look(trace, name.entries), entry_);
         set(trace, name.state, state_);
         nb::object record = nb::none();
         if (has_record_) {
@@ -240,14 +256,12 @@ class Pattern {
         nb::object root;
         if (is_view_) {
             const nb::handle source = PyTuple_GET_ITEM(arguments.ptr(), 0);
-            root = get(source, name.root);
+            root = look(source, name.root);
             if (root.is_none()) root = nb::borrow(source);
         }
         std::vector<nb::object> results;
-        auto* const type = reinterpret_cast<PyTypeObject*>(world().tensor->ptr());
         for (size_t i = 0; i < likes_.size(); ++i) {
-            nb::object tensor = nb::steal(type->tp_alloc(type, 0));
-            if (!tensor.is_valid()) throw nb::python_error();
+            nb::object tensor = new_tensor();
             set(tensor, name.mark, mark);
             set(tensor, name.trace, trace);
             set(tensor, name.place, nb::int_(first + static_cast<int64_t>(i)));
@@ -261,7 +275,7 @@ class Pattern {
             }
             if (root.is_valid()) {
                 set(tensor, name.root, root);
-                set(tensor, name.record_of_root, get(root, name.record));
+                set(tensor, name.record_of_root, look(root, name.record));
             }
             append(tensors, nb::steal(PyWeakref_NewRef(tensor.ptr(), nullptr)));
             results.push_back(std::move(tensor));
@@ -278,7 +292,7 @@ class Pattern {
         const Names& name = names();
         std::sort(leaves.begin(), leaves.end(),
                   [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
-        const nb::object bound = get(trace, name.bound), places = get(trace, name.bound_places);
+        const nb::object bound = look(trace, name.bound), places = look(trace, name.bound_places);
         for (const Leaf& leaf : leaves) {
             const nb::int_ place(leaf.place);
             set(leaf.tensor, name.mark, mark);
@@ -290,21 +304,30 @@ class Pattern {
         }
     }
 
+    const nb::object& state() const { return state_; }
+
     // What the cycle collector must know.
     template <class Visit>
     int visit(Visit&& visit) const {
-        for (const nb::object* held : {&function_, &default_, &state_, &kind_, &name_})
+        const nb::object* const all[] = {&function_, &default_, &state_, &kind_, &name_, &entry_};
+        for (const nb::object* held : all)
             if (const int stop = held->is_valid() ? visit(held->ptr()) : 0) return stop;
         for (const nb::object& like : likes_)
             if (const int stop = visit(like.ptr())) return stop;
         return 0;
     }
     void clear() {
-        for (nb::object* held : {&function_, &default_, &state_, &kind_, &name_}) held->reset();
+        for (nb::object* held : {&function_, &default_, &state_, &kind_, &name_, &entry_})
+            held->reset();
         likes_.clear();
     }
 
   private:
+    bool is_default() const {
+        const nb::handle now = PyList_GET_ITEM(world().defaults->ptr(), 0);
+        return now.ptr() == default_.ptr() || now.equal(default_);
+    }
+
     static Check check_of(nb::handle item) {
         const auto kind = nb::cast<std::string>(item[0]);
         Check check;
@@ -332,6 +355,7 @@ class Pattern {
     nb::object state_;
     bool is_view_ = false, is_tainted_ = false, has_record_ = false;
     nb::object kind_, name_;
+    mutable nb::object entry_;
     std::vector<int64_t> sources_;
     std::vector<nb::object> likes_;
     std::vector<bool> floats_;
@@ -347,8 +371,8 @@ nb::object follow(nb::handle function, bool is_recording, const nb::tuple& argum
     if (!world().current || !world().current->is_valid()) return unknown;  // at exit
     const nb::object trace = nb::borrow(PyList_GET_ITEM(world().current->ptr(), 0));
     if (!is_true(trace, name.is_open) || is_true(trace, name.is_built)) return unknown;
-    const nb::object patterns = get(get(trace, name.state), name.patterns);
-    const nb::object mark = get(trace, name.trace_mark), tensors = get(trace, name.tensors);
+    const nb::object patterns = look(look(trace, name.state), name.patterns);
+    const nb::object mark = look(trace, name.trace_mark), tensors = look(trace, name.tensors);
     const Py_ssize_t count = PyList_GET_SIZE(patterns.ptr());
     for (Py_ssize_t i = count - 1; i >= 0; --i) {
         const nb::object item = nb::borrow(PyList_GET_ITEM(patterns.ptr(), i));
@@ -358,6 +382,67 @@ nb::object follow(nb::handle function, bool is_recording, const nb::tuple& argum
             return pattern.follow(trace, mark, matching, arguments);
     }
     return unknown;
+}
+
+// The state after an optimiser's step that is known at this point of the trace, which its operands
+// are entered into; None where it is not.
+nb::object match_step(nb::handle function, const nb::tuple& arguments) {
+    const Names& name = names();
+    if (PyThread_get_thread_ident() != world().owner || !world().current->is_valid())
+        return nb::none();
+    const nb::object trace = nb::borrow(PyList_GET_ITEM(world().current->ptr(), 0));
+    if (!is_true(trace, name.is_open) || is_true(trace, name.is_built)) return nb::none();
+    const nb::object patterns = look(look(trace, name.state), name.patterns);
+    const nb::object mark = look(trace, name.trace_mark), tensors = look(trace, name.tensors);
+    const nb::dict named;
+    for (Py_ssize_t i = PyList_GET_SIZE(patterns.ptr()) - 1; i >= 0; --i) {
+        const nb::object item = nb::borrow(PyList_GET_ITEM(patterns.ptr(), i));
+        const auto& pattern = content_of<Pattern>(item);
+        Matching matching(trace, mark, PyList_GET_SIZE(tensors.ptr()));
+        if (!pattern.fits(matching, function, false, arguments, named)) continue;
+        Pattern::enter(trace, mark, tensors, look(trace, name.records), matching.leaves);
+        return pattern.state();
+    }
+    return nb::none();
+}
+
+// The results of a known backward() as gradients of the leaves at `leaves`.
+void make_gradients(nb::handle trace, nb::handle state, const std::vector<int64_t>& leaves) {
+    const Names& name = names();
+    const nb::object tensors = look(trace, name.tensors), records = look(trace, name.records);
+    const nb::object mark = look(trace, name.trace_mark), likes = look(state, name.results);
+    auto place = static_cast<int64_t>(PyList_GET_SIZE(tensors.ptr()));
+    for (size_t i = 0; i < leaves.size(); ++i) {
+        const nb::object tensor = new_tensor();
+        set(tensor, name.mark, mark);
+        set(tensor, name.trace, trace);
+        set(tensor, name.place, nb::int_(place++));
+        set(tensor, name.like, PyList_GET_ITEM(likes.ptr(), static_cast<Py_ssize_t>(i)));
+        set(tensor, name.is_tainted, nb::borrow(Py_True));
+        append(tensors, nb::steal(PyWeakref_NewRef(tensor.ptr(), nullptr)));
+        append(records, nb::none());
+        set(PyList_GET_ITEM(tensors.ptr(), leaves[i]), name.grad, tensor);
+    }
+}
+
+// Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
+// the leaves at `numbers` are. The trace keeps what was there before.
+void write_step(nb::handle trace, const nb::list& values, int64_t first,
+                const std::vector<int64_t>& targets, const std::vector<int64_t>& numbers) {
+    const Names& name = names();
+    const nb::object tensors = look(trace, name.tensors), bound = look(trace, name.bound);
+    for (size_t i = 0; i < targets.size(); ++i) {
+        const nb::handle tensor = PyList_GET_ITEM(tensors.ptr(), targets[i]);
+        const nb::object lazy = get(tensor, name.lazy);
+        const auto& content = content_of<LazyTensor>(lazy);
+        nb::object before = wrap_copy(content.tensor());
+        if (PyList_SetItem(bound.ptr(), numbers[i], before.release().ptr()) != 0)
+            throw nb::python_error();
+        const nb::handle value = PyList_GET_ITEM(values.ptr(), first + static_cast<int64_t>(i));
+        content.replace(content_of<LazyTensor>(value).tensor());
+        const auto version = nb::cast<int64_t>(look(tensor, name.version));
+        set(tensor, name.version, nb::int_(version + 1));
+    }
 }
 
 int traverse_pattern(PyObject* self, visitproc visit, void* arg) {
@@ -386,6 +471,13 @@ void bind_following(nb::module_& module) {
     module.def("follow", follow,
                "An operation's result where it is known at this point of the trace; else "
                "NotImplemented.");
+    module.def("match_step", match_step, nb::arg("function"), nb::arg("arguments"),
+               "The state after a known step of an optimiser; else None.");
+    module.def("make_gradients", make_gradients, nb::arg("trace"), nb::arg("state"),
+               nb::arg("leaves"), "The results of a known backward() as the leaves' gradients.");
+    module.def("write_step", write_step, nb::arg("trace"), nb::arg("values"), nb::arg("first"),
+               nb::arg("targets"), nb::arg("numbers"),
+               "Writes an optimiser's results to its tensors.");
     module.def(
         "follow_traces",
         [](nb::object current, nb::object defaults, nb::object tensor, nb::object base) {

@@ -9,9 +9,12 @@
 #include "following.h"
 #include "location.h"
 
+#include <nanobind/stl/unique_ptr.h>
+
 #include <map>
-#include <string>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -55,6 +58,16 @@ nb::list run_step(const Compiled& compiled, const nb::list& leaves) {
     return results;
 }
 
+// A program that the C++ back end compiles while other threads go on.
+std::unique_ptr<Compiled> compiled_step(std::vector<Tensor> inputs, std::vector<Tensor> outputs,
+                                        int threads) {
+    execute::Options options;
+    options.backend = "cpp";
+    options.threads = threads;
+    const nb::gil_scoped_release released;
+    return std::make_unique<Compiled>("step", std::move(inputs), std::move(outputs), options);
+}
+
 }  // namespace
 
 // Guarded by the interpreter's lock.
@@ -68,6 +81,8 @@ void bind_steps(nb::module_& module) {
     module.def("leaf_type", leaf_type, "A number for a constant's dtype and shape; below 0: none.");
     module.def("site", site, "A number for the user's line that runs.");
     module.def("set_site", set_site, "Nodes made from now on are of that line; 0: of their own.");
+    module.def("compiled_step", compiled_step, nb::arg("inputs"), nb::arg("outputs"),
+               nb::arg("threads"), "A program of the C++ back end.");
     module.def("run_step", run_step, nb::arg("compiled"), nb::arg("leaves"),
                "A program's outputs as constants, from the constants of its inputs.");
 }

@@ -13,9 +13,19 @@ from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
 from composit.torch.tensor import Tensor
 
+_usual = {Tensor, int, float, bool}
+_none: dict[str, Any] = {}
+follow, mode = calling.follow, calling.mode
+
 
 def _operator(function: Any, is_reflected: bool = False) -> Any:
+    plain = function.__wrapped__
+
     def method(self: Any, other: Any) -> Any:
+        if type(other) in _usual:
+            made = follow(plain, mode.grad, (other, self) if is_reflected else (self, other), _none)
+            if made is not NotImplemented:
+                return made
         is_number = isinstance(other, (TensorBase, int, float, complex, np.generic))
         if not is_number and not (isinstance(other, np.ndarray) and other.ndim == 0):
             return NotImplemented

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 from composit import _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
-from composit.torch import calling, quiet, recording, steps
+from composit.torch import quiet, recording, steps
 from composit.torch.steps import State, Trace
 from composit.torch.tape import FREED
 
@@ -34,8 +33,8 @@ _backward = _Backward()
 
 
 def _is_plain(leaf: Any) -> bool:
-    hooks = leaf.__dict__
-    return leaf._grad is None and not hooks.get("_hooks") and not hooks.get("_post_hooks")
+    own = leaf.__dict__
+    return leaf._grad is None and "_hooks" not in own and "_post_hooks" not in own
 
 
 def begin(trace: Trace, output: Any) -> Any:
@@ -45,19 +44,13 @@ def begin(trace: Trace, output: Any) -> Any:
     if state is None or trace.is_built:
         trace.build()
         return _Learning(trace, output, key, state)
-    leaves = [trace.tensors[number] for number in state.leaves]
-    if not all(map(_is_plain, leaves)):
-        steps.interrupt()
-        return _Learning(trace, output, key, None)
-    first = trace.add(state)
-    for i, leaf in enumerate(leaves):
-        tensor = object.__new__(calling._made["Tensor"])
-        tensor._mark, tensor._place = trace.mark, first + i
-        tensor._trace, tensor._like = trace, state.results[i]
-        tensor._is_tainted = True
-        trace.tensors.append(weakref.ref(tensor))
-        trace.records.append(None)
-        leaf._grad = tensor
+    tensors = trace.tensors
+    for number in state.leaves:
+        if not _is_plain(tensors[number]):
+            steps.interrupt()
+            return _Learning(trace, output, key, None)
+    trace.add(state)
+    _core.make_gradients(trace, state, state.leaves)
     for number in state.freed:
         trace.records[number][1:] = [FREED]
     return None

@@ -162,9 +162,9 @@ def _made_now(
     return result
 
 
-def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -> Any:
-    """What the core recognises the operation by, from what it was called with."""
-    known = len(trace.symbols())
+def checks_of(trace: Trace, known: int) -> Any:
+    """A function that says of an argument what the core recognises it by (bindings/following.cpp),
+    where `known` tensors were in the trace before the call."""
     leaves = {stands: i for i, stands in enumerate(trace.bound_places)}
     seen: set[int] = set()
 
@@ -185,6 +185,12 @@ def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -
             return (("list" if type(value) is list else "tuple"), [check(item) for item in value])
         return ("plain", value)
 
+    return check
+
+
+def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -> Any:
+    """What the core recognises the operation by, from what it was called with."""
+    check = checks_of(trace, len(trace.symbols()))
     args, kwargs = given
     arguments = tuple(check(value) for value in args)
     named = {name: check(value) for name, value in kwargs.items()}

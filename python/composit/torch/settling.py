@@ -72,7 +72,7 @@ def settle_by_structure(trace: Any, wanted: Any, with_gradients: bool) -> bool:
     if program is None:
         return False
     trace.is_open = False
-    set_values(trace, numbers, _core.run_step(program, trace.bound))
+    set_values(trace, numbers, program.run(trace.bound))
     steps.restart()
     return True
 

@@ -8,6 +8,7 @@ state, from the leaves' values. Whatever needs a node has all of the trace's mad
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from typing import Any
@@ -17,6 +18,8 @@ from composit._core import LazyTensor, NotSupported
 from composit.evaluation import _usual_options
 from composit.torch import dtypes, quiet
 
+compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
+_most_kernels = 100  # of programs that are compiled: larger ones take a compiler long
 _most_places = 10_000  # of a trace; what follows is not recorded
 _most_ways = 32  # from one state by one call: what differs each time is not worth keeping
 _most_states = 5_000  # of all; then they are learnt anew
@@ -58,10 +61,12 @@ class State:
     placeholders."""
 
     __slots__ = (
+        "constants",
         "counts",
         "detached",
         "floats",
         "freed",
+        "given",
         "inputs",
         "is_tainted",
         "is_view",
@@ -101,7 +106,9 @@ class State:
         self.line = 0
         self.patterns: list[Any] = []  # ways as the core follows them
         self.targets: list[int] = []  # of an optimiser's step: what the results are written to
-        self.numbers: list[Any] = []  # of an optimiser's step: dtypes of its numbers
+        self.numbers: list[Any] = []  # of an optimiser's step: placeholders of its numbers
+        self.given: Any = None  # of an optimiser's step: its numbers the last time
+        self.constants: list[Any] = []  # of an optimiser's step: the same as constants
 
 
 _roots: dict[Any, State] = {}
@@ -130,6 +137,30 @@ def forget() -> None:
     _roots.clear()
     _count[0] = 0
     restart()
+
+
+class Program:
+    """A state's program. One that runs again and again is compiled by the C++ back end meanwhile,
+    which gives the same bits."""
+
+    __slots__ = ("core", "inputs", "outputs", "runs")
+
+    def __init__(self, inputs: list[LazyTensor], outputs: list[LazyTensor]) -> None:
+        self.inputs, self.outputs, self.runs = inputs, outputs, 0
+        self.core = _core.Compiled("step", inputs, outputs, _usual_options())
+
+    def run(self, leaves: list[LazyTensor]) -> list[LazyTensor]:
+        """The outputs' values as constants, from constants of the inputs."""
+        self.runs += 1
+        if self.runs == compile_after[0] and len(self.core.placements) <= _most_kernels:
+            threading.Thread(target=self._compile, name="composit.torch: a step's compiler").start()
+        return _core.run_step(self.core, leaves)
+
+    def _compile(self) -> None:
+        try:
+            self.core = _core.compiled_step(self.inputs, self.outputs, self.core.options.threads)
+        except (RuntimeError, ValueError, OSError):  # no compiler: it goes on as it is
+            self.runs += 1
 
 
 class Trace:
@@ -322,7 +353,7 @@ class Trace:
             outputs += more.results
             inputs += more.inputs
         try:
-            program = _core.Compiled("step", [*inputs, *numbers], outputs, _usual_options())
+            program = Program([*inputs, *numbers], outputs)
         except (NotSupported, ValueError):
             program = None
         state.programs[key] = program

@@ -315,6 +315,30 @@ def test_other_threads_use_tensors_that_have_no_nodes():
         assert (array(outputs) * 2 == expected).all()
 
 
+def test_a_program_that_runs_often_is_compiled_and_gives_the_same_bits():
+    before, steps.compile_after[0] = steps.compile_after[0], 4
+    steps.forget()
+    try:
+
+        def run():
+            found = train(8)
+            for worker in threading.enumerate():
+                if worker.name.startswith("composit.torch"):
+                    worker.join()
+            return found + train(8)
+
+        check(run)
+        states, compiled = list(steps._roots.values()), 0
+        while states:
+            state = states.pop()
+            states += [after for after in state.ways.values() if after is not None]
+            for program in state.programs.values():
+                compiled += program is not None and program.core.options.backend == "cpp"
+        assert compiled
+    finally:
+        steps.compile_after[0] = before
+
+
 MEMORY = """
 import gc, resource, sys
 import composit.torch as torch

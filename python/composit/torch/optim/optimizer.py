@@ -88,6 +88,8 @@ class Optimizer:
         """The new parameter; the state's LazyTensors are replaced by new ones."""
         raise NotImplementedError
 
+    numbers_are_of_groups = False  # and not of single parameters' states
+
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
         """What differs from step to step beside tensors, as `update` finds it in its group: numbers
         that it only combines with tensors. The state's own numbers are replaced by new ones. None:

@@ -19,37 +19,18 @@ def stepped(optimizer: Any) -> bool:
     trace = steps.open_trace()
     if trace is None:
         return False
-    key: list[Any] = [type(optimizer), dtypes._default[0]]
-    places: list[Any] = []  # of each parameter: its own, its gradient's, its state's
-    for group in optimizer.param_groups:
-        if not _enter_options(group, key):
-            return False
-        for parameter in group["params"]:
-            gradient = parameter._grad
-            if gradient is None:
-                key.append(None)
-                continue
-            entered: list[Any] = []
-            if not (trace.encode(parameter, key, entered) and trace.encode(gradient, key, entered)):
-                return False
-            for name, value in optimizer.state.get(parameter, _nothing).items():
-                key.append(name)
-                if isinstance(value, TensorBase) and not trace.encode(value, key, entered):
-                    return False
-            places.append(entered)
-    whole = tuple(key)
-    state = trace.state.ways.get(whole)
+    arguments = _arguments(optimizer)
+    if arguments is None:
+        return False
+    state: Any = _core.match_step(type(optimizer), arguments)
     if state is None:
-        if whole not in trace.state.ways:
-            steps.learn(trace.state, whole, type(optimizer),
-                        lambda: _learnt(trace, optimizer, places))  # fmt: skip
-        return False
-    if trace.is_built:
-        return False
+        state = _known(trace, optimizer, arguments)
+        if state is None:
+            return False
     wanted = settling.wanted_places(trace, False)
     if wanted is None:
         return False
-    program = trace.program_of(wanted, state, [x for x, _ in state.numbers])
+    program = trace.program_of(wanted, state, state.numbers)
     if program is None:
         return False
     _run(trace, optimizer, state, wanted, program)
@@ -57,20 +38,64 @@ def stepped(optimizer: Any) -> bool:
 
 
 _nothing: dict[str, Any] = {}
-_options = (float, int, bool, str, type(None), tuple)
+_options = {float, int, bool, str, type(None), tuple}
+_changing = {"params", "lr", "initial_lr"}
 
 
-def _enter_options(group: dict[str, Any], key: list[Any]) -> bool:
-    for name, value in group.items():
-        if name == "params" or name == "lr" or name == "initial_lr":
-            continue
-        if type(value) not in _options:
-            return False
-        key.append(name)
-        key.append(value)
-        key.append(type(value))
-    key.append(type(group["lr"]) if "lr" in group else None)
-    return True
+def _arguments(optimizer: Any) -> tuple[Any, ...] | None:
+    """All that the step depends on, but for numbers that are inputs of its program: options, and of
+    each parameter itself, its gradient and its state."""
+    found: list[Any] = []
+    for group in optimizer.param_groups:
+        for name, value in group.items():
+            if name not in _changing:
+                if type(value) not in _options:
+                    return None
+                found.append(name)
+                found.append(value)
+        found.append(type(group.get("lr")))
+        for parameter in group["params"]:
+            gradient = parameter._grad
+            if gradient is None:
+                found.append(None)
+                continue
+            found.append(parameter)
+            found.append(gradient)
+            state = optimizer.state.get(parameter)
+            if state:
+                for name, value in state.items():
+                    found.append(name)
+                    if isinstance(value, TensorBase):
+                        found.append(value)
+    return tuple(found)
+
+
+def _known(trace: Trace, optimizer: Any, arguments: tuple[Any, ...]) -> State | None:
+    """The state after the step, found by its key; it is learnt where there is none, for the next
+    step."""
+    known = len(trace.symbols())
+    key: list[Any] = [type(optimizer), dtypes._default[0], _core.site()]
+    operands: list[Any] = []
+    for value in arguments:
+        if isinstance(value, type):
+            key.append(value)
+        elif not trace.encode(value, key, operands):
+            return None
+    whole = tuple(key)
+    state = trace.state.ways.get(whole)
+    if state is None:
+        if whole not in trace.state.ways:
+            state = steps.learn(
+                trace.state, whole, type(optimizer), lambda: _learnt(trace, optimizer)
+            )
+            if state is not None:
+                check = recording.checks_of(trace, known)
+                checks = tuple(check(value) for value in arguments)
+                trace.state.patterns.append(
+                    _core.Pattern(type(optimizer), False, key[1], key[2], checks, {}, state)
+                )
+        return None
+    return None if trace.is_built else state
 
 
 def _of_optimizer(optimizer: Any) -> Any:
@@ -81,17 +106,16 @@ def _of_optimizer(optimizer: Any) -> Any:
                 yield group, parameter
 
 
-def _learnt(trace: Trace, optimizer: Any, places: list[Any]) -> State | None:
+def _learnt(trace: Trace, optimizer: Any) -> State | None:
     """The step over placeholders; None where its next one is made otherwise."""
     state = steps.new_state()
     state.inputs = recording.new_inputs(trace)
     symbols = trace.symbols() + state.inputs
-    for (group, parameter), entered in zip(_of_optimizer(optimizer), places):
+    for group, parameter in _of_optimizer(optimizer):
         held = optimizer.state.get(parameter, _nothing)
-        x, gradient, *rest = [symbols[stands.number] for stands in entered]
-        tensors = iter(rest)
+        x, gradient = symbols[parameter._place], symbols[parameter._grad._place]
         lazy = {
-            name: next(tensors) if isinstance(value, TensorBase) else value
+            name: symbols[value._place] if isinstance(value, TensorBase) else value
             for name, value in held.items()
         }
         if gradient.dtype != x.dtype or x.dtype.kind not in "fV":
@@ -102,23 +126,22 @@ def _learnt(trace: Trace, optimizer: Any, places: list[Any]) -> State | None:
         named = dict(group)
         for name in numbers:
             named[name] = _core.input(name, x.dtype, ())
-            state.numbers.append((named[name], (name, x.dtype)))
+            state.numbers.append(named[name])
         token = quiet.begin()
         try:
             updated = optimizer.update(x, gradient, lazy, named)
         finally:
             quiet.end(token)
         state.results.append(updated)
-        targets = [entered[0].number]
-        at = iter(entered[2:])
+        state.targets.append(parameter._place)
         for name, value in lazy.items():
             if not isinstance(value, LazyTensor):
                 continue
             if not isinstance(held.get(name), TensorBase):
                 return None  # it is made by this step
             state.results.append(value)
-            targets.append(next(at).number)
-        state.targets += targets
+            state.targets.append(held[name]._place)
+    state.leaves = [trace.bound_places.index(number) for number in state.targets]
     return state
 
 
@@ -136,22 +159,33 @@ _constants: dict[Any, LazyTensor] = {}
 
 
 def _run(trace: Trace, optimizer: Any, state: State, wanted: Any, program: Any) -> None:
-    numbers = []
-    taken = iter(state.numbers)
-    for group, parameter in _of_optimizer(optimizer):
-        given = optimizer.numbers(optimizer.state.get(parameter, _nothing), group)
-        for value in given.values():
-            numbers.append(_constant(value, next(taken)[1][1]))
-    values = _core.run_step(program, trace.bound + numbers)
+    numbers = _numbers(optimizer, state)
+    values = program.run(trace.bound + numbers)
     trace.is_open = False
-    count = len(wanted)
-    at = {number: i for i, number in enumerate(trace.bound_places)}
-    for number in state.targets:
-        # Gradients that are asked for later are of what was there before.
-        trace.bound[at[number]] = trace.bound[at[number]].copied()
-    for i, number in enumerate(state.targets):
-        tensor = trace.tensors[number]
-        tensor._lazy.replaced(values[count + i])
-        tensor._version += 1
+    _core.write_step(trace, values, len(wanted), state.targets, state.leaves)
     settling.set_values(trace, wanted, values)
     steps.restart()
+
+
+def _numbers(optimizer: Any, state: State) -> list[LazyTensor]:
+    """The step's own numbers, as constants."""
+    is_of_groups = optimizer.numbers_are_of_groups
+    given = [
+        optimizer.numbers(of if is_of_groups else optimizer.state.get(of, _nothing), group)
+        for group, of in (
+            ((group, _nothing) for group in optimizer.param_groups)
+            if is_of_groups
+            else _of_optimizer(optimizer)
+        )
+    ]
+    if is_of_groups:
+        if state.given == given:
+            return state.constants
+        counts = [
+            sum(x._grad is not None for x in group["params"]) for group in optimizer.param_groups
+        ]
+        state.given = given
+        given = [numbers for numbers, count in zip(given, counts) for _ in range(count)]
+    values = [value for numbers in given for value in numbers.values()]
+    state.constants = [_constant(x, to.dtype) for x, to in zip(values, state.numbers)]
+    return state.constants

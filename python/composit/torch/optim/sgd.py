@@ -27,6 +27,8 @@ class SGD(Optimizer):
             "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
+    numbers_are_of_groups = True
+
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
         """The learning rate"""
         lr = group["lr"]

@@ -50,7 +50,10 @@ class _Weighted(Module):
 
     def forward(self, input: Any, target: Any) -> Any:
         """The loss."""
-        options = {name: getattr(self, name) for name in (*self._options, *self._weights)}
+        own, buffers = self.__dict__, self._buffers
+        options = {name: own[name] for name in self._options}
+        for name in self._weights:
+            options[name] = buffers[name] if name in buffers else getattr(self, name)
         return calling.neural[self._function](input, target, **options)
 
 

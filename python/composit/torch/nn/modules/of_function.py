@@ -41,7 +41,10 @@ def module_of(
             setattr(self, option, value)
 
     def forward(self: Any, *tensors: Any) -> Any:
-        options = {option: getattr(self, option) for option in names}
+        own = self.__dict__
+        options = {
+            option: own[option] if option in own else getattr(self, option) for option in names
+        }
         options.pop("inplace", None) if not options.get("inplace") else None
         if in_training:
             options["training"] = self.training

@@ -19,6 +19,9 @@ def parameter(*shape: int, dtype: Any = None, device: Any = None) -> Parameter:
     return Parameter(calling.functions["zeros"](*shape, dtype=dtype))
 
 
+_linear = calling.neural["linear"]
+
+
 class Linear(Module):
     """input @ weight.T + bias"""
 
@@ -41,7 +44,10 @@ class Linear(Module):
 
     def forward(self, input: Any) -> Any:
         """input @ weight.T + bias"""
-        return calling.neural["linear"](input, self.weight, self.bias)
+        found = self._parameters  # quicker than attributes
+        if "weight" in found and "bias" in found:
+            return _linear(input, found["weight"], found["bias"])
+        return _linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Its sizes."""
