@@ -50,14 +50,15 @@ def backward(
     create_graph: bool = False, inputs: Any = None,
 ) -> None:  # fmt: skip
     """Adds to the leaves' grad the gradients of the tensors."""
-    is_plain = isinstance(tensors, TensorBase) and grad_tensors is None and inputs is None
+    is_plain = isinstance(tensors, TensorBase) and inputs is None
+    is_plain = is_plain and (grad_tensors is None or isinstance(grad_tensors, TensorBase))
     is_plain = is_plain and not retain_graph and not create_graph
     trace: Any = steps.open_trace() if is_plain else None
     learning = None
     if trace is None or tensors._mark is not trace.mark:
         steps.interrupt()
     else:
-        learning = recorded_backward.begin(trace, tensors)
+        learning = recorded_backward.begin(trace, tensors, grad_tensors)
         if learning is None:
             return
     outputs = [tensors] if isinstance(tensors, TensorBase) else list(tensors)

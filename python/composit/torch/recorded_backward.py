@@ -17,16 +17,17 @@ class _Backward:
 
     is_gradient = True
 
-    def over(self, output: Any, state: State, lazies: Any) -> list[LazyTensor]:
-        """The gradients, of an output's and leaves' LazyTensors."""
-        one = cnp.ones(output.shape, output.dtype)
+    def over(self, state: State, lazies: Any) -> list[LazyTensor]:
+        """The gradients, of an output's, its gradient's and leaves' LazyTensors."""
+        output, *given = [lazies[stands.number] for stands in state.operands]
+        one = given[0] if given else cnp.ones(output.shape, output.dtype)
         leaves = [lazies[number] for number in state.leaves]
         # Each is a cell of its own, also where two are equal.
         return [x.copied() for x in _core.nn.chain_rule([output], [one], leaves)]
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
-        return self.over(trace.lazies[state.operands[0].number], state, trace.lazies)
+        return self.over(state, trace.lazies)
 
 
 _backward = _Backward()
@@ -37,18 +38,33 @@ def _is_plain(leaf: Any) -> bool:
     return leaf._grad is None and "_hooks" not in own and "_post_hooks" not in own
 
 
-def begin(trace: Trace, output: Any) -> Any:
+def begin(trace: Trace, output: Any, gradient: Any) -> Any:
     """None where all was done; else what learns from the call that is made with nodes."""
-    key = (_backward, steps.place(output._place), _core.site())
+    parts: list[Any] = [_backward, steps.place(output._place), _core.site()]
+    operands: list[Any] = [parts[1]]
+    if gradient is None and output._seen.size != 1:
+        trace.is_open = False  # it is an error
+    elif gradient is not None and (
+        gradient._is_tainted
+        or not trace.encode(gradient, parts, operands)
+        or tuple(gradient.shape) != tuple(output.shape)
+        or gradient.dtype != output.dtype
+        or trace.records[gradient._place] is not None
+    ):
+        steps.interrupt()
+    key = tuple(parts)
+    if not trace.is_open:
+        trace.build()
+        return _Learning(trace, output, key, operands, None)
     state = trace.state.ways.get(key)
     if state is None or trace.is_built:
         trace.build()
-        return _Learning(trace, output, key, state)
+        return _Learning(trace, output, key, operands, state)
     tensors = trace.tensors
     for number in state.leaves:
         if not _is_plain(tensors[number]):
             steps.interrupt()
-            return _Learning(trace, output, key, None)
+            return _Learning(trace, output, key, operands, None)
     trace.add(state)
     _core.make_gradients(trace, state, state.leaves)
     for number in state.freed:
@@ -59,7 +75,10 @@ def begin(trace: Trace, output: Any) -> Any:
 class _Learning:
     """A backward() that is made with nodes, in a trace."""
 
-    def __init__(self, trace: Trace, output: Any, key: Any, state: State | None) -> None:
+    def __init__(
+        self, trace: Trace, output: Any, key: Any, operands: Any, state: State | None
+    ) -> None:
+        self.operands = tuple(operands)
         self.trace, self.output, self.key, self.state = trace, output, key, state
         # Until it has ended well nothing can follow.
         self.is_open, trace.is_open = trace.is_open, False
@@ -97,12 +116,11 @@ class _Learning:
         trace, state = self.trace, steps.new_state()
         state.leaves = [leaf._place for leaf in self.leaves]
         state.freed = self.freed
-        state.operation, state.operands, state.line = _backward, (self.key[1],), self.key[2]
+        state.operation, state.operands, state.line = _backward, self.operands, self.key[2]
+        state.inputs = recording.new_inputs(trace)
         token = quiet.begin()
         try:
-            symbols = trace.symbols()
-            output = symbols[self.output._place]
-            state.results = _backward.over(output, state, symbols)
+            state.results = _backward.over(state, trace.symbols() + state.inputs)
         finally:
             quiet.end(token)
         return state

@@ -144,6 +144,8 @@ class Machine:
         elif code == 26:
             self.results += [array(g) for g in torch.autograd.grad(
                 self.loss(), self.weights, allow_unused=True)]  # fmt: skip
+        elif code == 28:
+            (self.kept[-1] * 1).backward(self.drawn(3, 3) if b % 3 else x)
         elif code == 27:
             self.optimizer.param_groups[0]["lr"] *= 0.9
 
@@ -161,7 +163,7 @@ def test_drawn_loops_have_the_same_bits(seed):
         if drawn.random() < 0.5:
             program.insert(drawn.randrange(len(program)), (drawn.choice([10, 20, 27]), 1, 2))
     else:
-        program = [(drawn.randrange(28), drawn.randrange(9), drawn.randrange(9)) for _ in range(14)]
+        program = [(drawn.randrange(29), drawn.randrange(9), drawn.randrange(9)) for _ in range(14)]
     check(lambda: Machine(seed).run(program, 6))
 
 
@@ -244,6 +246,23 @@ def test_known_steps_make_no_nodes():
         assert outputs.shape == (6, 3) and loss.dtype is torch.float32 and loss.ndim == 0
         optimizer.step()
     assert not was_lazy[-1] and was_lazy[0]
+
+
+def test_gradients_that_are_given():
+    def run():
+        layer, found = torch.nn.Linear(3, 2), []
+        with torch.no_grad():
+            layer.weight.fill_(0.25)
+            layer.bias.fill_(0.5)
+        for i in range(6):
+            layer.zero_grad()
+            x = torch.full((4, 3), float(i + 1), requires_grad=True)
+            out = torch.tanh(layer(x))
+            out.backward(torch.full((4, 2), 0.5 * i))
+            found += [array(x.grad), array(layer.weight.grad), array(layer.bias.grad)]
+        return found
+
+    check(run)
 
 
 def test_gradients_after_a_step_are_those_of_the_values_before_it():
