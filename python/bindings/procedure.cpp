@@ -4,6 +4,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "casters.h"
+#include "compiled_arrays.h"
 #include "composit/backends/c_family/procedure_file.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/cpp/cache.h"
@@ -16,6 +17,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 namespace composit::python {
 namespace {
@@ -38,6 +40,20 @@ std::vector<Variable> variables_from(const Variables& pairs) {
     return variables;
 }
 
+// (name, dtype, extents, "input", "output" or "local")
+using Arrays = std::vector<std::tuple<std::string, DType, std::vector<Expr>, std::string>>;
+
+std::vector<procedure::ArrayVariable> arrays_from(const Arrays& given) {
+    using Role = procedure::ArrayVariable::Role;
+    std::vector<procedure::ArrayVariable> arrays;
+    for (const auto& [name, dtype, shape, role] : given)
+        arrays.push_back({name, dtype, shape,
+                          role == "input"    ? Role::input
+                          : role == "output" ? Role::output
+                                             : Role::local});
+    return arrays;
+}
+
 nb::list pairs_of(const std::vector<Variable>& variables, size_t count) {
     nb::list pairs;
     for (size_t i = 0; i < count; ++i)
@@ -51,6 +67,20 @@ void bind_statement(nb::module_& module) {
         .def_static("branch", &Statement::branch)
         .def_static("loop", &Statement::loop)
         .def_static("leave", &Statement::leave)
+        .def_prop_ro("is_load",
+                     [](const Statement& self) { return self.kind == Statement::Kind::load; })
+        .def_static("load", &Statement::load)
+        .def_static("allocate", &Statement::allocate)
+        .def_static("store",
+                    [](int array, std::vector<Expr> index, const Expr& value, int line) {
+                        return Statement::write(Statement::Kind::store, array, std::move(index),
+                                                value, line);
+                    })
+        .def_static("add",
+                    [](int array, std::vector<Expr> index, const Expr& value, int line) {
+                        return Statement::write(Statement::Kind::add, array, std::move(index),
+                                                value, line);
+                    })
         .def_static("simple",
                     [](const std::string& kind, int line) {
                         Statement made;
@@ -188,9 +218,9 @@ struct KernelRow {
 };
 
 // Empty where nothing can be compiled, of which a warning is given.
-std::vector<Compiled> load(const std::string& name,
-                           const std::vector<std::vector<Procedure>>& lists,
-                           const std::string& folder) {
+template <class Make>
+void load_each(const std::string& name, const std::vector<std::vector<Procedure>>& lists,
+               const std::string& folder, const Make& make) {
     const std::string code = c_family::print_loadable(name, families_from(lists));
     std::string warning;
     std::shared_ptr<cpp::Library> library;
@@ -199,13 +229,34 @@ std::vector<Compiled> load(const std::string& name,
         library = cpp::build_or_load({name, code, "", cpp::find_compiler()}, folder, {}, warning);
     } catch (const cpp::CompilationUnavailable& error) {
         runtime::warn(error.what());
-        return {};
+        return;
     }
     if (!warning.empty()) runtime::warn(warning);
-    std::vector<Compiled> all;
+    const auto shared = std::make_shared<const std::string>(code);
     size_t number = 0;
     for (const auto& list : lists)
-        for (const Procedure& each : list) all.emplace_back(library, number++, each);
+        for (const Procedure& each : list) make(library, number++, each, shared);
+}
+
+std::vector<Compiled> load(const std::string& name,
+                           const std::vector<std::vector<Procedure>>& lists,
+                           const std::string& folder) {
+    std::vector<Compiled> all;
+    load_each(name, lists, folder,
+              [&](const auto& library, size_t number, const Procedure& each, const auto&) {
+                  all.emplace_back(library, number, each);
+              });
+    return all;
+}
+
+std::vector<CompiledArrays> load_arrays(const std::string& name,
+                                        const std::vector<std::vector<Procedure>>& lists,
+                                        const std::string& folder) {
+    std::vector<CompiledArrays> all;
+    load_each(name, lists, folder,
+              [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
+                  all.emplace_back(library, number, each, code);
+              });
     return all;
 }
 
@@ -252,21 +303,26 @@ void bind_procedure(nb::module_& module) {
     nb::module_ inner = module.def_submodule("procedure", "Scalar functions as statements.");
     bind_statement(inner);
     nb::class_<Procedure>(inner, "Procedure", "A scalar function, written as statements.")
-        .def("__init__",
-             [](Procedure* self, const std::string& name, const std::string& file, int line,
-                const std::string& doc, const Variables& variables, size_t parameters,
-                const Variables& results, Block body) {
-                 Procedure made{name,
-                                file,
-                                line,
-                                doc,
-                                variables_from(variables),
-                                parameters,
-                                variables_from(results),
-                                std::move(body)};
-                 procedure::check(made);
-                 new (self) Procedure(std::move(made));
-             })
+        .def(
+            "__init__",
+            [](Procedure* self, const std::string& name, const std::string& file, int line,
+               const std::string& doc, const Variables& variables, size_t parameters,
+               const Variables& results, Block body, const Arrays& arrays, std::vector<int> head) {
+                Procedure made{name,
+                               file,
+                               line,
+                               doc,
+                               variables_from(variables),
+                               parameters,
+                               variables_from(results),
+                               std::move(body),
+                               arrays_from(arrays),
+                               std::move(head)};
+                procedure::check(made);
+                new (self) Procedure(std::move(made));
+            },
+            "name"_a, "file"_a, "line"_a, "doc"_a, "variables"_a, "parameters"_a, "results"_a,
+            "body"_a, "arrays"_a = Arrays(), "head"_a = std::vector<int>())
         .def_prop_ro("name", [](const Procedure& self) { return self.name; })
         .def_prop_ro(
             "parameters",
@@ -280,6 +336,8 @@ void bind_procedure(nb::module_& module) {
         .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
     inner.def("jvp", procedure::jvp);
     inner.def("vjp", procedure::vjp);
+    inner.def("reverse", procedure::reverse);
+    inner.def("without_dead_code", procedure::without_dead_code);
     inner.def("slope", procedure::slope);
     inner.def("always_leaves", procedure::always_leaves);
     inner.def("print_file",
@@ -296,6 +354,8 @@ void bind_procedure(nb::module_& module) {
         .def("__call__", &Compiled::call)
         .def("map", &Compiled::map);
     inner.def("load", load);
+    bind_compiled_arrays(inner);
+    inner.def("load_arrays", load_arrays);
     inner.def("row_of", [](const std::string& name, const std::string& doc,
                            const std::vector<std::string>& kinds, const std::string& result,
                            nb::object maker, size_t index) {

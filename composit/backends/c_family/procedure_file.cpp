@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_file.h"
 
 #include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
@@ -34,6 +35,12 @@ bool has_assertion(const std::vector<Procedure>& procedures) {
     });
 }
 
+bool has_arrays(const Procedure& procedure) { return !procedure.arrays.empty(); }
+
+bool any_arrays(const std::vector<Procedure>& procedures) {
+    return std::any_of(procedures.begin(), procedures.end(), has_arrays);
+}
+
 // What the functions call, in a namespace without a name.
 std::string support(const std::vector<Procedure>& procedures) {
     std::vector<Expr> expressions;
@@ -51,13 +58,15 @@ std::string support(const std::vector<Procedure>& procedures) {
 std::string functions(const std::vector<Procedure>& procedures) {
     std::string out;
     for (const Procedure& procedure : procedures)
-        out += print_procedure(procedure) + "\n" + print_over_arrays(procedure) + "\n";
+        out += print_procedure(procedure) + "\n" +
+               (has_arrays(procedure) ? "" : print_over_arrays(procedure) + "\n");
     return out;
 }
 
 bool is_of_double(const Procedure& procedure) {
     const auto first = procedure.variables.begin();
-    return procedure.results.size() == 1 && procedure.results[0].dtype == DType::float64 &&
+    return !has_arrays(procedure) && procedure.results.size() == 1 &&
+           procedure.results[0].dtype == DType::float64 &&
            std::all_of(first, first + static_cast<std::ptrdiff_t>(procedure.parameters),
                        [](const auto& v) { return v.dtype == DType::float64; });
 }
@@ -151,6 +160,53 @@ std::string comment(const std::string& name, const std::vector<ProcedureFamily>&
            ".cpp\n";
 }
 
+std::string slot(const char* array, size_t i, DType dtype) {
+    const char* member = dtype == DType::boolean   ? "as_boolean"
+                         : dtype == DType::int64   ? "as_int64"
+                         : dtype == DType::float32 ? "as_float32"
+                                                   : "as_float64";
+    return text(array, "[", i, "].", member);
+}
+
+// int run_N(const Slot* in, Slot* out, void* const* arrays): inputs, then outputs; 0, or the line
+// of this text whose assertion does not hold.
+std::string run_function(const Procedure& procedure, size_t number) {
+    using Role = ir::procedure::ArrayVariable::Role;
+    std::vector<int> order = procedure.arrays_of(Role::input);
+    const std::vector<int> outputs = procedure.arrays_of(Role::output);
+    order.insert(order.end(), outputs.begin(), outputs.end());
+    const auto pointer = [&](int array, const char* qualifier) {
+        const auto place = std::find(order.begin(), order.end(), array) - order.begin();
+        const DType dtype = procedure.arrays[static_cast<size_t>(array)].dtype;
+        return text("static_cast<", qualifier, type_name(dtype), "*>(arrays[", place, "])");
+    };
+    std::vector<std::string> arguments;
+    for (const int each : head_of(procedure)) {
+        if (each < 0)
+            arguments.push_back(pointer(-1 - each, "const "));
+        else
+            arguments.push_back(slot("in", static_cast<size_t>(each),
+                                     procedure.variables[static_cast<size_t>(each)].dtype));
+    }
+    for (const int each : outputs) arguments.push_back(pointer(each, ""));
+    const std::string call = procedure.name + "(" + join(arguments) + ");\n";
+    std::string out = text("int run_", number, "(const Slot* in, Slot* out, void* const* arrays)",
+                           " {\n    try {\n        (void)in;\n        (void)out;\n        ");
+    if (procedure.results.empty()) {
+        out += call;
+    } else if (procedure.results.size() == 1) {
+        out += slot("out", 0, procedure.results[0].dtype) + " = " + call;
+    } else {
+        out += "const auto results = " + call;
+        for (size_t i = 0; i < procedure.results.size(); ++i)
+            out += "        " + slot("out", i, procedure.results[i].dtype) + " = results." +
+                   procedure.results[i].name + ";\n";
+    }
+    return out +
+           "        return 0;\n    } catch (int line) {\n        return line;\n"
+           "    } catch (...) {\n        return -1;\n    }\n}\n";
+}
+
 }  // namespace
 
 ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families) {
@@ -160,12 +216,17 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     out.header = comment(name, families) + "#pragma once\n\n#include <cstdint>\n\nnamespace " +
                  name + " {\n\n";
     out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
+    if (any_arrays(all)) out.source += "#include <algorithm>\n";
     if (has_assertion(all)) out.source += "#include <cassert>\n";
-    out.source += "#include <cstdint>\n\n" + exactness_pragmas() + "\n" + support(all) +
-                  "namespace " + name + " {\n\n" + functions(all);
+    out.source += "#include <cstdint>\n";
+    if (any_arrays(all)) out.source += "#include <vector>\n";
+    out.source += "\n" + exactness_pragmas() + "\n" + support(all) + "namespace " + name +
+                  " {\n\n" + functions(all);
     for (const Procedure& procedure : all) {
-        out.header += results_struct(procedure) + signature_of(procedure) + ";\n" +
-                      "// The same for each element.\n" + array_signature_of(procedure) + ";\n\n";
+        out.header += results_struct(procedure) + signature_of(procedure) + ";\n";
+        if (!has_arrays(procedure))
+            out.header += "// The same for each element.\n" + array_signature_of(procedure) + ";\n";
+        out.header += "\n";
     }
     for (const ProcedureFamily& family : families) {
         if (!has_selfcheck(family)) continue;
@@ -180,21 +241,23 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families) {
     const std::vector<Procedure> all = all_of(families);
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
-    if (has_assertion(all)) out += "#define assert(condition) ((void)0)\n";
+    if (any_arrays(all))
+        out +=
+            "#include <algorithm>\n#include <vector>\n"
+            "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
+    else if (has_assertion(all))
+        out += "#define assert(condition) ((void)0)\n";
     out += "\n" + exactness_pragmas() + "\n" + support(all) + "namespace {\n\n";
     for (const Procedure& procedure : all) out += results_struct(procedure);
     out += functions(all) +
            "union Slot {\n    double as_float64;\n    float as_float32;\n    int64_t as_int64;\n"
            "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";
-    const auto slot = [](const char* array, size_t i, DType dtype) {
-        const char* member = dtype == DType::boolean   ? "as_boolean"
-                             : dtype == DType::int64   ? "as_int64"
-                             : dtype == DType::float32 ? "as_float32"
-                                                       : "as_float64";
-        return text(array, "[", i, "].", member);
-    };
     for (size_t n = 0; n < all.size(); ++n) {
         const Procedure& procedure = all[n];
+        if (has_arrays(procedure)) {
+            out += run_function(procedure, n);
+            continue;
+        }
         std::vector<std::string> arguments, pointers;
         for (size_t i = 0; i < procedure.parameters; ++i) {
             const DType dtype = procedure.variables[i].dtype;

@@ -1,13 +1,15 @@
 // Printing procedures: where variables are declared, statements, marks.
 #include "composit/backends/c_family/procedure_printer.h"
 
+#include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
-#include <cctype>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -15,6 +17,7 @@
 namespace composit::c_family {
 namespace {
 
+using ir::procedure::ArrayVariable;
 using ir::procedure::Block;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
@@ -23,8 +26,6 @@ using ir::scalar::Expr;
 using ir::scalar::Op;
 using Kind = Statement::Kind;
 
-constexpr size_t longest_line = 100;
-
 std::string zero_of(ir::DType dtype) {
     return dtype == ir::DType::boolean ? "false" : literal(dtype, {});
 }
@@ -32,17 +33,40 @@ std::string zero_of(ir::DType dtype) {
 class Printer {
   public:
     explicit Printer(const Procedure& procedure) : procedure_(procedure), homes_(procedure) {
-        for (const Variable& variable : procedure.variables)
-            names_.push_back(unique_name(variable.name, taken_));
+        find_hoisted();
+        for (size_t i = 0; i < procedure.variables.size(); ++i)
+            names_.push_back(name_of(procedure.variables[i].name, i));
+        for (size_t i = 0; i < procedure.arrays.size(); ++i)
+            arrays_.push_back(name_of(procedure.arrays[i].name, homes_.count() + i));
     }
 
     std::string run() {
+        for (const size_t array : hoisted_) line(array_declaration(array, true) + ";");
         print_block(procedure_.body);
         return out_;
     }
+    const std::vector<std::string>& arrays() const { return arrays_; }
     const std::vector<std::string>& names() const { return names_; }
 
   private:
+    // Variables whose scopes do not meet may have one name.
+    std::string name_of(const std::string& wanted, size_t place) {
+        const bool is_hoisted =
+            place >= homes_.count() && hoisted_.contains(place - homes_.count());
+        Scope scope = homes_.scope_of(place);
+        if (is_hoisted) scope = {0, std::numeric_limits<int>::max()};
+        for (auto& [name, scopes] : scopes_[wanted]) {
+            const bool is_free = std::none_of(scopes.begin(), scopes.end(),
+                                              [&](const Scope& own) { return own.meets(scope); });
+            if (!is_free) continue;
+            scopes.push_back(scope);
+            return name;
+        }
+        const std::string name = unique_name(wanted, taken_);
+        scopes_[wanted].push_back({name, {scope}});
+        return name;
+    }
+
     const Variable& variable(int number) const {
         return procedure_.variables[static_cast<size_t>(number)];
     }
@@ -71,27 +95,6 @@ class Printer {
         return results;
     }
 
-    // Small integers without the suffix that says their width, where nothing depends on it.
-    static std::string plain(const std::string& text) {
-        if (text.find("<<") != std::string::npos || text.find(">>") != std::string::npos)
-            return text;
-        std::string out;
-        for (size_t i = 0; i < text.size();) {
-            size_t end = i;
-            while (end < text.size() && is_word(text[end])) ++end;
-            std::string word = text.substr(i, std::max<size_t>(end - i, 1));
-            const bool is_wide = word.size() > 2 && word.size() < 12 && std::isdigit(word[0]) &&
-                                 word.find_first_not_of("0123456789") == word.size() - 2 &&
-                                 word.substr(word.size() - 2) == "ll";
-            out += is_wide ? word.substr(0, word.size() - 2) : word;
-            i += word.size();
-        }
-        return out;
-    }
-    static bool is_word(char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
-    }
-
     // "+", where a value is its own variable and something: x = x + y. Empty: it is not.
     std::string own_operator(const Statement& statement, const std::string& value) const {
         const Expr& expr = statement.values[0];
@@ -115,15 +118,23 @@ class Printer {
         for (size_t i = procedure_.parameters; i < homes_.count(); ++i) {
             const int number = static_cast<int>(i);
             if (!is_declared_by(block, index, number)) continue;
-            if (statement.kind == Kind::assign && statement.variable == number &&
-                !read_by(statement.values).contains(number))
-                continue;
+            if (statement.variable == number && !reads(statement).contains(number)) continue;
             if (counter_of(block, index) == number) continue;
             const ir::DType dtype = variable(number).dtype;
             line(type_name(dtype) + " " + name(number) + " = " + plain(zero_of(dtype)) + ";",
                  statement.line);
         }
+        for (size_t array = 0; array < arrays_.size(); ++array) {
+            const Home& home = homes_.of_array(array);
+            const bool is_here = procedure_.arrays[array].role == ArrayVariable::Role::local &&
+                                 home.block == &block && home.first == index;
+            if (!is_here || hoisted_.contains(array) || is_declaration(block, index, array))
+                continue;
+            line(array_declaration(array, false) + ";", statement.line);
+        }
     }
+
+    std::set<int> reads(const Statement& statement) const { return homes_.reads(statement); }
 
     // The variable that a loop's head declares; -1: none.
     int counter_of(const Block& block, size_t index) const {
@@ -150,16 +161,33 @@ class Printer {
         const Statement& statement = block[index];
         std::vector<std::string> before;
         switch (statement.kind) {
+            case Kind::load: {
+                if (homes_.is_read_in_place(block, index)) {
+                    names_[static_cast<size_t>(statement.variable)] = element(statement, before);
+                    for (const std::string& text : before) line(text, statement.line);
+                    return;
+                }
+                const std::string value = element(statement, before);
+                for (const std::string& text : before) line(text, statement.line);
+                return line(target_of(block, index) + " = " + value + ";", statement.line);
+            }
+            case Kind::store:
+            case Kind::add:
+            case Kind::append: {
+                const std::string value = values(statement, before)[0];
+                const std::string place = statement.kind == Kind::append
+                                              ? array(statement) + ".push_back(" + value + ");"
+                                              : element(statement, before);
+                for (const std::string& text : before) line(text, statement.line);
+                if (statement.kind == Kind::append) return line(place, statement.line);
+                return line(place + (statement.kind == Kind::add ? " += " : " = ") + value + ";",
+                            statement.line);
+            }
+            case Kind::allocate: return print_allocation(block, index);
             case Kind::assign: {
                 const std::vector<std::string> value = values(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
-                std::string target = name(statement.variable);
-                if (is_declared_by(block, index, statement.variable) &&
-                    !read_by(statement.values).contains(statement.variable)) {
-                    const bool is_constant = homes_.of(statement.variable).assignments == 1;
-                    target = (is_constant ? "const " : "") +
-                             type_name(variable(statement.variable).dtype) + " " + target;
-                }
+                const std::string target = target_of(block, index);
                 const std::string own = own_operator(statement, value[0]);
                 const std::string rest = value[0].substr(own.empty() ? 0 : target.size() + 3);
                 return line(target + " " + own + "= " + rest + ";", statement.line);
@@ -171,6 +199,8 @@ class Printer {
             case Kind::leave: {
                 const std::vector<std::string> results = values(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
+                if (results.empty() && &block == &procedure_.body) return;
+                if (results.empty()) return line("return;", statement.line);
                 if (results.size() == 1) return line("return " + results[0] + ";", statement.line);
                 const std::string all = "return {" + join(results) + "};";
                 const bool fits = all.size() + indent_ * 4 <= longest_line;
@@ -185,6 +215,142 @@ class Printer {
                 return;
             }
         }
+    }
+
+    // A variable that is assigned, with its type where this declares it.
+    std::string target_of(const Block& block, size_t index) const {
+        const Statement& statement = block[index];
+        const int number = statement.variable;
+        if (!is_declared_by(block, index, number) || reads(statement).contains(number))
+            return name(number);
+        const bool is_constant = homes_.of(number).assignments == 1;
+        return (is_constant ? "const " : "") + type_name(variable(number).dtype) + " " +
+               name(number);
+    }
+
+    // ----- arrays
+
+    const std::string& array(const Statement& statement) const {
+        return arrays_[static_cast<size_t>(statement.array)];
+    }
+    const std::vector<Expr>& shape_of(size_t array) const { return procedure_.arrays[array].shape; }
+
+    std::string integer(const Expr& value, std::vector<std::string>& before) {
+        const std::string simple = plain_integer(value, names_);
+        if (!simple.empty()) return simple;
+        const Statements printed = print_statements({value}, names_, taken_);
+        for (const std::string& text : printed.lines) before.push_back(plain(text));
+        const std::string text = plain(printed.results[0]);
+        return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+    }
+
+    // "x[i * n + j]"
+    std::string element(const Statement& statement, std::vector<std::string>& before) {
+        const std::vector<Expr>& shape = shape_of(static_cast<size_t>(statement.array));
+        std::string place;
+        for (size_t axis = 0; axis < statement.index.size(); ++axis) {
+            const std::string own = integer(statement.index[axis], before);
+            if (axis == 0) {
+                place = own;
+                continue;
+            }
+            const bool is_sum =
+                place.find(" + ") != std::string::npos || place.find(" - ") != std::string::npos;
+            place = place == "0" ? own
+                                 : (is_sum ? "(" + place + ")" : place) + " * " +
+                                       factor(integer(shape[axis], before)) +
+                                       (own == "0" ? "" : " + " + own);
+        }
+        return array(statement) + "[" + (place.empty() ? "0" : place) + "]";
+    }
+    static std::string factor(const std::string& text) {
+        return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+    }
+
+    bool has_fixed_size(size_t array) const {
+        if (procedure_.arrays[array].grows) return false;
+        double count = 1;
+        for (const Expr& extent : shape_of(array)) {
+            if (extent.op() != Op::constant) return false;
+            count *= extent.value();
+        }
+        return count > 0 && count <= 4096;
+    }
+
+    std::string count_of(size_t array) {
+        std::string count;
+        std::vector<std::string> before;
+        for (const Expr& extent : shape_of(array)) {
+            const std::string own = integer(extent, before);
+            count +=
+                (count.empty() ? "" : " * ") + (shape_of(array).size() > 1 ? factor(own) : own);
+        }
+        for (const std::string& text : before) line(text);
+        return count.empty() ? "1" : count;
+    }
+
+    // "std::vector<double> t", "double t[6]"; with its size, where that is known.
+    std::string array_declaration(size_t array, bool with_size) {
+        const std::string type = type_name(procedure_.arrays[array].dtype);
+        if (has_fixed_size(array)) return type + " " + arrays_[array] + "[" + count_of(array) + "]";
+        const std::string count =
+            with_size && !procedure_.arrays[array].grows ? "(" + count_of(array) + ")" : "";
+        return "std::vector<" + type + "> " + arrays_[array] + count;
+    }
+
+    bool is_declaration(const Block& block, size_t index, size_t array) const {
+        const Home& home = homes_.of_array(array);
+        return procedure_.arrays[array].role == ArrayVariable::Role::local &&
+               home.block == &block && home.first == index && home.assignments == 1 &&
+               block[index].kind == Kind::allocate &&
+               static_cast<size_t>(block[index].array) == array && !hoisted_.contains(array);
+    }
+
+    // Local arrays of loops whose extents are parameters live as long as the function: memory is
+    // asked for once.
+    void find_hoisted() {
+        for (size_t array = 0; array < procedure_.arrays.size(); ++array) {
+            const ArrayVariable& known = procedure_.arrays[array];
+            const Home& home = homes_.of_array(array);
+            if (known.role != ArrayVariable::Role::local || known.grows || has_fixed_size(array) ||
+                home.block == nullptr || home.block == &procedure_.body)
+                continue;
+            bool is_simple = true;
+            for (const Expr& extent : known.shape) {
+                const bool is_parameter =
+                    extent.op() == Op::argument &&
+                    static_cast<size_t>(extent.index()) < procedure_.parameters &&
+                    homes_.of(extent.index()).assignments == 0;
+                is_simple &= is_parameter || extent.op() == Op::constant;
+            }
+            if (is_simple) hoisted_.insert(array);
+        }
+    }
+
+    void print_allocation(const Block& block, size_t index) {
+        const Statement& statement = block[index];
+        const auto number = static_cast<size_t>(statement.array);
+        const ArrayVariable& known = procedure_.arrays[number];
+        const bool is_local = known.role == ArrayVariable::Role::local;
+        const std::string zero = plain(zero_of(known.dtype));
+        if (is_declaration(block, index, number)) {
+            const bool fills = has_fixed_size(number) && statement.is_zeroed;
+            return line(array_declaration(number, true) + (fills ? " = {};" : ";"), statement.line);
+        }
+        if (known.grows) return line(arrays_[number] + ".clear();", statement.line);
+        if (is_local && !has_fixed_size(number) && !hoisted_.contains(number)) {
+            const std::string count = count_of(number);
+            return line(
+                arrays_[number] +
+                    (statement.is_zeroed ? ".assign(" + count + ", " + zero : ".resize(" + count) +
+                    ");",
+                statement.line);
+        }
+        if (!statement.is_zeroed) return;
+        const bool is_vector = is_local && !has_fixed_size(number);
+        line("std::fill_n(" + arrays_[number] + (is_vector ? ".begin(), " : ", ") +
+                 count_of(number) + ", " + zero + ");",
+             statement.line);
     }
 
     void print_branch(const Statement& statement, bool is_continued) {
@@ -216,7 +382,8 @@ class Printer {
         std::string first;
         for (const Statement& start : loop.first) {
             std::vector<std::string> lines;
-            const std::string value = values(start, lines)[0];
+            const std::string simple = plain_integer(start.values[0], names_);
+            const std::string value = simple.empty() ? values(start, lines)[0] : simple;
             for (const std::string& text : lines) line(text, loop.line);
             const std::string assignment = name(start.variable) + " = " + value;
             if (counter == start.variable)
@@ -224,7 +391,8 @@ class Printer {
             else
                 line(assignment + ";", loop.line);
         }
-        const std::string condition = values(loop, before)[0];
+        const std::string simple = plain_comparison(loop.values[0], names_);
+        const std::string condition = simple.empty() ? values(loop, before)[0] : simple;
         const std::string next = head_of_next(loop);
         const std::string head = before.empty() ? condition : "true";
         if (first.empty() && loop.otherwise.empty())
@@ -254,8 +422,10 @@ class Printer {
                                  value.operand(1).op() == Op::constant &&
                                  value.operand(1).value() == 1;
             std::vector<std::string> lines;
+            const std::string simple = plain_integer(value, names_);
             parts.push_back(is_step ? (value.op() == Op::add ? "++" : "--") + target
-                                    : target + " = " + values(next, lines)[0]);
+                                    : target + " = " +
+                                          (simple.empty() ? values(next, lines)[0] : simple));
             internal_check(lines.empty(), "the step of a loop needs statements");
         }
         return join(parts);
@@ -264,91 +434,28 @@ class Printer {
     const Procedure& procedure_;
     Homes homes_;
     TakenNames taken_;
-    std::vector<std::string> names_;
+    std::vector<std::string> names_, arrays_;
+    std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
+    std::set<size_t> hoisted_;
     std::string out_;
     size_t indent_ = 1;
     int marked_ = 0;
 };
 
-// A function's head, on more lines where one is too long.
-std::string fitting(const std::string& head, const std::vector<std::string>& parameters) {
-    const std::string line = head + "(" + join(parameters) + ")";
-    if (line.size() + 2 <= longest_line) return line;
-    std::string out = head + "(", rest = "\n       ";
-    for (size_t i = 0; i < parameters.size(); ++i) {
-        const std::string next = " " + parameters[i] + (i + 1 < parameters.size() ? "," : ") {");
-        if (rest.size() - rest.rfind('\n') + next.size() > longest_line) rest += "\n       ";
-        rest += next;
-    }
-    return out + rest.substr(0, rest.size() - 2);
-}
-
-std::string result_type(const Procedure& procedure) {
-    if (procedure.results.size() == 1) return type_name(procedure.results[0].dtype);
-    const bool is_single =
-        std::any_of(procedure.results.begin(), procedure.results.end(),
-                    [](const Variable& result) { return result.dtype == ir::DType::float32; });
-    return procedure.name + (is_single ? "_results_float" : "_results");
-}
-
-std::string function_head(const Procedure& procedure, const std::vector<std::string>& names) {
-    std::vector<std::string> parameters;
-    for (size_t i = 0; i < procedure.parameters; ++i)
-        parameters.push_back(type_name(procedure.variables[i].dtype) +
-                             (names[i].empty() ? "" : " " + names[i]));
-    return fitting(result_type(procedure) + " " + procedure.name, parameters);
-}
-
-std::vector<std::string> parameter_names(const Procedure& procedure) {
-    TakenNames taken;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < procedure.parameters; ++i)
-        names.push_back(unique_name(procedure.variables[i].name, taken));
-    return names;
-}
-
-bool has_loop(const Procedure& procedure) {
-    const auto all = ir::procedure::all_statements(procedure.body);
-    return std::any_of(all.begin(), all.end(),
-                       [](const Statement* statement) { return statement->kind == Kind::loop; });
-}
-
-// Names of the parameters, the pointers to results, and the count, all different.
-struct ArrayNames {
-    std::vector<std::string> parameters, results;
-    std::string count, element;
-    TakenNames taken;
-
-    explicit ArrayNames(const Procedure& procedure) {
-        for (size_t i = 0; i < procedure.parameters; ++i)
-            parameters.push_back(unique_name(procedure.variables[i].name, taken));
-        for (const Variable& result : procedure.results)
-            results.push_back(unique_name(result.name, taken));
-        count = unique_name("count", taken);
-        element = unique_name("i", taken);
-    }
-};
-
-std::string array_head(const Procedure& procedure, const ArrayNames& names) {
-    std::vector<std::string> parameters;
-    for (size_t i = 0; i < procedure.parameters; ++i)
-        parameters.push_back("const " + type_name(procedure.variables[i].dtype) + "* " +
-                             names.parameters[i]);
-    for (size_t i = 0; i < procedure.results.size(); ++i)
-        parameters.push_back(type_name(procedure.results[i].dtype) + "* __restrict " +
-                             names.results[i]);
-    parameters.push_back("int64_t " + names.count);
-    return fitting("void v" + procedure.name, parameters);
-}
-
 }  // namespace
 
 std::string signature_of(const Procedure& procedure) {
-    return function_head(procedure, parameter_names(procedure));
+    TakenNames taken;
+    std::vector<std::string> names, arrays;
+    for (const Variable& variable : procedure.variables)
+        names.push_back(unique_name(variable.name, taken));
+    for (const ArrayVariable& array : procedure.arrays)
+        arrays.push_back(unique_name(array.name, taken));
+    return function_head(procedure, names, arrays);
 }
 
 std::string results_struct(const Procedure& procedure) {
-    if (procedure.results.size() == 1) return "";
+    if (procedure.results.size() <= 1) return "";
     std::string out = "struct " + result_type(procedure) + " {\n";
     for (const Variable& result : procedure.results)
         out += "    " + type_name(result.dtype) + " " + result.name + ";\n";
@@ -358,73 +465,30 @@ std::string results_struct(const Procedure& procedure) {
 std::string print_procedure(const Procedure& original) {
     const Procedure procedure = without_unread(original);
     Printer printer(procedure);
+    std::vector<std::string> names = printer.names();
     const std::string body = printer.run();
     std::set<int> used;
     for (const Statement* statement : ir::procedure::all_statements(procedure.body)) {
-        for (int number : read_by(statement->values)) used.insert(number);
-        if (statement->kind == Kind::assign) used.insert(statement->variable);
+        for (int number : read_by(ir::procedure::expressions_of(procedure, *statement)))
+            used.insert(number);
+        if (statement->variable >= 0) used.insert(statement->variable);
     }
-    std::vector<std::string> names = printer.names();
     for (size_t i = 0; i < procedure.parameters; ++i)
         if (!used.contains(static_cast<int>(i))) names[i].clear();
     std::string out;
     std::istringstream doc(procedure.doc);
     for (std::string line; std::getline(doc, line);)
         out += line.empty() ? "//\n" : "// " + line + "\n";
-    return out + function_head(procedure, names) + " {\n" + body + "}\n";
-}
-
-std::string array_signature_of(const Procedure& procedure) {
-    return array_head(procedure, ArrayNames(procedure));
-}
-
-std::string print_over_arrays(const Procedure& original) {
-    const Procedure procedure = without_unread(original);
-    ArrayNames names(procedure);
-    const std::string element = "[" + names.element + "]";
-    std::vector<std::string> values;
-    std::string body;
-    const auto add = [&](const std::string& line) { body += "        " + line + "\n"; };
-    if (has_loop(procedure)) {
-        std::vector<std::string> arguments;
-        for (const std::string& name : names.parameters) arguments.push_back(name + element);
-        const std::string call = procedure.name + "(" + join(arguments) + ")";
-        if (procedure.results.size() == 1) {
-            values.push_back(call);
-        } else {
-            const std::string all = unique_name("results", names.taken);
-            add("const " + result_type(procedure) + " " + all + " = " + call + ";");
-            for (const Variable& result : procedure.results)
-                values.push_back(all + "." + result.name);
-        }
-    } else {
-        const std::vector<Expr> results = ir::procedure::flatten(procedure);
-        const std::set<int> used = read_by(results);
-        std::vector<std::string> arguments;
-        for (size_t i = 0; i < procedure.parameters; ++i) {
-            const std::string& pointer = names.parameters[i];
-            arguments.push_back(unique_name(pointer + "_i", names.taken));
-            if (used.contains(static_cast<int>(i)))
-                add("const " + type_name(procedure.variables[i].dtype) + " " + arguments[i] +
-                    " = " + pointer + element + ";");
-        }
-        const Statements printed = print_statements(results, arguments, names.taken);
-        for (const std::string& line : printed.lines) add(line);
-        values = printed.results;
-        for (size_t i = 0; i < procedure.parameters; ++i)
-            if (!used.contains(static_cast<int>(i))) names.parameters[i].clear();
-    }
-    for (size_t i = 0; i < values.size(); ++i)
-        add(names.results[i] + element + " = " + values[i] + ";");
-    return array_head(procedure, names) + " {\n    for (int64_t " + names.element + " = 0; " +
-           names.element + " < " + names.count + "; ++" + names.element + ") {\n" + body +
-           "    }\n}\n";
+    return out + function_head(procedure, names, printer.arrays()) + " {\n" + body + "}\n";
 }
 
 std::vector<Expr> expressions_of(const Procedure& procedure) {
-    std::vector<Expr> all = ir::procedure::flatten(procedure);
-    for (const Statement* statement : ir::procedure::all_statements(procedure.body))
-        all.insert(all.end(), statement->values.begin(), statement->values.end());
+    std::vector<Expr> all;
+    if (procedure.arrays.empty()) all = ir::procedure::flatten(procedure);
+    for (const Statement* statement : ir::procedure::all_statements(procedure.body)) {
+        const std::vector<Expr> own = ir::procedure::expressions_of(procedure, *statement);
+        all.insert(all.end(), own.begin(), own.end());
+    }
     return all;
 }
 

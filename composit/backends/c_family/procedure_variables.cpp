@@ -21,14 +21,21 @@ std::set<int> read_by(const std::vector<Expr>& values) {
     return variables;
 }
 
-Homes::Homes(const Procedure& procedure) : homes_(procedure.variables.size()) {
+Homes::Homes(const Procedure& procedure)
+    : procedure_(procedure), homes_(procedure.variables.size() + procedure.arrays.size()) {
     walk(procedure.body);
     for (size_t i = 0; i < homes_.size(); ++i) find(i);
 }
 
 void Homes::mention(const Statement& statement) {
-    for (int variable : read_by(statement.values)) mentions_[variable].push_back(path_);
-    if (statement.kind != Kind::assign) return;
+    for (int variable : read_by(ir::procedure::expressions_of(procedure_, statement)))
+        mentions_[variable].push_back(path_);
+    if (statement.array >= 0) {
+        const size_t place = procedure_.variables.size() + static_cast<size_t>(statement.array);
+        mentions_[static_cast<int>(place)].push_back(path_);
+        if (statement.kind == Kind::allocate) ++homes_[place].assignments;
+    }
+    if (statement.variable < 0) return;
     mentions_[statement.variable].push_back(path_);
     ++homes_[static_cast<size_t>(statement.variable)].assignments;
 }
@@ -36,6 +43,7 @@ void Homes::mention(const Statement& statement) {
 void Homes::walk(const Block& block) {
     path_.emplace_back(&block, 0);
     for (const Statement& statement : block) {
+        spans_[&statement].begin = order_++;
         mention(statement);
         // The head of a loop belongs to where the loop stands.
         if (statement.kind == Kind::loop)
@@ -45,8 +53,65 @@ void Homes::walk(const Block& block) {
             walk(statement.otherwise);
         walk(statement.body);
         ++path_.back().second;
+        spans_[&statement].end = order_;
     }
+    ends_[&block] = order_;
     path_.pop_back();
+}
+
+Scope Homes::scope_of(size_t place) const {
+    const Home& home = homes_[place];
+    const bool is_parameter = place < procedure_.parameters ||
+                              (place >= count() && procedure_.arrays[place - count()].role !=
+                                                       ir::procedure::ArrayVariable::Role::local);
+    if (is_parameter || !home.block) return {0, is_parameter ? order_ + 1 : 0};
+    const Statement& first = (*home.block)[home.first];
+    // What a loop's head declares is known in the loop.
+    const bool is_counter = first.kind == Kind::loop && first.first.size() == 1 &&
+                            first.first[0].variable == static_cast<int>(place);
+    const Scope& span = spans_.at(&first);
+    if (is_counter) {
+        const auto& all = mentions_.at(static_cast<int>(place));
+        const bool is_own = std::all_of(all.begin(), all.end(), [&](const Path& path) {
+            for (const auto& [block, index] : path)
+                if (block == home.block) return index == home.first;
+            return false;
+        });
+        if (is_own) return span;
+    }
+    return {span.begin, ends_.at(home.block)};
+}
+
+std::set<int> Homes::reads(const Statement& statement) const {
+    return read_by(ir::procedure::expressions_of(procedure_, statement));
+}
+
+bool Homes::is_read_in_place(const Block& block, size_t index) const {
+    const Statement& load = block[index];
+    const Home& home = of(load.variable);
+    if (static_cast<size_t>(load.variable) < procedure_.parameters || home.assignments != 1 ||
+        home.block != &block || home.first != index)
+        return false;
+    const std::set<int> place = reads(load);
+    bool may_change = false;
+    int uses = 0;
+    for (size_t i = index + 1; i < block.size(); ++i) {
+        const Statement& statement = block[i];
+        const bool is_nested = !statement.body.empty() || !statement.otherwise.empty();
+        const bool is_used = reads(statement).contains(load.variable);
+        if (is_used && (may_change || statement.kind == Kind::loop || ++uses > 2)) return false;
+        if (is_nested && mentions_within(statement, load.variable)) return false;
+        may_change |= is_nested || place.contains(statement.variable) ||
+                      (statement.array == load.array && statement.kind != Kind::load);
+    }
+    return true;
+}
+
+bool Homes::mentions_within(const Statement& statement, int variable) const {
+    for (const Block* block : {&statement.first, &statement.body, &statement.otherwise})
+        for (const Statement* inner : ir::procedure::all_statements(*block))
+            if (inner->variable == variable || reads(*inner).contains(variable)) return true;
+    return false;
 }
 
 void Homes::find(size_t variable) {
@@ -76,7 +141,7 @@ void drop(Block& block, const std::set<int>& read) {
         drop(statement.otherwise, read);
     }
     std::erase_if(block, [&](const Statement& statement) {
-        return statement.kind == Kind::assign && !read.contains(statement.variable);
+        return statement.variable >= 0 && !read.contains(statement.variable);
     });
 }
 
@@ -89,7 +154,7 @@ Procedure without_unread(Procedure procedure) {
         if (all.size() == before) return procedure;
         before = all.size();
         for (const Statement* statement : all) {
-            std::set<int> own = read_by(statement->values);
+            std::set<int> own = read_by(ir::procedure::expressions_of(procedure, *statement));
             // What only its own next value reads is not read.
             if (statement->kind == Kind::assign) own.erase(statement->variable);
             read.insert(own.begin(), own.end());

@@ -22,22 +22,43 @@ struct Home {
     int assignments = 0;
 };
 
+// Where a name is known: from one statement to before another, in the order of the text.
+struct Scope {
+    int begin = 0, end = 0;
+    bool meets(const Scope& other) const { return begin < other.end && other.begin < end; }
+};
+
 class Homes {
   public:
     explicit Homes(const ir::procedure::Procedure& procedure);
     const Home& of(int variable) const { return homes_[static_cast<size_t>(variable)]; }
-    size_t count() const { return homes_.size(); }
+    // Of an array: its assignments are its allocations.
+    const Home& of_array(size_t array) const { return homes_[procedure_.variables.size() + array]; }
+    // Of a variable, or an array behind all variables.
+    Scope scope_of(size_t place) const;
+    size_t count() const { return procedure_.variables.size(); }
+
+    // What a statement itself reads.
+    std::set<int> reads(const ir::procedure::Statement& statement) const;
+    // Whether an element that is loaded can stand where its variable is used: in statements that
+    // follow, before what could change it.
+    bool is_read_in_place(const ir::procedure::Block& block, size_t index) const;
 
   private:
+    bool mentions_within(const ir::procedure::Statement& statement, int variable) const;
     using Path = std::vector<std::pair<const ir::procedure::Block*, size_t>>;
 
     void mention(const ir::procedure::Statement& statement);
     void walk(const ir::procedure::Block& block);
     void find(size_t variable);
 
+    const ir::procedure::Procedure& procedure_;
     Path path_;
     std::map<int, std::vector<Path>> mentions_;
     std::vector<Home> homes_;
+    int order_ = 0;
+    std::map<const ir::procedure::Statement*, Scope> spans_;
+    std::map<const ir::procedure::Block*, int> ends_;
 };
 
 }  // namespace composit::c_family

@@ -163,6 +163,11 @@ class Flattener {
                 state.has_left = boolean(true);
                 return state;
             case Kind::expect: return state;
+            case Kind::load:
+            case Kind::store:
+            case Kind::add:
+            case Kind::allocate:
+            case Kind::append: break;
         }
         fail<InternalError>("flatten: a statement of no kind");
     }
@@ -244,6 +249,10 @@ class Flattener {
 
 }  // namespace
 
-std::vector<Expr> flatten(const Procedure& procedure) { return Flattener(procedure).run(); }
+std::vector<Expr> flatten(const Procedure& procedure) {
+    user_check<NotSupported>(procedure.arrays.empty(), procedure.name,
+                             ": it has arrays, and is no expression of numbers.");
+    return Flattener(procedure).run();
+}
 
 }  // namespace composit::ir::procedure

@@ -39,6 +39,25 @@ class Checker {
                     for (size_t i = 0; i < statement.values.size(); ++i)
                         check_value(statement, i, procedure_.results[i].dtype);
                     break;
+                case Kind::load:
+                    check_element(statement);
+                    require(
+                        statement,
+                        statement.variable >= 0 &&
+                            static_cast<size_t>(statement.variable) < procedure_.variables.size() &&
+                            procedure_.variables[static_cast<size_t>(statement.variable)].dtype ==
+                                array_of(statement).dtype,
+                        "loads into a variable of another dtype");
+                    break;
+                case Kind::store:
+                case Kind::add:
+                case Kind::append:
+                    check_element(statement);
+                    require(statement, array_of(statement).role != ArrayVariable::Role::input,
+                            "writes to an input");
+                    check_value(statement, 0, array_of(statement).dtype);
+                    break;
+                case Kind::allocate: check_array(statement); break;
             }
             const bool is_loop = statement.kind == Kind::loop;
             check_block(statement.first, is_in_loop);
@@ -51,6 +70,28 @@ class Checker {
     void require(const Statement& statement, bool holds, const char* otherwise) const {
         user_check<TypeError>(holds, procedure_.name, ": line ", statement.line, " ", otherwise,
                               ".");
+    }
+
+    void check_array(const Statement& statement) const {
+        require(
+            statement,
+            statement.array >= 0 && static_cast<size_t>(statement.array) < procedure_.arrays.size(),
+            "names an array that does not exist");
+    }
+    const ArrayVariable& array_of(const Statement& statement) const {
+        return procedure_.arrays[static_cast<size_t>(statement.array)];
+    }
+    void check_element(const Statement& statement) const {
+        check_array(statement);
+        const size_t rank = array_of(statement).shape.size();
+        const size_t wanted = statement.kind == Kind::append ? 0 : statement.index.size();
+        require(statement,
+                wanted == statement.index.size() &&
+                    (wanted == rank || wanted == 1 || statement.kind == Kind::append),
+                "indexes an array by another number of axes than it has");
+        for (const Expr& each : statement.index)
+            require(statement, each && each.dtype() == DType::int64,
+                    "has an index that is no int64");
     }
 
     void check_value(const Statement& statement, size_t index, DType dtype) const {
@@ -126,10 +167,71 @@ Statement Statement::leave(std::vector<Expr> values, int line) {
     return made;
 }
 
+Statement Statement::load(int variable, int array, std::vector<Expr> index, int line) {
+    Statement made;
+    made.kind = Kind::load;
+    made.line = line;
+    made.variable = variable;
+    made.array = array;
+    made.index = std::move(index);
+    return made;
+}
+
+Statement Statement::write(Kind kind, int array, std::vector<Expr> index, Expr value, int line) {
+    Statement made;
+    made.kind = kind;
+    made.line = line;
+    made.array = array;
+    made.index = std::move(index);
+    made.values = {std::move(value)};
+    return made;
+}
+
+Statement Statement::allocate(int array, bool is_zeroed, int line) {
+    Statement made;
+    made.kind = Kind::allocate;
+    made.line = line;
+    made.array = array;
+    made.is_zeroed = is_zeroed;
+    return made;
+}
+
+int Procedure::add_array(const std::string& wanted, ArrayVariable like) {
+    const auto is_taken = [this](const std::string& name) {
+        return std::any_of(arrays.begin(), arrays.end(),
+                           [&](const ArrayVariable& array) { return array.name == name; }) ||
+               std::any_of(variables.begin(), variables.end(),
+                           [&](const Variable& variable) { return variable.name == name; });
+    };
+    like.name = wanted;
+    for (int i = 2; is_taken(like.name); ++i) like.name = text(wanted, "_", i);
+    arrays.push_back(std::move(like));
+    return static_cast<int>(arrays.size()) - 1;
+}
+
+std::vector<int> Procedure::arrays_of(ArrayVariable::Role role) const {
+    std::vector<int> found;
+    for (size_t i = 0; i < arrays.size(); ++i)
+        if (arrays[i].role == role) found.push_back(static_cast<int>(i));
+    return found;
+}
+
+std::vector<Expr> expressions_of(const Procedure& procedure, const Statement& statement) {
+    std::vector<Expr> all = statement.values;
+    all.insert(all.end(), statement.index.begin(), statement.index.end());
+    if (statement.array < 0) return all;
+    // An element's place depends on the extents.
+    const auto& shape = procedure.arrays[static_cast<size_t>(statement.array)].shape;
+    all.insert(all.end(), shape.begin(), shape.end());
+    return all;
+}
+
 int Procedure::add_variable(const std::string& wanted, DType dtype) {
     const auto is_taken = [this](const std::string& name) {
         return std::any_of(variables.begin(), variables.end(),
-                           [&](const Variable& variable) { return variable.name == name; });
+                           [&](const Variable& variable) { return variable.name == name; }) ||
+               std::any_of(arrays.begin(), arrays.end(),
+                           [&](const ArrayVariable& array) { return array.name == name; });
     };
     std::string name = wanted;
     for (int i = 2; is_taken(name); ++i) name = text(wanted, "_", i);
@@ -158,7 +260,12 @@ bool always_leaves(const Block& block) {
                 if (is_true(statement.values[0]) && !has_stop(statement.body)) return true;
                 break;
             case Kind::assign:
-            case Kind::expect: break;
+            case Kind::expect:
+            case Kind::load:
+            case Kind::store:
+            case Kind::add:
+            case Kind::allocate:
+            case Kind::append: break;
         }
     }
     return false;

@@ -6,6 +6,10 @@
 // so that the printer can write what a colleague would have written. What is to run over arrays is
 // flattened into expressions without statements, which mean the same to the bit.
 //
+// Procedures may hold arrays, too: inputs, outputs and local ones, whose elements only statements
+// read and write (load, store, add), so that expressions stay pure. Such procedures are not
+// flattened; they run as compiled code.
+//
 //   relu(x): if (x < 0) return 0; return x
 //   Procedure{.name = "relu", .variables = {{"x", DType::float64}}, .parameters = 1,
 //             .results = {{"value", DType::float64}},
@@ -29,22 +33,40 @@ struct Variable {
     DType dtype = DType::float64;
 };
 
+// An array, in row-major order. Of inputs and outputs the extents depend on parameters only.
+struct ArrayVariable {
+    enum class Role : uint8_t { input, output, local };
+    std::string name;
+    DType dtype = DType::float64;
+    std::vector<Expr> shape;  // int64, over variables
+    Role role = Role::local;
+    bool grows = false;  // of no elements when it is allocated; `append` adds them
+};
+
 struct Statement;
 using Block = std::vector<Statement>;
 
 struct Statement {
     enum class Kind : uint8_t {
-        assign,  // variable = values[0]
-        branch,  // if (values[0]) body else otherwise
-        loop,    // first; while (values[0]) { body; then next }
-        stop,    // leaves the loop around it
-        go_on,   // goes on with `next` of the loop around it
-        leave,   // the procedure's results are `values`
-        expect,  // values[0] holds: an assertion, unless NDEBUG is defined
+        assign,    // variable = values[0]
+        branch,    // if (values[0]) body else otherwise
+        loop,      // first; while (values[0]) { body; then next }
+        stop,      // leaves the loop around it
+        go_on,     // goes on with `next` of the loop around it
+        leave,     // the procedure's results are `values`
+        expect,    // values[0] holds: an assertion, unless NDEBUG is defined
+        load,      // variable = array[index]
+        store,     // array[index] = values[0]
+        add,       // array[index] += values[0]
+        allocate,  // array has its shape; its elements are 0 if `is_zeroed`, else not yet written
+        append,    // the element behind the last one of array is values[0]
     };
     Kind kind = Kind::assign;
     int line = 0;  // of the source; 0: the line of the statement before
     int variable = -1;
+    int array = -1;
+    std::vector<Expr> index;  // int64, one for each axis, or one for all elements in order
+    bool is_zeroed = false;
     std::vector<Expr> values;
     Block body, otherwise;  // of a loop: what is repeated, and `next`
     Block first;            // of a loop
@@ -54,6 +76,10 @@ struct Statement {
     // for (first; condition; next) body; `next` follows go_on, too.
     static Statement loop(Block first, Expr condition, Block body, Block next, int line = 0);
     static Statement leave(std::vector<Expr> values, int line = 0);
+    static Statement load(int variable, int array, std::vector<Expr> index, int line = 0);
+    // store, add or append (which needs no index)
+    static Statement write(Kind kind, int array, std::vector<Expr> index, Expr value, int line = 0);
+    static Statement allocate(int array, bool is_zeroed, int line = 0);
 };
 
 struct Procedure {
@@ -65,6 +91,9 @@ struct Procedure {
     size_t parameters = 0;
     std::vector<Variable> results;
     Block body;
+    std::vector<ArrayVariable> arrays = {};
+    // The order of parameters in text: k is variable k, -1 - k array k. Empty: the variables.
+    std::vector<int> head = {};
 
     Expr variable(size_t index) const {
         return Expr::argument(static_cast<int>(index), variables[index].dtype,
@@ -72,6 +101,8 @@ struct Procedure {
     }
     // A new variable, named `wanted` where no other is, else `wanted`_2, …; its number.
     int add_variable(const std::string& wanted, DType dtype);
+    int add_array(const std::string& wanted, ArrayVariable like);
+    std::vector<int> arrays_of(ArrayVariable::Role role) const;
 };
 
 // TypeError, with the line, for expressions of other dtypes than their places have or that read
@@ -84,6 +115,19 @@ bool always_leaves(const Block& block);
 
 // All statements, however deep, in the order of the text.
 std::vector<const Statement*> all_statements(const Block& block);
+
+// The variables that a statement itself reads: in values, the index and the shape of what it
+// allocates.
+std::vector<Expr> expressions_of(const Procedure& procedure, const Statement& statement);
+
+// The procedure without statements that have no effect on results, outputs and assertions, and
+// without variables and arrays that nothing mentions. dead_code.cpp
+Procedure without_dead_code(Procedure procedure);
+
+// The same procedure in fewer words: no copies that come to nothing, variables of their own for
+// loops that share one by accident, values where they are used. Variables may share names, where
+// no loop or branch holds two of them. tidy.cpp
+Procedure tidied(Procedure procedure);
 
 // The results as expressions over the parameters: branches are choices, of which both sides are
 // computed; a loop runs only where it is reached. flatten.cpp
@@ -102,6 +146,14 @@ Procedure jvp(const Procedure& procedure);
 // What the floating parameters receive of the gradients of the floating results: the parameters are
 // those of `procedure`, then a gradient for each floating result.
 Procedure vjp(const Procedure& procedure);
+// The same by reverse accumulation, at a cost that does not grow with the number of parameters, for
+// procedures that may hold arrays: the statements, then their adjoints from the last to the first.
+// A loop's iterations are run again, from the last to the first, each from the state in which it
+// started: of the variables that it reads of the iteration before and that derivatives need, a
+// tape as long as the loop keeps the values. Outputs are the gradients of floating input arrays.
+// NotSupported, with the line, for arrays whose elements are overwritten after a loop read them.
+// reverse.cpp
+Procedure reverse(const Procedure& procedure);
 // The same for one parameter, of one result.
 Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter);
 // d result / d parameter.

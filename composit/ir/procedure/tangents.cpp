@@ -1,135 +1,18 @@
 // jvp, vjp, slope: a procedure whose variables carry their tangents along.
 #include "composit/base/error.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
 
 #include <functional>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 namespace composit::ir::procedure {
 namespace {
 
 using Kind = Statement::Kind;
-using scalar::ExprNode;
 using scalar::Op;
-
-bool is_constant(const Expr& x, double value) {
-    return x.op() == Op::constant && x.value() == value;
-}
-
-Expr times(const Expr& a, const Expr& b) {
-    if (is_constant(a, 1)) return b;
-    if (is_constant(b, 1)) return a;
-    if (is_constant(a, -1)) return -b;
-    if (is_constant(b, -1)) return -a;
-    return a * b;
-}
-
-Expr sum(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a + b; }
-
-Expr zero(DType dtype) { return Expr::constant(dtype, 0); }
-
-// The tangent of one operation, from its operands' tangents; an empty one is zero. `y` stands for
-// the value of the operation.
-class Rule {
-  public:
-    Rule(const Expr& expr, const std::vector<Expr>& tangents, const Expr& y)
-        : expr_(expr), tangents_(tangents), y_(y) {}
-
-    Expr operator()() const {
-        switch (expr_.op()) {
-            case Op::add: return sum(t(0), t(1));
-            case Op::subtract: return !t(1) ? t(0) : !t(0) ? -t(1) : t(0) - t(1);
-            case Op::multiply:
-                return sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr());
-            case Op::divide:
-                if (!t(1)) return t(0) / x(1);
-                if (!t(0)) return -times(y_, t(1)) / x(1);
-                return (t(0) - times(y_, t(1))) / x(1);
-            case Op::remainder: {
-                const Expr moved = t(1) ? -times(trunc(x(0) / x(1)), t(1)) : Expr();
-                return sum(t(0), moved);
-            }
-            case Op::negate: return -t(0);
-            case Op::absolute:
-                return select(x(0) > 0, t(0), select(x(0) < 0, -t(0), zero(t(0).dtype())));
-            case Op::fma:
-                return sum(
-                    sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr()),
-                    t(2));
-            case Op::square_root: return times(t(0), 0.5 / y_);
-            case Op::copysign: {
-                if (!t(0)) return {};
-                const Expr one = Expr::constant(x(0).dtype(), 1);
-                return select(not_equal(x(0), 0),
-                              times(t(0), copysign(one, x(0)) * copysign(one, x(1))),
-                              zero(t(0).dtype()));
-            }
-            case Op::nextafter: return t(0);
-            case Op::select: {
-                const DType dtype = expr_.dtype();
-                return select(x(0), t(1) ? t(1) : zero(dtype), t(2) ? t(2) : zero(dtype));
-            }
-            case Op::cast: return Expr::cast(t(0), expr_.dtype());
-            case Op::call: return of_call();
-            case Op::floor:
-            case Op::ceil:
-            case Op::rint:
-            case Op::trunc:
-            case Op::lookup: return {};
-            default: fail<NotSupported>(scalar::name(expr_.op()), " of a float has no derivative");
-        }
-    }
-
-  private:
-    const Expr& x(int index) const { return expr_.operand(index); }
-    const Expr& t(size_t index) const { return tangents_[index]; }
-
-    // What an operand receives of a gradient is linear in it, with the same factor.
-    Expr of_call() const {
-        Expr total;
-        for (size_t i = 0; i < tangents_.size(); ++i)
-            if (t(i))
-                total = sum(total, scalar::pull_back(expr_.row(), expr_.operands(), y_, t(i),
-                                                     static_cast<int>(i)));
-        return total;
-    }
-
-    const Expr& expr_;
-    const std::vector<Expr>& tangents_;
-    const Expr y_;
-};
-
-// The tangent of an expression from those of the variables; empty: zero. `known`, where not null,
-// is the variable that holds the expression's value already.
-Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known) {
-    std::unordered_map<const ExprNode*, Expr> tangents;
-    std::set<const ExprNode*> bits;  // integers whose bits are those of a float with a tangent
-    for (const Expr& expr : scalar::topological_order({value})) {
-        Expr& tangent = tangents[expr.id()];
-        for (const Expr& operand : expr.operands()) {
-            const bool is_read_as_bits = expr.op() == Op::bitcast && tangents.at(operand.id());
-            if (is_read_as_bits || bits.contains(operand.id())) bits.insert(expr.id());
-        }
-        if (expr.op() == Op::bitcast && is_floating(expr.dtype()) && bits.contains(expr.id()))
-            fail<NotSupported>("the bits of a float as a float have no derivative");
-        if (!is_floating(expr.dtype())) continue;
-        if (expr.op() == Op::argument) {
-            tangent = of_variables[static_cast<size_t>(expr.index())];
-            continue;
-        }
-        std::vector<Expr> operands;
-        bool is_active = false;
-        for (const Expr& operand : expr.operands()) {
-            operands.push_back(tangents.at(operand.id()));
-            is_active |= static_cast<bool>(operands.back());
-        }
-        if (is_active) tangent = Rule(expr, operands, known && expr == value ? known : expr)();
-    }
-    return tangents.at(value.id());
-}
 
 // What is derived for: where tangents start, and how they are called.
 struct Direction {
@@ -155,6 +38,7 @@ class Carrier {
           tangents_(directions_.size()) {
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             renumbered_.push_back(out.variable(moved(i)));
+        add_arrays();
         for (size_t d = 0; d < directions_.size(); ++d) find_active(d);
     }
 
@@ -176,6 +60,24 @@ class Carrier {
     size_t moved(size_t variable) const {
         return variable < procedure_.parameters ? variable : variable + added_;
     }
+    // The arrays, then a tangent for each floating one; outputs are those of tangents only.
+    void add_arrays() {
+        using Role = ArrayVariable::Role;
+        for (const ArrayVariable& array : procedure_.arrays) {
+            ArrayVariable copy = array;
+            for (Expr& extent : copy.shape) extent = renumbered(extent);
+            if (copy.role == Role::output) copy.role = Role::local;
+            out_.arrays.push_back(std::move(copy));
+        }
+        for (size_t i = 0; i < procedure_.arrays.size(); ++i) {
+            ArrayVariable tangent = out_.arrays[i];
+            tangent.role = procedure_.arrays[i].role;
+            const bool has_tangent = is_floating(tangent.dtype);
+            array_tangents_.push_back(has_tangent ? out_.add_array("d" + tangent.name, tangent)
+                                                  : -1);
+        }
+    }
+
     Expr renumbered(const Expr& value) const { return scalar::substitute({value}, renumbered_)[0]; }
 
     Expr derived(const Statement& statement, const Expr& value, size_t direction,
@@ -196,7 +98,7 @@ class Carrier {
         std::set<size_t> assigned;
         const auto all = all_statements(procedure_.body);
         for (const Statement* statement : all)
-            if (statement->kind == Kind::assign)
+            if (statement->kind == Kind::assign || statement->kind == Kind::load)
                 assigned.insert(static_cast<size_t>(statement->variable));
         variables_.emplace_back();
         for (size_t i = 0; i < procedure_.parameters; ++i) {
@@ -209,10 +111,12 @@ class Carrier {
         for (bool grew = true; grew;) {
             grew = false;
             for (const Statement* statement : all) {
-                if (statement->kind != Kind::assign) continue;
+                const bool is_load = statement->kind == Kind::load;
+                if (statement->kind != Kind::assign && !is_load) continue;
                 const auto variable = static_cast<size_t>(statement->variable);
                 if (variables_[d].contains(variable)) continue;
-                if (!derived(*statement, renumbered(statement->values[0]), d)) continue;
+                if (is_load && tangent_array(*statement) < 0) continue;
+                if (!is_load && !derived(*statement, renumbered(statement->values[0]), d)) continue;
                 make_tangent(d, variable);
                 grew = true;
             }
@@ -237,6 +141,7 @@ class Carrier {
     void carry(const Statement& statement, Block& out) {
         Statement copy = statement;
         for (Expr& value : copy.values) value = renumbered(value);
+        for (Expr& index : copy.index) index = renumbered(index);
         switch (statement.kind) {
             case Kind::assign: return carry_assignment(statement, std::move(copy), out);
             case Kind::leave: {
@@ -249,6 +154,11 @@ class Carrier {
                 copy.values = finish_(copy.values, tangents);
                 break;
             }
+            case Kind::load:
+            case Kind::store:
+            case Kind::add:
+            case Kind::append:
+            case Kind::allocate: return carry_element(statement, std::move(copy), out);
             case Kind::branch:
             case Kind::loop:
             case Kind::stop:
@@ -258,6 +168,29 @@ class Carrier {
                 copy.body = carried(statement.body);
                 copy.otherwise = carried(statement.otherwise);
                 break;
+        }
+        out.push_back(std::move(copy));
+    }
+
+    int tangent_array(const Statement& statement) const {
+        return array_tangents_[static_cast<size_t>(statement.array)];
+    }
+
+    // The same for the tangent, before what it reads may change.
+    void carry_element(const Statement& statement, Statement copy, Block& out) {
+        if (statement.kind == Kind::load)
+            copy.variable = static_cast<int>(moved(static_cast<size_t>(statement.variable)));
+        Statement tangent = copy;
+        tangent.array = tangent_array(statement);
+        if (tangent.array >= 0) {
+            if (statement.kind == Kind::load) {
+                const auto variable = static_cast<size_t>(statement.variable);
+                tangent.variable = variables_[0].at(variable);
+            } else if (statement.kind != Kind::allocate) {
+                const Expr made = derived(statement, copy.values[0], 0);
+                tangent.values = {made ? made : zero(copy.values[0].dtype())};
+            }
+            out.push_back(std::move(tangent));
         }
         out.push_back(std::move(copy));
     }
@@ -293,6 +226,7 @@ class Carrier {
     std::vector<Expr> renumbered_;
     std::vector<std::vector<Expr>> tangents_;       // by direction and variable of `out`
     std::vector<std::map<size_t, int>> variables_;  // by direction: variable -> its tangent's
+    std::vector<int> array_tangents_;               // of each array of `procedure`; -1: none
 };
 
 // A procedure with the variables of another one and more parameters.
@@ -397,7 +331,23 @@ Procedure jvp(const Procedure& procedure) {
         return values;
     };
     Carrier(procedure, out, {direction}, finish).run();
-    return out;
+    if (procedure.arrays.empty()) return out;
+    out.head = procedure.head;
+    size_t variable = procedure.parameters;
+    for (const int each : procedure.head) {
+        if (each >= 0) {
+            if (!is_floating(procedure.variables[static_cast<size_t>(each)].dtype)) continue;
+            out.head.push_back(static_cast<int>(variable++));
+            continue;
+        }
+        const auto own = static_cast<size_t>(-1 - each);
+        if (!is_floating(procedure.arrays[own].dtype)) continue;
+        // Tangents stand behind the arrays, in their order.
+        size_t tangent = procedure.arrays.size();
+        for (size_t i = 0; i < own; ++i) tangent += is_floating(procedure.arrays[i].dtype);
+        out.head.push_back(-1 - static_cast<int>(tangent));
+    }
+    return without_dead_code(out);
 }
 
 Procedure vjp(const Procedure& procedure) {

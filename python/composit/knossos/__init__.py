@@ -19,10 +19,11 @@ from collections.abc import Callable
 from typing import Any
 
 from composit._core import with_location
+from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
 from composit.knossos.kernel import Kernel, kernel_of
 
-__all__ = ["Kernel", "elementwise", "register", "stop_gradient", "vmap"]
+__all__ = ["Kernel", "Tensor", "elementwise", "register", "stop_gradient", "vmap"]
 
 
 def _kernel(decorator: str, function: Any) -> Kernel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import dataclasses
 import typing
 from collections.abc import Callable
@@ -25,6 +26,8 @@ class Leaf:
             return Parts(tuple, {i: Leaf.of(part) for i, part in enumerate(value)})
         if isinstance(value, Record):
             return Parts(value.made_by, {k: Leaf.of(part) for k, part in value.fields.items()})
+        if hasattr(value, "shape"):
+            return TensorOf(value.kind, tuple(value.shape))
         return Leaf(kind_of(value))
 
     def build(self, leaf: Callable[[str], Any], name: str) -> Any:
@@ -45,6 +48,29 @@ class Leaf:
 
     def outline(self) -> str:
         return "a number"
+
+
+class Tensor:
+    """The annotation of an array: Tensor[float, n, 3]. Extents are integers, or names, of which
+    equal ones stand for equal extents."""
+
+    def __class_getitem__(cls, given: Any) -> Any:
+        kind, *extents = given if isinstance(given, tuple) else (given,)
+        return TensorOf(getattr(kind, "__name__", str(kind)), tuple(extents))
+
+
+class TensorOf(Leaf):
+    """The structure of an array: the kind of its elements, and its extents."""
+
+    def __init__(self, kind: str, extents: tuple[Any, ...]) -> None:
+        super().__init__(kind)
+        self.extents = extents
+
+    def leaves(self, name: str) -> list[tuple[str, str]]:
+        return []  # no numbers
+
+    def outline(self) -> str:
+        return f"an array of {len(self.extents)} axes"
 
 
 class Parts(Leaf):
@@ -97,11 +123,66 @@ def structure_of(source: Source, node: ast.expr) -> Leaf:
     """The structure that an annotation's text means."""
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
     names = Names(source)
+    written = node
+    if text:
+        with contextlib.suppress(SyntaxError):
+            written = ast.copy_location(ast.parse(text, mode="eval").body, node)
+    if isinstance(written, ast.Subscript) and _is_tensor(source, written.value):
+        return _tensor(source, written)
+    if _holds_tensors(source, written):
+        items = written.slice  # type: ignore[attr-defined]
+        parts = items.elts if isinstance(items, ast.Tuple) else [items]
+        return Parts(tuple, {i: structure_of(source, part) for i, part in enumerate(parts)})
     try:
         meaning = eval(text or ast.unparse(node), {"__builtins__": {}}, names)
     except Exception:
         source.refuse(node, f"the annotation `{shown(node)}` is not known", _wanted, NameError)
     return _structure(source, node, meaning)
+
+
+def _is_tensor(source: Source, node: ast.expr) -> bool:
+    try:
+        return eval(ast.unparse(node), {"__builtins__": {}}, Names(source)) is Tensor
+    except Exception:
+        return False
+
+
+def _holds_tensors(source: Source, node: ast.expr) -> bool:
+    """Whether an annotation is tuple[…] with arrays in it."""
+    is_tuple = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+    return is_tuple and node.value.id == "tuple" and any(  # type: ignore[attr-defined]
+        isinstance(each, ast.Subscript) and _is_tensor(source, each.value)
+        for each in ast.walk(node)
+    )  # fmt: skip
+
+
+def _tensor(source: Source, node: ast.Subscript) -> TensorOf:
+    given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    kind = structure_of(source, given[0])
+    extents: list[Any] = []
+    for each in given[1:]:
+        extent: Any = each.id if isinstance(each, ast.Name) else None
+        if isinstance(each, ast.Constant):
+            extent = each.value
+        if isinstance(extent, str) and extent.isidentifier():
+            try:
+                known = source.meaning(extent)
+            except KeyError:
+                known = None
+            extent = known if type(known) is int else extent
+        elif type(extent) is not int or extent < 1:
+            source.refuse(
+                each, f"the extent `{shown(each)}`", "A name or a positive integer is required.",
+                TypeError,
+            )  # fmt: skip
+        extents.append(extent)
+    if type(kind) is not Leaf or not extents or len(extents) > 4:
+        source.refuse(
+            node, f"the annotation `{shown(node)}` is no type of kernels",
+            "Tensor[float, n] with float, int or bool and one to four extents is required.",
+            TypeError,
+        )  # fmt: skip
+    return TensorOf(kind.kind, tuple(extents))
 
 
 class Names(dict):
@@ -116,7 +197,8 @@ class Names(dict):
 
 
 _wanted = (
-    "float, int, bool, tuple[float, float], or a NamedTuple or dataclass of these is required."
+    "float, int, bool, Tensor[float, n], tuple[float, float], or a NamedTuple or dataclass of "
+    "these is required."
 )
 
 
@@ -128,6 +210,10 @@ def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
             source.refuse(node, f"the annotation {meaning!r} is not known", _wanted, NameError)
     if meaning in (builtins.float, builtins.int, builtins.bool):
         return Leaf(meaning.__name__)
+    if isinstance(meaning, TensorOf):
+        if meaning.kind not in ("float", "int", "bool") or not meaning.extents:
+            source.refuse(node, f"the annotation `{shown(node)}` is no type of kernels", _wanted)
+        return meaning
     if typing.get_origin(meaning) is tuple:
         arguments = typing.get_args(meaning)
         if arguments and Ellipsis not in arguments:
@@ -143,4 +229,4 @@ def leaves_of(structure: Leaf, name: str) -> list[tuple[str, str]]:
     return structure.leaves(name)
 
 
-__all__ = ["Leaf", "Parts", "fields_of", "leaves_of", "structure_of"]
+__all__ = ["Leaf", "Parts", "Tensor", "TensorOf", "fields_of", "leaves_of", "structure_of"]

@@ -7,9 +7,12 @@ import contextlib
 import types
 from typing import Any
 
+from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos import functions
 from composit.knossos.annotations import fields_of
+from composit.knossos.array_functions import ArrayFunctions
+from composit.knossos.arrays import Array
 from composit.knossos.source import Source, shown
 from composit.knossos.values import (
     Mismatch,
@@ -32,13 +35,14 @@ _COMPARED = {
 }  # fmt: skip
 
 
-class Expressions:
+class Expressions(ArrayFunctions):
     """Values of expressions; `read` and what is local comes from the translator."""
 
     assigned: set[str]
     structures: dict[str, Any]
 
     def __init__(self, source: Source, dtype: Any, as_kernel: Any) -> None:
+        super().__init__()
         self.source, self.refuse = source, source.refuse
         self.operators = Operators(dtype)
         self.as_kernel = as_kernel
@@ -119,6 +123,8 @@ class Expressions:
         if found is not None:
             return self._number(node, found)
         holder = self.value(node.value)
+        if isinstance(holder, Array):
+            return self.attribute(holder, node.attr)
         if isinstance(holder, Record) and node.attr in holder.fields:
             return holder.fields[node.attr]
         self.refuse(
@@ -132,13 +138,27 @@ class Expressions:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
             return left + right
-        return self.operators.binary(self.symbol(node.op), left, right)
+        if isinstance(node.op, ast.MatMult):
+            return self.product(left, right)
+        symbol = self.symbol(node.op)
+        if isinstance(left, Array) or isinstance(right, Array):
+            return self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [left, right])
+        return self.operators.binary(symbol, left, right)
 
     def of_unaryop(self, node: ast.UnaryOp) -> Any:
-        return self.operators.unary(_UNARY[type(node.op)], self.value(node.operand))
+        symbol, value = _UNARY[type(node.op)], self.value(node.operand)
+        if isinstance(value, Array) and symbol != "not":
+            return self.elementwise(lambda a: self.operators.unary(symbol, a), [value])
+        return self.operators.unary(symbol, value)
 
     def of_compare(self, node: ast.Compare) -> Any:
         result: Any = True
+        if len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
+            sides = [self.value(node.left), self.value(node.comparators[0])]
+            sign = _COMPARED[type(node.ops[0])]
+            if any(isinstance(side, Array) for side in sides):
+                return self.elementwise(lambda a, b: self.operators.compare(sign, a, b), sides)
+            return self.operators.compare(sign, *map(scalar, sides))
         left = scalar(self.value(node.left))
         for operation, comparator in zip(node.ops, node.comparators):
             right = scalar(self.value(comparator))
@@ -150,23 +170,56 @@ class Expressions:
         return result
 
     def of_boolop(self, node: ast.BoolOp) -> Any:
-        values = [self.value(each) for each in node.values]
-        if any(kind_of(each) != "bool" for each in values):
+        symbol = "bit_and" if isinstance(node.op, ast.And) else "bit_or"
+        result = self._bool(node.values[0])
+        for each in node.values[1:]:
+            with self.emitting([]) as needed:
+                value = self._bool(each)
+            if all(statement.is_load for statement in needed):
+                self.out.extend(needed)
+                result = self.operators.both(result, value, symbol)
+                continue
+            # What is evaluated only where it matters.
+            reached = result if symbol == "bit_and" else self.operators.unary("not", result)
+            result = self._chosen(reached, (needed, value), ([], symbol != "bit_and"))
+        return result
+
+    def _bool(self, node: ast.expr) -> Any:
+        value = self.value(node)
+        if kind_of(value) != "bool":
             raise Mismatch(
                 "and and or of numbers that are no bools",
                 "Compare with 0, or write `a if a else b`.",
             )
-        symbol = "bit_and" if isinstance(node.op, ast.And) else "bit_or"
-        result = values[0]
-        for each in values[1:]:
-            result = self.operators.both(result, each, symbol)
-        return result
+        return value
+
+    def _chosen(self, condition: Any, a: tuple[list[Any], Any], b: tuple[list[Any], Any]) -> Any:
+        """One of two values, of which each needs statements of its own: (statements, value)."""
+        kind = self.kind_by_trial(lambda: self.operators.select(self.leaf_of_bool(), a[1], b[1]))
+        name = self.hidden_variable("chosen", kind)
+        for statements, value in (a, b):
+            made = self.operators.cast(value, kind)
+            statements.append(Statement.assign(self.numbers[name], made, self.line))
+        self.out.append(
+            Statement.branch(self.operators.cast(condition, "bool"), a[0], b[0], self.line)
+        )
+        return self.leaf(name)
+
+    def leaf_of_bool(self) -> Expr:
+        return self.leaf(self.hidden_variable("condition", "bool"))
 
     def of_ifexp(self, node: ast.IfExp) -> Any:
         condition = self.operators.truth(self.value(node.test))
         if isinstance(condition, bool):
             return self.value(node.body if condition else node.orelse)
-        return self.operators.select(condition, self.value(node.body), self.value(node.orelse))
+        with self.emitting([]) as first:
+            body = self.value(node.body)
+        with self.emitting([]) as second:
+            otherwise = self.value(node.orelse)
+        if all(statement.is_load for statement in first + second):
+            self.out.extend(first + second)
+            return self.operators.select(condition, body, otherwise)
+        return self._chosen(condition, (first, body), (second, otherwise))
 
     # ----- tuples
 
@@ -177,6 +230,8 @@ class Expressions:
 
     def of_subscript(self, node: ast.Subscript) -> Any:
         holder = self.value(node.value)
+        if isinstance(holder, Array):
+            return self.indexed(holder, self.indices(node.slice))
         if isinstance(node.slice, ast.Slice):
             given = (node.slice.lower, node.slice.upper, node.slice.step)
             bounds = [None if each is None else self.value(each) for each in given]
@@ -197,14 +252,32 @@ class Expressions:
                         "One that it has is required.", IndexError)  # fmt: skip
         return holder[index]
 
+    def indices(self, node: ast.expr) -> list[Any]:
+        """What stands between the brackets of an array."""
+        if not isinstance(node, (ast.Tuple, ast.Slice)):
+            value = self.value(node)
+            return list(value) if isinstance(value, tuple) else [scalar(value)]
+        given: list[Any] = []
+        for each in node.elts if isinstance(node, ast.Tuple) else [node]:
+            if not isinstance(each, ast.Slice):
+                given.append(scalar(self.value(each)))
+                continue
+            bounds = [None if b is None else self.value(b)
+                      for b in (each.lower, each.upper, each.step)]  # fmt: skip
+            given.append(None if bounds == [None] * 3 else slice(*bounds))
+        return given
+
     def of_listcomp(self, node: Any) -> Any:
         if len(node.generators) != 1:
             raise Mismatch("a comprehension of several loops", "Write one within the other.")
         generator = node.generators[0]
         if not isinstance(generator.target, ast.Name):
             raise Mismatch("a comprehension over several names", "One name is required.")
+        items = self._items(generator.iter)
+        if isinstance(items, Array):
+            return self._comprehension(node, generator, items)
         results = []
-        for item in self._items(generator.iter):
+        for item in items:
             self.bound.append({generator.target.id: item})
             chosen = [self.operators.truth(self.value(test)) for test in generator.ifs]
             if not all(isinstance(each, bool) for each in chosen):
@@ -223,30 +296,94 @@ class Expressions:
         if isinstance(node, ast.Call) and self.meaning_or_none(node.func) is range:
             bounds = [self.value(each) for each in node.args]
             if not all(isinstance(each, int) for each in bounds):
-                raise Mismatch(
-                    "a comprehension over a range that is not known",
-                    "Literal bounds are required; or write a loop.",
-                )
+                return self._counted(bounds)
             return range(*bounds)
         found = self.value(node)
+        if isinstance(found, Array):
+            return self.rows(found)
         if not isinstance(found, tuple):
             raise Mismatch(
                 f"a comprehension over {kind_of(found)}", "A range or tuple is required."
             )
         return found
 
+    def rows(self, array: Array) -> Array:
+        """An array of one axis whose elements are those of the first axis."""
+        return Array("", array.shape[:1], lambda at: self.indexed(array, at), array.reads)
+
+    def _counted(self, bounds: list[Any]) -> Array:
+        begin, end = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+        if len(bounds) == 3 or any(kind_of(scalar(each)) != "int" for each in bounds):
+            raise Mismatch("a comprehension over this range", "Write a loop.")
+        if begin != 0:
+            count = self.operators.binary("-", end, begin)
+            positive = self.operators.compare(">", count, 0)
+            end = self.operators.select(positive, count, 0)
+        count = self.extent(end)
+        return Array("int", (count,), lambda at: self.plus(begin, at[0]) if begin != 0 else at[0])
+
+    def _comprehension(self, node: Any, generator: Any, items: Array) -> Any:
+        if generator.ifs:
+            raise Mismatch(
+                "a comprehension whose length depends on values",
+                "Write (… if condition else 0.0).",
+            )
+        element: Any = None
+
+        def at(indices: list[Any]) -> Any:
+            nonlocal element
+            self.bound.append({generator.target.id: items.at(indices[:1])})
+            element = self.value(node.elt)
+            self.bound.pop()
+            if isinstance(element, Array):
+                return element.at(indices[1:]) if len(indices) > 1 else 0
+            return scalar(element)
+
+        kind = self.kind_by_trial(lambda: at(list(items.shape)))
+        shape = items.shape
+        if isinstance(element, Array):
+            kind, shape = element.kind, (*shape, *element.shape)
+        made = Array(kind, shape, at, items.reads, is_list=True)
+        if isinstance(node, ast.GeneratorExp):
+            return made
+        name = self.hidden_name("list")
+        stored = self.add_array(name, kind, shape, is_list=True)
+        self.fill(stored, made)
+        return stored
+
+    def hidden_name(self, wanted: str) -> str:
+        return wanted
+
     # ----- calls
 
     def of_call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Attribute) and self.meaning_or_none(node.func) is None:
+            holder = self.value(node.func.value)
+            if isinstance(holder, Array):
+                values = [self.value(each) for each in node.args]
+                named = {each.arg or "": self.value(each.value) for each in node.keywords}
+                return self.method(holder, node.func.attr, values, named)
         function = self.meaning(node.func)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise Mismatch("*arguments in a call", "Write the arguments.")
         fields = fields_of(function)
+        arguments = [self.value(argument) for argument in node.args]
+        has_arrays = any(isinstance(each, Array) for each in arguments)
+        is_kernel = isinstance(function, types.FunctionType) and hasattr(function, "__code__")
+        is_numpy = str(getattr(function, "__module__", "")).partition(".")[0] in ("numpy", "torch")
+        if self.makes_arrays(function) or (has_arrays and (is_numpy or not is_kernel)):
+            named = {each.arg or "": self.value(each.value) for each in node.keywords}
+            try:
+                return self.array_call(function, arguments, named)
+            except LookupError:
+                self.refuse(
+                    node, f"{shown(node.func)} of arrays is not part of kernels",
+                    "Write a loop over the elements.",
+                )  # fmt: skip
         if node.keywords and fields is None:
             raise Mismatch("arguments by name", "Give them by position.")
-        arguments = [self.value(argument) for argument in node.args]
         if fields is not None:
-            named = {each.arg: self.value(each.value) for each in node.keywords}
+            named = {each.arg or "": self.value(each.value) for each in node.keywords}
             return self._record(node, function, fields, arguments, named)
         is_own = function is functions.stop_gradient
         is_function = isinstance(function, types.FunctionType) and not is_own

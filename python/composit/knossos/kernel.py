@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import threading
@@ -392,6 +393,26 @@ def _check_leaf(name: str, leaf: Any) -> None:
     )
 
 
+def _mentions_arrays(source: Source) -> bool:
+    """Whether a function of numbers has arrays of its own: NumPy's makers of arrays, or
+    comprehensions over ranges that variables bound."""
+    own = {each.arg for each in source.tree.args.args} | {
+        each.id for each in ast.walk(source.tree)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }  # fmt: skip
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("zeros", "ones", "empty"):
+            return True
+        if isinstance(node, ast.ListComp):
+            loops = [each.iter for each in node.generators if isinstance(each.iter, ast.Call)]
+            bounds = [argument for loop in loops for argument in loop.args]  # len(…) is known
+            targets = [each for loop in node.generators for each in ast.walk(loop.target)]
+            own_here = own - {each.id for each in targets if isinstance(each, ast.Name)}
+            if any(isinstance(each, ast.Name) and each.id in own_here for each in bounds):
+                return True
+    return False
+
+
 _in_translation = threading.local()
 
 
@@ -429,7 +450,11 @@ def kernel_of(function: Any) -> Kernel:
         kernel.procedure()
         return results[_DOUBLE]
 
-    kernel = Kernel(source.name, source.documentation, make, structures, result)
+    from composit.knossos.array_kernel import ArrayKernel, has_arrays
+
+    is_scalar = not has_arrays(structures) and not _mentions_arrays(source)
+    made_by = Kernel if is_scalar else ArrayKernel
+    kernel = made_by(source.name, source.documentation, make, structures, result)
     kernel.__module__ = function.__module__
     kernel.__wrapped__ = function  # type: ignore[attr-defined]
     function._knossos_kernel = kernel

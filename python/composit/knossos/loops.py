@@ -8,7 +8,8 @@ from typing import Any
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf
-from composit.knossos.expressions import Expressions
+from composit.knossos.array_statements import ArrayStatements
+from composit.knossos.arrays import Array
 from composit.knossos.source import shown
 from composit.knossos.values import is_number, kind_of, make, with_article
 
@@ -21,7 +22,7 @@ class Loop:
         self.defined_at_stops: list[set[str]] = []
 
 
-class Loops(Expressions):
+class Loops(ArrayStatements):
     """Loops; variables and the other statements are the translator's."""
 
     numbers: dict[str, int]
@@ -46,8 +47,18 @@ class Loops(Expressions):
 
     def do_while(self, node: ast.While, out: list[Any]) -> None:
         self._refuse_else(node)
-        condition = self.operators.truth(self.value(node.test))
+        with self.emitting([]) as needed:
+            condition = self.operators.truth(self.value(node.test))
         if condition is False:
+            return
+        if needed:
+            # What the condition reads is read in each iteration.
+            stop = [Statement.simple("stop", node.lineno)]
+            body = self._loop_body(node.body, False)
+            leaves = self.operators.unary("not", condition)
+            body = [*needed, Statement.branch(leaves, stop, [], node.lineno), *body]
+            forever = self.operators.cast(True, "bool")
+            out.append(Statement.loop([], forever, body, [], node.lineno))
             return
         for_ever = condition is True
         if for_ever and not _leaves(node.body):
@@ -79,6 +90,10 @@ class Loops(Expressions):
         if not isinstance(node.target, ast.Name):
             self.refuse(node.target, "the loop has several names", "One name is required.")
         name = node.target.id
+        is_range = isinstance(node.iter, ast.Call) and self.meaning_or_none(node.iter.func) is range
+        if not is_range:
+            self._over_array(node, out)
+            return
         begin, end, step = self._range(node.iter)
         changed = assigned_in(node.body)
         is_own = name not in self.numbers and name not in changed
@@ -95,6 +110,9 @@ class Loops(Expressions):
             number = self.numbers[counter]
             return [Statement.assign(number, self.operators.cast(value, "int"), node.lineno)]
 
+        if is_number(begin) and begin >= 0 and step > 0 and is_own:
+            bound = end if self.is_of_parameters(end) else end_value
+            self.ranges[self.numbers[counter]] = (int(begin), bound)
         first = set_counter(begin)
         condition = make("less" if step > 0 else "greater",
                          [here, self.operators.cast(end_value, "int")])  # fmt: skip
@@ -112,6 +130,28 @@ class Loops(Expressions):
         self.defined = before
         if is_own:
             del self.structures[name], self.numbers[name]
+        out.append(Statement.loop(first, condition, body, next_, node.lineno))
+
+    def _over_array(self, node: ast.For, out: list[Any]) -> None:
+        items = self.value(node.iter)
+        if not isinstance(items, Array):
+            self.refuse(
+                node, f"a loop over `{shown(node.iter)}`",
+                "Loops go over range(…) or an array; or write while.",
+            )  # fmt: skip
+        assert isinstance(node.target, ast.Name)
+        counter, here = self.loop_over(items, node)
+        number = self.numbers[counter]
+        before = set(self.defined or ())
+        body: list[Any] = []
+        with self.emitting(body):
+            self.assign(node.target, self.rows(items).at([here]), body)
+        body += self._loop_body(node.body, False)
+        self.defined = before
+        first = [Statement.assign(number, self.operators.cast(0, "int"), node.lineno)]
+        moved = make("add", [here, self.operators.cast(1, "int")])
+        condition = make("less", [here, self.operators.cast(items.shape[0], "int")])
+        next_ = [Statement.assign(number, moved, node.lineno)]
         out.append(Statement.loop(first, condition, body, next_, node.lineno))
 
     def _is_used_outside(self, loop: ast.For, name: str) -> bool:

@@ -12,7 +12,9 @@ from typing import Any
 from composit import _core
 from composit._core.procedure import Procedure, Statement
 from composit._core.scalar import Expr
-from composit.knossos.annotations import Leaf, leaves_of, structure_of
+from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
+from composit.knossos.array_statements import ArrayOf
+from composit.knossos.arrays import Array
 from composit.knossos.loops import Loop, Loops, assigned_in, reads
 from composit.knossos.source import Source, shown
 from composit.knossos.values import (
@@ -48,6 +50,12 @@ class Translator(Loops):
         self.returns: list[tuple[ast.Return, list[Any]]] = []
         self.loops: list[Loop] = []
         self.hidden = 0
+        self.head: list[int] = []
+        self.outputs: dict[int, Any] = {}
+        self.symbols: dict[str, str] = {}
+        self.shown: dict[int, str] = {}  # the names of hidden variables, which scopes tell apart
+        self.has_returned, self.count_of_parts = False, 0
+        self.count_of_returns = sum(isinstance(each, ast.Return) for each in ast.walk(source.tree))
 
     # ----- the function
 
@@ -56,11 +64,11 @@ class Translator(Loops):
         self._check_head(tree)
         for argument in tree.args.args:
             self._add_parameter(argument)
-        parameters = len(self.variables)
+        parameters = self.parameter_count = len(self.variables)
         self.declared_result = self._declared_result(tree)
         self._find_result(tree)
         body = self.block(self._without_doc(tree.body))
-        if not self.results:
+        if not self.has_returned:
             self.refuse(tree, "it returns nothing", "A return of numbers is required.")
         if not _core.procedure.always_leaves(body):
             self.refuse(
@@ -68,10 +76,13 @@ class Translator(Loops):
                 "Every path has to return a number.",
             )  # fmt: skip
         results = [(name, self.operators.dtype_of(kind)) for name, kind in self.results]
-        return Procedure(
+        made = Procedure(
             self.source.name, self.source.file, tree.lineno, self.source.documentation,
-            self.variables, parameters, results, body,
+            [(self.shown.get(number, name), dtype) for number, (name, dtype)
+             in enumerate(self.variables)], parameters, results, body, self.arrays,
+            self.head if self.arrays else [],
         )  # fmt: skip
+        return _core.procedure.without_dead_code(made) if self.arrays else made
 
     def _check_head(self, tree: ast.FunctionDef) -> None:
         arguments = tree.args
@@ -94,9 +105,11 @@ class Translator(Loops):
                 "or dataclass of these).",
             )  # fmt: skip
         structure = structure_of(self.source, argument.annotation)
+        if isinstance(structure, TensorOf):
+            structure = ArrayOf(self.add_array_parameter(argument, structure))
         self.structures[argument.arg] = structure
         for name, kind in leaves_of(structure, argument.arg):
-            self.add_variable(name, kind)
+            self.head.append(self.add_variable(name, kind))
             assert self.defined is not None
             self.defined.add(name)
         self.defined.add(argument.arg)  # type: ignore[union-attr]
@@ -133,10 +146,11 @@ class Translator(Loops):
 
     def hidden_variable(self, wanted: str, kind: str) -> str:
         name = wanted
-        while name in self.numbers or name in self.assigned:
+        arrays = {array for array, _, _, _ in self.arrays}
+        while name in self.numbers or name in self.assigned or name in arrays:
             self.hidden += 1
             name = f"{wanted}_{self.hidden}"
-        self.add_variable(name, kind)
+        self.shown[self.add_variable(name, kind)] = wanted
         return name
 
     def leaf(self, name: str) -> Expr:
@@ -156,10 +170,15 @@ class Translator(Loops):
     # ----- statements
 
     def block(self, body: list[ast.stmt]) -> list[Any]:
-        out: list[Any] = []
+        with self.emitting([]) as out:
+            self._statements(body, out)
+        return out
+
+    def _statements(self, body: list[ast.stmt], out: list[Any]) -> None:
         for statement in body:
             if self.defined is None:
                 break  # never reached
+            self.line = statement.lineno
             method = getattr(self, "do_" + type(statement).__name__.lower(), None)
             try:
                 if method is None:
@@ -168,7 +187,6 @@ class Translator(Loops):
                     method(statement, out)
             except Mismatch as error:
                 self.refuse(statement, error.wrong, error.instead, TypeError)
-        return out
 
     def refuse_statement(self, node: ast.stmt) -> None:
         instead = {
@@ -207,11 +225,23 @@ class Translator(Loops):
         if node.value is None:
             self.refuse(node, "it returns nothing here", "A number is required.")
         value = self.value(node.value)
-        found, self.result_structure = leaves_with_names(value), value
-        values = [leaf for _, leaf in found]
-        if not values:
+        parts, self.result_structure = self.split(value), value
+        for place, part in enumerate(parts):
+            if isinstance(part, Array):
+                self.return_array(place, part)
+        numbers = tuple(part for part in parts if not isinstance(part, Array))
+        values = [leaf for _, leaf in leaves_with_names(numbers)]
+        has_arrays = len(values) != len(parts)
+        if self.has_returned and has_arrays and len(parts) != self.count_of_parts:
+            self.refuse(
+                node, "it returns other arrays here than elsewhere", "The same are required."
+            )
+        self.has_returned, self.count_of_parts = True, len(parts)
+        if not parts:
             self.refuse(node, "it returns an empty tuple", "A number is required.")
         kinds = self.declared_result or [kind_of(each) for each in values]
+        if has_arrays and len(kinds) != len(values):
+            kinds = [kind_of(each) for each in values]
         if len(kinds) != len(values) or (self.results and len(self.results) != len(values)):
             count = len(self.results or kinds)
             self.refuse(
@@ -263,34 +293,54 @@ class Translator(Loops):
     def do_assign(self, node: ast.Assign, out: list[Any]) -> None:
         value = self.value(node.value)
         for target in node.targets:
-            self.assign(target, value, out)
+            if isinstance(target, ast.Subscript):
+                self.assign_element(target, value)
+            else:
+                self.assign(target, value, out)
 
     def do_annassign(self, node: ast.AnnAssign, out: list[Any]) -> None:
         if node.value is None:
             return
         value = self.value(node.value)
+        if isinstance(node.target, ast.Subscript):
+            self.assign_element(node.target, value)
+            return
         leaves = [kind for _, kind in leaves_of(structure_of(self.source, node.annotation), "v")]
         if leaves == ["float"] and kind_of(value) == "int":
             value = self.operators.cast(value, "float")
         self.assign(node.target, value, out)
 
     def do_augassign(self, node: ast.AugAssign, out: list[Any]) -> None:
+        if isinstance(node.target, ast.Subscript):
+            value = self.value(node.value)
+            self.augment_element(node.target, self.symbol(node.op), value)
+            return
         if not isinstance(node.target, ast.Name):
             self.refuse(
                 node, f"`{shown(node.target)}` is part of a value, which does not change",
                 "Make a new tuple or record with the part replaced.",
             )  # fmt: skip
-        old = self.read(node, node.target.id)
-        value = self.operators.binary(self.symbol(node.op), old, self.value(node.value))
+        old, other = self.read(node, node.target.id), self.value(node.value)
+        symbol = self.symbol(node.op)
+        if isinstance(old, Array) or isinstance(other, Array):
+            value = self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [old, other])
+        else:
+            value = self.operators.binary(symbol, old, other)
         self.assign(node.target, value, out)
 
     def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
         pairs: list[tuple[str, Any]] = []
         self._spread(target, value, pairs)
+        assert self.defined is not None
+        for name, each in [pair for pair in pairs if isinstance(pair[1], Array)]:
+            if len(pairs) > 1:
+                raise Mismatch("several arrays in one assignment", "Write one for each.")
+            self.assign_array(name, each, target)
+            self.defined.add(name)
+            return
         leaves = [(name + path, leaf, target) for name, each in pairs
                   for path, leaf in leaves_with_names(each)]  # fmt: skip
         self._assign_leaves(leaves, out)
-        assert self.defined is not None
         for name, each in pairs:
             structure = Leaf.of(each)
             known = self.structures.get(name)

@@ -47,6 +47,8 @@ def kind_of(value: Any) -> str:
         return "a tuple"
     if isinstance(value, Record):
         return f"a {value.made_by.__name__}"
+    if hasattr(value, "reads"):
+        return "an array"
     return f"{value!r}"
 
 
@@ -71,7 +73,9 @@ def leaves_with_names(value: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 def with_article(kind: str) -> str:
-    return kind if kind.startswith("a ") else ("an " if kind[0] in "aeiou" else "a ") + kind
+    return (
+        kind if kind.startswith(("a ", "an ")) else ("an " if kind[0] in "aeiou" else "a ") + kind
+    )
 
 
 class Operators:

@@ -1,0 +1,66 @@
+// Heads of the functions that procedures become.
+#include "composit/backends/c_family/procedure_heads.h"
+
+#include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/text.h"
+
+#include <algorithm>
+
+namespace composit::c_family {
+
+using ir::procedure::ArrayVariable;
+using ir::procedure::Procedure;
+using ir::procedure::Variable;
+
+std::vector<int> head_of(const Procedure& procedure) {
+    std::vector<int> head = procedure.head;
+    if (!head.empty()) return head;
+    for (size_t i = 0; i < procedure.parameters; ++i) head.push_back(static_cast<int>(i));
+    return head;
+}
+
+// A function's head, on more lines where one is too long.
+std::string fitting(const std::string& head, const std::vector<std::string>& parameters) {
+    const std::string line = head + "(" + join(parameters) + ")";
+    if (line.size() + 2 <= longest_line) return line;
+    std::string out = head + "(", rest = "\n       ";
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        const std::string next = " " + parameters[i] + (i + 1 < parameters.size() ? "," : ") {");
+        if (rest.size() - rest.rfind('\n') + next.size() > longest_line) rest += "\n       ";
+        rest += next;
+    }
+    return out + rest.substr(0, rest.size() - 2);
+}
+
+std::string result_type(const Procedure& procedure) {
+    if (procedure.results.empty()) return "void";
+    if (procedure.results.size() == 1) return type_name(procedure.results[0].dtype);
+    const bool is_single =
+        std::any_of(procedure.results.begin(), procedure.results.end(),
+                    [](const Variable& result) { return result.dtype == ir::DType::float32; });
+    return procedure.name + (is_single ? "_results_float" : "_results");
+}
+
+std::string function_head(const Procedure& procedure, const std::vector<std::string>& names,
+                          const std::vector<std::string>& arrays) {
+    std::vector<std::string> parameters;
+    const auto with_name = [](const std::string& type, const std::string& name) {
+        return type + (name.empty() ? "" : " " + name);
+    };
+    for (const int each : head_of(procedure)) {
+        if (each >= 0) {
+            const auto i = static_cast<size_t>(each);
+            parameters.push_back(with_name(type_name(procedure.variables[i].dtype), names[i]));
+            continue;
+        }
+        const auto i = static_cast<size_t>(-1 - each);
+        parameters.push_back("const " + type_name(procedure.arrays[i].dtype) + "* " + arrays[i]);
+    }
+    for (const int each : procedure.arrays_of(ArrayVariable::Role::output)) {
+        const auto i = static_cast<size_t>(each);
+        parameters.push_back(type_name(procedure.arrays[i].dtype) + "* __restrict " + arrays[i]);
+    }
+    return fitting(result_type(procedure) + " " + procedure.name, parameters);
+}
+
+}  // namespace composit::c_family

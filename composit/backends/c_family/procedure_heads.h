@@ -1,0 +1,27 @@
+// Heads of the functions that procedures become: result types, parameters, their order.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <string>
+#include <vector>
+
+namespace composit::c_family {
+
+inline constexpr size_t longest_line = 100;
+
+// A function's head, on more lines where one is too long.
+std::string fitting(const std::string& head, const std::vector<std::string>& parameters);
+
+// "double", "polar_results", "void".
+std::string result_type(const ir::procedure::Procedure& procedure);
+
+// Variables k and arrays -1 - k in the order of the text.
+std::vector<int> head_of(const ir::procedure::Procedure& procedure);
+
+// "double f(const double* x, int64_t n, double* __restrict y)"; empty names are left out.
+std::string function_head(const ir::procedure::Procedure& procedure,
+                          const std::vector<std::string>& names,
+                          const std::vector<std::string>& arrays);
+
+}  // namespace composit::c_family

@@ -1,0 +1,22 @@
+// Integers that count and index, as a person writes them: i * n + j.
+#pragma once
+
+#include "composit/ir/scalar/expr.h"
+
+#include <string>
+#include <vector>
+
+namespace composit::c_family {
+
+// An int64 made of variables and literals by + - *; "" for another one. Wraps nowhere: indices of
+// elements fit.
+std::string plain_integer(const ir::scalar::Expr& value, const std::vector<std::string>& names);
+
+// A comparison of two such integers; "" for another one.
+std::string plain_comparison(const ir::scalar::Expr& value, const std::vector<std::string>& names);
+
+// Printed text with small integers without the suffix that says their width, where nothing depends
+// on it.
+std::string plain(const std::string& text);
+
+}  // namespace composit::c_family

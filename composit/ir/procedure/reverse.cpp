@@ -1,0 +1,446 @@
+// reverse: the adjoints of statements, from the last to the first.
+#include "composit/base/error.h"
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/reverse_setup.h"
+#include "composit/ir/procedure/structure.h"
+#include "composit/ir/procedure/tangent_rules.h"
+#include "composit/ir/scalar/function.h"
+
+#include <map>
+#include <memory>
+#include <set>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+using scalar::Op;
+
+// Which adjoints are zero, whatever their variables hold: the next contribution is assigned.
+struct Zeros {
+    bool by_default = true;
+    std::set<int> exceptions;
+
+    bool contains(int variable) const {
+        return exceptions.contains(variable) ? !by_default : by_default;
+    }
+    void set(int variable, bool is_zero) {
+        if (is_zero == by_default)
+            exceptions.erase(variable);
+        else
+            exceptions.insert(variable);
+    }
+};
+
+// What the backward sweep has to know of a statement's forward one.
+struct Record {
+    int saved = -1;  // the variable that holds what an assignment overwrote
+    int taken = -1;  // the variable that holds a branch's condition
+    int trips = -1;  // the variable that counts a loop's iterations, where they are not known
+    Expr begin;      // of a counted loop
+    std::map<int, int> tapes;  // of a loop: variable -> the array of its values
+    std::map<int, int> saves;  // of a loop: variable -> the one that holds its value before
+    std::vector<Record> body, otherwise;
+};
+
+class Reverser : private ReverseSetup {
+  public:
+    explicit Reverser(const Procedure& procedure) : ReverseSetup(procedure) {}
+
+    Procedure run() {
+        std::vector<Record> records;
+        Block sweep = forward(body_, records);
+        Block back;
+        Zeros zeros;
+        for (size_t i = 0, k = 0; i < p_.results.size(); ++i) {
+            if (!is_floating(p_.results[i].dtype)) continue;
+            const Expr received = out_.variable(received_[k++]);
+            contribute(results_[i], received, back, zeros, 0);
+        }
+        backward(body_, records, back, zeros);
+        Block whole = std::move(start_);
+        whole.insert(whole.end(), sweep.begin(), sweep.end());
+        whole.insert(whole.end(), back.begin(), back.end());
+        std::vector<Expr> values;
+        for (size_t i = 0; i < p_.parameters; ++i) {
+            const Variable& parameter = p_.variables[i];
+            if (!is_floating(parameter.dtype)) continue;
+            const int own = static_cast<int>(moved(i));
+            const bool is_zero = !adjoints_.contains(own) || zeros.contains(adjoints_.at(own));
+            values.push_back(is_zero ? zero(parameter.dtype) : adjoint(own));
+            out_.results.push_back({"d" + parameter.name, parameter.dtype});
+        }
+        whole.push_back(Statement::leave(std::move(values), p_.line));
+        out_.body = std::move(whole);
+        return tidied(without_dead_code(std::move(out_)));
+    }
+
+  private:
+    // ----- the forward sweep
+
+    // The statements themselves, as the iterations run the first time.
+    Block plain(const Block& block) const {
+        Block out;
+        for (const Statement& statement : block) {
+            if (statement.kind == Kind::expect) continue;
+            Statement copy = statement;
+            copy.body = plain(statement.body);
+            copy.otherwise =
+                statement.kind == Kind::loop ? statement.otherwise : plain(statement.otherwise);
+            out.push_back(std::move(copy));
+        }
+        return out;
+    }
+
+    int kept(int variable, const std::string& suffix, Block& out, int line) {
+        const Variable own = out_.variables[static_cast<size_t>(variable)];
+        const int made = out_.add_variable(own.name + suffix, own.dtype);
+        out.push_back(Statement::assign(made, out_.variable(static_cast<size_t>(variable)), line));
+        return made;
+    }
+
+    Block forward(const Block& block, std::vector<Record>& records) {
+        Block out;
+        for (const Statement& statement : block) {
+            Record& record = records.emplace_back();
+            switch (statement.kind) {
+                case Kind::assign:
+                case Kind::load:
+                    if (assignments_[statement.variable] > 1 || is_parameter(statement.variable))
+                        record.saved = kept(statement.variable, "_before", out, statement.line);
+                    out.push_back(statement);
+                    break;
+                case Kind::store:
+                case Kind::add:
+                    if (!is_there_.contains(statement.array)) out.push_back(statement);
+                    break;
+                case Kind::allocate: {
+                    out.push_back(statement);
+                    const auto found = array_adjoints_.find(statement.array);
+                    const bool is_output =
+                        p_.arrays[static_cast<size_t>(statement.array)].role == Role::output;
+                    if (found != array_adjoints_.end() && !is_output)
+                        out.push_back(Statement::allocate(found->second, true, statement.line));
+                    break;
+                }
+                case Kind::branch: {
+                    record.taken = out_.add_variable("taken", DType::boolean);
+                    out.push_back(
+                        Statement::assign(record.taken, statement.values[0], statement.line));
+                    Statement copy = statement;
+                    copy.values = {out_.variable(static_cast<size_t>(record.taken))};
+                    copy.body = forward(statement.body, record.body);
+                    copy.otherwise = forward(statement.otherwise, record.otherwise);
+                    out.push_back(std::move(copy));
+                    break;
+                }
+                case Kind::loop: forward_loop(statement, record, out); break;
+                case Kind::expect: out.push_back(statement); break;
+                default: refuse(statement, "this statement has no derivative");
+            }
+        }
+        return out;
+    }
+
+    bool is_parameter(int variable) const { return static_cast<size_t>(variable) < p_.parameters; }
+
+    Expr trip_of(const Count& count, const Expr& begin) const {
+        const Expr here = out_.variable(static_cast<size_t>(count.counter));
+        if (count.step == 1) return minus(here, begin);
+        if (count.step == -1) return begin - here;
+        return Expr::make(Op::divide, {here - begin, integer(count.step)});
+    }
+
+    // How often a counted loop runs.
+    Expr trips_of(const Count& count, const Expr& begin) const {
+        const bool is_up = count.step > 0;
+        const int64_t step = is_up ? count.step : -count.step;
+        const Expr distance = is_up ? minus(count.end, begin) : begin - count.end;
+        const bool is_extent = is_integer_constant(begin, 0) && is_up &&
+                               count.end.op() == Op::argument && is_extent_parameter(count.end);
+        const Expr rounded =
+            step == 1 ? distance
+                      : Expr::make(Op::divide, {distance + integer(step - 1), integer(step)});
+        return is_extent ? rounded : select(distance > integer(0), rounded, integer(0));
+    }
+
+    bool is_extent_parameter(const Expr& value) const {
+        for (const ArrayVariable& array : p_.arrays)
+            if (array.role == Role::input)
+                for (const Expr& extent : array.shape)
+                    if (extent.op() == Op::argument && extent.index() == value.index()) return true;
+        return false;
+    }
+
+    void forward_loop(const Statement& loop, Record& record, Block& out) {
+        const auto count = count_of(loop);
+        const std::map<int, int> inside = assignments_in({loop});
+        std::set<int> carried = exposed_in(p_, loop.body);
+        std::erase_if(carried, [&](int variable) { return !inside.contains(variable); });
+        for (const auto& [variable, times] : inside)
+            if (times < assignments_[variable] || is_parameter(variable))
+                record.saves[variable] = kept(variable, "_before", out, loop.line);
+        Statement copy = loop;
+        copy.body = plain(loop.body);
+        ArrayVariable tape;
+        Expr place;
+        if (count) {
+            carried.erase(count->counter);
+            record.begin = count->begin;
+            for (const int variable : scalar_reads(count->begin))
+                if (assignments_[variable] > 0) {
+                    const int kept_begin = out_.add_variable("begin", DType::int64);
+                    out.push_back(Statement::assign(kept_begin, count->begin, loop.line));
+                    record.begin = out_.variable(static_cast<size_t>(kept_begin));
+                    break;
+                }
+            tape.shape = {trips_of(*count, record.begin)};
+            place = trip_of(*count, record.begin);
+        } else {
+            record.trips = out_.add_variable("trips", DType::int64);
+            out.push_back(Statement::assign(record.trips, integer(0), loop.line));
+            tape.shape = {integer(0)};
+            tape.grows = true;
+        }
+        Block tapes;
+        for (const int variable : carried) {
+            const Variable own = out_.variables[static_cast<size_t>(variable)];
+            tape.dtype = own.dtype;
+            const int made = out_.add_array(own.name + "_at", tape);
+            record.tapes[variable] = made;
+            out.push_back(Statement::allocate(made, false, loop.line));
+            const Expr value = out_.variable(static_cast<size_t>(variable));
+            tapes.push_back(count ? Statement::write(Kind::store, made, {place}, value, loop.line)
+                                  : Statement::write(Kind::append, made, {}, value, loop.line));
+        }
+        if (!count) {
+            const Expr trips = out_.variable(static_cast<size_t>(record.trips));
+            tapes.push_back(Statement::assign(record.trips, trips + integer(1), loop.line));
+        }
+        copy.body.insert(copy.body.begin(), tapes.begin(), tapes.end());
+        out.push_back(std::move(copy));
+    }
+
+    static std::set<int> scalar_reads(const Expr& value) {
+        std::set<int> found;
+        for (const Expr& expr : scalar::topological_order({value}))
+            if (expr.op() == Op::argument) found.insert(expr.index());
+        return found;
+    }
+
+    // ----- the backward sweep
+
+    void contribute(int variable, const Expr& value, Block& out, Zeros& zeros, int line) {
+        const auto found = adjoints_.find(variable);
+        if (found == adjoints_.end() || !value) return;
+        const bool is_zero = zeros.contains(found->second);
+        const Expr total = is_zero ? value : adjoint(variable) + value;
+        out.push_back(Statement::assign(found->second, scalar::simplify({total})[0], line));
+        zeros.set(found->second, false);
+    }
+
+    // What `variable` receives of g, the gradient of `value`.
+    Expr received_by(int variable, const Expr& value, const Expr& g, const Expr& known,
+                     const Statement& statement) const {
+        std::vector<Expr> seeds(out_.variables.size());
+        seeds[static_cast<size_t>(variable)] = g;
+        try {
+            return tangent_of(value, seeds, known);
+        } catch (const Error& error) {
+            refuse(statement, error.what());
+        }
+    }
+
+    void contribute_all(const Expr& value, const Expr& g, const Expr& known, int except,
+                        const Statement& statement, Block& out, Zeros& zeros) {
+        for (const int variable : floats_read({value}))
+            if (variable != except && adjoints_.contains(variable))
+                contribute(variable, received_by(variable, value, g, known, statement), out, zeros,
+                           statement.line);
+    }
+
+    void restore(int variable, int saved, Block& out, int line) const {
+        if (saved >= 0)
+            out.push_back(
+                Statement::assign(variable, out_.variable(static_cast<size_t>(saved)), line));
+    }
+
+    void backward(const Block& block, const std::vector<Record>& records, Block& out,
+                  Zeros& zeros) {
+        for (size_t i = block.size(); i-- > 0;) {
+            const Statement& statement = block[i];
+            const Record& record = records[i];
+            switch (statement.kind) {
+                case Kind::assign: backward_assign(statement, record, out, zeros); break;
+                case Kind::load: {
+                    const auto own = adjoints_.find(statement.variable);
+                    if (own != adjoints_.end() && !zeros.contains(own->second) &&
+                        array_adjoints_.contains(statement.array)) {
+                        out.push_back(Statement::write(
+                            Kind::add, array_adjoints_.at(statement.array), statement.index,
+                            adjoint(statement.variable), statement.line));
+                        zeros.set(own->second, true);
+                    }
+                    restore(statement.variable, record.saved, out, statement.line);
+                    break;
+                }
+                case Kind::store:
+                case Kind::add: backward_write(statement, out, zeros); break;
+                case Kind::branch: backward_branch(statement, record, out, zeros); break;
+                case Kind::loop: backward_loop(statement, record, out, zeros); break;
+                default: break;
+            }
+        }
+    }
+
+    void backward_assign(const Statement& statement, const Record& record, Block& out,
+                         Zeros& zeros) {
+        const int variable = statement.variable;
+        const Expr& value = statement.values[0];
+        const auto own = adjoints_.find(variable);
+        const bool has_gradient = own != adjoints_.end() && !zeros.contains(own->second);
+        const bool reads_itself = scalar_reads(value).contains(variable);
+        if (reads_itself) restore(variable, record.saved, out, statement.line);
+        if (has_gradient) {
+            const Expr g = adjoint(variable);
+            const bool is_plain = scalar::arity_of(value.op()) == 0;
+            const Expr known =
+                reads_itself || is_plain ? Expr() : out_.variable(static_cast<size_t>(variable));
+            contribute_all(value, g, known, variable, statement, out, zeros);
+            const Expr rest =
+                reads_itself ? received_by(variable, value, g, {}, statement) : Expr();
+            zeros.set(own->second, !rest);
+            if (rest && !(rest == g))
+                out.push_back(
+                    Statement::assign(own->second, scalar::simplify({rest})[0], statement.line));
+        }
+        if (!reads_itself) restore(variable, record.saved, out, statement.line);
+    }
+
+    void backward_write(const Statement& statement, Block& out, Zeros& zeros) {
+        const auto found = array_adjoints_.find(statement.array);
+        if (found == array_adjoints_.end()) return;
+        const DType dtype = statement.values[0].dtype();
+        const int g = out_.add_variable("g", dtype);
+        out.push_back(Statement::load(g, found->second, statement.index, statement.line));
+        if (statement.kind == Kind::store && !use_->is_written_once(statement.array))
+            out.push_back(Statement::write(Kind::store, found->second, statement.index, zero(dtype),
+                                           statement.line));
+        contribute_all(statement.values[0], out_.variable(static_cast<size_t>(g)), {}, -1,
+                       statement, out, zeros);
+    }
+
+    // The adjoints that statements mention.
+    std::set<int> touched(const Block& block) const {
+        std::set<int> found;
+        for (const Statement* statement : all_statements(block)) {
+            if (is_adjoint_.contains(statement->variable)) found.insert(statement->variable);
+            for (const Expr& value : statement->values)
+                for (const int variable : scalar_reads(value))
+                    if (is_adjoint_.contains(variable)) found.insert(variable);
+        }
+        return found;
+    }
+
+    void clear(int variable, Block& out, int line) const {
+        const DType dtype = out_.variables[static_cast<size_t>(variable)].dtype;
+        out.push_back(Statement::assign(variable, zero(dtype), line));
+    }
+
+    void backward_branch(const Statement& statement, const Record& record, Block& out,
+                         Zeros& zeros) {
+        Block sides[2];
+        Zeros after[2] = {zeros, zeros};
+        backward(statement.body, record.body, sides[0], after[0]);
+        backward(statement.otherwise, record.otherwise, sides[1], after[1]);
+        std::set<int> mentioned = touched(sides[0]);
+        for (const int variable : touched(sides[1])) mentioned.insert(variable);
+        for (const int variable : mentioned) {
+            const bool is_zero = after[0].contains(variable) && after[1].contains(variable);
+            zeros.set(variable, is_zero);
+            if (is_zero) continue;
+            for (int side : {0, 1})
+                if (after[side].contains(variable)) clear(variable, sides[side], statement.line);
+        }
+        out.push_back(Statement::branch(out_.variable(static_cast<size_t>(record.taken)),
+                                        std::move(sides[0]), std::move(sides[1]), statement.line));
+    }
+
+    // Whether a variable lives within one iteration.
+    bool is_of_iteration(int variable, const Statement& loop, const std::set<int>& exposed) {
+        return !exposed.contains(variable) && !is_parameter(variable) &&
+               mentions_in(p_, loop.body)[variable] == mentions_[variable];
+    }
+
+    void backward_loop(const Statement& loop, const Record& record, Block& out, Zeros& zeros) {
+        const auto count = count_of(loop);
+        const Block body = structured(loop.body, [](const Statement& s) -> std::optional<Block> {
+            if (s.kind == Kind::stop || s.kind == Kind::go_on) return Block{};
+            return {};
+        });
+        const std::set<int> was_there = is_there_;
+        for (size_t i = 0; i < p_.arrays.size(); ++i)
+            if (use_->is_recurrence(loop, static_cast<int>(i)))
+                is_there_.insert(static_cast<int>(i));
+        int counter = count ? count->counter : out_.add_variable("trip", DType::int64);
+        const Expr here = out_.variable(static_cast<size_t>(counter));
+        const Expr place = count ? trip_of(*count, record.begin) : here;
+        Block inner;
+        for (const auto& [variable, tape] : record.tapes)
+            inner.push_back(Statement::load(variable, tape, {place}, loop.line));
+        std::vector<Record> records;
+        const Block again = forward(body, records);
+        inner.insert(inner.end(), again.begin(), again.end());
+        const std::set<int> exposed = exposed_in(p_, loop.body);
+        Zeros within{false, {}};
+        for (const auto& [variable, own] : adjoints_)
+            if (is_of_iteration(variable, loop, exposed)) within.set(own, true);
+        const Zeros locals = within;
+        backward(body, records, inner, within);
+        for (const int variable : touched(inner)) {
+            if (locals.contains(variable)) continue;
+            if (within.contains(variable)) clear(variable, inner, loop.line);
+            if (zeros.contains(variable)) clear(variable, out, loop.line);
+            zeros.set(variable, false);
+        }
+        if (count && is_in_any_order(out_, inner, count->counter)) {
+            out.push_back(Statement::loop({Statement::assign(counter, record.begin, loop.line)},
+                                          loop.values[0], inner, loop.otherwise, loop.line));
+        } else if (count) {
+            out.push_back(counted(*count, record, inner, loop.line));
+        } else {
+            const auto set = [&](const Expr& value) {
+                return Block{Statement::assign(counter, value, loop.line)};
+            };
+            out.push_back(Statement::loop(set(trips(record) - integer(1)), here >= integer(0),
+                                          inner, set(here - integer(1)), loop.line));
+        }
+        for (const auto& [variable, saved] : record.saves) restore(variable, saved, out, loop.line);
+        is_there_ = was_there;
+    }
+
+    Expr trips(const Record& record) const {
+        return out_.variable(static_cast<size_t>(record.trips));
+    }
+
+    Statement counted(const Count& count, const Record& record, Block body, int line) const {
+        const Expr here = out_.variable(static_cast<size_t>(count.counter));
+        const bool is_up = count.step > 0;
+        Expr last = is_up ? count.end - integer(1) : count.end + integer(1);
+        if (count.step != 1 && count.step != -1)
+            last =
+                record.begin + (trips_of(count, record.begin) - integer(1)) * integer(count.step);
+        const Expr next = is_up ? here - integer(count.step) : here + integer(-count.step);
+        return Statement::loop({Statement::assign(count.counter, last, line)},
+                               is_up ? here >= record.begin : here <= record.begin, std::move(body),
+                               {Statement::assign(count.counter, next, line)}, line);
+    }
+};
+
+}  // namespace
+
+Procedure reverse(const Procedure& procedure) { return Reverser(procedure).run(); }
+
+}  // namespace composit::ir::procedure

@@ -1,0 +1,179 @@
+// Preparations of reverse accumulation: names for what is computed long, and what has an adjoint.
+#include "composit/ir/procedure/reverse_parts.h"
+
+#include "composit/ir/procedure/structure.h"
+#include "composit/ir/scalar/row.h"
+
+#include <map>
+
+namespace composit::ir::procedure {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+using scalar::Op;
+
+namespace {
+
+size_t floats_of(const Expr& expr) {
+    size_t count = 0;
+    for (const Expr& operand : expr.operands()) count += is_floating(operand.dtype());
+    return count;
+}
+
+// What a choice may leave out keeps its place: 0 times the slope of what is not taken would be
+// no zero where that is infinite.
+std::set<const scalar::ExprNode*> chosen_from(const Expr& value) {
+    std::vector<Expr> sides;
+    for (const Expr& expr : scalar::topological_order({value}))
+        if (expr.op() == Op::select) {
+            sides.push_back(expr.operand(1));
+            sides.push_back(expr.operand(2));
+        }
+    std::set<const scalar::ExprNode*> found;
+    for (const Expr& expr : scalar::topological_order(sides)) found.insert(expr.id());
+    return found;
+}
+
+std::string name_of(const Expr& expr) {
+    const std::string name =
+        expr.op() == Op::call ? expr.row()->name : std::string(scalar::name(expr.op()));
+    return name.substr(0, name.find('.'));
+}
+
+// Whether an operation computes long enough to be kept.
+bool is_named_call(const Expr& expr) {
+    if (!is_floating(expr.dtype()) || floats_of(expr) == 0) return false;
+    if (expr.op() == Op::square_root) return true;
+    if (expr.op() != Op::call) return false;
+    std::vector<DType> dtypes;
+    for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+    const auto& specialisation = scalar::specialise(expr.row(), dtypes);
+    return !specialisation.is_one_operation && expr.row()->name != "square" &&
+           expr.row()->name != "cube";
+}
+
+void name_calls(Statement& statement, Block& out, Procedure& procedure) {
+    std::map<const scalar::ExprNode*, Expr> made;
+    const std::set<const scalar::ExprNode*> chosen = chosen_from(statement.values[0]);
+    for (const Expr& expr : scalar::topological_order({statement.values[0]})) {
+        std::vector<Expr> operands;
+        bool is_changed = false;
+        for (const Expr& operand : expr.operands()) {
+            operands.push_back(made.at(operand.id()));
+            is_changed |= !(operands.back() == operand);
+        }
+        Expr value = is_changed ? expr.with_operands(std::move(operands)) : expr;
+        const bool is_last = expr == statement.values[0] && statement.kind == Kind::assign;
+        if (is_named_call(expr) && !is_last && !chosen.contains(expr.id())) {
+            const int name = procedure.add_variable(name_of(expr), expr.dtype());
+            out.push_back(Statement::assign(name, value, statement.line));
+            value = procedure.variable(static_cast<size_t>(name));
+        }
+        made[expr.id()] = value;
+    }
+    statement.values[0] = made.at(statement.values[0].id());
+}
+
+}  // namespace
+
+void name_calls(Block& block, Procedure& procedure) {
+    Block out;
+    for (Statement& statement : block) {
+        name_calls(statement.body, procedure);
+        if (statement.kind != Kind::loop) name_calls(statement.otherwise, procedure);
+        const bool is_value = statement.kind == Kind::assign || statement.kind == Kind::store ||
+                              statement.kind == Kind::add;
+        if (is_value && is_floating(statement.values[0].dtype()))
+            name_calls(statement, out, procedure);
+        out.push_back(std::move(statement));
+    }
+    block = std::move(out);
+}
+
+std::vector<int> floats_read(const std::vector<Expr>& values) {
+    std::set<int> found;
+    for (const Expr& expr : scalar::topological_order(values))
+        if (expr.op() == Op::argument && is_floating(expr.dtype())) found.insert(expr.index());
+    return {found.begin(), found.end()};
+}
+
+std::set<int> active_in(const Procedure& procedure, const Block& body,
+                        const std::vector<int>& results) {
+    std::set<int> varied, useful;
+    for (size_t i = 0; i < procedure.parameters; ++i)
+        if (is_floating(procedure.variables[i].dtype)) varied.insert(static_cast<int>(i));
+    for (const int result : results) useful.insert(result);
+    for (size_t i = 0; i < procedure.arrays.size(); ++i) {
+        if (!is_floating(procedure.arrays[i].dtype)) continue;
+        const int key = -1 - static_cast<int>(i);
+        if (procedure.arrays[i].role == Role::input) varied.insert(key);
+        if (procedure.arrays[i].role == Role::output) useful.insert(key);
+    }
+    const auto all = all_statements(body);
+    for (bool grew = true; grew;) {
+        const size_t before = varied.size() + useful.size();
+        for (const Statement* statement : all) {
+            std::vector<int> from;
+            int to = 0;
+            switch (statement->kind) {
+                case Kind::assign:
+                    from = floats_read(statement->values);
+                    to = statement->variable;
+                    break;
+                case Kind::load:
+                    from = {-1 - statement->array};
+                    to = statement->variable;
+                    break;
+                case Kind::store:
+                case Kind::add:
+                case Kind::append:
+                    from = floats_read(statement->values);
+                    to = -1 - statement->array;
+                    break;
+                default: continue;
+            }
+            for (const int each : from)
+                if (varied.contains(each)) varied.insert(to);
+            if (useful.contains(to)) useful.insert(from.begin(), from.end());
+        }
+        grew = varied.size() + useful.size() != before;
+    }
+    std::set<int> active;
+    for (const int each : varied)
+        if (useful.contains(each)) active.insert(each);
+    return active;
+}
+
+bool is_in_any_order(const Procedure& procedure, const Block& body, int counter) {
+    const std::map<int, int> assigned = assignments_in(body);
+    std::set<int> carried = exposed_in(procedure, body), allocated, loaded, written;
+    std::erase_if(carried, [&](int variable) { return !assigned.contains(variable); });
+    for (const Statement* statement : all_statements(body)) {
+        std::map<int, int> reads;
+        const std::vector<Expr> values = expressions_of(procedure, *statement);
+        for (const Expr& expr : scalar::topological_order(values))
+            for (const Expr& operand : expr.operands())
+                if (operand.op() == Op::argument) ++reads[operand.index()];
+        for (const Expr& value : values)
+            if (value.op() == Op::argument) ++reads[value.index()];
+        // variable = variable + …
+        const bool adds = statement->kind == Kind::assign && statement->values[0].op() == Op::add &&
+                          statement->values[0].operand(0).op() == Op::argument &&
+                          statement->values[0].operand(0).index() == statement->variable;
+        for (const auto& [variable, times] : reads)
+            if (carried.contains(variable) &&
+                (!adds || variable != statement->variable || times != 1))
+                return false;
+        if (carried.contains(statement->variable) && !adds) return false;
+        if (statement->array < 0) continue;
+        if (statement->kind == Kind::allocate)
+            allocated.insert(statement->array);
+        else
+            (statement->kind == Kind::load ? loaded : written).insert(statement->array);
+    }
+    for (const int array : written)
+        if (loaded.contains(array) && !allocated.contains(array)) return false;
+    return !assigned.contains(counter);
+}
+
+}  // namespace composit::ir::procedure

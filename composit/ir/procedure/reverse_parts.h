@@ -1,0 +1,27 @@
+// Preparations of reverse accumulation.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <set>
+#include <vector>
+
+namespace composit::ir::procedure {
+
+// The values of functions get variables, which are added to `procedure`: derivatives are made of
+// them. Not those that a choice may leave out.
+void name_calls(Block& block, Procedure& procedure);
+
+// The floating variables that the values read.
+std::vector<int> floats_read(const std::vector<Expr>& values);
+
+// Variables, and arrays as -1 - number, that depend on floating parameters and inputs and that
+// `results`, which are variables, and outputs depend on.
+std::set<int> active_in(const Procedure& procedure, const Block& body,
+                        const std::vector<int>& results);
+
+// Whether a loop's iterations may run in any order: of what one leaves to others, all only add to
+// it. Sums differ by rounding.
+bool is_in_any_order(const Procedure& procedure, const Block& body, int counter);
+
+}  // namespace composit::ir::procedure

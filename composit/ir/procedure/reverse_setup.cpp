@@ -1,0 +1,168 @@
+// Making the derivative's parameters, its adjoints, and a body without early returns.
+#include "composit/ir/procedure/reverse_setup.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/procedure/reverse_parts.h"
+
+namespace composit::ir::procedure {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+
+ReverseSetup::ReverseSetup(const Procedure& procedure) : p_(procedure) {
+    out_.name = procedure.name + "_vjp";
+    out_.file = procedure.file;
+    out_.line = procedure.line;
+    ArrayUse(p_).check();
+    add_parameters();
+    end_early_returns();
+    use_ = std::make_unique<ArrayUse>(p_);
+    mentions_ = mentions_in(p_, body_);
+    assignments_ = assignments_in(body_);
+    active_ = active_in(p_, body_, results_);
+    add_adjoints();
+}
+
+size_t ReverseSetup::moved(size_t variable) const {
+    return variable < p_.parameters ? variable : variable + added_;
+}
+
+void ReverseSetup::add_parameters() {
+    const auto own = static_cast<std::ptrdiff_t>(p_.parameters);
+    std::vector<Variable> locals(p_.variables.begin() + own, p_.variables.end());
+    out_.variables.assign(p_.variables.begin(), p_.variables.begin() + own);
+    const auto is_taken = [&](const std::string& name) {
+        for (const Variable& each : locals)
+            if (each.name == name) return true;
+        for (const ArrayVariable& each : p_.arrays)
+            if (each.name == name) return true;
+        return false;
+    };
+    for (const Variable& result : p_.results) {
+        if (!is_floating(result.dtype)) continue;
+        std::string wanted = p_.results.size() == 1 ? "dy" : "d" + result.name;
+        while (is_taken(wanted)) wanted += "_";
+        received_.push_back(static_cast<size_t>(out_.add_variable(wanted, result.dtype)));
+    }
+    added_ = received_.size();
+    out_.parameters = out_.variables.size();
+    out_.variables.insert(out_.variables.end(), locals.begin(), locals.end());
+    std::vector<Expr> renumbered;
+    for (size_t i = 0; i < p_.variables.size(); ++i) renumbered.push_back(out_.variable(moved(i)));
+    for (ArrayVariable& array : p_.arrays)
+        if (!array.shape.empty()) array.shape = scalar::substitute(array.shape, renumbered);
+    renumber(p_.body, renumbered);
+    p_.variables = out_.variables;  // everything below speaks of the new numbers
+    out_.arrays = p_.arrays;
+    out_.head = p_.head;
+}
+
+void ReverseSetup::renumber(Block& block, const std::vector<Expr>& variables) {
+    for (Statement& statement : block) {
+        if (!statement.values.empty())
+            statement.values = scalar::substitute(statement.values, variables);
+        if (!statement.index.empty())
+            statement.index = scalar::substitute(statement.index, variables);
+        if (statement.variable >= 0)
+            statement.variable = variables[static_cast<size_t>(statement.variable)].index();
+        for (Block* inner : {&statement.first, &statement.body, &statement.otherwise})
+            renumber(*inner, variables);
+    }
+}
+
+void ReverseSetup::end_early_returns() {
+    for (const Variable& result : p_.results)
+        results_.push_back(out_.add_variable(result.name, result.dtype));
+    for (const Statement* statement : all_statements(p_.body))
+        if (statement->kind == Kind::loop)
+            for (const Statement* inner : all_statements(statement->body))
+                if (inner->kind == Kind::leave)
+                    refuse(*inner,
+                           "a return inside a loop has no derivative by reverse "
+                           "accumulation. Keep the value in a variable and write break");
+    body_ = structured(p_.body, [this](const Statement& statement) -> std::optional<Block> {
+        if (statement.kind != Kind::leave) return {};
+        Block made;
+        for (size_t i = 0; i < statement.values.size(); ++i)
+            made.push_back(Statement::assign(results_[i], statement.values[i], statement.line));
+        return made;
+    });
+    name_calls(body_, out_);
+    p_.variables = out_.variables;
+}
+
+void ReverseSetup::refuse(const Statement& statement, const std::string& why) const {
+    fail<NotSupported>(p_.name, ": ", why, " [", p_.file, ":", statement.line, "]");
+}
+
+void ReverseSetup::add_adjoints() {
+    for (const int each : active_) {
+        if (each < 0 || !is_floating(p_.variables[static_cast<size_t>(each)].dtype)) continue;
+        const Variable& variable = p_.variables[static_cast<size_t>(each)];
+        adjoints_[each] = out_.add_variable("d" + variable.name, variable.dtype);
+        is_adjoint_.insert(adjoints_[each]);
+    }
+    for (size_t i = 0; i < p_.arrays.size(); ++i) add_array_adjoint(static_cast<int>(i));
+    for (size_t i = p_.parameters; i < out_.parameters; ++i)
+        out_.head.push_back(static_cast<int>(i));
+    for (const int input : out_.arrays_of(Role::input))
+        if (static_cast<size_t>(input) >= p_.arrays.size()) out_.head.push_back(-1 - input);
+}
+
+void ReverseSetup::add_array_adjoint(int number) {
+    ArrayVariable array = p_.arrays[static_cast<size_t>(number)];
+    if (!is_floating(array.dtype)) return;
+    const bool is_active = active_.contains(-1 - number);
+    const Role role = array.role;
+    const std::string name = array.name;
+    if (role == Role::input) {
+        array.role = Role::output;
+        const int made = out_.add_array("d" + name, array);
+        array_adjoints_[number] = made;
+        start_.push_back(Statement::allocate(made, true, p_.line));
+        return;
+    }
+    if (role == Role::output) {
+        out_.arrays[static_cast<size_t>(number)].role = Role::local;
+        array.role = Role::input;
+        const int received = out_.add_array("d" + name, array);
+        if (!is_active) return;
+        if (use_->is_written_once(number) && !is_loaded(number)) {
+            array_adjoints_[number] = received;
+            return;
+        }
+        array.role = Role::local;
+        array_adjoints_[number] = out_.add_array("d" + name + "_rest", array);
+        copy_all(received, array_adjoints_[number], array);
+    } else if (is_active) {
+        array_adjoints_[number] = out_.add_array("d" + name, array);
+    }
+}
+
+bool ReverseSetup::is_loaded(int array) const {
+    for (const Statement* statement : all_statements(body_))
+        if (statement->kind == Kind::load && statement->array == array) return true;
+    return false;
+}
+
+void ReverseSetup::copy_all(int from, int to, const ArrayVariable& array) {
+    Expr count = integer(1);
+    for (const Expr& extent : array.shape)
+        count = is_integer_constant(count, 1) ? extent : count * extent;
+    const int k = out_.add_variable("k", DType::int64);
+    const int value = out_.add_variable("received", array.dtype);
+    const Expr here = out_.variable(static_cast<size_t>(k));
+    const Block body = {Statement::load(value, from, {here}, p_.line),
+                        Statement::write(Kind::store, to, {here},
+                                         out_.variable(static_cast<size_t>(value)), p_.line)};
+    start_.push_back(Statement::allocate(to, false, p_.line));
+    start_.push_back(Statement::loop({Statement::assign(k, integer(0), p_.line)}, here < count,
+                                     body, {Statement::assign(k, here + integer(1), p_.line)},
+                                     p_.line));
+}
+
+Expr ReverseSetup::adjoint(int variable) const {
+    return out_.variable(static_cast<size_t>(adjoints_.at(variable)));
+}
+
+}  // namespace composit::ir::procedure

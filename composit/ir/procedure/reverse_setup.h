@@ -1,0 +1,53 @@
+// What reverse accumulation starts with: the derivative's parameters and the adjoints.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace composit::ir::procedure {
+
+inline Expr integer(int64_t value) { return Expr::constant_integer(DType::int64, value); }
+inline bool is_integer_constant(const Expr& x, int64_t value) {
+    return x.op() == scalar::Op::constant && x.value() == static_cast<double>(value);
+}
+inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
+
+class ReverseSetup {
+  public:
+    explicit ReverseSetup(const Procedure& procedure);
+
+  protected:
+    size_t moved(size_t variable) const;
+    // The parameters of the procedure, then what its results receive; p_'s variables behind them.
+    void add_parameters();
+    static void renumber(Block& block, const std::vector<Expr>& variables);
+    // Returns become assignments to variables of the results, behind which nothing follows.
+    void end_early_returns();
+    [[noreturn]] void refuse(const Statement& statement, const std::string& why) const;
+    void add_adjoints();
+    void add_array_adjoint(int number);
+    bool is_loaded(int array) const;
+    void copy_all(int from, int to, const ArrayVariable& array);
+    Expr adjoint(int variable) const;
+
+    Procedure p_;  // with the numbers of out_
+    Procedure out_;
+    size_t added_ = 0;              // parameters of out_ beyond p_'s
+    std::vector<size_t> received_;  // parameters of out_
+    std::vector<int> results_;      // variables of results
+    Block body_, start_;
+    std::unique_ptr<ArrayUse> use_;
+    std::map<int, int> mentions_, assignments_;
+    std::set<int> active_;
+    std::map<int, int> adjoints_, array_adjoints_;
+    std::set<int> is_adjoint_;
+    std::set<int> is_there_;  // arrays whose elements a loop that runs again finds written
+};
+
+}  // namespace composit::ir::procedure

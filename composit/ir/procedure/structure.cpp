@@ -1,0 +1,316 @@
+// Finding out how statements hang together: exits, exposed reads, counted loops, uses of arrays.
+#include "composit/ir/procedure/structure.h"
+
+#include "composit/base/error.h"
+
+#include <algorithm>
+
+namespace composit::ir::procedure {
+
+using Kind = Statement::Kind;
+using scalar::Op;
+
+bool has_own(const Block& block, Kind kind) {
+    return std::any_of(block.begin(), block.end(), [kind](const Statement& statement) {
+        if (statement.kind == kind) return true;
+        if (statement.kind == Kind::loop) return false;
+        return has_own(statement.body, kind) || has_own(statement.otherwise, kind);
+    });
+}
+
+namespace {
+
+bool has_exit(const Block& block, const Exit& exit) {
+    return std::any_of(block.begin(), block.end(), [&](const Statement& statement) {
+        if (statement.kind == Kind::loop) return false;
+        return exit(statement).has_value() || has_exit(statement.body, exit) ||
+               has_exit(statement.otherwise, exit);
+    });
+}
+
+std::set<int> read_in(const std::vector<Expr>& values) {
+    std::set<int> found;
+    for (const Expr& expr : scalar::topological_order(values))
+        if (expr.op() == Op::argument) found.insert(expr.index());
+    return found;
+}
+
+bool writes(const Statement& statement) {
+    return statement.kind == Kind::store || statement.kind == Kind::add ||
+           statement.kind == Kind::append || statement.kind == Kind::allocate;
+}
+
+// Which variables have a value, and which were read before they had one.
+struct Exposure {
+    const Procedure& procedure;
+    std::set<int> exposed;
+
+    void read(const Statement& statement, const std::set<int>& assigned) {
+        for (const int variable : read_in(expressions_of(procedure, statement)))
+            if (!assigned.contains(variable)) exposed.insert(variable);
+    }
+
+    void walk(const Block& block, std::set<int>& assigned) {
+        for (const Statement& statement : block) {
+            if (statement.kind == Kind::loop) {
+                walk(statement.first, assigned);
+                read(statement, assigned);
+                std::set<int> inside = assigned;
+                walk(statement.body, inside);
+                inside = assigned;
+                walk(statement.otherwise, inside);
+                continue;
+            }
+            read(statement, assigned);
+            if (statement.kind == Kind::branch) {
+                std::set<int> body = assigned, otherwise = assigned;
+                walk(statement.body, body);
+                walk(statement.otherwise, otherwise);
+                for (const int variable : body)
+                    if (otherwise.contains(variable)) assigned.insert(variable);
+            }
+            if (statement.kind == Kind::assign || statement.kind == Kind::load)
+                assigned.insert(statement.variable);
+        }
+    }
+};
+
+// Loops are known by their counters: copies of a loop are the same one.
+bool is_within(const std::vector<const Statement*>& loops, int counter) {
+    return std::any_of(loops.begin(), loops.end(), [counter](const Statement* loop) {
+        return loop->first.size() == 1 && loop->first[0].variable == counter;
+    });
+}
+
+}  // namespace
+
+Block structured(const Block& block, const Exit& exit) {
+    Block out;
+    for (size_t i = 0; i < block.size(); ++i) {
+        Statement statement = block[i];
+        if (const auto replacement = exit(statement)) {
+            out.insert(out.end(), replacement->begin(), replacement->end());
+            return out;
+        }
+        const bool leaves = statement.kind == Kind::branch &&
+                            (has_exit(statement.body, exit) || has_exit(statement.otherwise, exit));
+        if (!leaves) {
+            out.push_back(std::move(statement));
+            continue;
+        }
+        for (Block* side : {&statement.body, &statement.otherwise}) {
+            side->insert(side->end(), block.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                         block.end());
+            *side = structured(*side, exit);
+        }
+        out.push_back(std::move(statement));
+        return out;
+    }
+    return out;
+}
+
+std::map<int, int> mentions_in(const Procedure& procedure, const Block& block) {
+    std::map<int, int> counts;
+    for (const Statement* statement : all_statements(block)) {
+        for (const int variable : read_in(expressions_of(procedure, *statement)))
+            ++counts[variable];
+        if (statement->variable >= 0) ++counts[statement->variable];
+    }
+    return counts;
+}
+
+std::map<int, int> assignments_in(const Block& block) {
+    std::map<int, int> counts;
+    for (const Statement* statement : all_statements(block))
+        if (statement->kind == Kind::assign || statement->kind == Kind::load)
+            ++counts[statement->variable];
+    return counts;
+}
+
+std::set<int> exposed_in(const Procedure& procedure, const Block& block) {
+    Exposure exposure{procedure, {}};
+    std::set<int> assigned;
+    exposure.walk(block, assigned);
+    return exposure.exposed;
+}
+
+std::optional<Count> count_of(const Statement& loop) {
+    if (loop.first.size() != 1 || loop.otherwise.size() != 1) return {};
+    if (loop.first[0].kind != Kind::assign || loop.otherwise[0].kind != Kind::assign) return {};
+    Count count;
+    count.counter = loop.first[0].variable;
+    count.begin = loop.first[0].values[0];
+    const Expr& next = loop.otherwise[0].values[0];
+    const bool adds = next.op() == Op::add;
+    if (loop.otherwise[0].variable != count.counter || (!adds && next.op() != Op::subtract) ||
+        next.operand(0).op() != Op::argument || next.operand(0).index() != count.counter ||
+        next.operand(1).op() != Op::constant)
+        return {};
+    count.step = static_cast<int64_t>(next.operand(1).value()) * (adds ? 1 : -1);
+    const Expr& condition = loop.values[0];
+    const Op wanted = count.step > 0 ? Op::less : Op::greater;
+    if (condition.op() != wanted || condition.operand(0).op() != Op::argument ||
+        condition.operand(0).index() != count.counter || has_own(loop.body, Kind::stop))
+        return {};
+    count.end = condition.operand(1);
+    std::set<int> fixed = read_in({count.end, count.begin});
+    fixed.insert(count.counter);
+    for (const auto& [variable, times] : assignments_in(loop.body))
+        if (fixed.contains(variable)) return {};
+    return count;
+}
+
+std::optional<int64_t> offset_from(int counter, const Expr& index) {
+    const auto is_counter = [counter](const Expr& x) {
+        return x.op() == Op::argument && x.index() == counter;
+    };
+    if (is_counter(index)) return 0;
+    if (index.op() != Op::add && index.op() != Op::subtract) return {};
+    const Expr &a = index.operand(0), &b = index.operand(1);
+    if (is_counter(a) && b.op() == Op::constant)
+        return static_cast<int64_t>(b.value()) * (index.op() == Op::add ? 1 : -1);
+    if (index.op() == Op::add && is_counter(b) && a.op() == Op::constant)
+        return static_cast<int64_t>(a.value());
+    return {};
+}
+
+ArrayUse::ArrayUse(const Procedure& procedure) : procedure_(procedure) { walk(procedure.body); }
+
+void ArrayUse::walk(const Block& block) {
+    for (const Statement& statement : block) {
+        ++order_;
+        if (statement.array >= 0)
+            mentions_[statement.array].push_back({&statement, loops_, order_});
+        if (statement.kind == Kind::loop) {
+            starts_[&statement] = order_;
+            loops_.push_back(&statement);
+        }
+        walk(statement.body);
+        if (statement.kind == Kind::loop) loops_.pop_back();
+        walk(statement.otherwise);
+    }
+}
+
+// How many loops stand around all of an array's life.
+size_t ArrayUse::depth_of(int array) const {
+    const auto& all = mentions_.at(array);
+    std::vector<const Statement*> common;
+    bool is_first = true;
+    for (const Mention& mention : all) {
+        if (mention.statement->kind != Kind::allocate) continue;
+        if (is_first) common = mention.loops;
+        is_first = false;
+    }
+    size_t depth = common.size();
+    for (const Mention& mention : all) {
+        size_t same = 0;
+        while (same < std::min(depth, mention.loops.size()) && common[same] == mention.loops[same])
+            ++same;
+        depth = same;
+    }
+    return depth;
+}
+
+void ArrayUse::check() const {
+    for (const auto& [array, all] : mentions_) {
+        const ArrayVariable& known = procedure_.arrays[static_cast<size_t>(array)];
+        if (known.role == ArrayVariable::Role::input) continue;
+        if (known.grows)
+            fail<NotSupported>(procedure_.name,
+                               ": reverse accumulation through a tape. Take the jvp of the "
+                               "derivative instead.");
+        const size_t depth = depth_of(array);
+        for (const Mention& load : all) {
+            if (load.statement->kind != Kind::load || load.loops.size() <= depth) continue;
+            const Statement* loop = load.loops[depth];
+            for (const Mention& write : all) {
+                if (!writes(*write.statement)) continue;
+                const bool is_inside = write.loops.size() > depth && write.loops[depth] == loop;
+                if (!is_inside && write.order < starts_.at(loop)) continue;
+                if (is_inside && reads_earlier(*loop, array)) continue;
+                fail<NotSupported>(
+                    procedure_.name, ": an element of ", known.name,
+                    " changes after a loop read the array, so that the loop cannot be run again "
+                    "for its derivative. Write into a new array (np.zeros), or into the element "
+                    "behind those that the loop reads. [",
+                    procedure_.file, ":", write.statement->line, "]");
+            }
+        }
+    }
+}
+
+// Whether all stores of the loop are to elements of its own iteration, and all loads from those of
+// earlier ones, along one axis.
+bool ArrayUse::reads_earlier(const Statement& loop, int array) const {
+    const auto count = count_of(loop);
+    if (!count) return false;
+    const size_t rank = procedure_.arrays[static_cast<size_t>(array)].shape.size();
+    for (size_t axis = 0; axis < rank; ++axis) {
+        bool fits = true;
+        std::optional<int64_t> stored, loaded;  // the least stored, the greatest loaded
+        const int64_t sign = count->step > 0 ? 1 : -1;
+        for (const Mention& mention : mentions_.at(array)) {
+            if (!is_within(mention.loops, count->counter)) continue;
+            const Statement& statement = *mention.statement;
+            const auto offset = statement.index.size() == rank
+                                    ? offset_from(count->counter, statement.index[axis])
+                                    : std::nullopt;
+            fits = fits && offset && statement.kind != Kind::allocate;
+            if (!fits) break;
+            if (statement.kind == Kind::load)
+                loaded = std::max(loaded.value_or(*offset * sign), *offset * sign);
+            else
+                stored = std::min(stored.value_or(*offset * sign), *offset * sign);
+        }
+        if (fits && stored && loaded && *loaded < *stored) return true;
+    }
+    return false;
+}
+
+bool ArrayUse::is_recurrence(const Statement& loop, int array) const {
+    const auto found = mentions_.find(array);
+    if (found == mentions_.end()) return false;
+    const auto count = count_of(loop);
+    if (!count) return false;
+    bool reads = false, stores = false;
+    for (const Mention& mention : found->second) {
+        if (!is_within(mention.loops, count->counter)) continue;
+        reads |= mention.statement->kind == Kind::load;
+        stores |= writes(*mention.statement);
+    }
+    return reads && stores && reads_earlier(loop, array);
+}
+
+bool ArrayUse::is_written_once(int array) const {
+    const auto found = mentions_.find(array);
+    if (found == mentions_.end()) return true;
+    const size_t depth = depth_of(array);
+    const Mention* store = nullptr;
+    size_t allocations = 0, stores = 0, adds = 0;
+    for (const Mention& mention : found->second) {
+        allocations += mention.statement->kind == Kind::allocate;
+        adds += mention.statement->kind == Kind::add;
+        if (mention.statement->kind != Kind::store) continue;
+        ++stores;
+        store = &mention;
+    }
+    if (allocations != 1) return false;
+    if (stores == 0) return true;
+    if (stores != 1 || adds != 0) return false;
+    std::set<size_t> used;
+    for (size_t i = depth; i < store->loops.size(); ++i) {
+        const auto count = count_of(*store->loops[i]);
+        if (!count) return false;
+        bool found_axis = false;
+        for (size_t axis = 0; axis < store->statement->index.size() && !found_axis; ++axis)
+            if (!used.contains(axis) &&
+                offset_from(count->counter, store->statement->index[axis])) {
+                used.insert(axis);
+                found_axis = true;
+            }
+        if (!found_axis) return false;
+    }
+    return true;
+}
+
+}  // namespace composit::ir::procedure

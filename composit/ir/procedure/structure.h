@@ -1,0 +1,73 @@
+// What reverse accumulation has to know of a procedure's statements: which variables an iteration
+// reads of the one before, which loops count, and which arrays may be read again.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace composit::ir::procedure {
+
+// The block without early exits: `exit` says what ends it and by which statements it is replaced;
+// what follows a branch with exits moves into its sides.
+using Exit = std::function<std::optional<Block>(const Statement&)>;
+Block structured(const Block& block, const Exit& exit);
+
+// Whether a statement within, outside the loops within, satisfies the test.
+bool has_own(const Block& block, Statement::Kind kind);
+
+// How often each variable is mentioned; how often it is assigned or loaded into.
+std::map<int, int> mentions_in(const Procedure& procedure, const Block& block);
+std::map<int, int> assignments_in(const Block& block);
+
+// The variables that the block may read before it assigns them.
+std::set<int> exposed_in(const Procedure& procedure, const Block& block);
+
+// for (counter = begin; counter < end; counter += step), whose body neither changes the counter or
+// the bound nor breaks.
+struct Count {
+    int counter = 0;
+    Expr begin, end;
+    int64_t step = 1;
+};
+std::optional<Count> count_of(const Statement& loop);
+
+// An index that is a loop's counter and a constant: the constant.
+std::optional<int64_t> offset_from(int counter, const Expr& index);
+
+// Where arrays stand in the text.
+class ArrayUse {
+  public:
+    explicit ArrayUse(const Procedure& procedure);
+
+    // NotSupported, with the line, for an array whose elements change after a loop read them: the
+    // loop's iterations could not be run again. Elements of earlier iterations may be read.
+    void check() const;
+    // Whether iterations of the loop read what earlier ones wrote: its elements are there already
+    // when they run again.
+    bool is_recurrence(const Statement& loop, int array) const;
+    // Whether no element is stored to twice: one store, whose index has the counters of all loops
+    // between it and where the array is allocated; or no store.
+    bool is_written_once(int array) const;
+
+  private:
+    struct Mention {
+        const Statement* statement;
+        std::vector<const Statement*> loops;
+        int order;
+    };
+    void walk(const Block& block);
+    size_t depth_of(int array) const;
+    bool reads_earlier(const Statement& loop, int array) const;
+
+    const Procedure& procedure_;
+    std::vector<const Statement*> loops_;
+    std::map<const Statement*, int> starts_;
+    int order_ = 0;
+    std::map<int, std::vector<Mention>> mentions_;
+};
+
+}  // namespace composit::ir::procedure

@@ -1,0 +1,136 @@
+// The tangent of an expression, operation by operation.
+#include "composit/ir/procedure/tangent_rules.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace composit::ir::procedure {
+namespace {
+
+using scalar::ExprNode;
+using scalar::Op;
+
+bool is_constant(const Expr& x, double value) {
+    return x.op() == Op::constant && x.value() == value;
+}
+
+}  // namespace
+
+Expr times(const Expr& a, const Expr& b) {
+    if (is_constant(a, 1)) return b;
+    if (is_constant(b, 1)) return a;
+    if (is_constant(a, -1)) return -b;
+    if (is_constant(b, -1)) return -a;
+    return a * b;
+}
+
+Expr sum(const Expr& a, const Expr& b) { return !a ? b : !b ? a : a + b; }
+
+Expr zero(DType dtype) { return Expr::constant(dtype, 0); }
+
+namespace {
+
+// The tangent of one operation, from its operands' tangents; an empty one is zero. `y` stands for
+// the value of the operation.
+class Rule {
+  public:
+    Rule(const Expr& expr, const std::vector<Expr>& tangents, const Expr& y)
+        : expr_(expr), tangents_(tangents), y_(y) {}
+
+    Expr operator()() const {
+        switch (expr_.op()) {
+            case Op::add: return sum(t(0), t(1));
+            case Op::subtract: return !t(1) ? t(0) : !t(0) ? -t(1) : t(0) - t(1);
+            case Op::multiply:
+                return sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr());
+            case Op::divide:
+                if (!t(1)) return t(0) / x(1);
+                if (!t(0)) return -times(y_, t(1)) / x(1);
+                return (t(0) - times(y_, t(1))) / x(1);
+            case Op::remainder: {
+                const Expr moved = t(1) ? -times(trunc(x(0) / x(1)), t(1)) : Expr();
+                return sum(t(0), moved);
+            }
+            case Op::negate: return -t(0);
+            case Op::absolute:
+                return select(x(0) > 0, t(0), select(x(0) < 0, -t(0), zero(t(0).dtype())));
+            case Op::fma:
+                return sum(
+                    sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr()),
+                    t(2));
+            case Op::square_root: return times(t(0), 0.5 / y_);
+            case Op::copysign: {
+                if (!t(0)) return {};
+                const Expr one = Expr::constant(x(0).dtype(), 1);
+                return select(not_equal(x(0), 0),
+                              times(t(0), copysign(one, x(0)) * copysign(one, x(1))),
+                              zero(t(0).dtype()));
+            }
+            case Op::nextafter: return t(0);
+            case Op::select: {
+                const DType dtype = expr_.dtype();
+                return select(x(0), t(1) ? t(1) : zero(dtype), t(2) ? t(2) : zero(dtype));
+            }
+            case Op::cast: return Expr::cast(t(0), expr_.dtype());
+            case Op::call: return of_call();
+            case Op::floor:
+            case Op::ceil:
+            case Op::rint:
+            case Op::trunc:
+            case Op::lookup: return {};
+            default: fail<NotSupported>(scalar::name(expr_.op()), " of a float has no derivative");
+        }
+    }
+
+  private:
+    const Expr& x(int index) const { return expr_.operand(index); }
+    const Expr& t(size_t index) const { return tangents_[index]; }
+
+    // What an operand receives of a gradient is linear in it, with the same factor.
+    Expr of_call() const {
+        Expr total;
+        for (size_t i = 0; i < tangents_.size(); ++i)
+            if (t(i))
+                total = sum(total, scalar::pull_back(expr_.row(), expr_.operands(), y_, t(i),
+                                                     static_cast<int>(i)));
+        return total;
+    }
+
+    const Expr& expr_;
+    const std::vector<Expr>& tangents_;
+    const Expr y_;
+};
+
+}  // namespace
+
+Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known) {
+    std::unordered_map<const ExprNode*, Expr> tangents;
+    std::set<const ExprNode*> bits;  // integers whose bits are those of a float with a tangent
+    for (const Expr& expr : scalar::topological_order({value})) {
+        Expr& tangent = tangents[expr.id()];
+        for (const Expr& operand : expr.operands()) {
+            const bool is_read_as_bits = expr.op() == Op::bitcast && tangents.at(operand.id());
+            if (is_read_as_bits || bits.contains(operand.id())) bits.insert(expr.id());
+        }
+        if (expr.op() == Op::bitcast && is_floating(expr.dtype()) && bits.contains(expr.id()))
+            fail<NotSupported>("the bits of a float as a float have no derivative");
+        if (!is_floating(expr.dtype())) continue;
+        if (expr.op() == Op::argument) {
+            tangent = of_variables[static_cast<size_t>(expr.index())];
+            continue;
+        }
+        std::vector<Expr> operands;
+        bool is_active = false;
+        for (const Expr& operand : expr.operands()) {
+            operands.push_back(tangents.at(operand.id()));
+            is_active |= static_cast<bool>(operands.back());
+        }
+        if (is_active) tangent = Rule(expr, operands, known && expr == value ? known : expr)();
+    }
+    return tangents.at(value.id());
+}
+
+}  // namespace composit::ir::procedure

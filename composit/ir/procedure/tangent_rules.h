@@ -1,0 +1,19 @@
+// Tangents of expressions: what forward and reverse accumulation share. An empty Expr is zero.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <vector>
+
+namespace composit::ir::procedure {
+
+// Products and sums that are exact are not written down: times(1, x) is x.
+Expr times(const Expr& a, const Expr& b);
+Expr sum(const Expr& a, const Expr& b);
+Expr zero(DType dtype);
+
+// The tangent of an expression from those of the variables; empty: zero. `known`, where not null,
+// is the variable that holds the expression's value already. A choice chooses tangents.
+Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known);
+
+}  // namespace composit::ir::procedure

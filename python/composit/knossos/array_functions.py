@@ -1,0 +1,219 @@
+"""NumPy's functions of arrays, and arrays' methods, inside kernels."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from composit._core.procedure import Statement
+from composit.knossos import functions
+from composit.knossos.arrays import Array, Arrays, Index
+from composit.knossos.values import Mismatch, is_number, kind_of, scalar
+
+_MADE = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
+_LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
+_METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod,
+            "dot": np.dot, "copy": np.copy, "transpose": np.transpose}  # fmt: skip
+# Functions of torch that mean what NumPy's of the same name do.
+_TORCH = ("sum", "mean", "sin", "cos", "tan", "exp", "log", "tanh", "sqrt", "abs", "dot", "matmul",
+          "where", "zeros_like", "ones_like", "square")  # fmt: skip
+
+
+class ArrayFunctions(Arrays):
+    """Calls with arrays."""
+
+    def makes_arrays(self, function: Any) -> bool:
+        try:
+            return function in _MADE
+        except TypeError:  # not hashable
+            return False
+
+    def method(self, array: Array, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        if name not in _METHODS:
+            known = ", ".join(sorted(_METHODS))
+            raise Mismatch(f"arrays have no method {name} here", f"{known} are known.")
+        return self.array_call(_METHODS[name], [array, *arguments], named)
+
+    def attribute(self, array: Array, name: str) -> Any:
+        if name == "shape":
+            return tuple(array.shape)
+        if name == "ndim":
+            return len(array.shape)
+        if name == "size":
+            total: Any = 1
+            for extent in array.shape:
+                total = self.operators.binary("*", total, extent)
+            return total
+        if name == "T":
+            return self._transposed(array)
+        raise Mismatch(f"arrays have no attribute {name} here", "shape, ndim, size and T are.")
+
+    def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A function of arrays; LookupError for one that is not known."""
+        module = getattr(function, "__module__", None) or type(function).__module__
+        name = getattr(function, "__name__", "")
+        if (module == "torch" or str(module).startswith("torch.")) and name in _TORCH:
+            function = getattr(np, name)
+        if self.makes_arrays(function):
+            return self._made(function, arguments, named)
+        axis = named.pop("axis", None)
+        if named:
+            raise Mismatch(f"the argument {next(iter(named))} of {name}", "Leave it out.")
+        if axis is not None:
+            arguments = [*arguments, axis]
+        if function in _LIKE:
+            (array,) = self._arrays(function, arguments, 1)
+            return self._constant(array.shape, array.kind, _LIKE[function])
+        if function in (np.array, np.copy, np.asarray):
+            (array,) = self._arrays(function, arguments, 1)
+            return Array(array.kind, array.shape, array.at, array.reads)
+        if function is builtins.len:
+            return arguments[0].shape[0]
+        if function in (np.sum, np.mean, np.max, np.min, np.prod, builtins.sum, builtins.max,
+                        builtins.min):  # fmt: skip
+            return self._reduction(function, arguments)
+        if function in (np.dot, np.matmul):
+            return self.product(*self._arrays(function, arguments, 2))
+        if function is np.transpose:
+            return self._transposed(*self._arrays(function, arguments, 1))
+        if function is builtins.abs:
+            function = np.absolute
+        if isinstance(function, np.ufunc) or function is np.where:
+            return self.elementwise(
+                lambda *numbers: functions.call(self.operators, function, list(numbers)), arguments
+            )
+        if function is functions.stop_gradient:
+            return self.elementwise(
+                lambda x: functions.call(self.operators, function, [x]), arguments
+            )
+        if module == "math":
+            raise Mismatch(f"math.{name} of an array", f"Write np.{name}, or a loop.")
+        raise LookupError
+
+    def _arrays(self, function: Any, given: list[Any], count: int) -> list[Array]:
+        if len(given) != count or not all(isinstance(each, Array) for each in given):
+            raise Mismatch(
+                f"{function.__name__} of something else than {count} arrays",
+                "Arrays are required.",
+            )
+        return given
+
+    def _made(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:
+        if len(arguments) != 1 or named:
+            raise Mismatch(f"{function.__name__} of more than a shape", "A shape is required.")
+        shape = arguments[0] if isinstance(arguments[0], tuple) else (arguments[0],)
+        for extent in shape:
+            if kind_of(scalar(extent)) != "int":
+                raise Mismatch("an extent that is no integer", "Integers are required.")
+        return self._constant(tuple(self.extent(extent) for extent in shape), "float",
+                              _MADE[function])  # fmt: skip
+
+    def _constant(self, shape: tuple[Any, ...], kind: str, value: float) -> Array:
+        number = value if kind == "float" else builtins.int(value)
+        return Array(kind, shape, lambda at: number, is_zero=value == 0)
+
+    def extent(self, value: Any) -> Any:
+        """An extent that stays what it is: an integer, or made of parameters; or kept."""
+        if is_number(value) or self.is_of_parameters(value):
+            return value
+        name = self.hidden_variable("size", "int")
+        self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        return self.leaf(name)
+
+    def is_of_parameters(self, value: Any) -> bool:
+        """Whether an extent is known before the kernel runs."""
+        raise NotImplementedError
+
+    def _transposed(self, array: Array) -> Array:
+        return Array(array.kind, tuple(reversed(array.shape)),
+                     lambda at: array.at(at[::-1]), array.reads)  # fmt: skip
+
+    # ----- reductions
+
+    def _reduction(self, function: Any, arguments: list[Any]) -> Any:
+        array, axis = arguments[0], arguments[1] if len(arguments) > 1 else None
+        if not isinstance(array, Array) or len(arguments) > 2:
+            raise Mismatch(f"{function.__name__} of several arguments", "Reduce the array alone.")
+        if axis is None:
+            if function in (builtins.sum, builtins.max, builtins.min) and len(array.shape) != 1:
+                raise Mismatch(
+                    f"{function.__name__} of an array of {len(array.shape)} axes",
+                    f"Write np.{function.__name__}.",
+                )
+            return self._all(function, array.kind, list(array.shape), array.at)
+        if type(axis) is not int or not -len(array.shape) <= axis < len(array.shape):
+            raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
+        axis %= len(array.shape)
+        rest = array.shape[:axis] + array.shape[axis + 1 :]
+        extent = array.shape[axis]
+
+        def at(indices: Index) -> Any:
+            return self._all(
+                function, array.kind, [extent],
+                lambda own: array.at([*indices[:axis], own[0], *indices[axis:]]),
+            )  # fmt: skip
+
+        kind = "float" if function is np.mean else array.kind
+        if not rest:
+            return at([])
+        return Array(kind, rest, at, array.reads)
+
+    def _all(self, function: Any, kind: str, shape: list[Any], at: Any) -> Any:
+        """The elements combined, in order."""
+        operators = self.operators
+        if kind == "bool":
+            raise Mismatch(f"{function.__name__} of bools", "Numbers are required.")
+        if function is np.mean:
+            total = self._all(np.sum, kind, shape, at)
+            count: Any = 1
+            for extent in shape:
+                count = operators.binary("*", count, extent)
+            return operators.binary("/", total, count)
+        is_total = function in (np.sum, np.prod, builtins.sum)
+        wanted = {np.sum: "total", builtins.sum: "total", np.prod: "product"}
+        name = self.hidden_variable(wanted.get(function, "extremum"), kind)
+        number, here = self.numbers[name], self.leaf(name)
+        if is_total:
+            start: Any = 1 if function is np.prod else 0
+        else:
+            for extent in shape:
+                if not is_number(extent):
+                    self._expect(operators.compare(">", extent, 0))
+            start = at([0] * len(shape))
+        self.out.append(Statement.assign(number, operators.cast(start, kind), self.line))
+
+        def step(indices: Index) -> None:
+            value = at(indices)
+            if is_total:
+                made = operators.binary("*" if function is np.prod else "+", here, value)
+            elif function in (np.max, np.min):
+                ufunc = np.maximum if function is np.max else np.minimum
+                made = functions.call(operators, ufunc, [here, value])
+            else:
+                made = functions.call(operators, function, [here, value])
+            self.out.append(Statement.assign(number, operators.cast(made, kind), self.line))
+
+        self.nest(tuple(shape), step)
+        return here
+
+    def product(self, a: Any, b: Any) -> Any:
+        """a @ b of vectors and matrices."""
+        if not isinstance(a, Array) or not isinstance(b, Array):
+            raise Mismatch("@ of a number", "Write *.")
+        if len(a.shape) not in (1, 2) or len(b.shape) not in (1, 2):
+            raise Mismatch("a product of arrays of more than two axes", "Write a loop.")
+        self.require_same(a.shape[-1], b.shape[0])
+        extent = a.shape[-1]
+        kind = "float" if "float" in (a.kind, b.kind) else "int"
+        shape = a.shape[:-1] + b.shape[1:]
+
+        def at(indices: Index) -> Any:
+            row, column = indices[: len(a.shape) - 1], indices[len(a.shape) - 1 :]
+            return self._all(
+                np.sum, kind, [extent],
+                lambda k: self.operators.binary("*", a.at([*row, k[0]]), b.at([k[0], *column])),
+            )  # fmt: skip
+
+        return Array(kind, shape, at, a.reads | b.reads) if shape else at([])

@@ -1,0 +1,262 @@
+"""ArrayKernel: a kernel with arrays among its arguments or results."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
+from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, _is_torch
+
+
+def leaves_of(structure: Leaf) -> list[Leaf]:
+    """The numbers and arrays of a structure, in order."""
+    if isinstance(structure, Parts):
+        return [leaf for part in structure.parts.values() for leaf in leaves_of(part)]
+    return [structure]
+
+
+def has_arrays(structures: list[Leaf]) -> bool:
+    return any(isinstance(leaf, TensorOf) for each in structures for leaf in leaves_of(each))
+
+
+class ArrayKernel(Kernel):
+    """A function of numbers and arrays. It takes and returns numbers and NumPy's arrays; composit's
+    tensors are evaluated; torch's keep their gradients. float is float64, and float32 where an
+    array is of float32 and none of float64."""
+
+    def __init__(
+        self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
+        result: Callable[[], Leaf],
+    ) -> None:  # fmt: skip
+        super().__init__(name, doc, maker, structures, result)
+        self._leaves = [leaf for each in structures for leaf in leaves_of(each)]
+        self._extents = self._first_extents()
+
+    def _first_extents(self) -> list[tuple[int, int]]:
+        """(leaf, axis) of each named extent, where it is first met."""
+        known: set[str] = set()
+        found = []
+        for i, leaf in enumerate(self._leaves):
+            for axis, extent in enumerate(leaf.extents if isinstance(leaf, TensorOf) else ()):
+                if isinstance(extent, str) and extent not in known:
+                    known.add(extent)
+                    found.append((i, axis))
+        return found
+
+    # ----- calls
+
+    def __call__(self, *arguments: Any) -> Any:
+        self._check_count(arguments)
+        leaves: list[Any] = []
+        for structure, argument in zip(self.parameter_structures, arguments):
+            try:
+                leaves += structure.numbers(argument)
+            except (TypeError, AttributeError) as error:
+                raise TypeError(
+                    with_location(f"{self.__name__}: {error}, as the annotation says.")
+                ) from None
+        if any(_is_torch(leaf) for leaf in leaves):
+            from composit.knossos.torch_functions import call
+
+            made = call(self, leaves)
+        else:
+            made = self._computed(leaves)
+        numbers = list(made) if isinstance(made, tuple) else [made]
+        return self._result_structure().result(numbers)
+
+    def _computed(self, leaves: list[Any]) -> Any:
+        """All results, as a tuple where there are several."""
+        is_lazy = any(isinstance(leaf, LazyTensor) for leaf in leaves)
+        if is_lazy:
+            from composit.evaluation import evaluate
+
+            leaves = [evaluate(leaf) if isinstance(leaf, LazyTensor) else leaf for leaf in leaves]
+        dtype = self._dtype(leaves)
+        made = self._run(leaves, dtype)
+        if is_lazy:
+            from composit import asarray
+
+            made = [asarray(each) if isinstance(each, np.ndarray) else each for each in made]
+        return tuple(made) if len(made) > 1 else made[0]
+
+    def _dtype(self, leaves: list[Any]) -> Any:
+        given = {leaf.dtype for leaf in leaves if isinstance(leaf, (np.ndarray, np.floating))}
+        return _SINGLE if _SINGLE in given and _DOUBLE not in given else _DOUBLE
+
+    def _run(self, leaves: list[Any], dtype: Any) -> list[Any]:
+        dtypes = {"float": dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}
+        floats: list[float] = []
+        integers: list[int] = []
+        arrays: list[Any] = []
+        extents = iter(self._extents)
+        expected = next(extents, None)
+        for i, (leaf, value) in enumerate(zip(self._leaves, leaves)):
+            if not isinstance(leaf, TensorOf):
+                number = self._number(leaf.kind, value)
+                (floats if leaf.kind == "float" else integers).append(number)
+                continue
+            array = self._array(leaf, value, dtypes[leaf.kind])
+            arrays.append(array)
+            while expected is not None and expected[0] == i:
+                integers.append(array.shape[expected[1]])
+                expected = next(extents, None)
+        code = self._code(dtype)
+        made = list(code(floats, integers, arrays))
+        return self._in_order(made)
+
+    def _number(self, kind: str, value: Any) -> Any:
+        allowed: dict[str, Any] = {
+            "float": (int, float, np.floating, np.integer), "int": (int, np.integer),
+            "bool": (bool, np.bool_),
+        }  # fmt: skip
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            value = value.item()
+        if not isinstance(value, allowed[kind]):
+            raise TypeError(
+                with_location(
+                    f"{self.__name__}: {value!r} stands for an argument of type {kind}. A number "
+                    "of that type is required."
+                )
+            )
+        return float(value) if kind == "float" else int(value)
+
+    def _array(self, leaf: TensorOf, value: Any, dtype: Any) -> Any:
+        array = np.asarray(value)
+        kinds = {"f": "biuf", "i": "biu", "b": "b"}[dtype.kind]
+        if array.dtype.kind not in kinds:
+            raise TypeError(
+                with_location(
+                    f"{self.__name__}: an array of dtype {array.dtype} stands for one of "
+                    f"{leaf.kind}. Elements of that type are required."
+                )
+            )
+        if array.ndim != len(leaf.extents):
+            raise ValueError(
+                with_location(
+                    f"{self.__name__}: an array of shape {array.shape} stands for one of "
+                    f"{len(leaf.extents)} axes. That many axes are required."
+                )
+            )
+        return np.ascontiguousarray(array, dtype)
+
+    def _in_order(self, made: list[Any]) -> list[Any]:
+        """Results as the structure has them, of numbers, then arrays."""
+        parts = leaves_of(self._result_structure())
+        count = sum(not isinstance(part, TensorOf) for part in parts)
+        numbers, arrays = iter(made[:count]), iter(made[count:])
+        return [next(arrays if isinstance(part, TensorOf) else numbers) for part in parts]
+
+    def _code(self, dtype: Any) -> Any:
+        with self._lock:
+            if dtype not in self._compiled:
+                loaded = _core.procedure.load_arrays(self.__name__, [[self.procedure(dtype)]], "")
+                if not loaded:
+                    raise NotSupported(
+                        with_location(
+                            f"{self.__name__}: kernels with arrays run as compiled code. A C++ "
+                            "compiler is required."
+                        )
+                    )
+                self._compiled[dtype] = loaded[0]
+            return self._compiled[dtype]
+
+    # ----- derivatives
+
+    def _float_leaves(self) -> list[Leaf]:
+        return [leaf for leaf in self._leaves if leaf.kind == "float"]
+
+    def _floats(self) -> list[int]:
+        return [i for i, leaf in enumerate(self._leaves) if leaf.kind == "float"]
+
+    def _float_result_leaves(self) -> list[Leaf]:
+        return [leaf for leaf in leaves_of(self._result_structure()) if leaf.kind == "float"]
+
+    def _float_results(self) -> int:
+        return len(self._float_result_leaves())
+
+    def _with(self, suffix: str, make: Any, more: list[Leaf], results: list[Leaf]) -> ArrayKernel:
+        structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))
+        # Extents of results are those of arguments: none of the new ones is met first.
+        return ArrayKernel(
+            f"{self.__name__}_{suffix}", "", lambda dtype: make(self.procedure(dtype)),
+            [*self._leaves, *(_nameless(leaf) for leaf in more)], lambda: structure,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def vjp(self) -> Kernel:
+        """vjp(x, …, dy, …): what each float argument receives of gradients of the results, by
+        reverse accumulation."""
+        self._check_smooth()
+        return self._with("vjp", _core.procedure.reverse, self._float_result_leaves(),
+                          self._float_leaves())  # fmt: skip
+
+    @functools.cached_property
+    def jvp(self) -> Kernel:
+        """jvp(x, …, dx, …): the tangents of the results for those of the float arguments."""
+        self._check_smooth()
+        return self._with("jvp", _core.procedure.jvp, self._float_leaves(),
+                          self._float_result_leaves())  # fmt: skip
+
+    @functools.cached_property
+    def grad(self) -> Any:
+        """grad(x, …): the derivative of the one result, a number, with respect to each float
+        argument."""
+        self._check_smooth()
+        results = self._float_result_leaves()
+        if len(results) != 1 or isinstance(results[0], TensorOf):
+            raise NotSupported(
+                with_location(
+                    f"{self.__name__}.grad: the results are {len(results)} numbers or arrays. One "
+                    "number is required; vjp and jvp take any."
+                )
+            )
+        vjp = self.vjp
+
+        def grad(*arguments: Any) -> Any:
+            self._check_count(arguments)
+            leaves = [
+                leaf for structure, argument in zip(self.parameter_structures, arguments)
+                for leaf in structure.numbers(argument)
+            ]  # fmt: skip
+            return vjp(*leaves, 1.0)
+
+        grad.__name__ = f"{self.__name__}_grad"
+        return grad
+
+    # ----- what stands for maps only
+
+    @property
+    def rows(self) -> list[Any]:
+        raise self._no_map("a node of graphs")
+
+    @property
+    def graph(self) -> Any:
+        raise self._no_map("a node of graphs")
+
+    def inside(self, operands: list[Any], dtype: Any) -> Any:
+        raise self._no_map("a part of another kernel")
+
+    def compile(self, *examples: Any, **options: Any) -> Any:
+        raise self._no_map("a graph; it is compiled as it is")
+
+    def _no_map(self, what: str) -> NotSupported:
+        return NotSupported(
+            with_location(
+                f"{self.__name__}: a kernel with arrays is not yet {what}. Call it, its vjp or its "
+                "jvp, or export it."
+            )
+        )
+
+
+def _nameless(leaf: Leaf) -> Leaf:
+    """The structure of an array whose extents bind no names."""
+    if not isinstance(leaf, TensorOf):
+        return leaf
+    return TensorOf(leaf.kind, tuple(extent if type(extent) is int else None
+                                     for extent in leaf.extents))  # fmt: skip

@@ -1,0 +1,243 @@
+"""Statements with arrays: assignments of arrays and elements, returns, loops over arrays."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from composit._core.procedure import Statement
+from composit.knossos.annotations import Leaf, TensorOf
+from composit.knossos.arrays import Array, Stored
+from composit.knossos.expressions import Expressions
+from composit.knossos.source import shown
+from composit.knossos.values import Mismatch, Record, is_number, kind_of, scalar
+
+
+class ArrayOf(Leaf):
+    """The structure of a variable that is an array."""
+
+    def __init__(self, stored: Stored, block: Any = None) -> None:
+        super().__init__(stored.kind)
+        self.stored, self.block = stored, block  # the block that the array was made in
+
+    def build(self, leaf: Any, name: str) -> Any:
+        return self.stored
+
+    def leaves(self, name: str) -> list[tuple[str, str]]:
+        return []
+
+    def outline(self) -> str:
+        return f"an array of {len(self.stored.shape)} axes"
+
+
+class ArrayStatements(Expressions):
+    """What the translator's statements do where values are arrays."""
+
+    head: list[int]
+    outputs: dict[int, Stored]
+    count_of_returns: int
+    parameter_count: int
+    defined: set[str] | None
+    kinds: dict[str, str]
+
+    def add_variable(self, name: str, kind: str) -> int:
+        raise NotImplementedError
+
+    def add_array_parameter(self, argument: ast.arg, structure: TensorOf) -> Stored:
+        """An input array; its named extents are parameters, too."""
+        shape: list[Any] = []
+        new: list[int] = []
+        for extent in structure.extents:
+            if isinstance(extent, str):
+                if extent not in self.symbols:
+                    taken = {each.arg for each in self.source.tree.args.args} | self.assigned
+                    name = extent
+                    while name in taken or name in self.numbers:
+                        name += "_"
+                    self.symbols[extent] = name
+                    new.append(self.add_variable(name, "int"))
+                shape.append(self.leaf(self.symbols[extent]))
+            else:
+                shape.append(extent)
+        stored = self.add_array(argument.arg, structure.kind, tuple(shape), "input")
+        self.head += [-1 - stored.number, *new]
+        return stored
+
+    symbols: dict[str, str]
+
+    def is_of_parameters(self, value: Any) -> bool:
+        if is_number(value):
+            return True
+        if value.op == "argument":
+            name = self.variables[value.index][0]
+            return value.index < self.parameter_count and name not in self.assigned
+        return value.op == "constant" or (
+            bool(value.operands) and all(map(self.is_of_parameters, value.operands))
+        )
+
+    # ----- assignments
+
+    def assign_array(self, name: str, value: Array, node: ast.AST) -> None:
+        if isinstance(value, Stored) and name == value.name:
+            return
+        is_new = isinstance(value, Stored) and not value.is_argument and value.name == "list"
+        if isinstance(value, Stored) and not value.is_list:
+            raise Mismatch(
+                f"{name} would be another name of the array {value.name}",
+                f"Write {value.name}.copy() for an array of its own.",
+            )
+        known = self.structures.get(name)
+        if known is None:
+            if is_new and isinstance(value, Stored):
+                self._rename(value, name)
+                self.structures[name] = ArrayOf(value, self.out)
+                return
+            stored = self.add_array(name, value.kind, value.shape, is_list=value.is_list)
+            self.structures[name] = ArrayOf(stored, self.out)
+        elif not isinstance(known, ArrayOf) or known.outline() != Leaf.of(value).outline():
+            self.refuse(
+                node, f"{name} is an array of {len(value.shape)} axes here and "
+                f"{known.outline()} before", "A variable keeps its structure: use another name.",
+                TypeError,
+            )  # fmt: skip
+        else:
+            stored = known.stored
+            if stored.is_argument:
+                raise Mismatch(f"the argument {name} is assigned", "Use another name.")
+            for a, b in zip(stored.shape, value.shape):
+                self.require_same(a, b)
+        if stored.number in value.reads and known is not None and known.block is self.out:
+            # What is assigned in the block that made the array is an array of its own.
+            stored = self.add_array(name, value.kind, value.shape)
+            self.structures[name] = ArrayOf(stored, self.out)
+        elif stored.number in value.reads:
+            value = self._copied(value)
+        self.fill(stored, value)
+
+    def _copied(self, value: Array) -> Array:
+        made = self.add_array("new_value", value.kind, value.shape)
+        self.fill(made, value)
+        return made
+
+    def _rename(self, stored: Stored, name: str) -> None:
+        taken = {each for each, _, _, _ in self.arrays} | {each for each, _ in self.variables}
+        if name not in taken:
+            _, dtype, shape, role = self.arrays[stored.number]
+            self.arrays[stored.number] = (name, dtype, shape, role)
+            stored.name = name
+
+    def assign_element(self, target: ast.Subscript, value: Any) -> None:
+        """array[index] = value"""
+        stored, given = self._target(target)
+        element = self.indexed(stored, given) if self._is_partial(stored, given) else None
+        if element is None:
+            places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]
+            self.store(stored, places, scalar(value))
+            return
+        if isinstance(value, Array):
+            if stored.number in value.reads:
+                value = self._copied(value)
+            values = self.elementwise(lambda x: x, [value])
+            for a, b in zip(element.shape, values.shape):
+                self.require_same(a, b)
+            if len(values.shape) != len(element.shape):
+                raise Mismatch("an array of other axes", "As many axes are required.")
+        else:
+            number = scalar(value)
+            values = Array(kind_of(number), element.shape, lambda at: number)
+        places_of = self._places(stored, given)
+        self.nest(element.shape, lambda at: self.store(stored, places_of(at), values.at(at)))
+
+    def _is_partial(self, stored: Stored, given: list[Any]) -> bool:
+        return len(given) < len(stored.shape) or any(
+            index is None or isinstance(index, slice) for index in given
+        )
+
+    def _places(self, stored: Stored, given: list[Any]) -> Any:
+        """The indices of the array's elements from those of what is left of its axes."""
+        caught: list[Any] = []
+        probe = Array(stored.kind, stored.shape, lambda at: caught.append(at))
+        view = self.indexed(probe, given)
+
+        def places(indices: list[Any]) -> list[Any]:
+            caught.clear()
+            view.at(indices)
+            return caught[0]
+
+        return places
+
+    def _target(self, target: ast.Subscript) -> tuple[Stored, list[Any]]:
+        holder = self.value(target.value)
+        if not isinstance(holder, Stored):
+            if isinstance(holder, Array) and isinstance(target.value, ast.Subscript):
+                raise Mismatch("an element of a part of an array", "Write a[i, j].")
+            raise Mismatch(
+                f"`{shown(target)}` is part of a value, which does not change",
+                "Make a new tuple or record with the part replaced.",
+            )
+        if holder.is_argument:
+            raise Mismatch(
+                f"an element of the argument {holder.name} is assigned",
+                f"Write y = {holder.name}.copy() and assign to y.",
+            )
+        return holder, self.indices(target.slice)
+
+    def augment_element(self, target: ast.Subscript, symbol: str, value: Any) -> None:
+        stored, given = self._target(target)
+        if self._is_partial(stored, given):
+            part = self.indexed(stored, given)
+            made = self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [part, value])
+            self.assign_element(target, made)
+            return
+        places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]
+        if symbol in ("+", "-") and stored.kind == "float":
+            number = scalar(value)
+            if symbol == "-":
+                number = self.operators.unary("-", number)
+            added = self.operators.cast(number, "float")
+            indices = [self.integer(place) for place in places]
+            self.out.append(Statement.add(stored.number, indices, added, self.line))
+            return
+        old = stored.at(places)
+        self.store(stored, places, self.operators.binary(symbol, old, scalar(value)))
+
+    # ----- results
+
+    def split(self, value: Any) -> list[Any]:
+        """The numbers and arrays of a structure, in order."""
+        if isinstance(value, tuple):
+            return [leaf for part in value for leaf in self.split(part)]
+        if isinstance(value, Record):
+            return [leaf for part in value.fields.values() for leaf in self.split(part)]
+        return [value]
+
+    def return_array(self, place: int, value: Array) -> None:
+        """The value as the output array of this place among the results."""
+        for extent in value.shape:
+            if not self.is_of_parameters(extent):
+                raise Mismatch(
+                    "a result whose extents depend on what is computed",
+                    "Extents of arguments, integer arguments and literals decide them.",
+                )
+        known = self.outputs.get(place)
+        if known is None:
+            is_own = isinstance(value, Stored) and not value.is_argument
+            is_own = is_own and value not in self.outputs.values()
+            if isinstance(value, Stored) and is_own and self.count_of_returns == 1:
+                name, dtype, shape, _ = self.arrays[value.number]
+                self.arrays[value.number] = (name, dtype, shape, "output")
+                self.outputs[place] = value
+                return
+            known = self.add_array("y", value.kind, value.shape, "output")
+            self.outputs[place] = known
+        for a, b in zip(known.shape, value.shape):
+            self.require_same(a, b)
+        self.fill(known, value)
+
+    # ----- loops
+
+    def loop_over(self, array: Array, node: ast.For) -> tuple[str, Any]:
+        """The counter of a loop over an array, and the item."""
+        counter = self.hidden_variable(f"{node.target.id}_index", "int")  # type: ignore
+        self.ranges[self.numbers[counter]] = (0, array.shape[0])
+        return counter, self.leaf(counter)

@@ -1,0 +1,371 @@
+"""Arrays inside kernels: what is stored, what is computed element by element, shapes, indices."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from composit._core.procedure import Statement
+from composit._core.scalar import Expr
+from composit.knossos.values import Mismatch, Operators, is_number, kind_of, make, scalar
+
+Index = list[Any]
+
+
+class Array:
+    """A value with axes: `at(indices)` is one of its numbers. Its extents are integers or
+    expressions over parameters. `reads` are the numbers of the arrays that it is computed from."""
+
+    def __init__(
+        self, kind: str, shape: tuple[Any, ...], at: Callable[[Index], Any],
+        reads: frozenset[int] = frozenset(), is_list: bool = False, is_zero: bool = False,
+    ) -> None:  # fmt: skip
+        self.kind, self.shape, self.at = kind, shape, at
+        self.reads, self.is_list, self.is_zero = reads, is_list, is_zero
+
+    def __repr__(self) -> str:
+        return f"an array of {len(self.shape)} axes"
+
+
+class Stored(Array):
+    """An argument or a local array."""
+
+    def __init__(
+        self, number: int, name: str, kind: str, shape: tuple[Any, ...], at: Callable[[Index], Any],
+        is_argument: bool, is_list: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(kind, shape, at, frozenset([number]), is_list)
+        self.number, self.name, self.is_argument = number, name, is_argument
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two extents are the same for certain."""
+    if is_number(a) or is_number(b):
+        return is_number(a) and is_number(b) and a == b
+    if a.op == "argument" or b.op == "argument":
+        return a.op == b.op and a.index == b.index
+    if a.op == "constant" or b.op == "constant" or a.op != b.op:
+        return False
+    return len(a.operands) == len(b.operands) and all(map(same_or_equal, a.operands, b.operands))
+
+
+def linear(value: Any) -> tuple[Any, int]:
+    """value = base + constant; the base is None for a number that is known."""
+    constant = 0
+    while not is_number(value):
+        if value.op == "constant":
+            return None, constant + int(value.value)
+        if value.op not in ("add", "subtract") or value.operands[1].op != "constant":
+            return value, constant
+        moved = int(value.operands[1].value)
+        constant += moved if value.op == "add" else -moved
+        value = value.operands[0]
+    return None, constant + int(value)
+
+
+def same_or_equal(a: Expr, b: Expr) -> bool:
+    if a.op == "constant" and b.op == "constant":
+        return a.value == b.value
+    return same(a, b)
+
+
+class Arrays:
+    """What the translator does with arrays: its statements go where `out` says."""
+
+    operators: Operators
+    numbers: dict[str, int]
+    variables: list[tuple[str, Any]]
+    source: Any
+    assigned: set[str]
+
+    def __init__(self) -> None:
+        self.counters: set[str] = set()  # of the loops around
+        self.arrays: list[tuple[str, Any, list[Expr], str]] = []
+        self.out: list[Any] = []
+        self.line = 0
+        # Of counters: from which integer on, and below which extent they run.
+        self.ranges: dict[int, tuple[int, Any]] = {}
+
+    def hidden_variable(self, wanted: str, kind: str) -> str:
+        raise NotImplementedError
+
+    def leaf(self, name: str) -> Expr:
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def emitting(self, out: list[Any]) -> Iterator[list[Any]]:
+        """Statements go to `out`, within."""
+        before, self.out = self.out, out
+        try:
+            yield out
+        finally:
+            self.out = before
+
+    # ----- storage
+
+    def integer(self, value: Any) -> Expr:
+        return self.operators.cast(value, "int")
+
+    def add_array(
+        self, wanted: str, kind: str, shape: tuple[Any, ...], role: str = "local",
+        is_list: bool = False,
+    ) -> Stored:  # fmt: skip
+        taken = {name for name, _, _, _ in self.arrays} | {name for name, _ in self.variables}
+        name, k = wanted, 1
+        while name in taken:
+            k += 1
+            name = f"{wanted}_{k}"
+        number = len(self.arrays)
+        extents = [self.integer(extent) for extent in shape]
+        self.arrays.append((name, self.operators.dtype_of(kind), extents, role))
+
+        def at(indices: Index) -> Expr:
+            own = self.hidden_variable(f"{name}_value", kind)
+            places = [self.integer(index) for index in indices]
+            self.out.append(Statement.load(self.numbers[own], number, places, self.line))
+            return self.leaf(own)
+
+        return Stored(number, name, kind, shape, at, role == "input", is_list)
+
+    def store(self, array: Stored, indices: Index, value: Any) -> None:
+        own = kind_of(value)
+        order = ("bool", "int", "float")
+        if own not in order or order.index(own) > order.index(array.kind):
+            raise Mismatch(
+                f"an element of {array.name} is {own} here, and {array.kind} elsewhere",
+                f"Write {array.kind}(…).",
+            )
+        places = [self.integer(index) for index in indices]
+        made = self.operators.cast(value, array.kind)
+        self.out.append(Statement.store(array.number, places, made, self.line))
+
+    def nest(self, shape: tuple[Any, ...], body: Callable[[Index], None]) -> None:
+        """Loops over all indices."""
+        self._nest(list(shape), [], body)
+
+    def _nest(self, rest: list[Any], indices: Index, body: Callable[[Index], None]) -> None:
+        if not rest:
+            body(indices)
+            return
+        free = [each for each in "ijklabpqrs" if each not in self.assigned | self.counters]
+        wanted = free[0] if free else "index"
+        name = self.hidden_variable(wanted, "int")
+        number, here = self.numbers[name], self.leaf(name)
+        self.ranges[number] = (0, rest[0])
+        self.counters.add(wanted)
+        with self.emitting([]) as inner:
+            self._nest(rest[1:], [*indices, here], body)
+        self.counters.discard(wanted)
+        first = [Statement.assign(number, self.integer(0), self.line)]
+        moved = [Statement.assign(number, make("add", [here, self.integer(1)]), self.line)]
+        condition = make("less", [here, self.integer(rest[0])])
+        self.out.append(Statement.loop(first, condition, inner, moved, self.line))
+
+    def fill(self, target: Stored, value: Array) -> None:
+        """Allocates the array and stores the value in it."""
+        if value.is_zero:
+            self.out.append(Statement.allocate(target.number, True, self.line))
+            return
+        self.out.append(Statement.allocate(target.number, False, self.line))
+        self.nest(value.shape, lambda at: self.store(target, at, value.at(at)))
+
+    def stored(self, value: Array, name: str) -> Stored:
+        if isinstance(value, Stored):
+            return value
+        made = self.add_array(name, value.kind, value.shape)
+        self.fill(made, value)
+        return made
+
+    # ----- shapes
+
+    def require_same(self, a: Any, b: Any) -> None:
+        """That two extents are the same: known, or asserted."""
+        if same(a, b):
+            return
+        if is_number(a) and is_number(b):
+            raise Mismatch(f"extents {a} and {b} do not fit", "Equal extents are required.")
+        self.out.append(
+            Statement.expect(make("equal", [self.integer(a), self.integer(b)]), self.line)
+        )
+
+    def broadcast(self, values: list[Any]) -> tuple[Any, ...]:
+        """The common shape of arrays and numbers."""
+        shapes = [value.shape for value in values if isinstance(value, Array)]
+        rank = max(map(len, shapes))
+        common: list[Any] = [1] * rank
+        for shape in shapes:
+            for axis, extent in enumerate(shape, rank - len(shape)):
+                if is_number(extent) and extent == 1:
+                    continue
+                if is_number(common[axis]) and common[axis] == 1:
+                    common[axis] = extent
+                else:
+                    self.require_same(common[axis], extent)
+        return tuple(common)
+
+    def elementwise(self, function: Callable[..., Any], values: list[Any]) -> Array:
+        """The function of numbers over the elements, under NumPy's broadcasting."""
+        for value in values:
+            if isinstance(value, Array) and value.is_list:
+                raise Mismatch(
+                    "an operator of a list, which means something else in Python",
+                    "Write np.array([…]) around the comprehension.",
+                )
+        shape = self.broadcast(values)
+
+        def element(value: Any, indices: Index) -> Any:
+            if not isinstance(value, Array):
+                return value
+            own = indices[len(indices) - len(value.shape) :]
+            return value.at([0 if is_number(extent) and extent == 1 else index
+                             for index, extent in zip(own, value.shape)])  # fmt: skip
+
+        def at(indices: Index) -> Any:
+            return function(*(element(value, indices) for value in values))
+
+        reads = frozenset().union(*(v.reads for v in values if isinstance(v, Array)))
+        return Array(self.kind_by_trial(lambda: at(list(shape))), shape, at, reads)
+
+    def kind_by_trial(self, compute: Callable[[], Any]) -> str:
+        """The kind of what would be computed, of which nothing stays."""
+        with self.emitting([]):
+            return kind_of(scalar(compute()))
+
+    # ----- indices
+
+    def least(self, value: Any) -> int | None:
+        """A number that an integer is known not to be below; None: none is known."""
+        base, constant = linear(value)
+        if base is None:
+            return constant
+        if base.op == "argument":
+            if base.index in self.ranges:
+                return self.ranges[base.index][0] + constant
+            return constant if base.index in self.extents else None
+        if base.op in ("add", "multiply"):
+            bounds = [self.least(operand) for operand in base.operands]
+            if all(bound is not None and bound >= 0 for bound in bounds):
+                return constant
+        return None
+
+    def is_natural(self, value: Any) -> bool:
+        """Whether an integer is known not to be negative."""
+        bound = self.least(value)
+        return bound is not None and bound >= 0
+
+    @property
+    def extents(self) -> set[int]:
+        """The variables that are extents of arguments."""
+        return {
+            extent.index for _, _, shape, role in self.arrays if role == "input"
+            for extent in shape if extent.op == "argument"
+        }  # fmt: skip
+
+    def is_within(self, value: Any, extent: Any) -> bool:
+        """Whether a natural number is known to be below an extent."""
+        base, constant = linear(value)
+        if base is not None and (base.op != "argument" or base.index not in self.ranges):
+            return False
+        below, moved = linear(1 if base is None else self.ranges[base.index][1])
+        top, limit = linear(extent)
+        if (below is None) != (top is None) or (below is not None and not same(below, top)):
+            return False
+        return moved + constant <= limit
+
+    def place(self, value: Any, extent: Any) -> Any:
+        """An index as Python means it: negative ones count from the end. Asserted, unless known,
+        to lie within."""
+        if kind_of(value) not in ("int", "bool"):
+            raise Mismatch(f"the index is a {kind_of(value)}", "An integer is required.")
+        if isinstance(value, bool) or kind_of(value) == "bool":
+            raise Mismatch("the index is a bool", "An integer is required.")
+        if is_number(value) and is_number(extent):
+            if not -extent <= value < extent:
+                raise Mismatch(
+                    f"index {value} of an axis of {extent}", "One that it has is required."
+                )
+            return value % extent
+        if is_number(value) and value < 0:
+            value = make("subtract", [self.integer(extent), self.integer(-value)])
+            self._expect(make("greater_equal", [value, self.integer(0)]))
+            return value
+        if not self.is_natural(value):
+            value = self._settled(value)
+            wrapped = make("add", [value, self.integer(extent)])
+            below = make("less", [value, self.integer(0)])
+            value = self._settled(make("select", [below, wrapped, value]))
+            self._expect(make("greater_equal", [value, self.integer(0)]))
+        if not self.is_within(value, extent):
+            self._expect(make("less", [self.integer(value), self.integer(extent)]))
+        return value
+
+    def _expect(self, condition: Expr) -> None:
+        self.out.append(Statement.expect(condition, self.line))
+
+    def _settled(self, value: Expr) -> Expr:
+        if value.op == "argument":
+            return value
+        name = self.hidden_variable("index", "int")
+        self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        return self.leaf(name)
+
+    def indexed(self, array: Array, given: list[Any]) -> Any:
+        """array[given]: a number, or an array of the axes that are left. None stands for `:`,
+        a pair for a slice's first index and extent."""
+        if len(given) > len(array.shape):
+            raise Mismatch(
+                f"{len(given)} indices of an array of {len(array.shape)} axes",
+                "At most one for each axis is possible.",
+            )
+        given = given + [None] * (len(array.shape) - len(given))
+        fixed: list[Any] = []
+        shape: list[Any] = []
+        for index, extent in zip(given, array.shape):
+            if index is None:
+                shape.append(extent)
+                fixed.append(None)
+            elif isinstance(index, slice):
+                begin, count = self._sliced(index, extent)
+                shape.append(count)
+                fixed.append((begin,))
+            else:
+                fixed.append(self.place(index, extent))
+        if not shape:
+            return array.at(fixed)
+
+        def at(indices: Index) -> Any:
+            rest = iter(indices)
+            places: list[Any] = []
+            for index in fixed:
+                if index is None:
+                    places.append(next(rest))
+                elif isinstance(index, tuple):
+                    own = next(rest)
+                    places.append(own if index[0] == 0 else self.plus(own, index[0]))
+                else:
+                    places.append(index)
+            return array.at(places)
+
+        return Array(array.kind, tuple(shape), at, array.reads)
+
+    def plus(self, a: Any, b: Any) -> Any:
+        return a + b if is_number(a) and is_number(b) else make(
+            "add", [self.integer(a), self.integer(b)])  # fmt: skip
+
+    def _sliced(self, index: slice, extent: Any) -> tuple[int, Any]:
+        bounds = (index.start, index.stop, index.step)
+        if not all(b is None or type(b) is int for b in bounds) or index.step not in (None, 1):
+            raise Mismatch("a slice whose bounds are not literal", "Write a loop.")
+        if is_number(extent):
+            begin, end, _ = index.indices(int(extent))
+            return begin, max(end - begin, 0)
+        if index.stop is not None or (index.start or 0) < 0:
+            raise Mismatch(
+                "a slice with an end, of an axis whose extent is not literal", "Write a loop."
+            )
+        begin = index.start or 0
+        if begin == 0:
+            return 0, extent
+        self._expect(make("greater_equal", [self.integer(extent), self.integer(begin)]))
+        return begin, make("subtract", [self.integer(extent), self.integer(begin)])
