@@ -28,15 +28,18 @@ bool has_effect(const Block& block) {
     });
 }
 
-// The block without what only leaves the loop around it.
-Block without_jumps(const Block& block) {
+// The block without what only leaves the loop around it, and without assertions, which alone do
+// not make a loop worth running.
+Block without_jumps(const Block& block, bool is_inner = false) {
     Block out;
     for (const Statement& statement : block) {
-        if (statement.kind == Kind::stop || statement.kind == Kind::go_on) continue;
+        const bool is_jump = statement.kind == Kind::stop || statement.kind == Kind::go_on;
+        if ((is_jump && !is_inner) || statement.kind == Kind::expect) continue;
         Statement copy = statement;
-        if (statement.kind == Kind::branch) {
-            copy.body = without_jumps(statement.body);
-            copy.otherwise = without_jumps(statement.otherwise);
+        if (!is_jump) {
+            const bool is_loop = statement.kind == Kind::loop;
+            copy.body = without_jumps(statement.body, is_inner || is_loop);
+            if (!is_loop) copy.otherwise = without_jumps(statement.otherwise, is_inner);
         }
         out.push_back(std::move(copy));
     }

@@ -84,7 +84,6 @@ class Reverser : private ReverseSetup {
     Block plain(const Block& block) const {
         Block out;
         for (const Statement& statement : block) {
-            if (statement.kind == Kind::expect) continue;
             Statement copy = statement;
             copy.body = plain(statement.body);
             copy.otherwise =

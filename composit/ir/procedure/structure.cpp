@@ -176,10 +176,31 @@ std::optional<int64_t> offset_from(int counter, const Expr& index) {
 
 ArrayUse::ArrayUse(const Procedure& procedure) : procedure_(procedure) { walk(procedure.body); }
 
+// A load of the element that the block stored before, whatever loop runs again.
+bool ArrayUse::reads_what_was_stored(const Block& block, size_t place) {
+    const Statement& load = block[place];
+    if (load.kind != Kind::load) return false;
+    const std::set<int> index = read_in(load.index);
+    for (size_t i = place; i-- > 0;) {
+        const Statement& before = block[i];
+        const Block one{before};
+        for (const auto& [variable, times] : assignments_in(one))
+            if (index.contains(variable)) return false;
+        for (const Statement* inner : all_statements(one)) {
+            if (!writes(*inner) || inner->array != load.array) continue;
+            return inner->kind == Kind::store && before.kind == Kind::store &&
+                   before.index.size() == load.index.size() &&
+                   scalar::structurally_equal(before.index, load.index);
+        }
+    }
+    return false;
+}
+
 void ArrayUse::walk(const Block& block) {
-    for (const Statement& statement : block) {
+    for (size_t i = 0; i < block.size(); ++i) {
+        const Statement& statement = block[i];
         ++order_;
-        if (statement.array >= 0)
+        if (statement.array >= 0 && !reads_what_was_stored(block, i))
             mentions_[statement.array].push_back({&statement, loops_, order_});
         if (statement.kind == Kind::loop) {
             starts_[&statement] = order_;

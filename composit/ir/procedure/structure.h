@@ -60,6 +60,7 @@ class ArrayUse {
         int order;
     };
     void walk(const Block& block);
+    static bool reads_what_was_stored(const Block& block, size_t place);
     size_t depth_of(int array) const;
     bool reads_earlier(const Statement& loop, int array) const;
 

@@ -44,7 +44,11 @@ class Tidier {
     Procedure run() {
         leave_out_idle_copies(p_.body);
         p_ = without_dead_code(std::move(p_));
-        separate(p_.body, {});
+        // Extents speak of variables by their numbers.
+        std::set<int> extents;
+        for (const ArrayVariable& array : p_.arrays)
+            for (const int variable : read_in(array.shape)) extents.insert(variable);
+        separate(p_.body, extents);
         propagate_parameters();
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);

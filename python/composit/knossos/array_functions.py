@@ -116,6 +116,7 @@ class ArrayFunctions(Arrays):
 
     def extent(self, value: Any) -> Any:
         """An extent that stays what it is: an integer, or made of parameters; or kept."""
+        value = self.resolved(value)
         if is_number(value) or self.is_of_parameters(value):
             return value
         name = self.hidden_variable("size", "int")

@@ -81,6 +81,7 @@ class Arrays:
 
     def __init__(self) -> None:
         self.counters: set[str] = set()  # of the loops around
+        self.aliases: dict[int, Any] = {}
         self.arrays: list[tuple[str, Any, list[Expr], str]] = []
         self.out: list[Any] = []
         self.line = 0
@@ -181,6 +182,7 @@ class Arrays:
 
     def require_same(self, a: Any, b: Any) -> None:
         """That two extents are the same: known, or asserted."""
+        a, b = self.resolved(a), self.resolved(b)
         if same(a, b):
             return
         if is_number(a) and is_number(b):
@@ -234,9 +236,15 @@ class Arrays:
 
     # ----- indices
 
+    def resolved(self, value: Any) -> Any:
+        """What a variable stands for that is assigned once, a number known before the run."""
+        while not is_number(value) and value.op == "argument" and value.index in self.aliases:
+            value = self.aliases[value.index]
+        return value
+
     def least(self, value: Any) -> int | None:
         """A number that an integer is known not to be below; None: none is known."""
-        base, constant = linear(value)
+        base, constant = linear(self.resolved(value))
         if base is None:
             return constant
         if base.op == "argument":
@@ -264,11 +272,11 @@ class Arrays:
 
     def is_within(self, value: Any, extent: Any) -> bool:
         """Whether a natural number is known to be below an extent."""
-        base, constant = linear(value)
+        base, constant = linear(self.resolved(value))
         if base is not None and (base.op != "argument" or base.index not in self.ranges):
             return False
-        below, moved = linear(1 if base is None else self.ranges[base.index][1])
-        top, limit = linear(extent)
+        below, moved = linear(1 if base is None else self.resolved(self.ranges[base.index][1]))
+        top, limit = linear(self.resolved(extent))
         if (below is None) != (top is None) or (below is not None and not same(below, top)):
             return False
         return moved + constant <= limit

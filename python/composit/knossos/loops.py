@@ -110,9 +110,11 @@ class Loops(ArrayStatements):
             number = self.numbers[counter]
             return [Statement.assign(number, self.operators.cast(value, "int"), node.lineno)]
 
-        if is_number(begin) and begin >= 0 and step > 0 and is_own:
-            bound = end if self.is_of_parameters(end) else end_value
-            self.ranges[self.numbers[counter]] = (int(begin), bound)
+        least = self.least(begin)
+        if least is not None and least >= 0 and step > 0 and is_own:
+            known = self.resolved(end)
+            bound = known if self.is_of_parameters(known) else end_value
+            self.ranges[self.numbers[counter]] = (least, bound)
         first = set_counter(begin)
         condition = make("less" if step > 0 else "greater",
                          [here, self.operators.cast(end_value, "int")])  # fmt: skip

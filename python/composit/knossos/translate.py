@@ -54,6 +54,9 @@ class Translator(Loops):
         self.outputs: dict[int, Any] = {}
         self.symbols: dict[str, str] = {}
         self.shown: dict[int, str] = {}  # the names of hidden variables, which scopes tell apart
+        stores = [each.id for each in ast.walk(source.tree)
+                  if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]  # fmt: skip
+        self.count_of_assignments = {name: stores.count(name) for name in stores}
         self.has_returned, self.count_of_parts = False, 0
         self.count_of_returns = sum(isinstance(each, ast.Return) for each in ast.walk(source.tree))
 
@@ -384,6 +387,10 @@ class Translator(Loops):
                 out.append(Statement.assign(self.numbers[new], value, node.lineno))
         now = {name for name, _, _ in late}
         for name, value, node in [m for m in made if m[0] not in now] + late:
+            if self.count_of_assignments.get(name) == 1 and kind_of(value) == "int":
+                known = self.resolved(value)
+                if self.is_of_parameters(known):
+                    self.aliases[self.numbers[name]] = known
             out.append(Statement.assign(self.numbers[name], value, node.lineno))
 
     def _variable_value(self, name: str, value: Any, node: ast.AST) -> Expr:
