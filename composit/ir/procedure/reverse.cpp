@@ -356,6 +356,11 @@ class Reverser : private ReverseSetup {
         backward(statement.otherwise, record.otherwise, sides[1], after[1]);
         std::set<int> mentioned = touched(sides[0]);
         for (const int variable : touched(sides[1])) mentioned.insert(variable);
+        // What one side sets to zero, it need not mention.
+        for (const int variable : is_adjoint_)
+            if (after[0].contains(variable) != zeros.contains(variable) ||
+                after[1].contains(variable) != zeros.contains(variable))
+                mentioned.insert(variable);
         for (const int variable : mentioned) {
             const bool is_zero = after[0].contains(variable) && after[1].contains(variable);
             zeros.set(variable, is_zero);
@@ -398,7 +403,10 @@ class Reverser : private ReverseSetup {
             if (is_of_iteration(variable, loop, exposed)) within.set(own, true);
         const Zeros locals = within;
         backward(body, records, inner, within);
-        for (const int variable : touched(inner)) {
+        std::set<int> changed = touched(inner);
+        for (const int variable : is_adjoint_)
+            if (within.contains(variable) && !zeros.contains(variable)) changed.insert(variable);
+        for (const int variable : changed) {
             if (locals.contains(variable)) continue;
             if (within.contains(variable)) clear(variable, inner, loop.line);
             if (zeros.contains(variable)) clear(variable, out, loop.line);

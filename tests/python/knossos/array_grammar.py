@@ -1,0 +1,147 @@
+"""Random kernels with arrays, loops, branches: their text."""
+
+HEADER = '''"""Random kernels."""
+
+import math
+
+import numpy as np
+
+from composit.knossos import Tensor
+
+'''
+
+
+class Writer:
+    """Writes one kernel of x, y (arrays of one extent), s (a float) and k (a small integer)."""
+
+    def __init__(self, random, name):
+        self.random, self.name = random, name
+        self.lines = []
+        self.scalars, self.arrays, self.counters = ["s", "a", "b"], ["x", "y"], []
+        self.made, self.depth = 0, 0
+
+    def pick(self, items):
+        return items[int(self.random.integers(len(items)))]
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def index(self):
+        if self.counters and self.chance(0.8):
+            return self.pick(self.counters)
+        return self.pick(["0", "-1", "len(x) - 1"])
+
+    def atom(self):
+        kind = self.random.integers(4)
+        if kind == 0:
+            return self.pick(["0.5", "-1.25", "0.75", "2.0"])
+        if kind == 1:
+            return f"{self.pick(self.arrays)}[{self.index()}]"
+        return self.pick(self.scalars)
+
+    def value(self, depth=0):
+        kind = self.random.integers(8)
+        if depth > 2 or kind < 2:
+            return self.atom()
+        a, b = self.value(depth + 1), self.value(depth + 1)
+        if kind < 4:
+            return f"({a} {self.pick('+-*')} {b})"
+        if kind == 4:
+            return f"{self.pick(['math.sin', 'math.tanh', 'math.cos'])}({a})"
+        if kind == 5:
+            return f"math.sqrt(1.0 + {a} * {a})"
+        if kind == 6:
+            return f"({a} if {self.condition()} else {b})"
+        return f"({a} / (2.0 + {b} * {b}))"
+
+    def condition(self):
+        return f"{self.atom()} {self.pick('<>')} {self.pick(['0.1', '-0.3', self.atom()])}"
+
+    def line(self, text):
+        self.lines.append("    " * (self.depth + 1) + text)
+
+    def block(self, count):
+        self.depth += 1
+        known = list(self.scalars), list(self.arrays)
+        for _ in range(count):
+            self.statement()
+        self.scalars, self.arrays = known
+        self.depth -= 1
+
+    def statement(self):
+        kind = self.random.integers(10)
+        if kind < 4 or self.depth > 2:
+            name = self.pick(["a", "b"])
+            self.line(f"{name} = math.tanh({self.value()})" if self.chance(0.5) else
+                      f"{name} += math.sin({self.value()})")  # fmt: skip
+        elif kind == 4:
+            self.line(f"if {self.condition()}:")
+            self.block(1 + self.chance(0.5))
+            if self.chance(0.5):
+                self.line("else:")
+                self.block(1)
+        elif kind < 7:
+            self.loop()
+        elif kind == 7:
+            self.array_by_loop()
+        elif kind == 8:
+            name = self.new("u")
+            a, b = self.pick(self.arrays), self.pick(self.arrays)
+            self.line(f"{name} = np.tanh({a} {self.pick('+-*')} {b} * {self.pick(self.scalars)})")
+            self.arrays.append(name)
+        else:
+            self.line(f"a = math.sin(np.sum({self.pick(self.arrays)} * {self.pick(self.arrays)}))")
+
+    def new(self, letter):
+        self.made += 1
+        return f"{letter}{self.made}"
+
+    def loop(self):
+        counter = self.new("i")
+        if self.chance(0.25):
+            self.line(f"{counter} = 0")
+            self.line(f"while {counter} < k and {self.condition()}:")
+            self.block(1)
+            self.line(f"    {counter} += 1")
+            return
+        ranges = ["len(x)", "len(x)", "1, len(x)", "len(x) - 1, -1, -1", "0, len(x), 2"]
+        self.line(f"for {counter} in range({self.pick(ranges)}):")
+        self.counters.append(counter)
+        self.block(1 + self.random.integers(2))
+        if self.chance(0.3):
+            self.line(f"    if {self.condition()}:")
+            self.line(f"        {self.pick(['break', 'continue'])}")
+            self.block(1)
+        self.counters.pop()
+
+    def array_by_loop(self):
+        """An array whose elements are stored, added to, or made of those before."""
+        name, counter = self.new("u"), self.new("i")
+        self.line(f"{name} = np.zeros(len(x))")
+        kind = self.random.integers(3)
+        start = "1, " if kind == 2 else ""
+        if kind == 2:
+            self.line(f"{name}[0] = {self.value()}")
+        self.line(f"for {counter} in range({start}len(x)):")
+        self.counters.append(counter)
+        if kind == 2:
+            value = f"math.tanh({name}[{counter} - 1] * {self.value()} + {self.value()})"
+            self.line(f"    {name}[{counter}] = {value}")
+        elif kind == 1:
+            self.line(f"    {name}[{self.pick([counter, '0'])}] += math.sin({self.value()})")
+        else:
+            self.line(f"    {name}[{counter}] = math.sin({self.value()})")
+        self.counters.pop()
+        self.arrays.append(name)
+
+    def text(self):
+        self.line("a = 0.5 * s")
+        self.line("b = x[0]")
+        for _ in range(3 + self.random.integers(4)):
+            self.statement()
+        result = f"np.cos({self.pick(self.arrays)})"
+        head = (
+            f'def {self.name}(x: "Tensor[float, n]", y: "Tensor[float, n]", s: float, k: int)'
+            ' -> "tuple[float, Tensor[float, n]]":\n'
+        )
+        return head + "\n".join(self.lines) + f"\n    return a * b + s, {result}\n\n\n"
