@@ -1,0 +1,39 @@
+"""composit.torch's functions and modules beside PyTorch's: every example call gives the same values
+and gradients, and docs/torch-conformance.md says what there is."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from torch_conformance import names, page  # noqa: E402
+from torch_conformance.compare import examples, tried  # noqa: E402
+
+_built = [example for example in examples() if names.has(example.space, example.name)]
+_by_path: dict[str, list] = {}
+for _example in _built:
+    _by_path.setdefault(_example.path, []).append(_example)
+_found: dict[str, list] = {}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", _by_path)
+def test_values_and_gradients_are_pytorchs(path):
+    for example in _by_path[path]:
+        outcome = tried(example)
+        if outcome.refusal:
+            assert example.space == "Tensor", f"{example.text}: {outcome.refusal}"
+            continue
+        _found.setdefault(path, []).append((example, outcome))
+        assert not outcome.values, f"{example.text}: {outcome.values}"
+        assert not outcome.gradients, f"{example.text}: {outcome.gradients}"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_is_true():
+    found = _found if len(_found) > len(_by_path) // 2 else page.outcomes()
+    written = (ROOT / "docs/torch-conformance.md").read_text()
+    assert page.page(found) == written, "tools/torch_names.py --write makes the page anew"

@@ -1,0 +1,1 @@
+"""composit.torch beside the installed PyTorch: names, signatures, values, gradients."""
