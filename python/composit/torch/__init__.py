@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
-from composit.torch import autograd, nn, optim
+from composit.torch import autograd, fft, linalg, nn, optim, special
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
 from composit.torch import methods as _methods
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "e", "inf", "nan", "pi", "Generator", "Size", "Tensor", "autograd", "default_generator",
-    "device", "dtype", "enable_grad", "finfo", "get_default_dtype", "iinfo", "inference_mode",
-    "is_grad_enabled", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",
-    "set_printoptions", *_calling.functions,
+    "device", "dtype", "enable_grad", "finfo", "fft", "get_default_dtype", "iinfo", "inference_mode",
+    "is_grad_enabled", "linalg", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",
+    "set_printoptions", "special", *_calling.functions,
 ]  # fmt: skip

@@ -1,0 +1,420 @@
+"""torch.linalg: decompositions, solvers and norms, by composit.numpy.linalg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit.flashlight.operators.promotion import floating
+from composit.flashlight.operators.table import function_of
+from composit.torch.calling import define
+from composit.torch.functions.reductions import pair
+
+LinAlgError = np.linalg.LinAlgError
+_l = cnp.linalg
+
+
+def _linalg(*names: str) -> Callable[[Callable[..., Any]], Any]:
+    """Makes a function over LazyTensors torch.linalg's, under names."""
+
+    def add(function: Callable[..., Any]) -> Any:
+        for name in names:
+            made = define(function, f"linalg_{name}", is_function=False, is_method=False)
+            made.__name__ = made.__qualname__ = name
+            globals()[name] = made
+        return function
+
+    return add
+
+
+def turned(x: Any) -> Any:
+    """Matrices transposed."""
+    return cnp.swapaxes(x, -1, -2)
+
+
+def adjoint(x: Any) -> Any:
+    """Matrices transposed and conjugated."""
+    return cnp.conj(turned(x)) if x.dtype.kind == "c" else turned(x)
+
+
+def _info(x: Any) -> Any:
+    """No errors: a singular matrix gives what LAPACK gives, and is not told."""
+    return cnp.zeros(tuple(x.shape[:-2]), "int32")
+
+
+@_linalg("cholesky")
+def _cholesky(A: Any, *, upper: bool = False) -> Any:
+    """L with L @ L^H = A, or its adjoint."""
+    return _l.cholesky(A, upper=upper)
+
+
+@_linalg("cholesky_ex")
+def _cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """cholesky, and 0 for each matrix."""
+    return pair("linalg_cholesky_ex", "L", "info")(_l.cholesky(A, upper=upper), _info(A))
+
+
+@_linalg("cond")
+def _cond(A: Any, p: Any = None) -> Any:
+    """The condition number."""
+    return _l.cond(A, p)
+
+
+@_linalg("cross")
+def _cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """The cross product along a dimension of length 3."""
+    return cnp.cross(input, other, axis=dim)
+
+
+@_linalg("det")
+def _det(A: Any) -> Any:
+    """The determinant."""
+    return _l.det(A)
+
+
+def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """A diagonal of matrices: a view."""
+    return A.diagonal(offset, dim1, dim2)
+
+
+@_linalg("eig")
+def _eig(A: Any) -> Any:
+    """Eigenvalues and eigenvectors, complex."""
+    values, vectors = _l.eig(A)
+    to = "complex128" if A.dtype.itemsize == 8 and A.dtype.kind == "f" else None
+    to = to or ("complex64" if A.dtype.kind == "f" else A.dtype)
+    return pair("linalg_eig", "eigenvalues", "eigenvectors")(
+        cnp.astype(values, to), cnp.astype(vectors, to)
+    )
+
+
+@_linalg("eigvals")
+def _eigvals(A: Any) -> Any:
+    """Eigenvalues, complex."""
+    return _eig(A)[0]
+
+
+@_linalg("eigh")
+def _eigh(A: Any, UPLO: str = "L") -> Any:
+    """Eigenvalues and eigenvectors of Hermitian matrices."""
+    return pair("linalg_eigh", "eigenvalues", "eigenvectors")(*_l.eigh(A, UPLO))
+
+
+@_linalg("eigvalsh")
+def _eigvalsh(A: Any, UPLO: str = "L") -> Any:
+    """Eigenvalues of Hermitian matrices."""
+    return _l.eigvalsh(A, UPLO)
+
+
+@_linalg("householder_product")
+def _householder_product(input: Any, tau: Any) -> Any:
+    """The product of Householder reflections, whose vectors are below the diagonal."""
+    rows, columns = input.shape[-2:]
+    product = cnp.broadcast_to(cnp.eye(rows, dtype=input.dtype), (*input.shape[:-2], rows, rows))
+    for k in range(tau.shape[-1]):
+        tail = cnp.where(np.arange(rows) > k, input[..., k], np.arange(rows) == k)
+        vector = cnp.astype(tail, input.dtype)[..., None]
+        scaled = tau[..., k, None, None] * cnp.matmul(product, vector)
+        product = product - cnp.matmul(scaled, adjoint(vector))
+    return product[..., :columns]
+
+
+@_linalg("inv")
+def _inv(A: Any) -> Any:
+    """The inverse."""
+    return _l.inv(A)
+
+
+@_linalg("inv_ex")
+def _inv_ex(A: Any, *, check_errors: bool = False) -> Any:
+    """inv, and 0 for each matrix."""
+    return pair("linalg_inv_ex", "inverse", "info")(_l.inv(A), _info(A))
+
+
+@_linalg("lstsq")
+def _lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """What minimises |A x - b|, for matrices of full rank."""
+    rows, columns = input.shape[-2:]
+    if rows >= columns:
+        q, r = _l.qr(input)
+        found = _l.solve(r, cnp.matmul(adjoint(q), b))
+    else:
+        q, r = _l.qr(adjoint(input))
+        found = cnp.matmul(q, _l.solve(adjoint(r), b))
+    residuals = cnp.zeros((0,), input.dtype)
+    if rows > columns:
+        residuals = cnp.sum(cnp.abs(cnp.matmul(input, found) - b) ** 2, axis=-2)
+    empty = cnp.zeros((0,), input.dtype)
+    rank = cnp.full(tuple(input.shape[:-2]), min(rows, columns), "int64")
+    fields = ("solution", "residuals", "rank", "singular_values")
+    return pair("linalg_lstsq", *fields)(found, residuals, rank, empty)
+
+
+def _eliminated(A: Any) -> tuple[Any, Any]:
+    """LU in one matrix by rows, and which row was taken for each, by Gauss with pivots."""
+    rows, columns = A.shape[-2:]
+    numbers = np.arange(rows)
+    order = cnp.broadcast_to(cnp.asarray(numbers), tuple(A.shape[:-1]))
+    pivots = []
+    for k in range(min(rows, columns)):
+        candidates = cnp.where(numbers >= k, cnp.abs(A[..., k]), -1)
+        best = cnp.argmax(candidates, axis=-1)[..., None]
+        pivots.append(best + 1)
+        swapped = cnp.where(numbers == k, best, cnp.where(cnp.equal(numbers, best), k, numbers))
+        A = cnp.take_along_axis(A, swapped[..., None], axis=-2)
+        order = cnp.take_along_axis(order, swapped, axis=-1)
+        pivot = A[..., k, k][..., None]
+        divided = A[..., k] / cnp.where(cnp.equal(pivot, 0), cnp.ones((), A.dtype), pivot)
+        factor = cnp.where(numbers > k, divided, cnp.zeros((), A.dtype))
+        row = cnp.where(np.arange(columns) > k, A[..., k, :], cnp.zeros((), A.dtype))
+        A = A - factor[..., None] * row[..., None, :]
+        column = cnp.where(numbers > k, factor, A[..., k])
+        A = cnp.where(np.arange(columns) == k, column[..., None], A)
+    found = cnp.concatenate(pivots, axis=-1) if pivots else order[..., :0]
+    return A, (cnp.astype(found, "int32"), order)
+
+
+@_linalg("lu_factor")
+def _lu_factor(A: Any, *, pivot: bool = True) -> Any:
+    """L and U in one matrix, and the pivots from 1."""
+    lu, (pivots, _) = _eliminated(A)
+    return pair("linalg_lu_factor", "LU", "pivots")(lu, pivots)
+
+
+@_linalg("lu_factor_ex")
+def _lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """lu_factor, and 0 for each matrix."""
+    lu, (pivots, _) = _eliminated(A)
+    return pair("linalg_lu_factor_ex", "LU", "pivots", "info")(lu, pivots, _info(A))
+
+
+def split_lu(lu: Any) -> tuple[Any, Any]:
+    """L and U of one matrix."""
+    rows, columns = lu.shape[-2:]
+    least = min(rows, columns)
+    lower = cnp.tril(lu[..., :least], -1) + cnp.eye(rows, least, dtype=lu.dtype)
+    return lower, cnp.triu(lu[..., :least, :])
+
+
+@_linalg("lu")
+def _lu(A: Any, *, pivot: bool = True) -> Any:
+    """P, L and U with P @ L @ U = A."""
+    lu, (_, order) = _eliminated(A)
+    lower, upper = split_lu(lu)
+    rows = A.shape[-2]
+    permutation = cnp.astype(cnp.equal(np.arange(rows)[:, None], order[..., None, :]), A.dtype)
+    return pair("linalg_lu", "P", "L", "U")(permutation, lower, upper)
+
+
+def order_of(pivots: Any, rows: int) -> Any:
+    """The order of rows that pivots say, from 0."""
+    numbers = np.arange(rows)
+    order = cnp.broadcast_to(cnp.asarray(numbers), (*pivots.shape[:-1], rows))
+    for k in range(pivots.shape[-1]):
+        best = cnp.astype(pivots[..., k], "int64")[..., None] - 1
+        swapped = cnp.where(numbers == k, best, cnp.where(cnp.equal(numbers, best), k, numbers))
+        order = cnp.take_along_axis(order, swapped, axis=-1)
+    return order
+
+
+@_linalg("lu_solve")
+def _lu_solve(
+    LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False
+) -> Any:
+    """X with A @ X = B, or X @ A = B, from A's lu_factor."""
+    lower, upper = split_lu(LU)
+    order = order_of(pivots, LU.shape[-2])
+    inverse = cnp.argsort(order, axis=-1)
+    whole = cnp.take_along_axis(cnp.matmul(lower, upper), inverse[..., None], axis=-2)
+    if adjoint:
+        whole = cnp.conj(turned(whole))
+    return _l.solve(whole, B) if left else turned(_l.solve(turned(whole), turned(B)))
+
+
+@_linalg("matmul")
+def _matmul(input: Any, other: Any) -> Any:
+    """The product."""
+    return cnp.matmul(input, other)
+
+
+# The polynomial of degree 18 and how often squaring follows: |A| / 2^k is at most this.
+_NORM_OF_SERIES = 0.5
+
+
+@_linalg("matrix_exp")
+def matrix_exp_of(A: Any) -> Any:
+    """e to the power of a matrix: Taylor's series of a matrix halved until it is small, squared."""
+    size = cnp.max(cnp.sum(cnp.abs(A), axis=-2), axis=-1)
+    largest = float(np.max(np.asarray(size.evaluated()), initial=0.0))
+    halvings = max(0, int(np.ceil(np.log2(largest / _NORM_OF_SERIES)))) if largest > 0 else 0
+    x = A / 2**halvings
+    unit = cnp.broadcast_to(cnp.eye(A.shape[-1], dtype=A.dtype), tuple(A.shape))
+    total = unit
+    for n in range(18, 0, -1):
+        total = unit + cnp.matmul(x, total) / n
+    for _ in range(halvings):
+        total = cnp.matmul(total, total)
+    return total
+
+
+@_linalg("matrix_norm")
+def _matrix_norm(
+    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """A norm of matrices: "fro", "nuc", inf, 1, 2 and their negatives."""
+    x = A if dtype is None else cnp.astype(A, dtype)
+    return _l.norm(x, ord, axis=tuple(dim), keepdims=keepdim)
+
+
+@_linalg("matrix_power")
+def _matrix_power(A: Any, n: int) -> Any:
+    """A matrix to an integer's power."""
+    return _l.matrix_power(A, n)
+
+
+@_linalg("matrix_rank")
+def _matrix_rank(
+    A: Any, tol: Any = None, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
+) -> Any:
+    """How many singular values are above the tolerance."""
+    values = _l.svdvals(A)
+    largest = cnp.max(values, axis=-1, keepdims=True)
+    if rtol is None:
+        rtol = 0.0 if atol is not None else max(A.shape[-2:]) * np.finfo(A.dtype).eps
+    bound = cnp.maximum(largest * rtol, 0.0 if atol is None else atol) if tol is None else tol
+    return cnp.sum(cnp.astype(cnp.greater(values, bound), "int64"), axis=-1)
+
+
+@_linalg("multi_dot")
+def _multi_dot(tensors: Any) -> Any:
+    """The product of several matrices, in the cheapest order."""
+    return _l.multi_dot(list(tensors))
+
+
+@_linalg("norm")
+def _norm(
+    A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """A norm of vectors or matrices, as NumPy's; of all elements without ord and dim."""
+    x = floating(A if dtype is None else cnp.astype(A, dtype))
+    axes = tuple(dim) if isinstance(dim, (tuple, list)) else dim
+    if ord is None:
+        return function_of("linalg_vector_norm")(x, 2, axes, keepdim)
+    return _l.norm(x, ord, axis=axes, keepdims=keepdim)
+
+
+@_linalg("pinv")
+def pinv_of(
+    A: Any, rcond: Any = None, *, atol: Any = None, rtol: Any = None, hermitian: bool = False
+) -> Any:
+    """The pseudo-inverse."""
+    rtol = rcond if rtol is None else rtol
+    if rtol is None:
+        rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype).eps)
+    u, s, vh = _l.svd(A, full_matrices=False)
+    largest = cnp.max(s, axis=-1, keepdims=True)
+    bound = cnp.maximum(largest * rtol, 0.0 if atol is None else atol)
+    is_kept = cnp.greater(s, bound)
+    inverse = cnp.where(is_kept, 1 / cnp.where(is_kept, s, cnp.ones((), s.dtype)),
+                        cnp.zeros((), s.dtype))  # fmt: skip
+    return cnp.matmul(adjoint(vh) * inverse[..., None, :], adjoint(u))
+
+
+@_linalg("qr")
+def qr_of(A: Any, mode: str = "reduced") -> Any:
+    """Q and R with Q @ R = A; mode: "reduced", "complete" or "r"."""
+    if mode == "r":
+        return pair("linalg_qr", "Q", "R")(cnp.zeros((0,), A.dtype), _l.qr(A, "r"))
+    return pair("linalg_qr", "Q", "R")(*_l.qr(A, mode))
+
+
+@_linalg("slogdet")
+def slogdet_of(A: Any) -> Any:
+    """The determinant's sign, and the logarithm of its absolute value."""
+    return pair("linalg_slogdet", "sign", "logabsdet")(*_l.slogdet(A))
+
+
+@_linalg("solve")
+def solve_of(A: Any, B: Any, *, left: bool = True) -> Any:
+    """X with A @ X = B; with left=False X @ A = B. Vectors in batches as torch takes them."""
+    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and tuple(B.shape) == tuple(A.shape[:-1]))
+    if is_vector:
+        return _l.solve(A, B[..., None])[..., 0]
+    return _l.solve(A, B) if left else turned(_l.solve(turned(A), turned(B)))
+
+
+@_linalg("solve_ex")
+def _solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+    """solve, and 0 for each matrix."""
+    return pair("linalg_solve_ex", "result", "info")(solve_of(A, B, left=left), _info(A))
+
+
+@_linalg("solve_triangular")
+def solve_triangular_of(
+    A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """X with A @ X = B, of A's upper or lower triangle."""
+    x = cnp.triu(A) if upper else cnp.tril(A)
+    if unitriangular:
+        is_diagonal = np.eye(A.shape[-1], dtype=bool)
+        x = cnp.where(is_diagonal, cnp.ones((), A.dtype), x)
+    return _l.solve(x, B) if left else turned(_l.solve(turned(x), turned(B)))
+
+
+@_linalg("svd")
+def svd_of(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+    """U, S and Vh with U @ diag(S) @ Vh = A."""
+    return pair("linalg_svd", "U", "S", "Vh")(*_l.svd(A, full_matrices))
+
+
+@_linalg("svdvals")
+def _svdvals(A: Any, *, driver: str | None = None) -> Any:
+    """The singular values."""
+    return _l.svd(A, False)[1]
+
+
+@_linalg("tensorinv")
+def _tensorinv(A: Any, ind: int = 2) -> Any:
+    """The inverse of a tensor as a linear map."""
+    return _l.tensorinv(A, ind)
+
+
+@_linalg("tensorsolve")
+def _tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
+    """x with tensordot(A, x) = B."""
+    return _l.tensorsolve(A, B, dims)
+
+
+@_linalg("vander")
+def vander_of(x: Any, N: int | None = None) -> Any:
+    """Powers from 0 along a new last dimension."""
+    length = x.shape[-1] if N is None else N
+    ones = cnp.ones((*x.shape, 1), x.dtype)
+    if length <= 1:
+        return ones[..., :length]
+    repeated = cnp.broadcast_to(x[..., None], (*x.shape, length - 1))
+    return cnp.concatenate([ones, cnp.cumprod(repeated, axis=-1)], axis=-1)
+
+
+@_linalg("vecdot")
+def _vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+    """Sums of conj(x) * y."""
+    return cnp.sum((cnp.conj(x) if x.dtype.kind == "c" else x) * y, axis=dim)
+
+
+@_linalg("vector_norm")
+def _vector_norm(
+    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """The norm of vectors, or of all elements."""
+    return function_of("linalg_vector_norm")(x, ord, dim, keepdim, dtype=dtype)
+
+
+def __getattr__(name: str) -> Any:
+    """What is not built says so."""
+    raise AttributeError(
+        f"composit.torch.linalg.{name} is not built yet; docs/torch.md lists what is."
+    )
