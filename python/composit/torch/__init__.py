@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
-from composit.torch import autograd, fft, linalg, nn, optim, special
+from composit.torch import autograd, fft, func, linalg, nn, optim, special, utils
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
 from composit.torch import methods as _methods
@@ -18,8 +18,10 @@ from composit.torch.dtypes import (
     iinfo,
     set_default_dtype,
 )
+from composit.torch.func import vmap
 from composit.torch.functions.random import Generator, default_generator
 from composit.torch.printing import set_printoptions
+from composit.torch.saving import load, save
 from composit.torch.tape import (
     enable_grad,
     inference_mode,
@@ -55,7 +57,7 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "e", "inf", "nan", "pi", "Generator", "Size", "Tensor", "autograd", "default_generator",
-    "device", "dtype", "enable_grad", "finfo", "fft", "get_default_dtype", "iinfo", "inference_mode",
+    "device", "dtype", "enable_grad", "finfo", "fft", "func", "get_default_dtype", "iinfo", "inference_mode",
     "is_grad_enabled", "linalg", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",
-    "set_printoptions", "special", *_calling.functions,
+    "set_printoptions", "load", "save", "special", "utils", "vmap", *_calling.functions,
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import quiet, recorded_backward, settling, steps
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
+from composit.torch.function import FunctionRecord, chained
 from composit.torch.tape import free, leaves_of, mode
 
 
@@ -22,13 +23,24 @@ def _incoming(output: Any, gradient: Any) -> Any:
                     f"output[0] has a shape of {output.shape}."
                 )
             )
+        if gradient._is_pending:
+            settling.settle(gradient)
         return gradient._lazy
     if output.numel() != 1:
         raise RuntimeError(with_location("grad can be implicitly created only for scalar outputs"))
     return cnp.ones(output._lazy.shape, output._lazy.dtype)
 
 
-def _chained(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
+def _chained(
+    outputs: list[Any], incoming: list[Any], inputs: list[Any], records: list[Any],
+    is_recording: bool,
+) -> list[Any]:  # fmt: skip
+    if any(type(record) is FunctionRecord for record in records):
+        return chained(_by_graph, outputs, incoming, inputs, records, is_recording)
+    return _by_graph(outputs, incoming, inputs)
+
+
+def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
     token = quiet.begin()
     try:
         return _core.nn.chain_rule(outputs, incoming, inputs)
@@ -75,7 +87,7 @@ def backward(
         chosen = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
         leaves = chosen
     lazies = [output._lazy for output in outputs]
-    found = _chained(lazies, incoming, [leaf._lazy for leaf in leaves])
+    found = _chained(lazies, incoming, [leaf._lazy for leaf in leaves], records, create_graph)
     for leaf, gradient in zip(leaves, found):
         accumulate(leaf, gradient, create_graph, records, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
@@ -133,7 +145,8 @@ def grad(
     incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
     leaves, records = leaves_of([record_of(output) for output in outs])
     seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
-    found = _chained([o._lazy for o in outs], incoming, [x._lazy for x in ins])
+    lazies = [o._lazy for o in outs]
+    found = _chained(lazies, incoming, [x._lazy for x in ins], records, create_graph)
     results: list[Any] = []
     for tensor, gradient in zip(ins, found):
         if id(tensor if tensor._is_leaf_with_grad else tensor._record) not in seen:
@@ -149,7 +162,8 @@ def grad(
                 continue
         made = wrapped(gradient)
         if create_graph and mode.grad:
-            made._record = ["GradBackward0", *map(record_of, outs)]
+            flows = [x for x in given if x is not None]
+            made._record = ["GradBackward0", *map(record_of, [*outs, *flows])]
         else:
             made._is_tainted = True
         results.append(made)

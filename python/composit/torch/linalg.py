@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from composit import nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
@@ -240,23 +241,23 @@ def _matmul(input: Any, other: Any) -> Any:
     return cnp.matmul(input, other)
 
 
-# The polynomial of degree 18 and how often squaring follows: |A| / 2^k is at most this.
-_NORM_OF_SERIES = 0.5
+# Taylor's polynomial of this degree is exact to float64 for matrices whose norm is at most 1/2;
+# larger ones are halved, and what comes of them squared, at most so often: beyond, all overflows.
+_DEGREE, _HALVINGS = 18, 16
 
 
 @_linalg("matrix_exp")
 def matrix_exp_of(A: Any) -> Any:
     """e to the power of a matrix: Taylor's series of a matrix halved until it is small, squared."""
-    size = cnp.max(cnp.sum(cnp.abs(A), axis=-2), axis=-1)
-    largest = float(np.max(np.asarray(size.evaluated()), initial=0.0))
-    halvings = max(0, int(np.ceil(np.log2(largest / _NORM_OF_SERIES)))) if largest > 0 else 0
-    x = A / 2**halvings
+    size = cnp.max(cnp.sum(cnp.abs(nn.stop_gradient(A)), axis=-2), axis=-1)[..., None, None]
+    halvings = cnp.ceil(cnp.log2(cnp.maximum(2 * size, 1)))
+    x = A * cnp.astype(cnp.exp2(-halvings), A.dtype)
     unit = cnp.broadcast_to(cnp.eye(A.shape[-1], dtype=A.dtype), tuple(A.shape))
     total = unit
-    for n in range(18, 0, -1):
+    for n in range(_DEGREE, 0, -1):
         total = unit + cnp.matmul(x, total) / n
-    for _ in range(halvings):
-        total = cnp.matmul(total, total)
+    for k in range(_HALVINGS):
+        total = cnp.where(halvings > k, cnp.matmul(total, total), total)
     return total
 
 

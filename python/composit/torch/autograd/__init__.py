@@ -1,10 +1,14 @@
-"""torch.autograd: backward and grad."""
+"""torch.autograd: backward and grad, Function, gradcheck, and functional."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from composit.torch import function
+from composit.torch.autograd import functional
+from composit.torch.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from composit.torch.backward import backward, grad
+from composit.torch.function import Function
 from composit.torch.tape import (
     enable_grad,
     inference_mode,
@@ -14,7 +18,8 @@ from composit.torch.tape import (
 )
 
 __all__ = [
-    "backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad",
+    "Function", "GradcheckError", "backward", "enable_grad", "function", "functional", "grad",
+    "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
     "set_grad_enabled",
 ]  # fmt: skip
 

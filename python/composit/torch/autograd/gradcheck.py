@@ -1,0 +1,132 @@
+"""gradcheck: gradients against differences of values, and gradgradcheck: those of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.backward import grad
+from composit.torch.calling import TensorBase
+from composit.torch.tape import enable_grad, no_grad
+
+Function = Callable[..., Any]
+
+
+class GradcheckError(RuntimeError):
+    """Gradients are not those of the values."""
+
+
+def _outputs_of(func: Function, inputs: tuple[Any, ...]) -> list[Any]:
+    found = func(*inputs)
+    several = [found] if isinstance(found, TensorBase) else list(found)
+    return [y for y in several if isinstance(y, TensorBase) and y.is_floating_point()]  # type: ignore[attr-defined]
+
+
+def _numerical(
+    func: Function, inputs: tuple[Any, ...], place: int, eps: float
+) -> list[np.ndarray[Any, Any]]:
+    """Central differences by one input: for each output (elements of the input, of the output)."""
+    values = inputs[place].detach().numpy()
+    rows: list[list[Any]] = []
+    for number in range(values.size):
+        sides = []
+        for step in (eps, -eps):
+            moved = values.copy()
+            moved.reshape(-1)[number] += step
+            args = list(inputs)
+            args[place] = calling.functions["from_numpy"](moved).requires_grad_()
+            with enable_grad():
+                sides.append([y.detach().numpy().reshape(-1) for y in _outputs_of(func, tuple(args))])
+        rows.append([(high - low) / (2 * eps) for high, low in zip(*sides)])
+    return [np.stack(parts) if parts else np.empty((0, 0)) for parts in zip(*rows)]
+
+
+def _analytical(outputs: list[Any], x: Any) -> list[np.ndarray[Any, Any]]:
+    found = []
+    for y in outputs:
+        columns = []
+        for number in range(y.numel()):
+            one = np.zeros(y.numel(), y.dtype.numpy)
+            one[number] = 1
+            flow = calling.functions["from_numpy"](one.reshape(tuple(y.shape)))
+            gradient = None
+            if y.requires_grad:
+                (gradient,) = grad(y, x, flow, retain_graph=True, allow_unused=True)
+            columns.append(np.zeros(x.numel()) if gradient is None
+                           else gradient.detach().numpy().reshape(-1))  # fmt: skip
+        found.append(np.stack(columns, 1) if columns else np.empty((x.numel(), 0)))
+    return found
+
+
+def gradcheck(
+    func: Function, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:  # fmt: skip
+    """Whether func's gradients by those inputs that require them are central differences of its
+    values; GradcheckError where not, or False without raise_exception. Inputs are best float64."""
+    given = (inputs,) if isinstance(inputs, TensorBase) else tuple(inputs)
+    chosen = [i for i, x in enumerate(given) if isinstance(x, TensorBase) and x.requires_grad]  # type: ignore[attr-defined]
+    if not chosen:
+        raise ValueError(
+            with_location(
+                "gradcheck expects at least one input tensor to require gradient, but none of the "
+                "them have requires_grad=True."
+            )
+        )
+    with enable_grad():
+        outputs = _outputs_of(func, given)
+    for place in chosen:
+        numerical = _numerical(func, given, place, eps)
+        for number, mine in enumerate(_analytical(outputs, given[place])):
+            theirs = numerical[number] if numerical else mine
+            if not np.allclose(mine, theirs, rtol, atol):
+                if not raise_exception:
+                    return False
+                raise GradcheckError(
+                    with_location(
+                        f"Jacobian mismatch for output {number} with respect to input {place},\n"
+                        f"numerical:{theirs}\nanalytical:{mine}\n"
+                    )
+                )
+    return True
+
+
+def gradgradcheck(
+    func: Function, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6,
+    atol: float = 1e-5, rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:  # fmt: skip
+    """gradcheck of func's gradients, by its inputs and by what flows into its outputs."""
+    given = (inputs,) if isinstance(inputs, TensorBase) else tuple(inputs)
+    with no_grad():
+        outputs = _outputs_of(func, given)
+    if grad_outputs is None:
+        # Any numbers will do; these are the same each time.
+        flows = []
+        for y in outputs:
+            numbers = np.cos(np.arange(1, y.numel() + 1, dtype=np.float64)).reshape(tuple(y.shape))
+            flow = calling.functions["from_numpy"](numbers.astype(y.dtype.numpy))
+            flows.append(flow.requires_grad_())
+    else:
+        flows = [grad_outputs] if isinstance(grad_outputs, TensorBase) else list(grad_outputs)
+    count = len(given)
+
+    def slope(*args: Any) -> Any:
+        own = args[:count]
+        chosen = [x for x in own if isinstance(x, TensorBase) and x.requires_grad]  # type: ignore[attr-defined]
+        found = grad(_outputs_of(func, own), chosen, args[count:], create_graph=True,
+                     allow_unused=True)  # fmt: skip
+        return tuple(x for x in found if x is not None)
+
+    return gradcheck(slope, (*given, *flows), eps=eps, atol=atol, rtol=rtol,
+                     raise_exception=raise_exception)  # fmt: skip

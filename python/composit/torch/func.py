@@ -1,0 +1,314 @@
+"""torch.func: transforms of functions over Tensors, by composit's own transforms."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import composit
+from composit import numpy as cnp
+from composit._core import LazyTensor, with_location
+from composit.torch import quiet
+from composit.torch.calling import TensorBase, wrapped
+from composit.torch.tape import no_grad
+
+Function = Callable[..., Any]
+
+
+def lowered(value: Any) -> Any:
+    """A structure with LazyTensors for Tensors."""
+    if isinstance(value, TensorBase):
+        return value._lazy
+    if isinstance(value, dict):
+        return {key: lowered(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        made = [lowered(item) for item in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return value
+
+
+def lifted(value: Any) -> Any:
+    """A structure with Tensors for LazyTensors."""
+    if isinstance(value, LazyTensor):
+        return wrapped(value)
+    if isinstance(value, dict):
+        return {key: lifted(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        made = [lifted(item) for item in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return value
+
+
+def _traced(func: Function) -> Function:
+    """func over LazyTensors; what is differentiated is the graph, so nothing is recorded."""
+
+    @functools.wraps(func)
+    def over(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            return lowered(func(*lifted(args), **lifted(kwargs)))
+
+    return over
+
+
+def _transformed(transform: Function) -> Any:
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        token = quiet.begin()
+        try:
+            return lifted(transform(*lowered(args), **lowered(kwargs)))
+        finally:
+            quiet.end(token)
+
+    return apply
+
+
+def _check_argnums(name: str, func: Function) -> None:
+    if not callable(func):
+        raise TypeError(with_location(f"{name}: {func!r} is no function. A callable is required."))
+
+
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The function that returns func's gradient by arguments argnums; func returns a scalar."""
+    _check_argnums("grad", func)
+    return functools.wraps(func)(
+        _transformed(composit.grad(_traced(func), argnums, has_aux=has_aux))
+    )
+
+
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """As grad, and the value: (gradient, value), with has_aux (gradient, (value, aux))."""
+    _check_argnums("grad_and_value", func)
+    both = _transformed(composit.value_and_grad(_traced(func), argnums, has_aux=has_aux))
+
+    @functools.wraps(func)
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return gradient, value
+
+    return apply
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """func's value, and the function from its cotangents to a tuple of the primals'; with has_aux
+    also func's second result. The cotangent of one primal is given as it is."""
+    _check_argnums("vjp", func)
+    value, pull, *rest = composit.vjp(_traced(func), *lowered(primals), has_aux=has_aux)
+
+    def vjp_fn(*cotangents: Any) -> Any:
+        found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
+        return tuple(found)
+
+    return (lifted(value), vjp_fn, *map(lifted, rest))
+
+
+def jvp(
+    func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """func's value and its tangent, for tangents of the primals."""
+    _check_argnums("jvp", func)
+    found = composit.jvp(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
+    return tuple(lifted(found))
+
+
+def vmap(
+    func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
+    chunk_size: int | None = None,
+) -> Function:  # fmt: skip
+    """func over a dimension of its arguments (None: the same for all): one batched graph."""
+    _check_argnums("vmap", func)
+    return functools.wraps(func)(
+        _transformed(composit.vmap(_traced(func), in_axes=in_dims, out_axes=out_dims))
+    )
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, LazyTensor):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value
+    return [leaf for item in items for leaf in _leaves(item)]
+
+
+def _like(value: Any, leaves: Any) -> Any:
+    """The structure with other leaves."""
+    if isinstance(value, LazyTensor):
+        return next(leaves)
+    if isinstance(value, dict):
+        return {key: _like(item, leaves) for key, item in value.items()}
+    made = [_like(item, leaves) for item in value]
+    return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+
+
+def _basis(leaf: Any) -> Any:
+    """Unit tensors along a new first dimension."""
+    return cnp.reshape(cnp.eye(leaf.size, dtype=leaf.dtype), (leaf.size, *leaf.shape))
+
+
+def _by_argument(
+    name: str, func: Function, argnums: Any, has_aux: bool, jacobian: Function
+) -> Function:
+    """A Jacobian by the arguments argnums: for each result a structure as the argument is."""
+    _check_argnums(name, func)
+
+    @functools.wraps(func)
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        plain, named = lowered(args), lowered(kwargs)
+
+        def of_chosen(*values: Any) -> Any:
+            whole = list(plain)
+            for number, value in zip(chosen, values):
+                whole[number] = value
+            return _traced(func)(*whole, **named)
+
+        token = quiet.begin()
+        try:
+            result = jacobian(of_chosen, tuple(plain[n] for n in chosen), has_aux)
+        finally:
+            quiet.end(token)
+        made, aux = result
+        if isinstance(argnums, int):
+            made = _first_argument(made)
+        return (lifted(made), lifted(aux)) if has_aux else lifted(made)
+
+    return apply
+
+
+class _OfResult(list[Any]):
+    """The Jacobians of one result, by argument."""
+
+
+def _first_argument(value: Any) -> Any:
+    return _map_results(value, lambda found: found[0])
+
+
+def _map_results(value: Any, function: Function) -> Any:
+    if isinstance(value, _OfResult):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: _map_results(item, function) for key, item in value.items()}
+    made = [_map_results(item, function) for item in value]
+    return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+
+
+def _reverse(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, Any]:
+    value, pull, *aux = composit.vjp(func, *primals, has_aux=has_aux)
+    results = _leaves(value)
+    found = []
+    for number, result in enumerate(results):
+
+        def pulled(unit: Any, number: int = number) -> Any:
+            flows = [unit if i == number else cnp.zeros(r.shape, r.dtype)
+                     for i, r in enumerate(results)]  # fmt: skip
+            return _leaves(pull(_like(value, iter(flows))))
+
+        rows = composit.vmap(pulled)(_basis(result))
+        blocks = [cnp.reshape(row, (*result.shape, *row.shape[1:])) for row in rows]
+        parts = iter(blocks)
+        found.append(_OfResult(_like(primal, parts) for primal in primals))
+    return _like(value, iter(found)), aux[0] if aux else None
+
+
+def _forward(func: Function, primals: tuple[Any, ...], has_aux: bool) -> tuple[Any, Any]:
+    value = func(*primals)
+    value, aux = value if has_aux else (value, None)
+
+    def plain(*values: Any) -> Any:
+        return func(*values)[0] if has_aux else func(*values)
+
+    leaves, results = _leaves(primals), _leaves(value)
+    columns: list[list[Any]] = [[] for _ in results]
+    for number, leaf in enumerate(leaves):
+
+        def pushed(unit: Any, number: int = number) -> Any:
+            flows = [unit if i == number else cnp.zeros(x.shape, x.dtype)
+                     for i, x in enumerate(leaves)]  # fmt: skip
+            return _leaves(composit.jvp(plain, primals, _like(primals, iter(flows)))[1])
+
+        for place, column in enumerate(composit.vmap(pushed, out_axes=-1)(_basis(leaf))):
+            columns[place].append(cnp.reshape(column, (*results[place].shape, *leaf.shape)))
+    found = []
+    for blocks in columns:
+        parts = iter(blocks)
+        found.append(_OfResult(_like(primal, parts) for primal in primals))
+    return _like(value, iter(found)), aux
+
+
+def jacrev(
+    func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Function:
+    """The Jacobian of func by arguments argnums, row by row: for more arguments than results."""
+    return _by_argument("jacrev", func, argnums, has_aux, _reverse)
+
+
+def jacfwd(
+    func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error",
+    chunk_size: int | None = None,
+) -> Function:  # fmt: skip
+    """The Jacobian of func by arguments argnums, column by column."""
+    return _by_argument("jacfwd", func, argnums, has_aux, _forward)
+
+
+def hessian(func: Function, argnums: Any = 0) -> Function:
+    """The second derivatives of func by arguments argnums."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def functional_call(
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, *,
+    tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
+    """module(*args, **kwargs) with other parameters and buffers, by path, for this call only."""
+    given: dict[str, Any] = {}
+    several = parameter_and_buffer_dicts
+    for part in (several,) if isinstance(several, dict) else several:
+        given.update(part)
+    own = {**dict(module.named_parameters(remove_duplicate=False)),
+           **dict(module.named_buffers(remove_duplicate=False))}  # fmt: skip
+    unknown = sorted(set(given) - set(own))
+    missing = sorted(set(own) - set(given)) if strict else []
+    if unknown and strict or missing:
+        raise RuntimeError(
+            with_location(f"functional_call: unexpected keys {unknown}, missing keys {missing}.")
+        )
+    if tie_weights:
+        by_tensor = {id(own[name]): value for name, value in given.items() if name in own}
+        given = {**{name: by_tensor[id(x)] for name, x in own.items() if id(x) in by_tensor},
+                 **given}  # fmt: skip
+    before: list[tuple[Any, str, Any]] = []
+    try:
+        for name, value in given.items():
+            path, _, last = name.rpartition(".")
+            owner = module.get_submodule(path)
+            group = owner._parameters if last in owner._parameters else owner._buffers
+            before.append((group, last, group.get(last)))
+            group[last] = value
+        plain = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*plain, **(kwargs or {}))
+    finally:
+        for group, last, value in reversed(before):
+            group[last] = value
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters and buffers of modules of one kind, stacked along a new first dimension."""
+    models = list(models)
+    if not models:
+        raise RuntimeError(with_location("stack_module_state: Expected at least one model, got 0."))
+    from composit.torch.calling import functions
+
+    def stacked(name: str) -> dict[str, Any]:
+        several = [dict(getattr(model, name)()) for model in models]
+        made = {}
+        for key in several[0]:
+            tensor = functions["stack"]([state[key].detach() for state in several])
+            made[key] = tensor.requires_grad_(several[0][key].requires_grad)
+        return made
+
+    return stacked("named_parameters"), stacked("named_buffers")
+
+
+def __getattr__(name: str) -> Any:
+    """What is not built says so."""
+    raise AttributeError(
+        f"composit.torch.func.{name} is not built yet; docs/torch.md lists what is."
+    )

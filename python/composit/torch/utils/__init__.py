@@ -1,0 +1,5 @@
+"""torch.utils: data."""
+
+from composit.torch.utils import data
+
+__all__ = ["data"]

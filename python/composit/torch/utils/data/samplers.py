@@ -1,0 +1,137 @@
+"""Samplers: in which order samples are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.utils.data.datasets import permutation
+
+Item = TypeVar("Item", covariant=True)
+
+
+class Sampler(Generic[Item]):
+    """What yields the numbers of samples, or lists of them."""
+
+    def __init__(self, data_source: Any = None) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(
+            with_location(f"{type(self).__name__}: subclasses of Sampler implement __iter__.")
+        )
+
+
+class SequentialSampler(Sampler[int]):
+    """All, in order."""
+
+    def __init__(self, data_source: Any) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """All in an order that is drawn, or num_samples; with replacement each is drawn anew."""
+
+    def __init__(
+        self, data_source: Any, replacement: bool = False, num_samples: int | None = None,
+        generator: Any = None,
+    ) -> None:  # fmt: skip
+        if num_samples is not None and num_samples <= 0:
+            raise ValueError(
+                with_location(f"num_samples should be a positive integer value, but got "
+                              f"num_samples={num_samples}")
+            )  # fmt: skip
+        self.data_source, self.replacement = data_source, replacement
+        self._num_samples, self.generator = num_samples, generator
+
+    @property
+    def num_samples(self) -> int:
+        """How many are drawn."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.data_source)
+        if self.replacement:
+            drawn = calling.functions["randint"](count, (self.num_samples,),
+                                                 generator=self.generator)  # fmt: skip
+            yield from drawn.tolist()
+            return
+        whole, rest = divmod(self.num_samples, count)
+        for _ in range(whole):
+            yield from permutation(count, self.generator)
+        if rest:
+            yield from permutation(count, self.generator)[:rest]
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """Those of a list, in an order that is drawn."""
+
+    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        return (self.indices[i] for i in permutation(len(self.indices), self.generator))
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """num_samples drawn with probabilities as the weights."""
+
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True,
+        generator: Any = None,
+    ) -> None:  # fmt: skip
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(
+                with_location(f"num_samples should be a positive integer value, but got "
+                              f"num_samples={num_samples}")
+            )  # fmt: skip
+        self.weights = calling.functions["as_tensor"](weights).double()
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = calling.functions["multinomial"](self.weights, self.num_samples, self.replacement,
+                                                 generator=self.generator)  # fmt: skip
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Lists of batch_size of another sampler's."""
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(
+                with_location(f"batch_size should be a positive integer value, but got "
+                              f"batch_size={batch_size}")
+            )  # fmt: skip
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for number in self.sampler:
+            batch.append(number)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self.sampler)  # type: ignore[arg-type]
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
