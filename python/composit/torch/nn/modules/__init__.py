@@ -9,6 +9,8 @@ from composit.torch.nn.modules import (
     normalisation,
     plain,
     pools,
+    recurrent,
+    transformer,
 )
 from composit.torch.nn.modules.activations import *
 from composit.torch.nn.modules.attention import *
@@ -18,8 +20,11 @@ from composit.torch.nn.modules.losses import *
 from composit.torch.nn.modules.normalisation import *
 from composit.torch.nn.modules.plain import *
 from composit.torch.nn.modules.pools import *
+from composit.torch.nn.modules.recurrent import *
+from composit.torch.nn.modules.transformer import *
 
 __all__ = [
     *activations.__all__, *attention.__all__, *containers.__all__, *convolutions.__all__,
-    *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
+    *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__, *recurrent.__all__,
+    *transformer.__all__,
 ]  # fmt: skip

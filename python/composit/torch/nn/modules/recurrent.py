@@ -1,0 +1,260 @@
+"""Recurrent layers and cells, over composit.nn's loops, with PyTorch's names of weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit import nn
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.functions import random
+from composit.torch.nn import init
+from composit.torch.nn.module import Module
+from composit.torch.nn.modules.plain import parameter
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+
+_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+
+
+class RNNBase(Module):
+    """Layers over sequences (times, batch, features), or (batch, times, features) with
+    batch_first; without a batch too."""
+
+    def __init__(
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1,
+        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+        bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if not 0 <= dropout <= 1:
+            raise ValueError(
+                with_location(f"dropout should be a number in range [0, 1], and is {dropout}")
+            )
+        if hidden_size <= 0 or num_layers <= 0:
+            raise ValueError(
+                with_location(f"{type(self).__name__}: hidden_size {hidden_size} and num_layers "
+                              f"{num_layers}. Numbers above zero are required.")
+            )  # fmt: skip
+        if proj_size and mode != "LSTM":
+            raise ValueError(with_location("proj_size argument is only supported for LSTM"))
+        if proj_size < 0 or proj_size >= hidden_size:
+            raise ValueError(with_location("proj_size has to be smaller than hidden_size"))
+        self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
+        self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
+        self.dropout, self.bidirectional, self.proj_size = dropout, bidirectional, proj_size
+        self._names: list[str] = []
+        rows = _GATES[mode] * hidden_size
+        directions = ("", "_reverse") if bidirectional else ("",)
+        outputs = proj_size or hidden_size
+        for layer in range(num_layers):
+            inputs = input_size if layer == 0 else outputs * len(directions)
+            for side in directions:
+                shapes = {"weight_ih": (rows, inputs), "weight_hh": (rows, outputs)}
+                if bias:
+                    shapes.update(bias_ih=(rows,), bias_hh=(rows,))
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                for part, shape in shapes.items():
+                    name = f"{part}_l{layer}{side}"
+                    self._names.append(name)
+                    setattr(self, name, parameter(*shape, dtype=dtype, device=device))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws weights uniformly within 1 / sqrt(hidden_size)."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Nothing: weights have no place in memory to be put together."""
+
+    def _run(self, input: Any, states: tuple[Any, ...] | None) -> Any:
+        if input.dim() not in (2, 3):
+            raise ValueError(
+                with_location(f"{type(self).__name__}: Expected input to be 2D or 3D, got "
+                              f"{input.dim()}D instead")
+            )  # fmt: skip
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                with_location("input.size(-1) must be equal to input_size. Expected "
+                              f"{self.input_size}, got {input.shape[-1]}")
+            )  # fmt: skip
+        is_batched = input.dim() == 3
+        weights = [getattr(self, name) for name in self._names]
+        share = self.dropout if self.training and self.num_layers > 1 else 0.0
+        key = random.next_key() if share else None
+        given = () if states is None else states
+        if not is_batched:
+            dim = 0 if self.batch_first else 1
+            input = input.unsqueeze(dim)
+            given = tuple(state.unsqueeze(1) for state in given)
+
+        def layers(x: Any, *rest: Any) -> Any:
+            named = dict(zip(self._names, rest[len(given) :]))
+            start = rest[: len(given)] if given else None
+            options = {"batch_first": self.batch_first, "dropout": share, "key": key}
+            if self.mode == "LSTM":
+                output, (h, c) = nn.lstm(x, named, start, **options)
+                return output, h, c
+            first = None if start is None else start[0]
+            if self.mode == "GRU":
+                return nn.gru(x, named, first, **options)
+            kind = self.mode.removeprefix("RNN_").lower()
+            return nn.rnn(x, named, first, kind, **options)
+
+        output, *last = calling.call(layers, self.mode.lower(), False,
+                                     (input, *given, *weights), {})  # fmt: skip
+        if not is_batched:
+            output = output.squeeze(0 if self.batch_first else 1)
+            last = [state.squeeze(1) for state in last]
+        return output, last
+
+    def extra_repr(self) -> str:
+        """Sizes and options that are not the usual ones."""
+        parts = [f"{self.input_size}, {self.hidden_size}"]
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False,
+                 "dropout": 0.0, "bidirectional": False}  # fmt: skip
+        parts += [f"{k}={getattr(self, k)}" for k, v in usual.items() if getattr(self, k) != v]
+        return ", ".join(parts)
+
+
+class LSTM(RNNBase):
+    """Long short-term memory: (output, (h, c))."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """All outputs, and the last states; hx: the first ones, zeros by default."""
+        output, last = self._run(input, None if hx is None else tuple(hx))
+        return output, tuple(last)
+
+
+class GRU(RNNBase):
+    """Gated recurrent units: (output, h)."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """All outputs, and the last state; hx: the first one, zeros by default."""
+        output, last = self._run(input, None if hx is None else (hx,))
+        return output, last[0]
+
+
+class RNN(RNNBase):
+    """Elman's layers, with nonlinearity "tanh" or "relu": (output, h)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
+        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+        bidirectional: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                with_location(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or "
+                              "'relu'.")
+            )  # fmt: skip
+        super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, bias,
+                         batch_first, dropout, bidirectional, 0, device, dtype)  # fmt: skip
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """All outputs, and the last state; hx: the first one, zeros by default."""
+        output, last = self._run(input, None if hx is None else (hx,))
+        return output, last[0]
+
+
+class RNNCellBase(Module):
+    """One step of a recurrent layer, of (batch, features) or (features,)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = parameter(rows, input_size, dtype=dtype, device=device)
+        self.weight_hh = parameter(rows, hidden_size, dtype=dtype)
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, parameter(rows, dtype=dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws weights uniformly within 1 / sqrt(hidden_size)."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _zeros(self, input: Any) -> Any:
+        shape = (*input.shape[:-1], self.hidden_size)
+        return calling.functions["zeros"](*shape, dtype=input.dtype)
+
+    def _step(self, name: str, step: Any, input: Any, *states: Any) -> Any:
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                with_location(f"input has inconsistent input_size: got {input.shape[-1]} expected "
+                              f"{self.input_size}")
+            )  # fmt: skip
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return calling.call(step, name, False, (input, *states, *weights), {})
+
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        return f"{self.input_size}, {self.hidden_size}"
+
+
+class LSTMCell(RNNCellBase):
+    """A step of LSTM: (h, c)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The next (h, c)."""
+        h, c = hx if hx is not None else (self._zeros(input), self._zeros(input))
+
+        def step(x: Any, h: Any, c: Any, *weights: Any) -> Any:
+            return nn.lstm_cell(x, (h, c), *weights)
+
+        return self._step("lstm_cell", step, input, h, c)
+
+
+class GRUCell(RNNCellBase):
+    """A step of GRU."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The next h."""
+        return self._step("gru_cell", nn.gru_cell, input, self._zeros(input) if hx is None else hx)
+
+
+class RNNCell(RNNCellBase):
+    """A step of RNN."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The next h."""
+
+        def step(*given: Any) -> Any:
+            return nn.rnn_cell(*given, nonlinearity=self.nonlinearity)
+
+        return self._step("rnn_cell", step, input, self._zeros(input) if hx is None else hx)
