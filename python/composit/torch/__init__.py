@@ -57,7 +57,8 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     "e", "inf", "nan", "pi", "Generator", "Size", "Tensor", "autograd", "default_generator",
-    "device", "dtype", "enable_grad", "finfo", "fft", "func", "get_default_dtype", "iinfo", "inference_mode",
+    "device", "dtype", "enable_grad", "finfo", "fft", "func", "get_default_dtype", "iinfo",
+    "inference_mode",
     "is_grad_enabled", "linalg", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",
     "set_printoptions", "load", "save", "special", "utils", "vmap", *_calling.functions,
 ]  # fmt: skip

@@ -116,4 +116,6 @@ _frequencies("rfftfreq")
 
 def __getattr__(name: str) -> Any:
     """What is not built says so."""
-    raise AttributeError(f"composit.torch.fft.{name} is not built yet; docs/torch.md lists what is.")
+    raise AttributeError(
+        f"composit.torch.fft.{name} is not built yet; docs/torch.md lists what is."
+    )

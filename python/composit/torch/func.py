@@ -266,7 +266,7 @@ def functional_call(
            **dict(module.named_buffers(remove_duplicate=False))}  # fmt: skip
     unknown = sorted(set(given) - set(own))
     missing = sorted(set(own) - set(given)) if strict else []
-    if unknown and strict or missing:
+    if (unknown and strict) or missing:
         raise RuntimeError(
             with_location(f"functional_call: unexpected keys {unknown}, missing keys {missing}.")
         )

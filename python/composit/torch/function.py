@@ -28,7 +28,6 @@ class FunctionRecord(list[Any]):
         self.inputs: list[Any] = []  # the arguments: tensors, and None for others
         self.nodes: list[Any] = []  # of the arguments that are tensors, as they were
         self.outputs: list[Any] = []  # of each output the node, or None where it has no gradient
-        self.made: list[tuple[Any, Any]] = []  # shape and dtype of each output
 
 
 class FunctionCtx:
@@ -142,7 +141,6 @@ def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
         if is_left_out or value._lazy.dtype.kind not in "fcV":
             outputs.append(value)
             record.outputs.append(None)
-            record.made.append((None, None))
             continue
         if id(value) in context._dirty:
             made = value
@@ -155,7 +153,6 @@ def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
         made._record, made._is_tainted = record, False
         # The node as it is now, whatever is written into the tensor later.
         record.outputs.append(made._lazy.copied())
-        record.made.append((made._lazy.shape, made._lazy.dtype))
         outputs.append(made)
     return outputs[0] if is_one else tuple(outputs)
 
@@ -178,7 +175,7 @@ def chained(
     for call in calls:
         gradients, count = [], sum(node is not None for node in call.outputs)
         own = iter(into[place : place + count])
-        for node, (shape, dtype) in zip(call.outputs, call.made):
+        for node in call.outputs:
             gradients.append(None if node is None else wrapped(next(own)))
         place += count
         for tensor in gradients:
@@ -256,4 +253,3 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         return made if isinstance(result, tuple) else made[0]
 
     return backward
-

@@ -12,7 +12,7 @@ from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define
-from composit.torch.functions.reductions import pair
+from composit.torch.named_results import pair
 
 LinAlgError = np.linalg.LinAlgError
 _l = cnp.linalg
@@ -222,9 +222,7 @@ def order_of(pivots: Any, rows: int) -> Any:
 
 
 @_linalg("lu_solve")
-def _lu_solve(
-    LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False
-) -> Any:
+def _lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """X with A @ X = B, or X @ A = B, from A's lu_factor."""
     lower, upper = split_lu(LU)
     order = order_of(pivots, LU.shape[-2])

@@ -13,7 +13,7 @@ from typing import Any
 from composit._core import with_location
 from composit.nn import load_safetensors, save_safetensors
 from composit.torch import calling, dtypes
-from composit.torch.calling import TensorBase
+from composit.torch.calling import TensorBase, is_recorded
 
 _KEY = "composit.torch"
 _FIRST_OF_PICKLES = (b"\x80", b"PK\x03\x04")  # of a pickle, and of the ZIP archive torch writes
@@ -26,7 +26,7 @@ def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
         while name in tensors:
             name += "'"
         tensors[name] = value.detach()._lazy  # type: ignore[attr-defined]
-        return {"tensor": name, "requires_grad": bool(value.requires_grad)}  # type: ignore[attr-defined]
+        return {"tensor": name, "requires_grad": is_recorded(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, complex):

@@ -171,7 +171,9 @@ def test_errors_are_those_of_pytorch_and_name_the_line():
         torch.zeros(2, 3) @ torch.zeros(2, 3)
     with pytest.raises(RuntimeError, match="not built; available: cpu"):
         torch.zeros(2, device="cuda")
-    with pytest.raises(AttributeError, match=r"composit\.torch\.sparse_coo_tensor is not built yet"):
+    with pytest.raises(
+        AttributeError, match=r"composit\.torch\.sparse_coo_tensor is not built yet"
+    ):
         torch.sparse_coo_tensor
     assert not torch.is_cuda_available()
 

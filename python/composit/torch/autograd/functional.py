@@ -111,9 +111,7 @@ def jvp(
     return _end(several, is_one, create_graph), _end(found, is_one, create_graph)
 
 
-def _rows(
-    output: Any, inputs: list[Any], create_graph: bool, strict: bool, name: str
-) -> list[Any]:
+def _rows(output: Any, inputs: list[Any], create_graph: bool, strict: bool, name: str) -> list[Any]:
     """The Jacobian of one output by each input."""
     flat = output.reshape(-1)
     ones = calling.functions["eye"](flat.numel(), dtype=flat.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from composit._core import with_location
 from composit.torch import calling
 from composit.torch.backward import grad
-from composit.torch.calling import TensorBase
+from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.tape import enable_grad, no_grad
 
 Function = Callable[..., Any]
@@ -23,7 +23,7 @@ class GradcheckError(RuntimeError):
 def _outputs_of(func: Function, inputs: tuple[Any, ...]) -> list[Any]:
     found = func(*inputs)
     several = [found] if isinstance(found, TensorBase) else list(found)
-    return [y for y in several if isinstance(y, TensorBase) and y.is_floating_point()]  # type: ignore[attr-defined]
+    return [y for y in several if isinstance(y, TensorBase) and y._lazy.dtype.kind in "fV"]
 
 
 def _numerical(
@@ -40,7 +40,9 @@ def _numerical(
             args = list(inputs)
             args[place] = calling.functions["from_numpy"](moved).requires_grad_()
             with enable_grad():
-                sides.append([y.detach().numpy().reshape(-1) for y in _outputs_of(func, tuple(args))])
+                sides.append(
+                    [y.detach().numpy().reshape(-1) for y in _outputs_of(func, tuple(args))]
+                )
         rows.append([(high - low) / (2 * eps) for high, low in zip(*sides)])
     return [np.stack(parts) if parts else np.empty((0, 0)) for parts in zip(*rows)]
 
@@ -72,7 +74,7 @@ def gradcheck(
     """Whether func's gradients by those inputs that require them are central differences of its
     values; GradcheckError where not, or False without raise_exception. Inputs are best float64."""
     given = (inputs,) if isinstance(inputs, TensorBase) else tuple(inputs)
-    chosen = [i for i, x in enumerate(given) if isinstance(x, TensorBase) and x.requires_grad]  # type: ignore[attr-defined]
+    chosen = [i for i, x in enumerate(given) if isinstance(x, TensorBase) and is_recorded(x)]
     if not chosen:
         raise ValueError(
             with_location(
@@ -123,7 +125,7 @@ def gradgradcheck(
 
     def slope(*args: Any) -> Any:
         own = args[:count]
-        chosen = [x for x in own if isinstance(x, TensorBase) and x.requires_grad]  # type: ignore[attr-defined]
+        chosen = [x for x in own if isinstance(x, TensorBase) and is_recorded(x)]
         found = grad(_outputs_of(func, own), chosen, args[count:], create_graph=True,
                      allow_unused=True)  # fmt: skip
         return tuple(x for x in found if x is not None)

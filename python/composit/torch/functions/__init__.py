@@ -1,7 +1,9 @@
 """torch's functions, by subject: each is a pure function over LazyTensors."""
 
 from composit.torch.functions import (
+    copying,
     creation,
+    further,
     indexing,
     linear,
     pointwise,
@@ -12,5 +14,6 @@ from composit.torch.functions import (
 )
 
 __all__ = [
-    "creation", "indexing", "linear", "pointwise", "random", "reductions", "shapes", "sorting",
+    "copying", "creation", "further", "indexing", "linear", "pointwise", "random", "reductions",
+    "shapes", "sorting",
 ]  # fmt: skip

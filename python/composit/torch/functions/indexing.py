@@ -92,7 +92,7 @@ def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 
 @torch_function("scatter_reduce", is_inplace=True)
-def _scatter_reduce(
+def scatter_reduce_of(
     input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """src combined ("sum", "prod", "amax", "amin") with what is where index says."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -13,20 +12,7 @@ from composit.flashlight.operators.promotion import floating, is_floating, toget
 from composit.flashlight.operators.reductions import axes
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
-
-
-def pair(name: str, *fields: str) -> Any:
-    """The class of named results of one of torch's functions."""
-    fields = fields or ("values", "indices")
-    made = namedtuple(name, fields)  # type: ignore[misc]
-
-    def text(self: Any) -> str:
-        lines = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self))
-        return f"torch.return_types.{name}(\n{lines})"
-
-    made.__repr__ = text  # type: ignore[method-assign]
-    return made
-
+from composit.torch.named_results import pair
 
 for _name in ("sum", "cumsum", "cumprod", "count_nonzero", "logsumexp", "amax", "amin"):
     define(function_of(_name), _name, is_inplace=_name.startswith("cum"))

@@ -7,7 +7,7 @@ from typing import Any
 from composit import numpy as cnp
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import torch_function
-from composit.torch.functions.reductions import pair
+from composit.torch.named_results import pair
 
 
 @torch_function("sort")

@@ -5,6 +5,7 @@ from composit.torch.nn.modules import (
     attention,
     containers,
     convolutions,
+    further,
     losses,
     normalisation,
     plain,
@@ -16,6 +17,7 @@ from composit.torch.nn.modules.activations import *
 from composit.torch.nn.modules.attention import *
 from composit.torch.nn.modules.containers import *
 from composit.torch.nn.modules.convolutions import *
+from composit.torch.nn.modules.further import *
 from composit.torch.nn.modules.losses import *
 from composit.torch.nn.modules.normalisation import *
 from composit.torch.nn.modules.plain import *
@@ -25,6 +27,7 @@ from composit.torch.nn.modules.transformer import *
 
 __all__ = [
     *activations.__all__, *attention.__all__, *containers.__all__, *convolutions.__all__,
-    *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__, *recurrent.__all__,
+    *further.__all__, *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
+    *recurrent.__all__,
     *transformer.__all__,
 ]  # fmt: skip

@@ -77,7 +77,7 @@ def _add_numbers() -> None:
     for number in (0, 1, 2, -1, -100):
         _constants[str(number)] = number
     for text in ("0.5", "0.1", "1.0", "0.01", "0.0", "1e-6", "1e-8", "1e-12", "-1.0", "0.125",
-                 "1e-05", "0.2", "2.0", "20.0"):  # fmt: skip
+                 "1e-05", "0.2", "2.0", "20.0", "0.75", "0.0001"):  # fmt: skip
         _constants[text] = float(text)
     _constants.update({"mean": "mean", "none": "none", "1/3": 1.0 / 3})
 

@@ -13,7 +13,7 @@ from composit.torch.nn import init
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.plain import parameter
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -51,7 +51,10 @@ class RNNBase(Module):
         for layer in range(num_layers):
             inputs = input_size if layer == 0 else outputs * len(directions)
             for side in directions:
-                shapes = {"weight_ih": (rows, inputs), "weight_hh": (rows, outputs)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (rows, inputs),
+                    "weight_hh": (rows, outputs),
+                }
                 if bias:
                     shapes.update(bias_ih=(rows,), bias_hh=(rows,))
                 if proj_size:
@@ -95,7 +98,8 @@ class RNNBase(Module):
         def layers(x: Any, *rest: Any) -> Any:
             named = dict(zip(self._names, rest[len(given) :]))
             start = rest[: len(given)] if given else None
-            options = {"batch_first": self.batch_first, "dropout": share, "key": key}
+            options: dict[str, Any] = {"batch_first": self.batch_first, "dropout": share,
+                                       "key": key}  # fmt: skip
             if self.mode == "LSTM":
                 output, (h, c) = nn.lstm(x, named, start, **options)
                 return output, h, c
@@ -254,7 +258,7 @@ class RNNCell(RNNCellBase):
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The next h."""
 
-        def step(*given: Any) -> Any:
-            return nn.rnn_cell(*given, nonlinearity=self.nonlinearity)
+        def step(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+            return nn.rnn_cell(x, h, w_ih, w_hh, b_ih, b_hh, self.nonlinearity)
 
         return self._step("rnn_cell", step, input, self._zeros(input) if hx is None else hx)

@@ -12,8 +12,8 @@ from composit.torch.nn.module import Module
 from composit.torch.nn.modules.attention import MultiheadAttention
 from composit.torch.nn.modules.containers import ModuleList
 from composit.torch.nn.modules.normalisation import LayerNorm
-from composit.torch.nn.modules.pools import Dropout  # type: ignore[attr-defined]
 from composit.torch.nn.modules.plain import Linear
+from composit.torch.nn.modules.pools import Dropout  # type: ignore[attr-defined]
 
 __all__ = [
     "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
@@ -130,7 +130,11 @@ class TransformerEncoder(Module):
         enable_nested_tensor: bool = True, mask_check: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.layers, self.num_layers, self.norm = _copies(encoder_layer, num_layers), num_layers, norm
+        self.layers, self.num_layers, self.norm = (
+            _copies(encoder_layer, num_layers),
+            num_layers,
+            norm,
+        )
 
     def forward(
         self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: Any = None
@@ -146,7 +150,11 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
         super().__init__()
-        self.layers, self.num_layers, self.norm = _copies(decoder_layer, num_layers), num_layers, norm
+        self.layers, self.num_layers, self.norm = (
+            _copies(decoder_layer, num_layers),
+            num_layers,
+            norm,
+        )
 
     def forward(
         self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None,

@@ -134,7 +134,9 @@ def random_split(dataset: Any, lengths: Sequence[Any], generator: Any = None) ->
     sizes = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
         if any(not 0 <= part <= 1 for part in sizes):
-            raise ValueError(with_location(f"random_split: the fractions {sizes} are not in [0, 1]."))
+            raise ValueError(
+                with_location(f"random_split: the fractions {sizes} are not in [0, 1].")
+            )
         counts = [math.floor(len(dataset) * part) for part in sizes]
         for i in range(len(dataset) - sum(counts)):
             counts[i % len(counts)] += 1

@@ -95,7 +95,7 @@ def _work(info: WorkerInfo, init: Any, options: tuple[Any, ...], tasks: Any, don
     try:
         _worker[:] = [info]
         calling.functions["manual_seed"](info.seed)
-        np.random.seed(info.seed % 2**32)  # noqa: NPY002 (what users' transforms draw from)
+        np.random.seed(info.seed % 2**32)
         if init is not None:
             init(info.id)
         reader = _Reader(info.dataset, *options)

@@ -1,0 +1,146 @@
+"""Functions that are another one's result in memory of its own, or another one's under a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit.torch import calling
+from composit.torch.calling import torch_function
+from composit.torch.functions import creation, pointwise, shapes
+
+assert creation and pointwise and shapes  # they fill the tables that are read here
+
+# What the copying forms are called, and the views they copy.
+_VIEWS = {
+    "alias": None, "detach": "detach", "diagonal": "diagonal", "expand": "expand",
+    "narrow": "narrow", "permute": "permute", "select": "select", "slice": None, "split": "split",
+    "split_with_sizes": "split_with_sizes", "squeeze": "squeeze", "t": "t",
+    "transpose": "transpose", "unbind": "unbind", "unfold": "unfold", "unsqueeze": "unsqueeze",
+    "view": "view", "view_as_complex": "view_as_complex", "view_as_real": "view_as_real",
+}  # fmt: skip
+
+
+def _sliced(
+    input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    """A part of a dimension: a view."""
+    return input[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)]
+
+
+def _copy_of(name: str, view: Any) -> None:
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        made = view(input, *args, **kwargs)
+        return tuple(x.clone() for x in made) if isinstance(made, tuple) else made.clone()
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name.removesuffix('_copy')}, in memory of its own."
+    calling.functions[name] = function
+
+
+for _name, _view in _VIEWS.items():
+    _function = _sliced if _name == "slice" else calling.functions["clone"]
+    if _view is not None:
+        _function = calling.functions.get(_view) or calling.methods[_view]
+    _copy_of(f"{_name}_copy", _function)
+calling.methods["narrow_copy"] = calling.functions["narrow_copy"]
+for _name in ("chunk", "split", "split_with_sizes"):
+    calling.functions[f"unsafe_{_name}"] = calling.functions[_name]
+    calling.methods[f"unsafe_{_name}"] = calling.functions[_name]
+
+for _name in ("resolve_conj", "resolve_neg"):
+
+    @torch_function(_name)
+    def _(input: Any) -> Any:
+        """The tensor: nothing is conjugated or negated later."""
+        return input
+
+
+def _never(name: str, doc: str) -> None:
+    def function(input: Any) -> bool:
+        return False
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    calling.functions[name] = calling.methods[name] = function
+
+
+_never("is_conj", "False: nothing is conjugated later.")
+_never("is_neg", "False: nothing is negated later.")
+_never("is_inference", "False: tensors are the same in inference_mode.")
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """Whether shapes are equal."""
+    return tuple(input.shape) == tuple(other.shape)
+
+
+def is_signed(input: Any) -> bool:
+    """Whether its dtype has negative numbers."""
+    return input.dtype.numpy.kind in "ifcV"
+
+
+for _function in (is_same_size, is_signed):
+    calling.functions[_function.__name__] = calling.methods[_function.__name__] = _function
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Whether torch casts the dtype to the other in place: not to a lower kind."""
+    kinds = ["b", "iu", "fV", "c"]
+    low, high = (next(i for i, k in enumerate(kinds) if d.numpy.kind in k) for d in (from_, to))
+    return low <= high
+
+
+calling.functions["can_cast"] = can_cast
+
+
+@torch_function("fill", is_method=False)
+def _fill(input: Any, value: Any) -> Any:
+    """A tensor of one value, of another one's shape and dtype."""
+    return cnp.astype(cnp.broadcast_to(cnp.asarray(value), tuple(input.shape)), input.dtype)
+
+
+def _placed(shape: tuple[int, ...], size: Any, stride: Any, offset: Any) -> Any:
+    """Where elements of a tensor with strides are in the flat one."""
+    places = np.full((), int(offset or 0))
+    for axis, (n, step) in enumerate(zip(size, stride)):
+        line = np.arange(n) * step
+        places = places + line.reshape((n,) + (1,) * (len(size) - axis - 1))
+    count = int(np.prod(shape, dtype=np.int64))
+    if places.size and places.max() >= count:
+        raise ValueError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)} and storage offset "
+            f"{offset or 0} are out of bounds for storage of {count} elements."
+        )
+    return np.broadcast_to(places, tuple(size))
+
+
+@torch_function("as_strided")
+def _as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """Elements of the flat tensor by strides: copied, where torch shares them."""
+    places = _placed(tuple(input.shape), size, stride, storage_offset)
+    return cnp.take(cnp.reshape(input, (-1,)), places)
+
+
+calling.functions["as_strided_copy"] = calling.functions["as_strided"]
+
+
+@torch_function("as_strided_scatter")
+def _as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None
+) -> Any:
+    """The tensor with src at the places that strides say."""
+    flat = cnp.reshape(input, (-1,)).copied()
+    flat[_placed(tuple(input.shape), size, stride, storage_offset)] = src
+    return cnp.reshape(flat, tuple(input.shape))
+
+
+@torch_function("diagonal_scatter")
+def _diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The tensor with src on a diagonal."""
+    places = np.arange(int(np.prod(input.shape))).reshape(tuple(input.shape))
+    flat = cnp.reshape(input, (-1,)).copied()
+    flat[np.diagonal(places, offset, dim1, dim2)] = src
+    return cnp.reshape(flat, tuple(input.shape))
