@@ -9,7 +9,7 @@ from typing import Any
 import composit
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.torch import quiet
+from composit.torch import quiet, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.tape import no_grad
 
@@ -45,8 +45,13 @@ def _traced(func: Function) -> Function:
 
     @functools.wraps(func)
     def over(*args: Any, **kwargs: Any) -> Any:
-        with no_grad():
-            return lowered(func(*lifted(args), **lifted(kwargs)))
+        # Placeholders are no values of a step: operations on them make nodes at once.
+        before = steps.record_in(0)  # no thread
+        try:
+            with no_grad():
+                return lowered(func(*lifted(args), **lifted(kwargs)))
+        finally:
+            steps.record_in(before)
 
     return over
 
