@@ -168,7 +168,9 @@ Weights& the_weights() {
     return *loaded_weights;
 }
 
-const char* weights() {
+)";
+
+constexpr const char* reading_text = R"(const char* weights() {
     const std::lock_guard<std::mutex> lock(weights_mutex);
     return the_weights().data();
 }
@@ -210,6 +212,8 @@ std::string support_text(const Project& project, const std::string& functions) {
         const bool packs = !project.packed.is_empty();
         text = replaced(text, "PACKED\n", packs ? packed_member : "\n");
         result += replaced(text, "NAME", project.name);
+        // Packed weights may be all that functions read.
+        if (functions.find("= weights()") != std::string::npos) result += reading_text;
         if (packs) result += project.packed.text_of(module_that_reads_panels(project));
     }
     result += "}  // namespace\n\n";

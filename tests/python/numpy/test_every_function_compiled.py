@@ -60,8 +60,10 @@ def assert_same_bits(found, expected, tensors, way):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_bits(part, tmp_path):
     rows = ROWS[part::PARTS]
-    tensors = [x for row in rows for x in results_of(row, CALLS)]
-    assert len(tensors) > len(rows)
+    found = [results_of(row, CALLS) for row in rows]
+    # Of some rows every call is refused, or has an empty result.
+    assert sum(map(bool, found)) > 0.85 * len(rows)
+    tensors = [x for results in found for x in results]
     expected = cnp.evaluate(*tensors)
     assert_same_bits(cnp.evaluate(*tensors, backend="cpp"), expected, tensors, "compiled")
     graph = Results(tensors)

@@ -55,6 +55,17 @@ def test_tensors_that_retain_gradients_and_grad_of_what_is_no_leaf():
     in_both(values)
 
 
+def test_an_output_flows_into_itself():
+    def values(t):
+        x = t.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        (first,) = t.autograd.grad(y, x, y.detach(), retain_graph=True)
+        (second,) = t.autograd.grad(y, x, y, create_graph=True)
+        return first, second.detach(), t.autograd.grad(second.sum(), x)
+
+    in_both(values)
+
+
 def test_second_derivatives():
     def values(t):
         x = t.tensor([1.0, 2.0], requires_grad=True)
