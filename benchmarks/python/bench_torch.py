@@ -69,6 +69,13 @@ def sides_of(make, inputs):
     return ours, theirs
 
 
+def wait_for_compilers():
+    """Until what runs often is compiled, which happens on threads of its own."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("composit.torch"):
+            thread.join()
+
+
 def prepare(name, make, inputs, is_backward):
     def prepared(threads):
         import torch as peer
@@ -78,10 +85,13 @@ def prepare(name, make, inputs, is_backward):
 
         peer.set_num_threads(threads)
         composit.set_threads(threads)
-        steps.compile_after[0] = 0  # the compiler would run while it is measured
+        steps.compile_after[0] = 20
         ours, theirs = sides_of(make, inputs())
         one = ours.both if is_backward else ours.forward
         other = theirs.both if is_backward else theirs.forward
+        for _ in range(40):
+            one()
+        wait_for_compilers()
         for mine, yours in zip(one(), other()):
             found, expected = mine.detach().numpy(), yours.detach().numpy()
             check(name, found, expected, 1e-3, 1e-3 * max(1.0, float(np.abs(expected).max())))
@@ -180,9 +190,7 @@ def prepare_step(threads):
     check("XOR: loss", our_steps(3).item(), their_steps(3).item(), 1e-4)
     steps.compile_after[0] = 500
     our_steps(1000)
-    for thread in threading.enumerate():
-        if thread.name.startswith("composit.torch"):
-            thread.join()
+    wait_for_compilers()
     return Sides(our_steps, {"PyTorch": their_steps})
 
 
@@ -201,8 +209,9 @@ INTRODUCTION = """# Benchmarks of composit.torch
 Written by `benchmarks/python/bench_torch.py --page`; not by hand. Modules of composit.torch beside
 PyTorch's, through the same lines, in turns in one process, after their results were compared. A
 **ratio** is PyTorch's time divided by composit's, so above 1 composit is faster; **rows below 1 are
-bold**. Backward is measured with its forward: composit computes both at once. Modules run as they
-do before their thousandth call; XOR's step as it does after it, compiled meanwhile.
+bold**. Backward is measured with its forward: composit computes both at once. Everything runs as it
+does after its thousandth call, when programs of known steps are compiled; before it the interpreter
+runs them.
 """
 
 
