@@ -244,7 +244,7 @@ def _learnt(
     token = quiet.begin()
     try:
         made = state.operation.over(trace, state, symbols)
-    except Exception:  # it asks for values
+    except Exception:  # it asks for values: the operation runs at once, with its own errors
         return None
     finally:
         quiet.end(token)
