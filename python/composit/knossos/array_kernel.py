@@ -11,7 +11,7 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
-from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, _is_torch
+from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, _is_composit_torch, _is_torch
 
 
 def leaves_of(structure: Leaf) -> list[Leaf]:
@@ -52,15 +52,14 @@ class ArrayKernel(Kernel):
     # ----- calls
 
     def __call__(self, *arguments: Any) -> Any:
-        self._check_count(arguments)
-        leaves: list[Any] = []
-        for structure, argument in zip(self.parameter_structures, arguments):
-            try:
-                leaves += structure.numbers(argument)
-            except (TypeError, AttributeError) as error:
-                raise TypeError(
-                    with_location(f"{self.__name__}: {error}, as the annotation says.")
-                ) from None
+        leaves = self._leaves_of(arguments)
+        if any(_is_composit_torch(leaf) for leaf in leaves):
+            raise NotSupported(
+                with_location(
+                    f"{self.__name__}: a tensor of composit.torch is given to a kernel with "
+                    "arrays, which is not built. An array, or PyTorch's tensor, is required."
+                )
+            )
         if any(_is_torch(leaf) for leaf in leaves):
             from composit.knossos.torch_functions import call
 

@@ -130,7 +130,9 @@ class Kernel:
                 )
             )
 
-    def _general(self, arguments: tuple[Any, ...]) -> Any:
+    def _leaves_of(self, arguments: tuple[Any, ...]) -> list[Any]:
+        """The numbers, arrays and tensors that arguments consist of. TypeError where they do not
+        fit the annotations."""
         self._check_count(arguments)
         leaves: list[Any] = []
         for structure, argument in zip(self.parameter_structures, arguments):
@@ -140,6 +142,10 @@ class Kernel:
                 raise TypeError(
                     with_location(f"{self.__name__}: {error}, as the annotation says.")
                 ) from None
+        return leaves
+
+    def _general(self, arguments: tuple[Any, ...]) -> Any:
+        leaves = self._leaves_of(arguments)
         if any(_is_composit_torch(leaf) for leaf in leaves):
             from composit.torch import calling
 

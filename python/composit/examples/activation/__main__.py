@@ -1,16 +1,15 @@
 """Trains a network of relu3, a knossos kernel, on digits, with PyTorch or composit.torch; plots."""
 
 import argparse
+import dataclasses
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from composit.examples.activation import plots
 from composit.examples.activation.relu3 import network, relu3
 from composit.examples.digits import data
+from composit.examples.digits.training import train
 
 FRONTS = {"composit": "composit.torch", "torch": "torch"}
 
@@ -39,45 +38,13 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def train(
-    torch: Any, model: Any, digits: data.Digits, arguments: argparse.Namespace
-) -> tuple[list[float], list[float]]:
-    """The loss of every step, and the accuracy after every epoch."""
-    from tqdm import tqdm
-
-    random = np.random.RandomState(arguments.seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.learning_rate)
-    criterion = torch.nn.NLLLoss()
-    images, labels = digits.train_images, digits.train_labels
-    size = min(arguments.batch_size, len(images))
-    steps = len(images) // size
-    losses, accuracies = [], []
-    with tqdm(total=arguments.epochs * steps, unit="step", desc=arguments.front) as bar:
-        for epoch in range(arguments.epochs):
-            model.train()
-            order = random.permutation(len(images))
-            for i in range(steps):
-                chosen = order[i * size : (i + 1) * size]
-                given = torch.from_numpy(images[chosen].reshape(size, -1))
-                optimizer.zero_grad()
-                loss = criterion(model(given), torch.from_numpy(labels[chosen]))
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-                bar.update()
-            accuracies.append(accuracy(torch, model, digits))
-            bar.set_postfix(epoch=epoch + 1, loss=f"{np.mean(losses[-steps:]):.4f}",
-                            right=f"{100 * accuracies[-1]:.1f} %")  # fmt: skip
-    return losses, accuracies
-
-
-def accuracy(torch: Any, model: Any, digits: data.Digits) -> float:
-    """The share of the test images whose digit the model names."""
-    model.eval()
-    with torch.no_grad():
-        images = digits.test_images.reshape(len(digits.test_images), -1)
-        guesses = model(torch.from_numpy(images)).numpy().argmax(1)
-    return float(np.mean(guesses == digits.test_labels))
+def in_rows(digits: data.Digits) -> data.Digits:
+    """The digits with every image as a row of pixels."""
+    return dataclasses.replace(
+        digits,
+        train_images=digits.train_images.reshape(len(digits.train_images), -1),
+        test_images=digits.test_images.reshape(len(digits.test_images), -1),
+    )
 
 
 def main(words: list[str] | None = None) -> int:
@@ -85,12 +52,12 @@ def main(words: list[str] | None = None) -> int:
     arguments = parse(words)
     try:
         torch = importlib.import_module(FRONTS[arguments.front])
-        digits = data.load(arguments.data, arguments.seed)
+        digits = in_rows(data.load(arguments.data, arguments.seed))
         sizes = f"{len(digits.train_images)} to train, {len(digits.test_images)} to test"
         print(f"data: {digits.source}; {sizes}")
         torch.manual_seed(arguments.seed)
         model = network(torch, digits.train_images[0].size)
-        losses, accuracies = train(torch, model, digits, arguments)
+        losses, accuracies = train(torch, model, torch.nn.NLLLoss(), digits, arguments)
         print(f"test accuracy: {100 * accuracies[-1]:.2f} %")
         folder = arguments.output
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What both trainings share: options, digits of 28 x 28, steps with a progress bar, accuracy."""
+"""What both trainings share: options, digits of 28 x 28, what is printed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import composit.torch as torch
 from composit.examples.digits import data
+from composit.examples.digits.training import train
 
 
 def parser(name: str, description: str, epochs: int = 20) -> argparse.ArgumentParser:
@@ -62,47 +61,6 @@ def digits_of_28(options: argparse.Namespace) -> data.Digits:
     return data.Digits(source, *parts)
 
 
-def train(model: Any, digits: data.Digits, options: argparse.Namespace) -> list[float]:
-    """Steps of Adam; the loss of each."""
-    from tqdm import tqdm
-
-    random = np.random.RandomState(options.seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
-    loss_fn = torch.nn.CrossEntropyLoss()
-    count = len(digits.train_images)
-    size = min(options.batch_size, count)
-    steps = count // size
-    losses = []
-    with tqdm(total=options.epochs * steps, unit="step") as bar:
-        for epoch in range(options.epochs):
-            model.train()
-            order = random.permutation(count)
-            for i in range(steps):
-                chosen = order[i * size : (i + 1) * size]
-                images = torch.from_numpy(digits.train_images[chosen]).to(options.device)
-                labels = torch.from_numpy(digits.train_labels[chosen]).to(options.device)
-                optimizer.zero_grad()
-                loss = loss_fn(model(images), labels)
-                loss.backward()
-                optimizer.step()
-                losses.append(loss.item())
-                bar.update()
-            bar.set_postfix(epoch=epoch + 1, loss=f"{np.mean(losses[-steps:]):.4f}")
-    return losses
-
-
-def accuracy(model: Any, digits: data.Digits, device: str) -> float:
-    """The share of the test images whose digit the model names."""
-    model.eval()
-    right = 0
-    with torch.no_grad():
-        for first in range(0, len(digits.test_images), 256):
-            images = torch.from_numpy(digits.test_images[first : first + 256]).to(device)
-            guesses = model(images).numpy().argmax(1)
-            right += int((guesses == digits.test_labels[first : first + 256]).sum())
-    return right / len(digits.test_images)
-
-
 def run(make: Callable[[], Any], options: argparse.Namespace) -> int:
     """Trains and says how well it went; the exit status."""
     try:
@@ -115,8 +73,8 @@ def run(make: Callable[[], Any], options: argparse.Namespace) -> int:
         model.to(device)
         numbers = sum(parameter.numel() for parameter in model.parameters())
         print(f"model: {numbers} numbers to learn")
-        train(model, digits, options)
-        print(f"test accuracy: {100 * accuracy(model, digits, options.device):.2f} %")
+        _, accuracies = train(torch, model, torch.nn.CrossEntropyLoss(), digits, options)
+        print(f"test accuracy: {100 * accuracies[-1]:.2f} %")
     except (data.DataError, ImportError, OSError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
