@@ -34,7 +34,7 @@ Names make_names() {
         name("_is_tainted"), name("_is_pending"), name("_root"),        name("_record_of_root"),
         name("state"),       name("is_open"),     name("is_built"),     name("tensors"),
         name("records"),     name("bound"),       name("bound_places"), name("entries"),
-        name("patterns"),    name("_version"),    name("results"),      name("_grad")};
+        name("patterns"),    name("_writes"),     name("results"),      name("_grad")};
 }
 
 const Names& names() {

@@ -7,7 +7,7 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import quiet, recorded_backward, settling, steps
+from composit.torch import quiet, recorded_backward, settling, steps, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.function import FunctionRecord, chained
 from composit.torch.tape import free, leaves_of, mode
@@ -51,6 +51,10 @@ def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> lis
         quiet.end(token)
 
 
+def _reached(tensors: list[Any]) -> Any:
+    return versions.reaches({id(x if x._is_leaf_with_grad else x._record) for x in tensors})
+
+
 def _check(output: Any, number: int) -> None:
     if not is_recorded(output):
         raise RuntimeError(
@@ -87,8 +91,8 @@ def backward(
     if learning is not None:
         learning.see(leaves, records)
     if inputs is not None:
-        chosen = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
-        leaves = chosen
+        leaves = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
+    versions.check(records, None if inputs is None else _reached(leaves))
     lazies = [output._lazy for output in outputs]
     found = _chained(lazies, incoming, [leaf._lazy for leaf in leaves], records, create_graph)
     for leaf, gradient in zip(leaves, found):
@@ -148,6 +152,7 @@ def grad(
     incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
     leaves, records = leaves_of([record_of(output) for output in outs])
     seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
+    versions.check(records, _reached(ins))
     lazies = [o._lazy for o in outs]
     found = _chained(lazies, incoming, [x._lazy for x in ins], records, create_graph)
     results: list[Any] = []

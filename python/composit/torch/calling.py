@@ -13,9 +13,10 @@ import numpy as np
 from composit import _core, nn
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
-from composit.torch import quiet, settling, steps
+from composit.torch import quiet, settling, steps, versions
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import mode
+from composit.torch.versions import camel as camel
 
 functions: dict[str, Any] = {}  # torch.NAME
 methods: dict[str, Any] = {}  # Tensor.NAME
@@ -38,7 +39,9 @@ class TensorBase:
     _grad: Any = None
     _twin: Any = None  # the Tensor this was detached from, whose cell it shares
     _is_pending = False  # a leaf with a gradient whose node is to be a constant before it is used
-    _version = 0
+    _writes = 0  # into its memory, also by views of it (composit/torch/versions.py)
+    _counter: Any = None  # of the writes, where an operation saved it
+    _is_data = False  # its twin does not count its writes
     _trace: Any = None  # the operations that make its node (composit/torch/steps.py)
     _mark: Any = None  # of the trace in which it has a place
     _place = 0  # its number there
@@ -92,11 +95,6 @@ def wrapped(lazy: LazyTensor, is_gradient: bool = False) -> Any:
 
 
 _new = object.__new__
-
-
-def camel(name: str) -> str:
-    """log_softmax as LogSoftmaxBackward0."""
-    return "".join(part.capitalize() for part in name.strip("_").split("_")) + "Backward0"
 
 
 def _collect(value: Any, found: list[Any]) -> None:
@@ -198,9 +196,21 @@ def call_now(
     if is_recording:
         record = [camel(name), *map(record_of, recorded)]
     result = _result(result, found, record, is_tainted, is_view)
+    if record is not None and record[0] in versions.RULES:
+        _note(record, function, args, kwargs, result)
     if out is None:
         return result
     return _written_out(name, out, result)
+
+
+def _note(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+    """What the operation saves for its gradient."""
+    given = (*enumerate(args), *kwargs.items())
+    operands = [x for place, value in given
+                for x in versions.tensors_in(place, value, TensorBase, is_recorded)]  # fmt: skip
+    made: list[Any] = []
+    _collect(result if isinstance(result, TensorBase) else list(result), made)
+    versions.note(record, function, operands, made)
 
 
 def _written_out(name: str, out: Any, result: Any) -> Any:
@@ -267,8 +277,7 @@ def overwrite(target: Any, value: LazyTensor) -> None:
     if tuple(value.shape) != tuple(lazy.shape):
         value = _broadcast(value, lazy.shape)
     lazy.replaced(value)
-    root = target if target._root is None else target._root
-    root._version += 1
+    versions.written(target)
     target._value = None
     target._is_pending = target._is_leaf_with_grad
     settling.enter(target)
@@ -332,16 +341,23 @@ def write(target: Any, result: Any, name: str) -> Any:
     return target
 
 
+_keeping = ("fill", "copy")  # what they overwrite gets a gradient of zeros
+
+
 def replace(target: Any, result: Any, name: str) -> None:
     """The target becomes the result, record and all."""
     steps.interrupt()
     source = result._lazy
     if is_recorded(result):
         record = [camel(name), record_of(result)]
+        if name == "copy" and mode.grad and target._record is not None:
+            record.append(target._record)
         root = target._root
         if root is not None:
             root._record = target._record_of_root = ["CopySlices", root._record, record]
         target._record = record
+    elif name in _keeping and mode.grad and target._root is None and target._record is not None:
+        target._record = [camel(name), target._record]  # zeros go on to where it came from
     elif target._root is None and not target._is_leaf_with_grad:
         target._record = None
         target._is_tainted = result._is_tainted
@@ -349,6 +365,8 @@ def replace(target: Any, result: Any, name: str) -> None:
         # A leaf's node is of its own: gradients stop there.
         source = nn.stop_gradient(source)
     overwrite(target, source)
+    if is_recorded(result):
+        versions.moved(result._record, target)
 
 
 def define(

@@ -11,7 +11,7 @@ from typing import Any
 from composit import nn
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import settling
+from composit.torch import settling, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.tape import mode, no_grad
 
@@ -35,6 +35,7 @@ class FunctionCtx:
 
     def __init__(self) -> None:
         self._saved: tuple[Any, ...] = ()
+        self._versions: list[int] = []
         self._not_differentiable: set[int] = set()
         self._dirty: set[int] = set()
         self._materializes = True
@@ -43,12 +44,16 @@ class FunctionCtx:
     def save_for_backward(self, *tensors: Any) -> None:
         """Keeps tensors for backward, as ctx.saved_tensors."""
         self._saved = tensors
+        self._versions = [x._version if isinstance(x, TensorBase) else 0 for x in tensors]
 
     save_for_forward = save_for_backward
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What save_for_backward was given."""
+        """What save_for_backward was given. RuntimeError where one was written since."""
+        for tensor, version in zip(self._saved, self._versions):
+            if isinstance(tensor, TensorBase) and tensor._version != version:
+                raise RuntimeError(with_location(versions.of_tensor(tensor, version)))
         return self._saved
 
     def mark_non_differentiable(self, *args: Any) -> None:
@@ -149,7 +154,7 @@ def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
         else:
             made = wrapped(nn.stop_gradient(value._lazy))
             # What backward was to have of the output is the output with its record.
-            context._saved = tuple(made if x is value else x for x in context._saved)
+            context.save_for_backward(*(made if x is value else x for x in context._saved))
         made._record, made._is_tainted = record, False
         # The node as it is now, whatever is written into the tensor later.
         record.outputs.append(made._lazy.copied())

@@ -16,7 +16,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, NotSupported
 from composit.evaluation import _usual_options
-from composit.torch import dtypes, quiet
+from composit.torch import dtypes, quiet, versions
 
 compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
 _most_kernels = 100  # of programs that are compiled: larger ones take a compiler long
@@ -225,6 +225,7 @@ class Trace:
         finally:
             _core.set_site(before)
             quiet.end(token)
+        versions.trace_noted(self)
 
     def _put(self, number: int, lazy: Any, settling: Any, is_gradient: bool) -> None:
         self.lazies[number] = lazy

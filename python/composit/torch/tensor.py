@@ -14,6 +14,7 @@ from composit._core import LazyTensor, with_location
 from composit.torch import backward as _backward
 from composit.torch import calling, dtypes, settling, steps
 from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.hooks import Hooked
 from composit.torch.hooks import _Handle as _Handle
 from composit.torch.tape import GradFn
 
@@ -55,7 +56,7 @@ def constant(array: Any) -> LazyTensor:
     return _core.constant(np.array(array, order="C"), "", False)
 
 
-class Tensor(TensorBase):
+class Tensor(Hooked):
     """An array with torch's manners, lazy underneath: values are computed when they are asked for.
 
     torch.tensor([1., 2.]) makes one; Tensor(2, 3) and Tensor([1, 2]) do as in torch, in the default
@@ -237,12 +238,6 @@ class Tensor(TensorBase):
         """Adds to the leaves' grad the gradients of this tensor."""
         _backward.backward(self, gradient, retain_graph, create_graph, inputs)
 
-    def retain_grad(self) -> None:
-        """Keeps the gradient of what is no leaf, too."""
-        steps.interrupt()
-        if self._record is not None:
-            self._record.append(calling.retained(self))
-
     def detach(self) -> Tensor:
         """The same elements in the same place, through which no gradient goes."""
         made = object.__new__(Tensor)
@@ -259,8 +254,11 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        """The elements, without gradients; assigned, the tensor gets other ones."""
-        return self.detach()
+        """The elements, without gradients; assigned, the tensor gets other ones. Writes into it are
+        not counted."""
+        made = self.detach()
+        made._is_data = True
+        return made
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -269,19 +267,6 @@ class Tensor(TensorBase):
         self._record, self._value, self._root = None, None, None
         self._is_pending = self._is_leaf_with_grad
         settling.enter(self)
-
-    def register_hook(self, hook: Any) -> Any:
-        """Calls hook(gradient) for the leaf's gradients; what it returns is added in their place.
-        NotImplementedError for what is no leaf."""
-        if not self._is_leaf_with_grad:
-            raise NotImplementedError(
-                with_location("register_hook: hooks of tensors that are no leaves are not built.")
-            )
-        return _Handle(self.__dict__.setdefault("_hooks", {}), hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
-        """Calls hook(leaf) after gradients were added to its grad."""
-        return _Handle(self.__dict__.setdefault("_post_hooks", {}), hook)
 
     # ----- values
 
@@ -389,6 +374,8 @@ class Tensor(TensorBase):
                 "_trace",
                 "_mark",
                 "_like",
+                "_writes",
+                "_counter",
             ):
                 made.__dict__[key] = value
         made._lazy = constant(settling.values_of(self))

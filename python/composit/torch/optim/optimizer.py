@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import LazyTensor, with_location
-from composit.torch import calling, quiet, settling, steps
+from composit.torch import calling, quiet, settling, steps, versions
 from composit.torch.calling import TensorBase
 from composit.torch.optim import recorded_step
 from composit.torch.tape import enable_grad
@@ -129,7 +129,7 @@ class Optimizer:
                     quiet.end(token)
                 parameter._lazy.replaced(updated)
                 parameter._is_pending = True
-                parameter._version += 1
+                versions.written(parameter)
                 settling.enter(parameter)
                 for name, value in lazy.items():
                     if isinstance(value, LazyTensor):
