@@ -7,9 +7,8 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import quiet, recorded_backward, settling, steps, versions
+from composit.torch import barriers, quiet, recorded_backward, settling, steps, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
-from composit.torch.function import FunctionRecord, chained
 from composit.torch.tape import free, leaves_of, mode
 
 
@@ -33,10 +32,11 @@ def _incoming(output: Any, gradient: Any) -> Any:
 
 def _chained(
     outputs: list[Any], incoming: list[Any], inputs: list[Any], records: list[Any],
-    is_recording: bool,
+    is_recording: bool, is_reached: Any = None,
 ) -> list[Any]:  # fmt: skip
-    if any(type(record) is FunctionRecord for record in records):
-        return chained(_by_graph, outputs, incoming, inputs, records, is_recording)
+    if barriers.has_barriers(records):
+        given = (outputs, incoming, inputs, records, is_recording)
+        return barriers.chained(_by_graph, *given, is_reached)
     return _by_graph(outputs, incoming, inputs)
 
 
@@ -92,9 +92,11 @@ def backward(
         learning.see(leaves, records)
     if inputs is not None:
         leaves = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
-    versions.check(records, None if inputs is None else _reached(leaves))
+    is_reached = None if inputs is None else _reached(leaves)
+    versions.check(records, is_reached)
     lazies = [output._lazy for output in outputs]
-    found = _chained(lazies, incoming, [leaf._lazy for leaf in leaves], records, create_graph)
+    ends = [leaf._lazy for leaf in leaves]
+    found = _chained(lazies, incoming, ends, records, create_graph, is_reached)
     for leaf, gradient in zip(leaves, found):
         accumulate(leaf, gradient, create_graph, records, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
@@ -110,9 +112,8 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
         made._record = ["AccumulateGradBackward0", *map(record_of, outputs)]
     else:
         made._is_tainted = True
-    for hook in list(getattr(leaf, "_hooks", {}).values()):
-        changed = hook(made)
-        made = made if changed is None else changed
+    if "_hooks" in leaf.__dict__:
+        made = barriers.hooked(leaf._hooks, made)
     if leaf._grad is None:
         if made._lazy is leaf._lazy or made._lazy.root() is not None:
             made._lazy = made._lazy.copied()
@@ -152,9 +153,11 @@ def grad(
     incoming = [_incoming(output, gradient) for output, gradient in zip(outs, given)]
     leaves, records = leaves_of([record_of(output) for output in outs])
     seen = {id(leaf) for leaf in leaves} | {id(record) for record in records}
-    versions.check(records, _reached(ins))
+    is_reached = _reached(ins)
+    versions.check(records, is_reached)
     lazies = [o._lazy for o in outs]
-    found = _chained(lazies, incoming, [x._lazy for x in ins], records, create_graph)
+    ends = [x._lazy for x in ins]
+    found = _chained(lazies, incoming, ends, records, create_graph, is_reached)
     results: list[Any] = []
     for tensor, gradient in zip(ins, found):
         if id(tensor if tensor._is_leaf_with_grad else tensor._record) not in seen:
@@ -174,6 +177,8 @@ def grad(
             made._record = ["GradBackward0", *map(record_of, [*outs, *flows])]
         else:
             made._is_tainted = True
+        if "_hooks" in tensor.__dict__:
+            made = barriers.hooked(tensor._hooks, made)
         results.append(made)
     if not (create_graph if retain_graph is None else retain_graph):
         free(records)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from composit import nn
-from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import settling, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
@@ -160,90 +159,6 @@ def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
         record.outputs.append(made._lazy.copied())
         outputs.append(made)
     return outputs[0] if is_one else tuple(outputs)
-
-
-def chained(
-    chain_rule: Callable[..., list[Any]], outputs: list[Any], incoming: list[Any],
-    inputs: list[Any], records: list[Any], is_recording: bool,
-) -> list[Any]:  # fmt: skip
-    """chain_rule through Functions: the latest call first, each is given what flows into its
-    outputs, and what it returns flows on from its inputs."""
-    calls = sorted(
-        (record for record in records if isinstance(record, FunctionRecord)),
-        key=lambda record: record.number,
-        reverse=True,
-    )
-    nodes = [node for call in calls for node in call.outputs if node is not None]
-    flowing = chain_rule(outputs, incoming, [*inputs, *nodes])
-    totals, into = flowing[: len(inputs)], flowing[len(inputs) :]
-    place = 0
-    for call in calls:
-        gradients, count = [], sum(node is not None for node in call.outputs)
-        own = iter(into[place : place + count])
-        for node in call.outputs:
-            gradients.append(None if node is None else wrapped(next(own)))
-        place += count
-        for tensor in gradients:
-            if tensor is not None and is_recording:
-                tensor._record = ["GradBackward0", *_sources(call)]
-        found = _backward_of(call, gradients, is_recording)
-        starts, flows = [], []
-        for node, is_needed, gradient in zip(call.nodes, call.context.needs_input_grad, found):
-            if is_needed and gradient is not None:
-                starts.append(node)
-                flows.append(_fitting(call, node, gradient))
-                if is_recording and gradient._record is not None:
-                    call.append(gradient._record)  # Functions that backward called are found
-        rest = [*inputs, *nodes[place:]]
-        if starts and rest:
-            added = chain_rule(starts, flows, rest)
-            totals = [x + y for x, y in zip(totals, added)]
-            later = added[len(inputs) :]
-            into[place:] = [x + y for x, y in zip(into[place:], later)]
-    return totals
-
-
-def _sources(call: FunctionRecord) -> list[Any]:
-    """The records that a gradient of the call's outputs depends on."""
-    return [record_of(x) for x in call.inputs if x is not None and is_recorded(x)]
-
-
-def _backward_of(call: FunctionRecord, gradients: list[Any], is_recording: bool) -> list[Any]:
-    if not call.context._materializes:
-        gradients = [None if x is not None and _is_zero(x._lazy) else x for x in gradients]
-    before, mode.grad = mode.grad, is_recording
-    function = call.function
-    is_vjp = function.backward is Function.backward and function.vjp is not Function.vjp
-    try:
-        result = (function.vjp if is_vjp else function.backward)(call.context, *gradients)
-    finally:
-        mode.grad = before
-    found = list(result) if isinstance(result, (tuple, list)) else [result]
-    if len(found) < len(call.inputs) or any(x is not None for x in found[len(call.inputs) :]):
-        raise RuntimeError(
-            with_location(
-                f"function {call[0]} returned an incorrect number of gradients (expected "
-                f"{len(call.inputs)}, got {len(found)})"
-            )
-        )
-    return found[: len(call.inputs)]
-
-
-def _is_zero(lazy: Any) -> bool:
-    """Whether a gradient is the zeros of what was not used."""
-    return bool((cnp.asarray(lazy) == 0).all().evaluated())
-
-
-def _fitting(call: FunctionRecord, node: Any, gradient: Any) -> Any:
-    lazy = gradient._lazy
-    if tuple(lazy.shape) != tuple(node.shape):
-        raise RuntimeError(
-            with_location(
-                f"Function {call[0]} returned an invalid gradient: got {list(lazy.shape)} but "
-                f"expected shape compatible with {list(node.shape)}"
-            )
-        )
-    return lazy if lazy.dtype == node.dtype else cnp.astype(lazy, node.dtype)
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from composit._core import with_location
 from composit.torch import calling, steps, versions
-from composit.torch.calling import TensorBase
+from composit.torch.calling import TensorBase, is_recorded
+
+_numbers = itertools.count()
+hook_points_exist = [False]  # whether a tensor that is no leaf ever had a hook
 
 
 class _Handle:
     """Removes a hook."""
 
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        self._hooks, self._id = hooks, id(self)
+    def __init__(self, hooks: dict[int, Any], hook: Any, is_first: bool = False) -> None:
+        self._hooks, self._id = hooks, next(_numbers)
+        before = dict(hooks) if is_first else {}
+        if is_first:
+            hooks.clear()
         hooks[self._id] = hook
+        hooks.update(before)
 
     def remove(self) -> None:
         """The hook is not called any more."""
@@ -25,6 +33,17 @@ class _Handle:
 
     def __exit__(self, *_: Any) -> None:
         self.remove()
+
+
+class HookPoint(versions.Note):
+    """The hooks of a tensor that is no leaf, in its record, with its node as it was then."""
+
+    __slots__ = ("hooks", "lazy")
+
+    def __init__(self, lazy: Any) -> None:
+        self.lazy = lazy
+        self.hooks: dict[int, Any] = {}
+        hook_points_exist[0] = True
 
 
 class Hooked(TensorBase):
@@ -42,14 +61,33 @@ class Hooked(TensorBase):
             self._record.append(calling.retained(self))
 
     def register_hook(self, hook: Any) -> Any:
-        """Calls hook(gradient) for the leaf's gradients; what it returns is added in their place.
-        NotImplementedError for what is no leaf."""
-        if not self._is_leaf_with_grad:
-            raise NotImplementedError(
-                with_location("register_hook: hooks of tensors that are no leaves are not built.")
+        """Calls hook(gradient) when the tensor's gradient is computed; what it returns goes on in
+        its place. RuntimeError for a tensor that does not require a gradient."""
+        if not is_recorded(self):
+            raise RuntimeError(
+                with_location("cannot register a hook on a tensor that doesn't require gradient")
             )
-        return _Handle(self.__dict__.setdefault("_hooks", {}), hook)
+        if self._is_leaf_with_grad:
+            return _Handle(self.__dict__.setdefault("_hooks", {}), hook)
+        steps.interrupt()
+        record = self._record
+        if record is None or record is not calling.record_of(self):
+            raise NotImplementedError(
+                with_location("register_hook: hooks of views of what was written are not built.")
+            )
+        lazy = self._lazy
+        for point in record:
+            if type(point) is HookPoint and point.lazy.node == lazy.node:
+                return _Handle(point.hooks, hook)
+        record.append(HookPoint(lazy.copied()))
+        return _Handle(record[-1].hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
-        """Calls hook(leaf) after gradients were added to its grad."""
+        """Calls hook(leaf) after gradients were added to its grad. RuntimeError for what is no leaf
+        that requires a gradient."""
+        if not self._is_leaf_with_grad:
+            said = "cannot register a hook on a tensor that doesn't require gradient"
+            if is_recorded(self):
+                said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            raise RuntimeError(with_location(said))
         return _Handle(self.__dict__.setdefault("_post_hooks", {}), hook)

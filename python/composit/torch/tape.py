@@ -13,7 +13,7 @@ import weakref
 from typing import Any
 
 from composit._core import with_location
-from composit.torch.versions import Saved
+from composit.torch.versions import Note
 
 
 class _Mode(threading.local):
@@ -110,7 +110,7 @@ class GradFn:
         """(grad_fn, 0) of each operand."""
         if not isinstance(self._record, list):
             return ()
-        operands = [x for x in self._record[1:] if not isinstance(x, (weakref.ref, str, Saved))]
+        operands = [x for x in self._record[1:] if not isinstance(x, (weakref.ref, str, Note))]
         return tuple((None if x is None else GradFn(x), 0) for x in operands)
 
     @property
@@ -156,6 +156,6 @@ def leaves_of(records: list[Any]) -> tuple[list[Any], list[list[Any]]]:
             tensor = record()
             if tensor is not None:
                 leaves[id(tensor)] = tensor
-        elif record is not None and type(record) is not Saved:
+        elif record is not None and not isinstance(record, Note):
             leaves[id(record)] = record
     return list(leaves.values()), list(seen.values())

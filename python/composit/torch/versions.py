@@ -136,7 +136,13 @@ def written(tensor: Any) -> None:
         owner._counter.last = owner._writes
 
 
-class Saved:
+class Note:
+    """What stands in a record beside its operands."""
+
+    __slots__ = ()
+
+
+class Saved(Note):
     """The values that an operation saved, at the end of its record: of each the counter, what it
     said, whether it is a result, and the tensor's type, shape and record."""
 

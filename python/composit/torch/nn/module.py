@@ -9,6 +9,7 @@ from typing import Any
 from composit._core import with_location
 from composit.torch import settling
 from composit.torch.calling import TensorBase
+from composit.torch.nn.backward_hooks import Call
 from composit.torch.nn.parameter import Buffer, Parameter
 from composit.torch.tape import no_grad
 from composit.torch.tensor import _Handle
@@ -33,7 +34,7 @@ class Module:
         self.__dict__.update(
             training=True, _parameters=OrderedDict(), _buffers=OrderedDict(),
             _modules=OrderedDict(), _non_persistent=set(), _forward_hooks={},
-            _forward_pre_hooks={},
+            _forward_pre_hooks={}, _backward_hooks={}, _backward_pre_hooks={},
         )  # fmt: skip
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -44,7 +45,12 @@ class Module:
         )  # fmt: skip
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._forward_hooks and not self._forward_pre_hooks:
+        if not (
+            self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+        ):
             return self.forward(*args, **kwargs)
         for pre, with_kwargs in list(self._forward_pre_hooks.values()):
             if with_kwargs:
@@ -54,12 +60,16 @@ class Module:
                 changed = pre(self, args)
                 if changed is not None:
                     args = changed if isinstance(changed, tuple) else (changed,)
+        watch = None
+        if self._backward_hooks or self._backward_pre_hooks:
+            watch = Call(self)
+            args = watch.entered(args)
         result = self.forward(*args, **kwargs)
         for hook, with_kwargs in list(self._forward_hooks.values()):
             given = (self, args, kwargs, result) if with_kwargs else (self, args, result)
             changed = hook(*given)
             result = result if changed is None else changed
-        return result
+        return result if watch is None else watch.left(result)
 
     # ----- attributes
 
@@ -370,13 +380,23 @@ class Module:
         always_call: bool = False,
     ) -> Any:  # fmt: skip
         """Calls hook(module, arguments, result) after each call; what it returns is the result."""
-        return _Handle(self._forward_hooks, (hook, with_kwargs))
+        return _Handle(self._forward_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_pre_hook(
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
     ) -> Any:
         """Calls hook(module, arguments) before each call; what it returns are the arguments."""
-        return _Handle(self._forward_pre_hooks, (hook, with_kwargs))
+        return _Handle(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Calls hook(module, grad_input, grad_output) when the gradients of a call's arguments are
+        computed; what it returns takes grad_input's place."""
+        return _Handle(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Calls hook(module, grad_output) before the gradients of a call are computed; what it
+        returns takes grad_output's place."""
+        return _Handle(self._backward_pre_hooks, hook, prepend)
 
     # ----- text
 
