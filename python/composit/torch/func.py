@@ -9,7 +9,7 @@ from typing import Any
 import composit
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.torch import quiet, steps
+from composit.torch import func_by_records, quiet, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.tape import no_grad
 
@@ -75,9 +75,9 @@ def _check_argnums(name: str, func: Function) -> None:
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """The function that returns func's gradient by arguments argnums; func returns a scalar."""
     _check_argnums("grad", func)
-    return functools.wraps(func)(
-        _transformed(composit.grad(_traced(func), argnums, has_aux=has_aux))
-    )
+    by_graph = _transformed(composit.grad(_traced(func), argnums, has_aux=has_aux))
+    by_records = func_by_records.grad(func, argnums, has_aux)
+    return functools.wraps(func)(func_by_records.by_graph_or_records(by_graph, by_records))
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -85,18 +85,23 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     _check_argnums("grad_and_value", func)
     both = _transformed(composit.value_and_grad(_traced(func), argnums, has_aux=has_aux))
 
-    @functools.wraps(func)
     def apply(*args: Any, **kwargs: Any) -> Any:
         value, gradient = both(*args, **kwargs)
         return gradient, value
 
-    return apply
+    by_records = func_by_records.grad_and_value(func, argnums, has_aux)
+    return functools.wraps(func)(func_by_records.by_graph_or_records(apply, by_records))
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """func's value, and the function from its cotangents to a tuple of the primals'; with has_aux
     also func's second result. The cotangent of one primal is given as it is."""
     _check_argnums("vjp", func)
+    both = func_by_records.by_graph_or_records(_vjp_by_graph, func_by_records.vjp)
+    return both(func, *primals, has_aux=has_aux)
+
+
+def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ...]:
     value, pull, *rest = composit.vjp(_traced(func), *lowered(primals), has_aux=has_aux)
 
     def vjp_fn(*cotangents: Any) -> Any:
@@ -111,7 +116,8 @@ def jvp(
 ) -> tuple[Any, ...]:
     """func's value and its tangent, for tangents of the primals."""
     _check_argnums("jvp", func)
-    found = composit.jvp(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
+    transform = func_by_records.forward_mode("jvp", composit.jvp)
+    found = transform(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
     return tuple(lifted(found))
 
 
@@ -121,9 +127,14 @@ def vmap(
 ) -> Function:  # fmt: skip
     """func over a dimension of its arguments (None: the same for all): one batched graph."""
     _check_argnums("vmap", func)
-    return functools.wraps(func)(
-        _transformed(composit.vmap(_traced(func), in_axes=in_dims, out_axes=out_dims))
-    )
+    batched = _transformed(composit.vmap(_traced(func), in_axes=in_dims, out_axes=out_dims))
+
+    @functools.wraps(func)
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        func_by_records.check_no_records("vmap")
+        return batched(*args, **kwargs)
+
+    return apply
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -242,7 +253,9 @@ def jacrev(
     func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Function:
     """The Jacobian of func by arguments argnums, row by row: for more arguments than results."""
-    return _by_argument("jacrev", func, argnums, has_aux, _reverse)
+    by_graph = _by_argument("jacrev", func, argnums, has_aux, _reverse)
+    by_records = func_by_records.jacrev(func, argnums, has_aux)
+    return func_by_records.by_graph_or_records(by_graph, by_records)
 
 
 def jacfwd(
@@ -250,7 +263,8 @@ def jacfwd(
     chunk_size: int | None = None,
 ) -> Function:  # fmt: skip
     """The Jacobian of func by arguments argnums, column by column."""
-    return _by_argument("jacfwd", func, argnums, has_aux, _forward)
+    by_graph = _by_argument("jacfwd", func, argnums, has_aux, _forward)
+    return func_by_records.forward_mode("jacfwd", by_graph)
 
 
 def hessian(func: Function, argnums: Any = 0) -> Function:

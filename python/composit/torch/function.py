@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,17 @@ from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.tape import mode, no_grad
 
 _numbers = itertools.count()
+
+
+class FunctionMet(Exception):
+    """A Function is called in a graph that is being differentiated, which knows no backward."""
+
+
+class _Graphs(threading.local):
+    depth = 0  # of transforms of torch.func that differentiate graphs
+
+
+graphs = _Graphs()
 
 
 class FunctionRecord(list[Any]):
@@ -111,6 +123,8 @@ class Function(metaclass=_Callable):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward, and records backward."""
+        if graphs.depth:
+            raise FunctionMet
         context = FunctionCtx()
         tensors = [value if isinstance(value, TensorBase) else None for value in args]
         recorded = [x for x in tensors if x is not None and is_recorded(x)] if mode.grad else []
