@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
-from composit.torch import autograd, fft, func, linalg, nn, optim, special, utils
+from composit.torch import autograd, compiler, fft, func, linalg, nn, optim, special, utils
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
 from composit.torch import methods as _methods
+from composit.torch.compiling import compile
 from composit.torch.dtypes import (
     Size,
     device,
@@ -45,18 +46,14 @@ def is_cuda_available() -> bool:
     return False
 
 
-def compile(model: _Any = None, **options: _Any) -> _Any:
-    """The model itself: what it computes is planned as one graph anyway."""
-    return (lambda function: function) if model is None else model
-
-
 def __getattr__(name: str) -> _Any:
     """What is not built says so."""
     raise AttributeError(f"composit.torch.{name} is not built yet; docs/torch.md lists what is.")
 
 
 __all__ = [
-    "e", "inf", "nan", "pi", "Generator", "Size", "Tensor", "autograd", "default_generator",
+    "e", "inf", "nan", "pi", "Generator", "Size", "Tensor", "autograd", "compile", "compiler",
+    "default_generator",
     "device", "dtype", "enable_grad", "finfo", "fft", "func", "get_default_dtype", "iinfo",
     "inference_mode",
     "is_grad_enabled", "linalg", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",

@@ -69,6 +69,7 @@ def backward(
     create_graph: bool = False, inputs: Any = None,
 ) -> None:  # fmt: skip
     """Adds to the leaves' grad the gradients of the tensors."""
+    steps.check_not_capturing("it takes gradients")
     is_plain = isinstance(tensors, TensorBase) and inputs is None
     is_plain = is_plain and (grad_tensors is None or isinstance(grad_tensors, TensorBase))
     is_plain = is_plain and not retain_graph and not create_graph

@@ -43,6 +43,7 @@ def _keeps_graph(tensor: Any) -> bool:
 
 def settle(*wanted: Any, with_gradients: bool = True) -> None:
     """Computes the wanted tensors, and all others that live and were not computed."""
+    steps.check_not_capturing("it asks for values")
     trace = steps.current()
     if trace.entries and not trace.is_built and settle_by_structure(trace, wanted, with_gradients):
         return

@@ -402,6 +402,37 @@ def open_trace() -> Trace | None:
     return trace if trace.is_open and threading.get_ident() == _owner[0] else None
 
 
+class NoCapture(Exception):
+    """What is captured (composit/torch/compiling.py) does what no graph does."""
+
+
+capturing: list[bool] = [False]
+
+
+def check_not_capturing(why: str) -> None:
+    """NoCapture while a function is captured."""
+    if capturing[0]:
+        raise NoCapture(why)
+
+
+def begin_capture() -> Trace:
+    """A trace of its own begins, in which nothing is computed or written."""
+    capturing[0] = True
+    _current[:] = [Trace(State())]
+    return _current[0]
+
+
+def end_capture() -> None:
+    """Operations are recorded as before."""
+    capturing[0] = False
+    restart()
+
+
+def open_thread() -> bool:
+    """Whether operations of this thread are recorded."""
+    return threading.get_ident() == _owner[0]
+
+
 def record_in(thread: int) -> int:
     """Operations of the thread of that number are recorded from now on; returns the one before."""
     before, _owner[0] = _owner[0], thread
@@ -426,6 +457,7 @@ def restart() -> None:
 def interrupt() -> None:
     """What happens now is no part of traces: it waits for no values, and nothing is added until the
     next evaluation."""
+    check_not_capturing("it writes into tensors, or takes gradients")
     trace = _current[0]
     if trace.tensors:
         trace.build()

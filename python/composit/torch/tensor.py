@@ -16,7 +16,7 @@ from composit.torch import calling, dtypes, settling, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.hooks import Hooked
 from composit.torch.hooks import _Handle as _Handle
-from composit.torch.tape import GradFn
+from composit.torch.tape import GradFn, no_grad
 
 
 def array_of(data: Any, dtype: Any = None) -> Any:
@@ -240,6 +240,9 @@ class Tensor(Hooked):
 
     def detach(self) -> Tensor:
         """The same elements in the same place, through which no gradient goes."""
+        if steps.capturing[0]:  # nothing is written: it is an operation as others are
+            with no_grad():
+                return calling.call(_same, "detach", False, (self,), {})
         made = object.__new__(Tensor)
         made._lazy, made._value, made._is_tainted = self._lazy, self._value, True
         made._twin = self if self._twin is None else self._twin
@@ -451,6 +454,13 @@ class Tensor(Hooked):
 
     def __copy__(self) -> Tensor:
         return self.__deepcopy__({})
+
+
+def _same(input: Any) -> Any:
+    return input
+
+
+calling.pure.add(_same)
 
 
 def _restored(kind: Any, array: Any, is_leaf_with_grad: bool) -> Any:

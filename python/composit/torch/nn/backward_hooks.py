@@ -6,7 +6,7 @@ from typing import Any
 
 from composit._core import with_location
 from composit.torch.calling import TensorBase, is_recorded
-from composit.torch.function import Function
+from composit.torch.function import Function, FunctionMet, graphs
 from composit.torch.tape import mode
 
 
@@ -54,6 +54,8 @@ class Call:
 
     def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, whose gradients the hooks will see."""
+        if graphs.depth:
+            raise FunctionMet
         self.length = len(args)
         args, self.inputs = _through(self._at_inputs, args)
         return args
