@@ -214,7 +214,7 @@ AdaptiveLogSoftmaxWithLoss(4, 5, [2])(A, Y)
 OPTIMISERS = """
 SGD(p, 0.1) SGD(p, 0.1, momentum=0.9, nesterov=True) Adam(p, 0.1, amsgrad=True) AdamW(p, 0.1)
 NAdam(p, 0.1) RAdam(p, 0.1) Adamax(p, 0.1) Adagrad(p, 0.1) Adadelta(p, 0.5) RMSprop(p, 0.01)
-Rprop(p, 0.1) ASGD(p, 0.1) LBFGS(p, 0.5) Adafactor(p, 0.1)
+Rprop(p, 0.1) ASGD(p, 0.1) LBFGS(p, 0.5, max_iter=3) Adafactor(p, 0.1)
 """
 
 # Where composit's gradient is another one on purpose: zero by elements that the function does not

@@ -20,6 +20,7 @@ from composit.torch.dtypes import (
     set_default_dtype,
 )
 from composit.torch.func import vmap
+from composit.torch.functions import settings as _settings
 from composit.torch.functions.random import Generator, default_generator
 from composit.torch.printing import set_printoptions
 from composit.torch.saving import load, save
@@ -32,6 +33,7 @@ from composit.torch.tape import (
 )
 from composit.torch.tensor import Tensor
 
+_settings.attach()
 globals().update(_calling.functions)
 globals().update(_dtypes.by_name)
 globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})

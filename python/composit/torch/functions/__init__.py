@@ -9,11 +9,12 @@ from composit.torch.functions import (
     pointwise,
     random,
     reductions,
+    settings,
     shapes,
     sorting,
 )
 
 __all__ = [
     "copying", "creation", "further", "indexing", "linear", "pointwise", "random", "reductions",
-    "shapes", "sorting",
+    "settings", "shapes", "sorting",
 ]  # fmt: skip

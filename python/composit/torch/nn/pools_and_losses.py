@@ -61,6 +61,7 @@ def _lp_pool(count: int) -> None:
 
 _lp_pool(1)
 _lp_pool(2)
+_lp_pool(3)
 
 # ----- losses
 

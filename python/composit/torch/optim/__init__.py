@@ -3,11 +3,13 @@
 from composit.torch.optim import lr_scheduler
 from composit.torch.optim.adams import Adam, AdamW, NAdam, RAdam
 from composit.torch.optim.adaptive import ASGD, Adadelta, Adagrad, Adamax, RMSprop, Rprop
+from composit.torch.optim.lbfgs import LBFGS
 from composit.torch.optim.optimizer import Optimizer
 from composit.torch.optim.sgd import SGD
 
 __all__ = [
     "ASGD",
+    "LBFGS",
     "SGD",
     "Adadelta",
     "Adagrad",

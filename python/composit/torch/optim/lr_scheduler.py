@@ -10,7 +10,8 @@ from typing import Any
 from composit._core import with_location
 
 __all__ = [
-    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "CyclicLR", "ExponentialLR",
     "LRScheduler",
     "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR",
@@ -348,3 +349,107 @@ class ReduceLROnPlateau:
     def get_last_lr(self) -> list[float]:
         """The rates that are in force."""
         return self._last_lr
+
+
+class ChainedScheduler:
+    """Several schedulers, each of which goes on from the rates of the one before."""
+
+    def __init__(self, schedulers: Any, optimizer: Any = None) -> None:
+        self._schedulers = list(schedulers)
+        if not self._schedulers:
+            raise ValueError(with_location("ChainedScheduler expects at least one scheduler"))
+        self.optimizer = self._schedulers[0].optimizer if optimizer is None else optimizer
+        if any(each.optimizer is not self.optimizer for each in self._schedulers):
+            raise ValueError(
+                with_location("ChainedScheduler expects all schedulers to belong to one optimizer")
+            )
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self) -> None:
+        """Goes one step on."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_last_lr(self) -> list[float]:
+        """The rates that are in force."""
+        return self._last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """The schedulers' states."""
+        return {"_schedulers": [each.state_dict() for each in self._schedulers],
+                "_last_lr": self._last_lr}  # fmt: skip
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+        self._last_lr = state_dict["_last_lr"]
+
+
+class CyclicLR(LRScheduler):
+    """Up from base_lr to max_lr and down again (Smith, 2017), and momentum the other way."""
+
+    def __init__(
+        self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
+        step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
+        scale_fn: Any = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
+        base_momentum: Any = 0.8, max_momentum: Any = 0.9, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        groups = optimizer.param_groups
+
+        def each(value: Any) -> list[float]:
+            return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
+
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError(with_location("mode is invalid and scale_fn is None"))
+        self.max_lrs = each(max_lr)
+        if last_epoch == -1:
+            for group, rate in zip(groups, each(base_lr)):
+                group["lr"] = group["initial_lr"] = rate
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
+        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError(
+                    with_location(
+                        "optimizer must support momentum or beta1 with `cycle_momentum` option "
+                        "enabled"
+                    )
+                )
+            self.base_momentums, self.max_momentums = each(base_momentum), each(max_momentum)
+            for group, momentum in zip(groups, self.max_momentums):
+                self._set_momentum(group, momentum)
+        super().__init__(optimizer, last_epoch)
+
+    @staticmethod
+    def _set_momentum(group: dict[str, Any], momentum: float) -> None:
+        if "momentum" in group:
+            group["momentum"] = momentum
+        else:
+            group["betas"] = (momentum, *group["betas"][1:])
+
+    def scale_fn(self, x: float) -> float:
+        """How much of the height the cycle, or the step, x has."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        halves = {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1)}
+        return halves[self.mode] if self.mode in halves else self.gamma**x
+
+    def get_lr(self) -> list[float]:
+        """base + height * how far up"""
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        up = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums)
+            for group, low, high in ends:
+                self._set_momentum(group, high - (high - low) * up * scale)
+        return [base + (high - base) * up * scale
+                for base, high in zip(self.base_lrs, self.max_lrs)]  # fmt: skip

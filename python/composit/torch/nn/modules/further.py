@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from composit.torch import calling
-from composit.torch.nn import further, init
+from composit.torch.nn import further, grid, init
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.of_function import module_of
 from composit.torch.nn.modules.plain import parameter
 
-assert further
+assert further and grid
 __all__ = [
     "EmbeddingBag", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "MultiMarginLoss",
     "TripletMarginWithDistanceLoss", "UpsamplingBilinear2d", "UpsamplingNearest2d",

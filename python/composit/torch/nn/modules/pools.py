@@ -84,7 +84,7 @@ for _n in (1, 2, 3):
     _enter(module_of(f"AdaptiveAvgPool{_n}d", f"adaptive_avg_pool{_n}d", "output_size"))
     _enter(module_of(f"AdaptiveMaxPool{_n}d", f"adaptive_max_pool{_n}d",
                      "output_size, return_indices=False", extra="output_size"))  # fmt: skip
-for _n in (1, 2):
+for _n in (1, 2, 3):
     _enter(module_of(f"LPPool{_n}d", f"lp_pool{_n}d",
                      "norm_type, kernel_size, stride=None, ceil_mode=False"))  # fmt: skip
 
