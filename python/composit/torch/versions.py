@@ -11,9 +11,9 @@ from typing import Any
 
 from composit._core import with_location
 
-# What is saved, "r" for the results, "i" for those that are integers, or an argument's number, <
-# the arguments one of which has to require a gradient (PyTorch's derivatives.yaml); below each, the
-# operations.
+# What is saved: "r" the results, "i" those that are integers, a number an argument ("!": an argument
+# that has no derivative), < the arguments one of which has to require a gradient (PyTorch's
+# derivatives.yaml); below each, the operations.
 _TABLE = {
     "0<0": """
         abs absolute acos acosh angle asin asinh atan atanh arccos arccosh arcsin arcsinh arctan
@@ -70,6 +70,7 @@ _TABLE = {
     "1<0 r<0": "ldexp",
     "1<1": "polygamma",
     "1<0,2 2<0,1 0<1,2": "bilinear",
+    "0<1 1<1 !<0": "igamma igammac gammainc gammaincc",
 }  # fmt: skip
 
 
@@ -152,6 +153,12 @@ class Saved(Note):
         self.entries = entries
 
 
+class NoDerivative(Note):
+    """Of an operation whose gradient nobody knows: asking for it is an error."""
+
+    __slots__ = ()
+
+
 def _entry(tensor: Any, is_result: bool, maker: str | None) -> list[Any]:
     counter = counter_of(tensor)
     return [counter, counter.now(), is_result, tensor.dtype, tuple(tensor.shape), maker]
@@ -173,11 +180,14 @@ def note(record: Any, function: Any, operands: Iterable[Any], results: Any) -> N
         for place, tensor, needs in operands
     ]
     needing = {place for place, _, needs in known if needs}
-    entries = []
+    entries: list[Any] = []
+    refused: list[Any] = []
     for what, by in rule:
         if by.isdisjoint(needing):
             continue
-        if type(what) is str:
+        if what == "!":
+            refused = [NoDerivative()]
+        elif type(what) is str:
             entries += [
                 _entry(x, True, record[0])
                 for x in results
@@ -187,6 +197,7 @@ def note(record: Any, function: Any, operands: Iterable[Any], results: Any) -> N
             entries += [_entry(x, False, _maker(x)) for place, x, _ in known if place == what]
     if entries:
         record.append(Saved(entries))
+    record += refused
 
 
 def _maker(tensor: Any) -> str | None:
@@ -222,6 +233,11 @@ def check(records: list[Any], reached: Any = None) -> None:
     which records gradients go through, if not all."""
     for record in records:
         for saved in record:
+            if type(saved) is NoDerivative and (reached is None or reached(record)):
+                name = record[0].removesuffix("Backward0")
+                raise RuntimeError(
+                    with_location(f"the derivative for '{name}: input' is not implemented.")
+                )
             if type(saved) is not Saved:
                 continue
             for entry in saved.entries:
@@ -285,7 +301,7 @@ def trace_noted(trace: Any) -> None:
         if state.sources is None or state.name not in RULES:
             continue
         record = trace.records[first]
-        if not isinstance(record, list) or any(type(x) in (Saved, str) for x in record[1:]):
+        if not isinstance(record, list) or any(isinstance(x, (Note, str)) for x in record[1:]):
             continue
 
         def held(value: Any) -> Any:

@@ -19,7 +19,7 @@ from torch_conformance.compare import _NAME, _flat, examples  # noqa: E402
 
 # Where differences of values are not the gradient that PyTorch defines, and why.
 _SYMMETRIC = "reads one triangle of a symmetric matrix; the gradient is that of both, halved"
-_ORDER = "the first argument has no gradient: PyTorch refuses it, composit gives zeros"
+_ORDER = "the first argument has no gradient: PyTorch refuses it, and so does composit"
 REASONS = {
     "nan_to_num": "differences of infinities are not numbers",
     "igamma": _ORDER,
@@ -98,6 +98,16 @@ def test_gradients_are_differences_of_values(path):
                 assert checked(example) in (None, True)
     finally:
         torch.set_default_dtype(default)
+
+
+def test_what_has_no_derivative_says_so():
+    a, x = torch.tensor([1.5], requires_grad=True), torch.tensor([0.5], requires_grad=True)
+    y = torch.special.gammainc(a, x)
+    with pytest.raises(RuntimeError, match="'SpecialGammainc: input' is not implemented"):
+        y.backward()
+    y = torch.special.gammainc(a.detach(), x)
+    y.backward()
+    assert float(x.grad) > 0
 
 
 def test_most_functions_and_modules_are_checked():
