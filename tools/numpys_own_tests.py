@@ -73,8 +73,8 @@ LEFT_OUT = (
     ),
     LeftOut(
         "printing",
-        "a tensor is printed as composit says; NumPy's internals of printing are not used",
-        statement=r"\brepr\(|array2string|printoptions",
+        "tensors print as NumPy's arrays do, by NumPy's own functions, which are not composit's",
+        statement=r"array2string|printoptions",
     ),
     LeftOut("files", "tensors are written by NumPy", statement=r"to_?file|from_?file|pickle"),
 )

@@ -110,14 +110,28 @@ def _scalar(convert: Any) -> Any:
     return method
 
 
-def _repr(self: LazyTensor) -> str:
-    """LazyTensor(exp: float32[2, 3]); printing does not evaluate."""
+def _describe(self: LazyTensor) -> str:
+    """LazyTensor(exp: float32[2, 3]): operation, dtype and shape; nothing is evaluated."""
     return f"LazyTensor({self.node.name}: {self.dtype}{list(self.shape)})"
 
 
+def _repr(self: LazyTensor) -> str:
+    """array([1., 2.]), as NumPy prints; what describe() says where values are not to be had.
+
+    Those are tensors that depend on placeholders, that do not fit into memory, or whose evaluation
+    fails, which is said behind: debuggers and test runners print what they find.
+    """
+    if not self.has_value():
+        return _describe(self)
+    try:
+        return repr(self.evaluated())
+    except Exception as error:  # noqa: BLE001 (every failure of evaluation is a value that is missing)
+        return f"{_describe(self)} without values: {type(error).__name__}: {error}"
+
+
 def _str(self: LazyTensor) -> str:
-    """The values, as NumPy prints them; where they depend on placeholders, what repr says."""
-    return str(self.evaluated()) if self.has_value() else _repr(self)
+    """The values, as NumPy prints them; where they depend on placeholders, what describe() says."""
+    return str(self.evaluated()) if self.has_value() else _describe(self)
 
 
 def _format(self: LazyTensor, specification: str) -> str:
@@ -205,7 +219,7 @@ def _write_flat(self: LazyTensor, value: Any) -> None:
 
 
 def _html(self: LazyTensor) -> str:
-    """What notebooks show: type and name, and behind a click the graph. Nothing is evaluated."""
+    """What notebooks show: the values as repr prints them, and behind a click the graph."""
     from composit.visualization import html_of
 
     return html_of(self)
@@ -229,7 +243,7 @@ def attach() -> None:
         "__float__": _scalar(float), "__complex__": _scalar(complex),
         "__array_ufunc__": _dispatch.array_ufunc, "__array_function__": _dispatch.array_function,
         "sort": _sort, "partition": _partition,
-        "copy": _copied,
+        "copy": _copied, "describe": _describe,
         "__copy__": lambda self: self.copied(),
         "__deepcopy__": lambda self, memo: self.copied(),
         "tolist": lambda self: self.evaluated().tolist(),

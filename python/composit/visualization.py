@@ -154,10 +154,10 @@ def svg_of(tensors: Any, depth: int = 1) -> str | None:
 
 
 def html_of(tensor: Any) -> str:
-    """A tensor in a notebook: what it is, and behind a click the graph that leads to it."""
+    """A tensor in a notebook: its values, and behind a click the graph that leads to it."""
     import html
 
-    text = f"<code>{html.escape(repr(tensor))}</code>"
+    text = f"<pre>{html.escape(repr(tensor))}</pre>"
     closed = svg_of([tensor], 0)
     if closed is None:
         return text
@@ -166,4 +166,5 @@ def html_of(tensor: Any) -> str:
     if "box3d" in closed or opened != closed:
         more = opened[opened.find("<svg") :]
         inner += f"<details><summary>calls, opened</summary>{more}</details>"
-    return f"{text}<details><summary>graph</summary>{inner}</details>"
+    summary = html.escape(tensor.describe())
+    return f"{text}<details><summary>{summary}</summary>{inner}</details>"

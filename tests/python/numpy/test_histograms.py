@@ -144,7 +144,7 @@ def test_under_placeholders_and_compiled():
     same_bits_compiled(all_of_them, x, weights)
     counts = composit.compile(lambda x: cnp.histogram(x, 9)[0], x)
     np.testing.assert_array_equal(counts(x), np.histogram(x, 9)[0])
-    assert "LazyTensor" in repr(np.histogram(cnp.asarray(x))[0])
+    assert isinstance(np.histogram(cnp.asarray(x))[0], cnp.LazyTensor)
 
 
 def test_digitize():

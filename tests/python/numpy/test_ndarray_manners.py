@@ -125,22 +125,34 @@ def test_numpys_assertions_take_tensors():
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2), (40, 50)])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "float64", "complex128", "float16"])
-def test_str_prints_what_numpy_prints(shape, dtype):
-    values = (np.arange(np.prod(shape, dtype=int)).reshape(shape) / 3).astype(dtype)
+def test_str_and_repr_print_what_numpy_prints(shape, dtype):
+    values = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape) / 3).astype(dtype)
     x = cnp.asarray(values)
     assert str(x) == f"{x}" == str(values)
+    assert repr(x) == f"{x!r}" == repr(values)
+    assert repr([x]) == repr([values])
     made = x * cnp.ones((), dtype)
     with np.printoptions(precision=3):
         assert str(made) == str(values)
-    assert repr(made).startswith("LazyTensor(multiply: ")
+        assert repr(made) == repr(values)
+    assert made.describe() == f"LazyTensor(multiply: {values.dtype}{list(shape)})"
 
 
-def test_str_of_a_parameter_says_what_it_is():
+def test_texts_of_a_parameter_say_what_it_is():
     seen = []
 
     def function(x):
         seen.append((str(x * 2), f"{x}"))
+        seen.append((repr(x * 2), x._repr_html_().partition("<details>")[0]))
         return cnp.sum(x * 2)
 
     composit.grad(function)(np.ones(3))
-    assert seen == [("LazyTensor(multiply: float64[3])", "LazyTensor(x0: float64[3])")]
+    assert seen == [
+        ("LazyTensor(multiply: float64[3])", "LazyTensor(x0: float64[3])"),
+        ("LazyTensor(multiply: float64[3])", "<pre>LazyTensor(x0: float64[3])</pre>"),
+    ]
+
+
+def test_repr_of_what_cannot_be_evaluated_says_why():
+    singular = repr(cnp.linalg.inv(cnp.zeros((2, 2))))
+    assert singular.startswith("LazyTensor(inv: float64[2, 2]) without values: LinAlgError: ")

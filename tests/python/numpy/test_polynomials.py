@@ -106,7 +106,7 @@ def test_compiled_and_derivatives():
     check_derivatives(lambda x: cnp.polyval(p, x), x)
     check_derivatives(lambda p: cnp.polyint(p, 2), p)
     check_derivatives(lambda z: cnp.poly(z), p)
-    assert repr(np.polyval(cnp.asarray(p), x)) == "LazyTensor(polyval: float64[3, 7])"
+    assert np.polyval(cnp.asarray(p), x).describe() == "LazyTensor(polyval: float64[3, 7])"
 
 
 def test_fits():

@@ -141,7 +141,7 @@ def test_outputs_and_lists():
     for value in (3, 2.5, [1, 2, 4], [[1.0, 2.0], [3.0, 5.0]]):
         agrees("quantile", value, 0.3)
         agrees("quantile", value, 0.3, overwrite_input=True)
-    assert repr(np.quantile(cnp.asarray(x), 0.5)) == "LazyTensor(quantile: float64[])"
+    assert np.quantile(cnp.asarray(x), 0.5).describe() == "LazyTensor(quantile: float64[])"
 
 
 def test_under_placeholders():

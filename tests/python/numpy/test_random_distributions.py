@@ -236,8 +236,8 @@ def test_draws_keep_their_values_and_are_named():
     rng = ours.default_rng(0)
     x = rng.normal(1.5, 2, (2, 3))
     np.testing.assert_array_equal(x.evaluated(), x.evaluated())
-    assert repr(x).startswith("LazyTensor(normal(1.5, 2, (2, 3)): float64[2, 3])")
+    assert x.describe().startswith("LazyTensor(normal(1.5, 2, (2, 3)): float64[2, 3])")
     # Names are kept for good: numbers of many digits would make a new one for each call.
-    assert "normal(..., 1)" in repr(rng.normal(0.123456789, 1))
+    assert "normal(..., 1)" in rng.normal(0.123456789, 1).describe()
     step = composit.compile(lambda y: y + x, np.zeros((2, 3)))
     np.testing.assert_array_equal(step(np.zeros((2, 3))), x.evaluated())
