@@ -125,7 +125,7 @@ def _repr(self: LazyTensor) -> str:
         return _describe(self)
     try:
         return repr(self.evaluated())
-    except Exception as error:  # noqa: BLE001 (every failure of evaluation is a value that is missing)
+    except Exception as error:  # whatever fails, the values are missing
         return f"{_describe(self)} without values: {type(error).__name__}: {error}"
 
 

@@ -168,8 +168,9 @@ def _with_values(outputs: list[Any], inputs: Mapping[Any, Any], cache: Cache | N
         if constant.shape != tensor.shape or not may_cast:
             raise ValueError(
                 with_location(
-                    f"evaluate: {tensor.describe()} is given {constant.dtype}{list(constant.shape)}. Its "
-                    "shape, and a dtype that casts to its own, are required."
+                    f"evaluate: {tensor.describe()} is given {constant.dtype}"
+                    f"{list(constant.shape)}. Its shape, and a dtype that casts to its own, are "
+                    "required."
                 )
             )
         given.append(tensor)

@@ -147,7 +147,9 @@ def test_notebooks():
     y = relu(cnp.ones(3, name="<x>"))
     assert y.graph._repr_svg_().count("<svg") == 1
     page = y._repr_html_()
-    assert page.startswith("<pre>array([1., 1., 1.])</pre><details><summary>LazyTensor(relu: float64[3])<")
+    assert page.startswith(
+        "<pre>array([1., 1., 1.])</pre><details><summary>LazyTensor(relu: float64[3])<"
+    )
     assert page.count("<details>") == 2 and "&lt;x&gt;" in page
 
 
