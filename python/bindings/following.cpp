@@ -23,7 +23,7 @@ namespace {
 struct Names {
     PyObject *mark, *trace_mark, *place, *trace, *like, *lazy, *record, *is_leaf, *is_tainted,
         *is_pending, *root, *record_of_root, *state, *is_open, *is_built, *tensors, *records,
-        *bound, *bound_places, *entries, *patterns, *version, *results, *grad;
+        *bound, *bound_places, *entries, *patterns, *version, *results, *grad, *is_shared;
 };
 
 Names make_names() {
@@ -34,7 +34,8 @@ Names make_names() {
         name("_is_tainted"), name("_is_pending"), name("_root"),        name("_record_of_root"),
         name("state"),       name("is_open"),     name("is_built"),     name("tensors"),
         name("records"),     name("bound"),       name("bound_places"), name("entries"),
-        name("patterns"),    name("_writes"),     name("results"),      name("_grad")};
+        name("patterns"),    name("_writes"),     name("results"),      name("_grad"),
+        name("_is_shared")};
 }
 
 const Names& names() {
@@ -274,6 +275,7 @@ class Pattern {
                 append(records, nb::none());
             }
             if (root.is_valid()) {
+                set(root, name.is_shared, nb::borrow(Py_True));
                 set(tensor, name.root, root);
                 set(tensor, name.record_of_root, look(root, name.record));
             }

@@ -13,7 +13,7 @@ import numpy as np
 from composit import _core, nn
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
-from composit.torch import quiet, settling, steps, versions
+from composit.torch import assigning, quiet, settling, steps, versions
 from composit.torch.dtypes import Size, check_device, device, dtype
 from composit.torch.tape import mode
 from composit.torch.versions import camel as camel
@@ -35,6 +35,7 @@ class TensorBase:
     _is_tainted = False  # its node depends on a leaf, but no gradient goes through it
     _root: Any = None  # the Tensor this is a view of
     _record_of_root: Any = None  # when the view was made
+    _is_shared = False  # there were views of it, or its node was given away
     _value: Any = None  # (node, constant): the computed value of a recorded tensor
     _grad: Any = None
     _twin: Any = None  # the Tensor this was detached from, whose cell it shares
@@ -250,6 +251,7 @@ def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_v
     if is_view:
         source = found[0]
         root = source if source._root is None else source._root
+        root._is_shared = True
     elif lazy.root() is not None or any(lazy is tensor._lazy for tensor in found):
         lazy = lazy.copied()
     tensor = _new(_made["Tensor"])
@@ -412,7 +414,11 @@ def inplace(over_tensors: Any, name: str) -> Any:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_writable(self)
-        return write(self, over_tensors(self, *args, **kwargs), name)
+        made = over_tensors(self, *args, **kwargs)
+        is_new = all(made is not value for value in args)
+        if is_new and assigning.assigned(self, made):
+            return self
+        return write(self, made, name)
 
     method.__name__ = method.__qualname__ = f"{name}_"
     method.__doc__ = f"{name}, written over the tensor."

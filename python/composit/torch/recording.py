@@ -120,6 +120,7 @@ def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
             records.append(None)
         if source is not None:
             root = source if source._root is None else source._root
+            root._is_shared = True
             tensor._root, tensor._record_of_root = root, root._record
         trace.tensors.append(weakref.ref(tensor))
         made.append(tensor)

@@ -11,8 +11,8 @@ import numpy as np
 from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
+from composit.torch import assigning, calling, dtypes, settling, steps
 from composit.torch import backward as _backward
-from composit.torch import calling, dtypes, settling, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.hooks import Hooked
 from composit.torch.hooks import _Handle as _Handle
@@ -246,6 +246,7 @@ class Tensor(Hooked):
         made = object.__new__(Tensor)
         made._lazy, made._value, made._is_tainted = self._lazy, self._value, True
         made._twin = self if self._twin is None else self._twin
+        assigning.share(self, made)
         return made
 
     def detach_(self) -> Tensor:
@@ -378,6 +379,8 @@ class Tensor(Hooked):
                 "_mark",
                 "_like",
                 "_writes",
+                "_twins",
+                "_is_shared",
                 "_counter",
             ):
                 made.__dict__[key] = value
@@ -395,6 +398,7 @@ class Tensor(Hooked):
     def lazy_tensor(self) -> LazyTensor:
         """The node of composit's graph that it holds now."""
         steps.interrupt()
+        self._is_shared = True
         return self._lazy
 
     @property

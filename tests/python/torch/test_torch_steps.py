@@ -49,7 +49,9 @@ class Machine:
     """Runs a drawn program on tensors, as a user's loop would: one line for each instruction."""
 
     def __init__(self, seed):
+        torch.manual_seed(seed)
         self.data = np.random.default_rng(seed)
+        self.running, self.mean, self.variance = torch.ones(3, 3), torch.zeros(3), torch.ones(3)
         self.weights = [self.drawn(3, 3).requires_grad_() for _ in range(2)]
         self.kept = []
         makers = [
@@ -78,6 +80,7 @@ class Machine:
                 self.one(code, a, b, round_)
         self.results += [array(x) for x in (*self.kept, *self.weights)]
         self.results += [array(x.grad) for x in self.weights]
+        self.results += [array(x) for x in (self.running, self.mean, self.variance)]
         return self.results
 
     def one(self, code, a, b, round_):
@@ -148,22 +151,35 @@ class Machine:
             (self.kept[-1] * 1).backward(self.drawn(3, 3) if b % 3 else x)
         elif code == 27:
             self.optimizer.param_groups[0]["lr"] *= 0.9
+        elif code == 29:
+            self.running.mul_(0.5).add_(x.detach())
+        elif code == 30:
+            keep([self.running, self.running.detach(), self.running.t()][b % 3])
+        elif code == 31:
+            keep(torch.nn.functional.batch_norm(x, self.mean, self.variance, training=True))
+        elif code == 32:
+            keep(torch.nn.functional.dropout(x, 0.25))
+        elif code == 33:
+            self.results.append(array([self.running, self.mean, self.variance][b % 3]))
 
 
 STEP = [(11, 0, 0), (12, 0, 0), (13, 0, 0)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(100))
 def test_drawn_loops_have_the_same_bits(seed):
     """Half of them are a model's steps with little else; the others do anything at any time."""
     drawn = random.Random(seed)
     if seed % 2:
-        codes = [drawn.choice([0, 1, 2, 3, 4, 5, 8, 9, 14, 17, 18, 21]) for _ in range(6)]
+        known = [0, 1, 2, 3, 4, 5, 8, 9, 14, 17, 18, 21, 29, 31, 32]
+        codes = [drawn.choice(known) for _ in range(6)]
         program = [(code, drawn.randrange(9), drawn.randrange(9)) for code in codes] + STEP
         if drawn.random() < 0.5:
-            program.insert(drawn.randrange(len(program)), (drawn.choice([10, 20, 27]), 1, 2))
+            program.insert(
+                drawn.randrange(len(program)), (drawn.choice([10, 20, 27, 30, 33]), 1, 2)
+            )
     else:
-        program = [(drawn.randrange(29), drawn.randrange(9), drawn.randrange(9)) for _ in range(14)]
+        program = [(drawn.randrange(34), drawn.randrange(9), drawn.randrange(9)) for _ in range(14)]
     check(lambda: Machine(seed).run(program, 6))
 
 
@@ -245,6 +261,79 @@ def test_known_steps_make_no_nodes():
         was_lazy.append("_lazy" in loss.__dict__)
         assert outputs.shape == (6, 3) and loss.dtype is torch.float32 and loss.ndim == 0
         optimizer.step()
+    assert not was_lazy[-1] and was_lazy[0]
+
+
+class Normalized(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(1, 3, 3), torch.nn.BatchNorm2d(3), torch.nn.ReLU(),
+            torch.nn.Dropout2d(0.2), torch.nn.Flatten(), torch.nn.Linear(48, 8),
+            torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.3), torch.nn.Linear(8, 3),
+        )  # fmt: skip
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def normalized(count, change=None):
+    torch.manual_seed(3)
+    model = Normalized()
+    data = np.random.default_rng(3)
+    x = torch.tensor(data.standard_normal((6, 1, 6, 6)).astype(np.float32))
+    y = torch.tensor(data.integers(0, 3, 6))
+    optimizer, found, was_lazy = torch.optim.Adam(model.parameters()), [], []
+    for i in range(count):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        was_lazy.append("_lazy" in model.layers[1].running_mean.__dict__)
+        optimizer.step()
+        if change is not None:
+            found += change(i, model, x)
+    return [*found, *(array(value) for value in model.state_dict().values())], was_lazy
+
+
+def keeps_states(i, model, x):
+    if i == 3:
+        model.kept = model.state_dict()
+    return [array(model.kept["layers.1.running_var"])] if i >= 3 else []
+
+
+def evaluates(i, model, x):
+    model.eval()
+    with torch.no_grad():
+        found = [array(model(x))]
+    model.train()
+    return found
+
+
+def sees_a_view(i, model, x):
+    if i == 2:
+        model.kept = model.layers[1].running_mean[1:]
+    return [array(model.kept)] if i >= 2 else []
+
+
+def resets(i, model, x):
+    if i == 4:
+        model.layers[1].reset_running_stats()
+    return []
+
+
+def goes_twice(i, model, x):
+    return [array(model(x).sum() + model(x).sum())]
+
+
+@pytest.mark.parametrize("change", [
+    None, keeps_states, evaluates, sees_a_view, resets, goes_twice,
+])  # fmt: skip
+def test_running_statistics_and_draws_are_part_of_steps(change):
+    check(lambda: normalized(9, change)[0])
+
+
+def test_running_statistics_of_known_steps_make_no_nodes():
+    _, was_lazy = normalized(8)
     assert not was_lazy[-1] and was_lazy[0]
 
 

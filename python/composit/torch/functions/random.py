@@ -48,8 +48,11 @@ class Generator:
     def next_key(self) -> Any:
         """A key that was not used yet, as a leaf."""
         self._count += 1
-        mixed = (self._seed * 0x9E3779B97F4A7C15 + self._count * 0xD1342543DE82EF95) % 2**64
-        return random.fold_in(random.key(self._seed % 2**64), mixed % 2**32)
+        # SplitMix64 (Steele, Lea, Flood 2014): bits that are spread well, made without a node
+        mixed = (self._seed * 0xD1342543DE82EF95 + self._count * 0x9E3779B97F4A7C15) % 2**64
+        mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+        return random.key(mixed ^ mixed >> 31)
 
 
 default_generator = Generator()
@@ -59,6 +62,13 @@ default_generator.seed()
 def next_key(generator: Generator | None = None) -> Any:
     """A key of the generator, or of the default one."""
     return (generator or default_generator).next_key()
+
+
+def next_key_tensor() -> Any:
+    """A key of the default generator as a tensor, which operations of a trace may have."""
+    tensor = object.__new__(calling._made["Tensor"])
+    tensor._lazy = next_key()
+    return tensor
 
 
 def manual_seed(seed: int) -> Generator:
@@ -244,8 +254,9 @@ def dropout(input: Any, p: float = 0.5, train: bool = True) -> Any:
         return input
     if p == 1:
         return input * 0
-    key = next_key()
-    return calling.call(lambda x: nn.dropout(x, p, key), "dropout", False, (input,), {})
+    return calling.call(nn.dropout, "dropout", False, (input, p, next_key_tensor()), {})
 
+
+calling.pure.add(nn.dropout)
 
 calling.functions["dropout"] = dropout

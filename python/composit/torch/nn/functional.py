@@ -11,7 +11,7 @@ from composit import nn
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.flashlight.operators.table import function_of
-from composit.torch import calling
+from composit.torch import assigning, calling
 from composit.torch.calling import define, torch_function
 from composit.torch.functions import random
 
@@ -155,17 +155,21 @@ def scaled_dot_product_attention(
     is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
     """softmax(query @ key^T * scale + mask) @ value"""
-    drawn = random.next_key() if dropout_p else None
-    row = function_of("scaled_dot_product_attention")
-
-    def attention(query: Any, key: Any, value: Any, mask: Any) -> Any:
-        return row(query, key, value, mask, dropout_p, is_causal, scale=scale,
-                   enable_gqa=enable_gqa, key=drawn)  # fmt: skip
-
-    return calling.call(attention, "scaled_dot_product_attention", False,
-                        (query, key, value, attn_mask), {})  # fmt: skip
+    drawn = random.next_key_tensor() if dropout_p else None
+    given = (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, drawn)
+    return calling.call(_attention, "scaled_dot_product_attention", False, given, {})
 
 
+def _attention(
+    query: Any, key: Any, value: Any, mask: Any, dropout_p: float, is_causal: bool,
+    scale: float | None, enable_gqa: bool, drawn: Any,
+) -> Any:  # fmt: skip
+    return function_of("scaled_dot_product_attention")(
+        query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa, key=drawn
+    )
+
+
+calling.pure.add(_attention)
 calling.neural["scaled_dot_product_attention"] = scaled_dot_product_attention
 
 
@@ -222,21 +226,34 @@ def _rms_norm(
 define(function_of("group_norm"), "group_norm", is_method=False, is_neural=True)
 
 
-def _with_statistics(name: str, row: Any, args: tuple[Any, ...], places: tuple[int, int]) -> Any:
-    """A normalisation that writes its running statistics."""
-    writes: dict[int, Any] = {}
+def _with_statistics(name: str) -> Any:
+    """A normalisation as a function that also results in the new running statistics."""
+    row = function_of(name)
 
     def function(*plain: Any) -> Any:
-        result = row(*plain)
-        if hasattr(result, "writes"):
-            writes.update(result.writes)
-            return result.result
-        return result
+        made = row(*plain)
+        if not hasattr(made, "writes"):
+            return made
+        news = [cnp.broadcast_to(cnp.astype(value, plain[place].dtype), plain[place].shape)
+                for place, value in sorted(made.writes.items())]  # fmt: skip
+        return (made.result, *news)
 
+    calling.pure.add(function)
+    return function
+
+
+_batch_norm, _instance_norm = _with_statistics("batch_norm"), _with_statistics("instance_norm")
+
+
+def _normalized(function: Any, name: str, args: tuple[Any, ...]) -> Any:
+    """The normalised input; the running statistics, the fourth and fifth argument, are written."""
     made = calling.call(function, name, False, args, {})
-    for place, value in writes.items():
-        calling.overwrite(args[places[place - 3]], value)
-    return made
+    if not isinstance(made, tuple):
+        return made
+    for target, value in zip(args[3:5], made[1:]):
+        if not assigning.assigned(target, value, is_detached=True):
+            calling.overwrite(target, value._lazy)
+    return made[0]
 
 
 def batch_norm(
@@ -250,7 +267,7 @@ def batch_norm(
                           f"{input.shape}")
         )  # fmt: skip
     args = (input, weight, bias, running_mean, running_var, training, momentum, eps)
-    return _with_statistics("native_batch_norm", function_of("batch_norm"), args, (3, 4))
+    return _normalized(_batch_norm, "native_batch_norm", args)
 
 
 def instance_norm(
@@ -259,7 +276,7 @@ def instance_norm(
 ) -> Any:  # fmt: skip
     """Each channel of each sample normalised."""
     args = (input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
-    return _with_statistics("instance_norm", function_of("instance_norm"), args, (3, 4))
+    return _normalized(_instance_norm, "instance_norm", args)
 
 
 calling.neural.update(batch_norm=batch_norm, instance_norm=instance_norm)
@@ -288,15 +305,19 @@ def _pairwise_distance(
 calling.neural["dropout"] = random.dropout
 
 
+def _without_features(input: Any, p: float, key: Any) -> Any:
+    return function_of("feature_dropout")(input, p, True, key=key)
+
+
+calling.pure.add(_without_features)
+
+
 def _feature_dropout(name: str) -> None:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         if not training or p == 0:
             return input
-        drawn = random.next_key()
-        made = calling.call(
-            lambda x: function_of("feature_dropout")(x, p, True, key=drawn), name, False, (input,),
-            {},
-        )  # fmt: skip
+        given = (input, p, random.next_key_tensor())
+        made = calling.call(_without_features, name, False, given, {})
         return calling.write(input, made, name) if inplace else made
 
     function.__doc__ = "Whole channels zero with probability p, the others divided by 1 - p."
