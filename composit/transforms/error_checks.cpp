@@ -49,12 +49,13 @@ bool is_operation(const Node& node, std::string_view name) { return node.operati
 
 std::string name_in_reports(const Node& node) {
     if (is_operation(node, "astype")) return "cast";
+    const ir::scalar::Row* row =
+        is_operation(node, "map") ? node.attributes().get<RowRef>("row").get() : nullptr;
+    if (row && !row->signals.warning.empty()) return row->signals.warning;
     if (node.reported_as()) return *node.reported_as();
     if (is_operation(node, "reduce")) return "reduce";
     if (is_operation(node, "scan")) return "accumulate";
-    if (!is_operation(node, "map")) return ir::label(node);
-    const auto& row = node.attributes().get<RowRef>("row");
-    if (!row->signals.warning.empty()) return row->signals.warning;
+    if (!row) return ir::label(node);
     return row->signals.reported_as.empty() ? row->name : row->signals.reported_as;
 }
 
@@ -126,7 +127,8 @@ void check_floats(const RowRef& row, const Tensors& x, const Tensor& y, Checks& 
                 tiny = both(tiny, is_normal_number(ops::astype(operand, y.dtype())));
         checks.add(Kind::under, tiny);
     }
-    checks.add(Kind::invalid, has_nan ? both(is_nan(y), negation(has_nan)) : is_nan(y));
+    const bool only_new = has_nan && !row->signals.refuses_nan;
+    checks.add(Kind::invalid, only_new ? both(is_nan(y), negation(has_nan)) : is_nan(y));
 }
 
 void check_integers(const RowRef& row, const Tensors& x, Checks& checks) {
@@ -269,6 +271,19 @@ void check_determinants(const Node& node, Checks& checks) {
     checks.add(Kind::under, both(is_tiny, is_finite(output(1))));
 }
 
+// Sums at places that are given, where a function has asked for reports: which updates went where
+// is not followed.
+void check_scatter(const Node& node, Checks& checks) {
+    const Tensor &x = node.operand(0), &updates = node.operands().back();
+    const Tensor y(Ref<Node>(&node), 0);
+    if (!node.reported_as() || !node.attributes().get<bool>("add") || !ir::is_inexact(y.dtype()))
+        return;
+    const Tensor are_finite = negation(anywhere(negation(is_finite(updates))));
+    checks.add(Kind::over, both(both(is_infinite(y), is_finite(x)), are_finite));
+    const Tensor have_nan = anywhere(is_nan(updates));
+    checks.add(Kind::invalid, both(both(is_nan(y), negation(is_nan(x))), negation(have_nan)));
+}
+
 // Of what combines elements of several operands in ways that are not followed here: new infinities
 // and new NaN.
 void check_whole(const Node& node, Checks& checks) {
@@ -345,6 +360,8 @@ std::vector<ErrorCheck> error_checks(const Node& node, uint8_t flagged) {
         check_whole(node, checks);
     else if (is_operation(node, "contract"))
         check_contract(node, checks);
+    else if (is_operation(node, "scatter"))
+        check_scatter(node, checks);
     else if (is_operation(node, "slogdet"))
         check_determinants(node, checks);
     return checks.take();

@@ -2,10 +2,13 @@
 
 #include "location.h"
 
+#include <nanobind/stl/string.h>
+
 #include <Python.h>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,7 +91,29 @@ const ir::ErrorHandling* current_error_handling() {
     return handling;
 }
 
+namespace {
+
+// A with statement's ReportingScope.
+class Reporting {
+  public:
+    explicit Reporting(const std::string& function) : function_(ir::intern(function)) {}
+    void enter() { scope_.emplace(function_); }
+    void leave() { scope_.reset(); }
+
+  private:
+    ir::Interned function_;
+    std::optional<ir::ReportingScope> scope_;
+};
+
+}  // namespace
+
 void bind_error_handling(nb::module_& module) {
+    nb::class_<Reporting>(module, "Reporting",
+                          "In its with statement nodes are made whose floating-point errors are "
+                          "reported as the function's.")
+        .def(nb::init<const std::string&>(), nb::arg("function"))
+        .def("__enter__", &Reporting::enter)
+        .def("__exit__", [](Reporting& self, nb::args) { self.leave(); }, nb::arg("error"));
     module.def("follow_errstate", [](nb::object variable, nb::object settings, nb::object report) {
         source = {variable.release().ptr(), settings.release().ptr(), report.release().ptr()};
     });

@@ -63,6 +63,7 @@ struct Signals {
                                    // the operand itself
     bool only_at_poles = false;    // is an infinity of finite operands to be found
     bool is_silent = false;        // NaN and infinities of its own are no errors
+    bool refuses_nan = false;      // NaN among its operands are invalid: NumPy's compares them
     // A result below the normal numbers, of operands that are normal, was rounded.
     bool may_underflow = false;
     std::string reported_as = {};  // empty: the row's name

@@ -27,6 +27,8 @@ const std::map<std::string, Signals, std::less<>>& signals() {
         {"exp2", {.may_underflow = true}},
         {"ldexp", {.may_underflow = true}},
         {"hypot", {.may_underflow = true}},
+        {"logaddexp", {.refuses_nan = true}},
+        {"logaddexp2", {.refuses_nan = true}},
         {"deg2rad", {.may_underflow = true}},
         {"spacing", {.is_silent = true}},
         {"nextafter", {.is_silent = true}},

@@ -23,6 +23,8 @@ ASSOCIATIVE = frozenset(
 )  # fmt: skip
 # Without an identity, but NumPy reduces several axes at once.
 _REORDERABLE = frozenset(("maximum", "minimum", "fmax", "fmin"))
+# Of these NumPy has loops over indices, which name the function where they meet an error.
+_INDEXED = frozenset(("add", "subtract", "multiply", "divide", "floor_divide"))
 _UNROLLED = 16  # longer folds are loops
 
 
@@ -253,6 +255,23 @@ def reduceat(
         parts.append(ufunc.reduce(part, axis=0, dtype=loop, keepdims=True).astype(loop))
     result = cnp.concatenate(parts) if parts else items[:0].astype(loop)
     return cnp.moveaxis(result, 0, axis)
+
+
+def name_of_at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> str:
+    """As whose NumPy reports an error of floating point: the function's, if its loop over indices
+    runs, which takes one array of indices along one axis, and operands of one dtype."""
+    indices = indices[0] if isinstance(indices, tuple) and len(indices) == 1 else indices
+    is_indexed = (
+        ufunc.__name__ in _INDEXED
+        and getattr(a, "ndim", 0) == 1
+        and not isinstance(indices, (tuple, slice, type(...), type(None)))
+        and [_dtype_alone(each) for each in operands] == [a.dtype]
+    )
+    return ufunc.__name__ if is_indexed else "at"
+
+
+def _dtype_alone(value: Any) -> Any:
+    return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
 
 
 def at(ufunc: Any, a: Any, indices: Any, operands: tuple[Any, ...]) -> None:

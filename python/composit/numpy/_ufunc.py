@@ -148,7 +148,8 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         array, target = _as_tensor(array), the_output(out)
         if name not in _reductions or (initial is not NoValue and name.startswith("logical")):
             options = (array, axis, dtype, keepdims, initial, where, target)
-            result = _folding.reduce(self, *options)
+            with _core.Reporting("reduce"):
+                result = _folding.reduce(self, *options)
         else:
             if dtype is not None or hasattr(target, "dtype"):
                 dtype = _folding.loop_dtype(self, array, dtype, target)
@@ -165,7 +166,8 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         array, target = _as_tensor(array), the_output(out)
         running = {"add": "cumsum", "multiply": "cumprod"}.get(self.__name__)
         if running is None or axis is None or isinstance(axis, tuple) or array.ndim == 0:
-            result = _folding.accumulate(self, array, axis, dtype, target)
+            with _core.Reporting("accumulate"):
+                result = _folding.accumulate(self, array, axis, dtype, target)
         else:
             if dtype is not None or hasattr(target, "dtype"):
                 dtype = _folding.loop_dtype(self, array, dtype, target)
@@ -177,7 +179,8 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
     ) -> LazyTensor:
         """The reductions of the parts that begin at indices, which are evaluated."""
         _folding.check_binary(self, "reduceat")
-        result = _folding.reduceat(self, array, indices, axis, dtype, the_output(out))
+        with _core.Reporting("reduceat"):
+            result = _folding.reduceat(self, array, indices, axis, dtype, the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
@@ -196,10 +199,11 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
                 with_location(f"at() takes at most 3 arguments ({2 + len(operands)} given)")
             )
         is_sum = self.__name__ == "add" and len(operands) == 1 and isinstance(a, LazyTensor)
-        if is_sum and (_is_weak(operands[0]) or _fits_kind(operands[0], a)):
-            a.replaced(_core.numpy.add_at(a, indices, operands[0]))
-        else:
-            _folding.at(self, a, indices, operands)
+        with _core.Reporting(_folding.name_of_at(self, a, indices, operands)):
+            if is_sum and (_is_weak(operands[0]) or _fits_kind(operands[0], a)):
+                a.replaced(_core.numpy.add_at(a, indices, operands[0]))
+            else:
+                _folding.at(self, a, indices, operands)
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -87,6 +87,8 @@ TWO = [
     "float_power",
     "copysign",
     "nextafter",
+    "logaddexp",
+    "logaddexp2",
 ]
 
 
