@@ -5,7 +5,7 @@ import typing as _typing
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.numpy import fft, lib, linalg, manipulation, polynomial, random, scalar_kinds
+from composit.numpy import emath, fft, lib, linalg, manipulation, polynomial, random, scalar_kinds
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.array_api import __array_api_version__, __array_namespace_info__
 from composit.numpy.assembling import *
@@ -33,6 +33,7 @@ from composit.numpy.sets import *
 from composit.numpy.sorting import *
 from composit.numpy.special import *
 from composit.numpy.statistics import *
+from composit.numpy.vectorizing import *
 from composit.numpy.windows import *
 from composit.numpy.writing import *
 

@@ -1,3 +1,4 @@
 """numpy.lib: what it holds beside the functions of numpy itself."""
 
+from composit.numpy import emath as scimath
 from composit.numpy.lib import stride_tricks
