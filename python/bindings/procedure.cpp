@@ -333,6 +333,14 @@ void bind_procedure(nb::module_& module) {
         .def_prop_ro("source",
                      [](const Procedure& self) { return c_family::print_procedure(self); })
         .def_prop_ro("flat", [](const Procedure& self) { return procedure::flatten(self); })
+        .def(
+            "with_derivative",
+            [](const Procedure& self, const Procedure& derivative) {
+                Procedure made = self;
+                made.derivative = std::make_shared<const Procedure>(derivative);
+                return made;
+            },
+            "The procedure with a derivative that is not derived.")
         .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
     inner.def("jvp", procedure::jvp);
     inner.def("vjp", procedure::vjp);

@@ -132,21 +132,22 @@ bool has_selfcheck(const ProcedureFamily& family) {
     return is_of_double(family.value) && !family.derivatives.empty();
 }
 
-std::string selfcheck(const ProcedureFamily& family) {
+// Names are qualified: a function may have the name of a variable below.
+std::string selfcheck(const std::string& name, const ProcedureFamily& family) {
     const size_t count = family.value.parameters;
-    const std::string& function = family.value.name;
+    const std::string function = name + "::" + family.value.name;
     const Procedure& vjp = family.derivatives[0];
     std::string slope;
     for (size_t k = 0; k < count; ++k) {
-        const std::string call = vjp.name + "(" + arguments_of("x", count) + ", 1.0)" +
-                                 (count == 1 ? "" : "." + vjp.results[k].name);
+        const std::string call = name + "::" + vjp.name + "(" + arguments_of("x", count) +
+                                 ", 1.0)" + (count == 1 ? "" : "." + vjp.results[k].name);
         slope += k + 1 == count ? call : text("k == ", k, " ? ", call, " : ");
     }
     std::string body = replaced(selfcheck_body, "COUNT", text(count));
     body = replaced(body, "VALUE(right)", function + "(" + arguments_of("right", count) + ")");
     body = replaced(body, "VALUE(left)", function + "(" + arguments_of("left", count) + ")");
     body = replaced(body, "SLOPE", count == 1 ? slope : "(" + slope + ")");
-    return "double " + function + "_selfcheck() {\n" + body + "}\n\n";
+    return "double " + family.value.name + "_selfcheck() {\n" + body + "}\n\n";
 }
 
 std::string comment(const std::string& name, const std::vector<ProcedureFamily>& families) {
@@ -231,7 +232,7 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     for (const ProcedureFamily& family : families) {
         if (!has_selfcheck(family)) continue;
         out.header += selfcheck_doc + ("double " + family.value.name + "_selfcheck();\n\n");
-        out.source += selfcheck(family);
+        out.source += selfcheck(name, family);
     }
     out.header += "}  // namespace " + name + "\n";
     out.source += "}  // namespace " + name + "\n";

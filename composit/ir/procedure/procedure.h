@@ -20,6 +20,7 @@
 #include "composit/ir/scalar/row.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,9 @@ struct Procedure {
     std::vector<ArrayVariable> arrays = {};
     // The order of parameters in text: k is variable k, -1 - k array k. Empty: the variables.
     std::vector<int> head = {};
+    // What its user says its derivative is, in place of the one that is derived: its parameters are
+    // those of `vjp` (or `reverse`), its results those. given_derivative.cpp
+    std::shared_ptr<const Procedure> derivative = {};
 
     Expr variable(size_t index) const {
         return Expr::argument(static_cast<int>(index), variables[index].dtype,
@@ -160,6 +164,10 @@ Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter);
 Procedure slope(const Procedure& procedure, size_t result, size_t parameter);
 
 // ----- rows.cpp
+// d result / d parameter for each floating parameter, at the parameters themselves: calls of rows.
+// Empty for the others.
+std::vector<Expr> slopes_of(const Procedure& procedure, size_t result);
+
 // Makes the procedure for parameters of these dtypes.
 using Maker = std::function<Procedure(const std::vector<DType>& parameters)>;
 // The row whose value is result `result` of the procedure, flattened, and whose derivatives are

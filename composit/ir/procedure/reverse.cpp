@@ -1,5 +1,6 @@
 // reverse: the adjoints of statements, from the last to the first.
 #include "composit/base/error.h"
+#include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/reverse_setup.h"
@@ -448,6 +449,9 @@ class Reverser : private ReverseSetup {
 
 }  // namespace
 
-Procedure reverse(const Procedure& procedure) { return Reverser(procedure).run(); }
+Procedure reverse(const Procedure& procedure) {
+    if (procedure.derivative) return given_vjp(procedure);
+    return Reverser(procedure).run();
+}
 
 }  // namespace composit::ir::procedure

@@ -51,10 +51,32 @@ class Derivatives {
             kind == Kind::slope ? slope(own, result_, parameter) : vjp_of(own, result_, parameter);
         std::vector<DType> operands;
         for (size_t i = 0; i < made.parameters; ++i) operands.push_back(made.variables[i].dtype);
-        return std::make_shared<const Row>(
+        Row row =
             row_of(text(name_, kind == Kind::slope ? ".d" : ".vjp_", own.variables[parameter].name),
                    "", static_cast<int>(operands.size()), exactly(operands, made.results[0].dtype),
-                   [made](const std::vector<DType>&) { return made; }));
+                   [made](const std::vector<DType>&) { return made; });
+        if (kind == Kind::pullback) make_linear(row, parameter);
+        return std::make_shared<const Row>(std::move(row));
+    }
+
+    // A pullback is linear in the gradient, its last operand: what it is derived to there does not
+    // read it. (Forward mode transposes pullbacks.)
+    void make_linear(Row& row, size_t parameter) const {
+        const auto own = std::make_shared<Derivatives>(name_, maker_, result_);
+        row.slopes = [own, parameter, slopes = row.slopes](std::vector<Expr> x, const Expr& y) {
+            std::vector<Expr> all = slopes(x, y);
+            x.pop_back();
+            all.back() = Expr::call(own->row(Kind::slope, dtypes_of(x), parameter), x);
+            return all;
+        };
+        row.pullback = [own, parameter, pullback = row.pullback](std::vector<Expr> x, const Expr& y,
+                                                                 const Expr& g, int operand) {
+            if (static_cast<size_t>(operand) + 1 != x.size()) return pullback(x, y, g, operand);
+            x.pop_back();
+            const RowRef same = own->row(Kind::pullback, dtypes_of(x), parameter);
+            x.push_back(g);
+            return Expr::call(same, x);
+        };
     }
 
     std::string name_;
@@ -65,6 +87,16 @@ class Derivatives {
 };
 
 }  // namespace
+
+std::vector<Expr> slopes_of(const Procedure& procedure, size_t result) {
+    std::vector<Expr> x;
+    for (size_t i = 0; i < procedure.parameters; ++i) x.push_back(procedure.variable(i));
+    const Row row = row_of(
+        procedure.name, "", static_cast<int>(x.size()),
+        exactly(dtypes_of(x), procedure.results[result].dtype),
+        [procedure](const std::vector<DType>&) { return procedure; }, result);
+    return row.slopes(x, {});
+}
 
 Row row_of(std::string name, std::string doc, int arity, TypeRule types, Maker maker,
            size_t result) {

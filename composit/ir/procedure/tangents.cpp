@@ -1,5 +1,6 @@
 // jvp, vjp, slope: a procedure whose variables carry their tangents along.
 #include "composit/base/error.h"
+#include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
@@ -308,6 +309,7 @@ Procedure pulled_back(const Procedure& procedure, const std::string& name,
 }  // namespace
 
 Procedure jvp(const Procedure& procedure) {
+    if (procedure.derivative) return given_jvp(procedure);
     std::vector<Variable> seeds;
     const std::vector<size_t> parameters = floating(procedure.variables, procedure.parameters);
     for (const size_t parameter : parameters)
@@ -351,17 +353,20 @@ Procedure jvp(const Procedure& procedure) {
 }
 
 Procedure vjp(const Procedure& procedure) {
+    if (procedure.derivative) return given_vjp(procedure);
     return pulled_back(procedure, procedure.name + "_vjp",
                        floating(procedure.results, procedure.results.size()),
                        floating(procedure.variables, procedure.parameters));
 }
 
 Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter) {
+    if (procedure.derivative) return given_vjp_of(procedure, result, parameter);
     return pulled_back(procedure, procedure.name + "_vjp_" + procedure.variables[parameter].name,
                        {result}, {parameter});
 }
 
 Procedure slope(const Procedure& procedure, size_t result, size_t parameter) {
+    if (procedure.derivative) return given_slope(procedure, result, parameter);
     const Variable& variable = procedure.variables[parameter];
     Procedure out = begun(procedure, procedure.name + "_d" + variable.name, {});
     out.results = {{"d" + procedure.results[result].name, procedure.results[result].dtype}};

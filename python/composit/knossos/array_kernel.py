@@ -11,14 +11,8 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit.knossos.given_derivative import leaves_of
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, _is_composit_torch, _is_torch
-
-
-def leaves_of(structure: Leaf) -> list[Leaf]:
-    """The numbers and arrays of a structure, in order."""
-    if isinstance(structure, Parts):
-        return [leaf for part in structure.parts.values() for leaf in leaves_of(part)]
-    return [structure]
 
 
 def has_arrays(structures: list[Leaf]) -> bool:
@@ -192,8 +186,13 @@ class ArrayKernel(Kernel):
         """vjp(x, …, dy, …): what each float argument receives of gradients of the results, by
         reverse accumulation."""
         self._check_smooth()
-        return self._with("vjp", _core.procedure.reverse, self._float_result_leaves(),
+        made = self._with("vjp", _core.procedure.reverse, self._float_result_leaves(),
                           self._float_leaves())  # fmt: skip
+        given = self._derivative
+        if isinstance(given, ArrayKernel):  # extents have the names that its annotations say
+            made.parameter_structures = made._leaves = given._leaves
+            made._extents = given._extents
+        return made
 
     @functools.cached_property
     def jvp(self) -> Kernel:
@@ -227,6 +226,9 @@ class ArrayKernel(Kernel):
 
         grad.__name__ = f"{self.__name__}_grad"
         return grad
+
+    def _has_jvp(self) -> bool:
+        return self._derivative is None  # of which the vector-Jacobian product alone is known
 
     # ----- what stands for maps only
 

@@ -371,7 +371,8 @@ class Expressions(ArrayFunctions):
         has_arrays = any(isinstance(each, Array) for each in arguments)
         is_kernel = isinstance(function, types.FunctionType) and hasattr(function, "__code__")
         is_numpy = str(getattr(function, "__module__", "")).partition(".")[0] in ("numpy", "torch")
-        if self.makes_arrays(function) or (has_arrays and (is_numpy or not is_kernel)):
+        is_own = function is functions.stop_gradient
+        if self.makes_arrays(function) or (has_arrays and (is_numpy or is_own or not is_kernel)):
             named = {each.arg or "": self.value(each.value) for each in node.keywords}
             try:
                 return self.array_call(function, arguments, named)
@@ -385,7 +386,6 @@ class Expressions(ArrayFunctions):
         if fields is not None:
             named = {each.arg or "": self.value(each.value) for each in node.keywords}
             return self._record(node, function, fields, arguments, named)
-        is_own = function is functions.stop_gradient
         is_function = isinstance(function, types.FunctionType) and not is_own
         if is_function or hasattr(function, "procedure"):
             return self._kernel_call(node, self.as_kernel(function), arguments)

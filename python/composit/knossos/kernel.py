@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import os
 import threading
@@ -14,7 +13,8 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, structure_of
-from composit.knossos.source import Source
+from composit.knossos.given_derivative import derivative_for
+from composit.knossos.source import Source, mentions_arrays
 from composit.knossos.translate import translate
 
 _DOUBLE = np.dtype("float64")
@@ -41,6 +41,9 @@ class Kernel:
         self._rows: list[Any] | None = None
         self._fast: Callable[..., Any] = self._first_call
         self._is_flat = all(type(each) is Leaf for each in structures)
+        self._derivative: Kernel | None = None
+        self._source: Source | None = None
+        self._is_making_derivative = False
 
     # ----- what it is made of
 
@@ -49,8 +52,40 @@ class Kernel:
         dtype = np.dtype(dtype)
         with self._lock:
             if dtype not in self._procedures:
-                self._procedures[dtype] = self._maker(dtype)
+                made = self._maker(dtype)
+                if self._derivative is not None:
+                    if self._is_making_derivative:
+                        return made  # which the derivative calls
+                    made = self._with_derivative(made, dtype, self._derivative)
+                self._procedures[dtype] = made
             return self._procedures[dtype]
+
+    def _with_derivative(self, made: Any, dtype: Any, given: Kernel) -> Any:
+        self._is_making_derivative = True
+        try:
+            return made.with_derivative(derivative_for(self, given, dtype))
+        finally:
+            self._is_making_derivative = False
+
+    def derivative(self, function: Any) -> Kernel:
+        """A decorator: the function says what this one's derivative is, in place of the one that is
+        derived. It takes this one's arguments, then a gradient for each float result, and
+        returns what each float argument receives: what `vjp` returns.
+
+        @relu3.derivative
+        def relu3_vjp(x: float, dy: float) -> float:
+            return dy if x > 0.0 else 0.0
+
+        `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch and exports use it. TypeError,
+        with file and line, at its first use, where arguments or results are others."""
+        with self._lock:
+            self._derivative = kernel_of(function)
+            self._procedures.clear()
+            self._compiled.clear()
+            self._rows, self._fast = None, self._first_call
+            for name in ("vjp", "jvp", "grad", "_autograd_function"):
+                vars(self).pop(name, None)
+            return self._derivative
 
     def _kinds(self) -> list[str]:
         return [kind for each in self.parameter_structures for _, kind in each.leaves("")]
@@ -174,7 +209,7 @@ class Kernel:
             made = self._evaluated(leaves)
             return tuple(each.item() for each in made) if len(made) > 1 else made[0].item()
         if any(isinstance(leaf, LazyTensor) for leaf in leaves):
-            made = [_core.procedure.map(row, *leaves) for row in self.rows]
+            made = self._mapped(leaves)
             return tuple(made) if len(made) > 1 else made[0]
         arrays = [leaf if isinstance(leaf, (bool, int, float)) else np.asarray(leaf)
                   for leaf in leaves]  # fmt: skip
@@ -189,10 +224,18 @@ class Kernel:
         made = self._evaluated(arrays)
         return _numbers_without_axes(tuple(made) if len(made) > 1 else made[0])
 
+    def _mapped(self, leaves: list[Any]) -> list[Any]:
+        """A node for each result. Integers beside floats would take their dtype."""
+        operands = [
+            np.asarray(leaf) if kind != "float" and isinstance(leaf, (bool, int)) else leaf
+            for leaf, kind in zip(leaves, self._kinds())
+        ]
+        return [_core.procedure.map(row, *operands) for row in self.rows]
+
     def _evaluated(self, leaves: list[Any]) -> list[Any]:
         from composit.evaluation import evaluate
 
-        made = [_core.procedure.map(row, *leaves) for row in self.rows]
+        made = self._mapped(leaves)
         found = evaluate(*made)
         return list(found) if len(made) > 1 else [found]
 
@@ -285,11 +328,16 @@ class Kernel:
         for dtype in (_DOUBLE, _SINGLE):
             family = [self.procedure(dtype)]
             if self._floats() and self._float_results():
-                family += [self.vjp.procedure(dtype), self.jvp.procedure(dtype)]
+                family.append(self.vjp.procedure(dtype))
+                if self._has_jvp():
+                    family.append(self.jvp.procedure(dtype))
             families.append(family)
             if not self._floats() and all(_kind(d) != "float" for _, d in family[0].results):
                 break  # the second would be the same function
         return families
+
+    def _has_jvp(self) -> bool:
+        return True
 
     @property
     def source(self) -> str:
@@ -399,26 +447,6 @@ def _check_leaf(name: str, leaf: Any) -> None:
     )
 
 
-def _mentions_arrays(source: Source) -> bool:
-    """Whether a function of numbers has arrays of its own: NumPy's makers of arrays, or
-    comprehensions over ranges that variables bound."""
-    own = {each.arg for each in source.tree.args.args} | {
-        each.id for each in ast.walk(source.tree)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }  # fmt: skip
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and node.attr in ("zeros", "ones", "empty"):
-            return True
-        if isinstance(node, ast.ListComp):
-            loops = [each.iter for each in node.generators if isinstance(each.iter, ast.Call)]
-            bounds = [argument for loop in loops for argument in loop.args]  # len(…) is known
-            targets = [each for loop in node.generators for each in ast.walk(loop.target)]
-            own_here = own - {each.id for each in targets if isinstance(each, ast.Name)}
-            if any(isinstance(each, ast.Name) and each.id in own_here for each in bounds):
-                return True
-    return False
-
-
 _in_translation = threading.local()
 
 
@@ -458,10 +486,11 @@ def kernel_of(function: Any) -> Kernel:
 
     from composit.knossos.array_kernel import ArrayKernel, has_arrays
 
-    is_scalar = not has_arrays(structures) and not _mentions_arrays(source)
+    is_scalar = not has_arrays(structures) and not mentions_arrays(source)
     made_by = Kernel if is_scalar else ArrayKernel
     kernel = made_by(source.name, source.documentation, make, structures, result)
     kernel.__module__ = function.__module__
     kernel.__wrapped__ = function  # type: ignore[attr-defined]
+    kernel._source = source
     function._knossos_kernel = kernel
     return kernel

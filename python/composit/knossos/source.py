@@ -76,3 +76,23 @@ def shown(node: ast.AST) -> str:
     """The text of an expression, shortened."""
     text = ast.unparse(node)
     return text if len(text) <= 40 else text[:37] + "…"
+
+
+def mentions_arrays(source: Source) -> bool:
+    """Whether a function of numbers has arrays of its own: NumPy's makers of arrays, or
+    comprehensions over ranges that variables bound."""
+    own = {each.arg for each in source.tree.args.args} | {
+        each.id for each in ast.walk(source.tree)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }  # fmt: skip
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("zeros", "ones", "empty"):
+            return True
+        if isinstance(node, ast.ListComp):
+            loops = [each.iter for each in node.generators if isinstance(each.iter, ast.Call)]
+            bounds = [argument for loop in loops for argument in loop.args]  # len(…) is known
+            targets = [each for loop in node.generators for each in ast.walk(loop.target)]
+            own_here = own - {each.id for each in targets if isinstance(each, ast.Name)}
+            if any(isinstance(each, ast.Name) and each.id in own_here for each in bounds):
+                return True
+    return False
