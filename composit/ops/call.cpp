@@ -23,6 +23,7 @@ void register_search();
 void register_windows();
 void register_gather();
 void register_foreign_calls();
+void register_procedure();
 void register_solve();
 void register_least_squares();
 void register_decompositions();
@@ -80,6 +81,7 @@ void register_operations() {
     register_windows();
     register_gather();
     register_foreign_calls();
+    register_procedure();
     register_solve();
     register_least_squares();
     register_decompositions();

@@ -19,68 +19,12 @@ using ir::kernel::Foreign;
 using Tensors = std::vector<Tensor>;
 using Integers = std::vector<int64_t>;
 
-// Emits the call of a function with the node's operands and outputs; where `pairs_in` or
-// `pairs_out` is 1, one and the next are parts of a complex operand.
-void emit_call(const Node& node, ir::Lowering& lowering, const ForeignCallee& callee,
-               const Integers& pairs_in = {}, const Integers& pairs_out = {}) {
-    const auto is_pair = [](const Integers& flags, size_t i) {
-        return i < flags.size() && flags[i] != 0;
-    };
-    Foreign kernel{callee.function, callee.options, {}, {}};
-    for (size_t i = 0; i < node.operands().size(); ++i)
-        kernel.inputs.push_back({lowering.memory(static_cast<int>(i)),
-                                 node.operand(static_cast<int>(i)).shape(), is_pair(pairs_in, i)});
-    for (size_t i = 0; i < node.types().size(); ++i) {
-        const auto& [shape, dtype, weak] = node.types()[i];
-        if (ir::is_complex(dtype)) {  // by parts where it is used: nobody reads this one
-            for (const bool is_real : {true, false})
-                kernel.outputs.push_back(
-                    {lowering.new_temporary(DType::float64, shape), shape, is_real});
-            continue;
-        }
-        kernel.outputs.push_back(
-            {lowering.new_output(static_cast<int>(i)), shape, is_pair(pairs_out, i)});
-    }
-    lowering.emit(std::move(kernel));
-}
-
 // ----- calls on real and imaginary parts, where operands or outputs are complex
-
-// Types stated by the attributes: of each output its dtype, and its rank and lengths.
-std::vector<TensorType> stated_types(const Tensors&, const Attributes& attributes) {
-    const auto& dtypes = attributes.get<Integers>("dtypes");
-    const auto& lengths = attributes.get<Integers>("lengths");
-    std::vector<TensorType> types;
-    auto next = lengths.begin();
-    for (int64_t dtype : dtypes) {
-        const int64_t rank = *next++;
-        types.push_back({{next, next + rank}, static_cast<DType>(dtype)});
-        next += rank;
-    }
-    return types;
-}
-
-void state_type(const TensorType& type, DType dtype, Integers& dtypes, Integers& lengths) {
-    dtypes.push_back(static_cast<int64_t>(dtype));
-    lengths.push_back(static_cast<int64_t>(type.shape.size()));
-    lengths.insert(lengths.end(), type.shape.begin(), type.shape.end());
-}
 
 void check_call(std::string_view name, const Attributes& attributes) {
     ir::checked_attribute<std::string>(name, attributes, "function");
     ir::checked_attribute<Integers>(name, attributes, "options");
-    const auto& dtypes = ir::checked_attribute<Integers>(name, attributes, "dtypes");
-    const auto& lengths = ir::checked_attribute<Integers>(name, attributes, "lengths");
-    size_t at = 0;
-    for (int64_t dtype : dtypes) {
-        user_check(dtype >= 0 && dtype < ir::dtype_count && at < lengths.size() &&
-                       lengths[at] >= 0 && lengths[at] < static_cast<int64_t>(lengths.size() - at),
-                   name, ": dtypes ", dtypes, " and lengths ", lengths,
-                   " do not fit. For each output its rank and lengths are required.");
-        const auto begin = lengths.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-        ir::check_shape(name, {begin, begin + lengths[at]});
-        at += 1 + static_cast<size_t>(lengths[at]);
-    }
+    check_stated_types(name, attributes);
 }
 
 ForeignCallee stated_callee(const Attributes& attributes) {
@@ -176,6 +120,63 @@ const ir::Operation& call_operation() {
 bool is_passed(DType dtype) { return !ir::is_half(dtype) && dtype != DType::complex64; }
 
 }  // namespace
+
+void emit_call(const Node& node, ir::Lowering& lowering, const ForeignCallee& callee,
+               const Integers& pairs_in, const Integers& pairs_out) {
+    const auto is_pair = [](const Integers& flags, size_t i) {
+        return i < flags.size() && flags[i] != 0;
+    };
+    Foreign kernel{callee.function, callee.options, {}, {}};
+    for (size_t i = 0; i < node.operands().size(); ++i)
+        kernel.inputs.push_back({lowering.memory(static_cast<int>(i)),
+                                 node.operand(static_cast<int>(i)).shape(), is_pair(pairs_in, i)});
+    for (size_t i = 0; i < node.types().size(); ++i) {
+        const auto& [shape, dtype, weak] = node.types()[i];
+        if (ir::is_complex(dtype)) {  // by parts where it is used: nobody reads this one
+            for (const bool is_real : {true, false})
+                kernel.outputs.push_back(
+                    {lowering.new_temporary(DType::float64, shape), shape, is_real});
+            continue;
+        }
+        kernel.outputs.push_back(
+            {lowering.new_output(static_cast<int>(i)), shape, is_pair(pairs_out, i)});
+    }
+    lowering.emit(std::move(kernel));
+}
+
+std::vector<TensorType> stated_types(const Tensors&, const Attributes& attributes) {
+    const auto& dtypes = attributes.get<Integers>("dtypes");
+    const auto& lengths = attributes.get<Integers>("lengths");
+    std::vector<TensorType> types;
+    auto next = lengths.begin();
+    for (int64_t dtype : dtypes) {
+        const int64_t rank = *next++;
+        types.push_back({{next, next + rank}, static_cast<DType>(dtype)});
+        next += rank;
+    }
+    return types;
+}
+
+void state_type(const TensorType& type, DType dtype, Integers& dtypes, Integers& lengths) {
+    dtypes.push_back(static_cast<int64_t>(dtype));
+    lengths.push_back(static_cast<int64_t>(type.shape.size()));
+    lengths.insert(lengths.end(), type.shape.begin(), type.shape.end());
+}
+
+void check_stated_types(std::string_view name, const Attributes& attributes) {
+    const auto& dtypes = ir::checked_attribute<Integers>(name, attributes, "dtypes");
+    const auto& lengths = ir::checked_attribute<Integers>(name, attributes, "lengths");
+    size_t at = 0;
+    for (int64_t dtype : dtypes) {
+        user_check(dtype >= 0 && dtype < ir::dtype_count && at < lengths.size() &&
+                       lengths[at] >= 0 && lengths[at] < static_cast<int64_t>(lengths.size() - at),
+                   name, ": dtypes ", dtypes, " and lengths ", lengths,
+                   " do not fit. For each output its rank and lengths are required.");
+        const auto begin = lengths.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+        ir::check_shape(name, {begin, begin + lengths[at]});
+        at += 1 + static_cast<size_t>(lengths[at]);
+    }
+}
 
 Tensors foreign_call(const std::string& name, const std::string& function,
                      const std::vector<int64_t>& options, const Tensors& operands,

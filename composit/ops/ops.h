@@ -143,6 +143,14 @@ std::vector<Tensor> foreign_call(const std::string& name, const std::string& fun
                                  const std::vector<Tensor>& operands,
                                  const std::vector<ir::TensorType>& results);
 
+// ----- procedure.cpp
+// A call of the procedure that ir::procedure::keep_callable gave the number: its operands are the
+// numbers (tensors without axes) and arrays of its head, without extents, of its dtypes; its
+// results numbers, then arrays. Derivatives are those of the procedure; a batch is run slice by
+// slice. TypeError where extents of results depend on a number that is no constant, ValueError for
+// shapes that do not fit. It cannot be exported.
+std::vector<Tensor> procedure(int64_t number, const std::vector<Tensor>& operands);
+
 // Every operation above, registered: front ends that look operations up by name (parse) call this
 // first.
 void register_operations();

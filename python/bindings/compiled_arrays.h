@@ -6,7 +6,7 @@
 #include "composit/backends/c_family/procedure_file.h"
 #include "composit/backends/cpp/cache.h"
 #include "composit/ir/array.h"
-#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/callable.h"
 
 #include <memory>
 #include <string>
@@ -16,12 +16,17 @@ namespace composit::python {
 
 namespace nb = nanobind;
 
+// Compiled code of the procedure, the one of that number in the library. `text` is the code, whose
+// marks name the lines of failed assertions.
+ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t number,
+                                ir::procedure::Procedure procedure,
+                                std::shared_ptr<const std::string> text);
+
 // Numbers and arrays in, numbers and new arrays out.
 class CompiledArrays {
   public:
-    // `text` is the code, whose marks name the lines of failed assertions.
-    CompiledArrays(std::shared_ptr<cpp::Library> library, size_t number,
-                   ir::procedure::Procedure procedure, std::shared_ptr<const std::string> text);
+    // Interpreted where `run` is empty.
+    CompiledArrays(ir::procedure::Procedure procedure, ir::procedure::Run run);
 
     // The parameters that are numbers, in order, and the input arrays, of the dtypes that the
     // procedure has for them, dense and of the shapes that its extents say.
@@ -29,20 +34,14 @@ class CompiledArrays {
                    const std::vector<nb::object>& arrays) const;
 
   private:
-    using Run = int (*)(const c_family::Slot*, c_family::Slot*, void* const*);
-
     const ir::procedure::ArrayVariable& array(int number) const {
         return procedure_.arrays[static_cast<size_t>(number)];
     }
-    ir::Shape shape_of(int number, const std::vector<ir::scalar::Bits>& parameters) const;
     void* pointer_to(const nb::object& object, int number,
                      const std::vector<ir::scalar::Bits>& parameters) const;
-    [[noreturn]] void fail_at(int line) const;
 
-    std::shared_ptr<cpp::Library> library_;
     ir::procedure::Procedure procedure_;
-    std::shared_ptr<const std::string> text_;
-    Run run_ = nullptr;
+    ir::procedure::Run run_;
     std::vector<int> inputs_, outputs_;
 };
 

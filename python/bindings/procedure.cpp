@@ -19,6 +19,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
+
 namespace composit::python {
 namespace {
 
@@ -225,7 +227,9 @@ void load_each(const std::string& name, const std::vector<std::vector<Procedure>
     std::string warning;
     std::shared_ptr<cpp::Library> library;
     try {
-        const nb::gil_scoped_release released;
+        const std::optional<nb::gil_scoped_release> released =
+            PyGILState_Check() ? std::optional<nb::gil_scoped_release>(std::in_place)
+                               : std::nullopt;
         library = cpp::build_or_load({name, code, "", cpp::find_compiler()}, folder, {}, warning);
     } catch (const cpp::CompilationUnavailable& error) {
         runtime::warn(error.what());
@@ -255,9 +259,19 @@ std::vector<CompiledArrays> load_arrays(const std::string& name,
     std::vector<CompiledArrays> all;
     load_each(name, lists, folder,
               [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
-                  all.emplace_back(library, number, each, code);
+                  all.emplace_back(each, compiled_run(library, number, each, code));
               });
     return all;
+}
+
+// How nodes of graphs get compiled code; empty where nothing can be compiled.
+procedure::Run load_for_nodes(const Procedure& one) {
+    procedure::Run run;
+    load_each(one.name, {{one}}, "",
+              [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
+                  run = compiled_run(library, number, each, code);
+              });
+    return run;
 }
 
 // A row whose operands are of kinds "float" (any floating dtype, one for all), "int" and "bool".
@@ -364,6 +378,18 @@ void bind_procedure(nb::module_& module) {
     inner.def("load", load);
     bind_compiled_arrays(inner);
     inner.def("load_arrays", load_arrays);
+    inner.def("interpreted", [](Procedure self) { return CompiledArrays(std::move(self), {}); });
+    procedure::set_loader(load_for_nodes);
+    inner.def("keep_callable", procedure::keep_callable,
+              "The number by which nodes call the procedure.");
+    inner.def(
+        "node",
+        [](int64_t number, const std::vector<nb::object>& operands) {
+            std::vector<ir::Tensor> tensors;
+            for (const nb::object& operand : operands) tensors.push_back(tensor_from(operand));
+            return ops::procedure(number, tensors);
+        },
+        nb::call_guard<Located>(), "A call of a procedure with arrays, as one node.");
     inner.def("row_of", [](const std::string& name, const std::string& doc,
                            const std::vector<std::string>& kinds, const std::string& result,
                            nb::object maker, size_t index) {

@@ -12,7 +12,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
-from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, _is_composit_torch, _is_torch
+from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 
 
 def has_arrays(structures: list[Leaf]) -> bool:
@@ -20,9 +20,9 @@ def has_arrays(structures: list[Leaf]) -> bool:
 
 
 class ArrayKernel(Kernel):
-    """A function of numbers and arrays. It takes and returns numbers and NumPy's arrays; composit's
-    tensors are evaluated; torch's keep their gradients. float is float64, and float32 where an
-    array is of float32 and none of float64."""
+    """A function of numbers and arrays. It takes and returns numbers and NumPy's arrays; of
+    composit's tensors it makes a node of a graph; torch's keep their gradients. float is float64,
+    and float32 where an array is of float32 and none of float64."""
 
     def __init__(
         self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
@@ -31,6 +31,7 @@ class ArrayKernel(Kernel):
         super().__init__(name, doc, maker, structures, result)
         self._leaves = [leaf for each in structures for leaf in leaves_of(each)]
         self._extents = self._first_extents()
+        self._numbers: dict[Any, tuple[Any, int]] = {}  # of procedures that nodes call
 
     def _first_extents(self) -> list[tuple[int, int]]:
         """(leaf, axis) of each named extent, where it is first met."""
@@ -46,41 +47,47 @@ class ArrayKernel(Kernel):
     # ----- calls
 
     def __call__(self, *arguments: Any) -> Any:
-        leaves = self._leaves_of(arguments)
-        if any(_is_composit_torch(leaf) for leaf in leaves):
-            raise NotSupported(
-                with_location(
-                    f"{self.__name__}: a tensor of composit.torch is given to a kernel with "
-                    "arrays, which is not built. An array, or PyTorch's tensor, is required."
-                )
-            )
-        if any(_is_torch(leaf) for leaf in leaves):
-            from composit.knossos.torch_functions import call
-
-            made = call(self, leaves)
-        else:
-            made = self._computed(leaves)
-        numbers = list(made) if isinstance(made, tuple) else [made]
-        return self._result_structure().result(numbers)
+        return self._general(arguments)
 
     def _computed(self, leaves: list[Any]) -> Any:
         """All results, as a tuple where there are several."""
-        is_lazy = any(isinstance(leaf, LazyTensor) for leaf in leaves)
-        if is_lazy:
-            from composit.evaluation import evaluate
-
-            leaves = [evaluate(leaf) if isinstance(leaf, LazyTensor) else leaf for leaf in leaves]
         dtype = self._dtype(leaves)
-        made = self._run(leaves, dtype)
-        if is_lazy:
-            from composit import asarray
-
-            made = [asarray(each) if isinstance(each, np.ndarray) else each for each in made]
+        is_lazy = any(isinstance(leaf, LazyTensor) for leaf in leaves)
+        made = self._node(leaves, dtype) if is_lazy else self._run(leaves, dtype)
         return tuple(made) if len(made) > 1 else made[0]
 
     def _dtype(self, leaves: list[Any]) -> Any:
-        given = {leaf.dtype for leaf in leaves if isinstance(leaf, (np.ndarray, np.floating))}
+        kinds = (np.ndarray, np.floating, LazyTensor)
+        given = {leaf.dtype for leaf in leaves if isinstance(leaf, kinds)}
         return _SINGLE if _SINGLE in given and _DOUBLE not in given else _DOUBLE
+
+    def _node(self, leaves: list[Any], dtype: Any) -> list[Any]:
+        """The results of one node of a graph."""
+        from composit import numpy as cnp
+
+        dtypes = {"float": dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}
+        operands = []
+        for leaf, value in zip(self._leaves, leaves):
+            wanted = dtypes[leaf.kind]
+            if not isinstance(value, LazyTensor):
+                if isinstance(leaf, TensorOf):
+                    value = self._array(leaf, value, wanted)
+                else:
+                    value = np.asarray(self._number(leaf.kind, value), wanted)
+            elif value.dtype != wanted or value.is_weak:
+                self._check_kind(leaf, value.dtype, wanted)
+                value = cnp.astype(value, wanted)
+            operands.append(value)
+        return self._in_order(_core.procedure.node(self._number_of(dtype), operands))
+
+    def _number_of(self, dtype: Any) -> int:
+        with self._lock:
+            made = self.procedure(dtype)
+            known = self._numbers.get(dtype)
+            if known is None or known[0] is not made:
+                known = (made, _core.procedure.keep_callable(made))
+                self._numbers[dtype] = known
+            return known[1]
 
     def _run(self, leaves: list[Any], dtype: Any) -> list[Any]:
         dtypes = {"float": dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}
@@ -121,14 +128,7 @@ class ArrayKernel(Kernel):
 
     def _array(self, leaf: TensorOf, value: Any, dtype: Any) -> Any:
         array = np.asarray(value)
-        kinds = {"f": "biuf", "i": "biu", "b": "b"}[dtype.kind]
-        if array.dtype.kind not in kinds:
-            raise TypeError(
-                with_location(
-                    f"{self.__name__}: an array of dtype {array.dtype} stands for one of "
-                    f"{leaf.kind}. Elements of that type are required."
-                )
-            )
+        self._check_kind(leaf, array.dtype, dtype)
         if array.ndim != len(leaf.extents):
             raise ValueError(
                 with_location(
@@ -137,6 +137,15 @@ class ArrayKernel(Kernel):
                 )
             )
         return np.ascontiguousarray(array, dtype)
+
+    def _check_kind(self, leaf: Leaf, given: Any, wanted: Any) -> None:
+        if given.kind not in {"f": "biuf", "i": "biu", "b": "b"}[wanted.kind]:
+            raise TypeError(
+                with_location(
+                    f"{self.__name__}: an array of dtype {given} stands for one of "
+                    f"{leaf.kind}. Elements of that type are required."
+                )
+            )
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""
@@ -149,14 +158,10 @@ class ArrayKernel(Kernel):
         with self._lock:
             if dtype not in self._compiled:
                 loaded = _core.procedure.load_arrays(self.__name__, [[self.procedure(dtype)]], "")
-                if not loaded:
-                    raise NotSupported(
-                        with_location(
-                            f"{self.__name__}: kernels with arrays run as compiled code. A C++ "
-                            "compiler is required."
-                        )
-                    )
-                self._compiled[dtype] = loaded[0]
+                # Without a compiler, of which a warning was given: the same bits, slowly.
+                self._compiled[dtype] = (
+                    loaded[0] if loaded else _core.procedure.interpreted(self.procedure(dtype))
+                )
             return self._compiled[dtype]
 
     # ----- derivatives
@@ -234,23 +239,20 @@ class ArrayKernel(Kernel):
 
     @property
     def rows(self) -> list[Any]:
-        raise self._no_map("a node of graphs")
+        raise self._no_map("a map over elements")
 
     @property
     def graph(self) -> Any:
-        raise self._no_map("a node of graphs")
+        raise self._no_map("a graph before the extents of its arrays are known")
 
     def inside(self, operands: list[Any], dtype: Any) -> Any:
-        raise self._no_map("a part of another kernel")
-
-    def compile(self, *examples: Any, **options: Any) -> Any:
-        raise self._no_map("a graph; it is compiled as it is")
+        raise self._no_map("yet a part of another kernel")
 
     def _no_map(self, what: str) -> NotSupported:
         return NotSupported(
             with_location(
-                f"{self.__name__}: a kernel with arrays is not yet {what}. Call it, its vjp or its "
-                "jvp, or export it."
+                f"{self.__name__}: a kernel with arrays is not {what}. Call it, its vjp or its "
+                "jvp with arrays or tensors, or export it."
             )
         )
 

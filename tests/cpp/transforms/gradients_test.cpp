@@ -3,6 +3,7 @@
 #include "composit/base/text.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/operation.h"
+#include "composit/ir/procedure/callable.h"
 #include "composit/ops/decompositions.h"
 #include "composit/ops/matrices.h"
 #include "composit/ops/ops.h"
@@ -48,9 +49,40 @@ Tensor definite(const Tensor& x) {
 
 Tensor first_of(const Tensors& parts) { return parts[0]; }
 
+// The sum of w x[i] x[i]: a procedure with a loop over an array.
+Tensor weighted_squares(const Tensor& x, const Tensor& w) {
+    using namespace ir::procedure;
+    static const int64_t number = [] {
+        Procedure made;
+        made.name = "weighted_squares";
+        made.variables = {{"n", DType::int64},
+                          {"w", DType::float64},
+                          {"i", DType::int64},
+                          {"v", DType::float64},
+                          {"y", DType::float64}};
+        made.parameters = 2;
+        made.results = {{"y", DType::float64}};
+        made.arrays = {{"x", DType::float64, {made.variable(0)}, ArrayVariable::Role::input}};
+        made.head = {-1, 0, 1};
+        const auto zero = [](DType dtype) { return Expr::constant(dtype, 0); };
+        const Expr i = made.variable(2), v = made.variable(3), y = made.variable(4);
+        made.body = {
+            Statement::assign(4, zero(DType::float64)),
+            Statement::loop(
+                {Statement::assign(2, zero(DType::int64))}, i < made.variable(0),
+                {Statement::load(3, 0, {i}), Statement::assign(4, y + made.variable(1) * v * v)},
+                {Statement::assign(2, i + Expr::constant(DType::int64, 1))}),
+            Statement::leave({y})};
+        check(made);
+        return keep_callable(made);
+    }();
+    return ops::procedure(number, {x, w})[0];
+}
+
 void add_decompositions(std::vector<Primitive>& list) {
     using namespace ops;
     const std::vector<Primitive> more{
+        {"procedure", {{4}, {}}, [](const Tensors& x) { return weighted_squares(x[0], x[1]); }},
         {"cholesky", {{3, 3}}, [](const Tensors& x) { return cholesky(definite(x[0]), false); }},
         {"cholesky upper",
          {{3, 3}},

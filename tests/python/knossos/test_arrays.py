@@ -224,14 +224,3 @@ def test_refused_by_line(function, wrong):
         knossos.register(function)(np.ones(3))
     assert wrong in str(caught.value)
     assert "test_arrays.py:" in str(caught.value)
-
-
-@pytest.mark.parametrize("requires_grad", [False, True])
-def test_tensors_of_composits_torch_are_refused(requires_grad):
-    import composit.torch
-
-    x = composit.torch.ones(3, 3, requires_grad=requires_grad)
-    with pytest.raises(
-        NotSupported, match=r"^sqrl: a tensor of composit\.torch is given to a kern"
-    ):
-        knossos.register(array_kernels.sqrl)(x)

@@ -1,0 +1,196 @@
+// interpret: each statement in turn, over the variables' bits and the arrays' memory.
+#include "composit/ir/procedure/interpret.h"
+
+#include "composit/base/error.h"
+#include "composit/ir/scalar/function.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+
+enum class Flow : uint8_t { next, stop, go_on, leave };
+
+bool is_true(const Bits& bits) { return bits[0] != 0; }
+int64_t integer_of(const Bits& bits) { return static_cast<int64_t>(bits[0]); }
+
+class Interpreter {
+  public:
+    Interpreter(const Procedure& procedure, const std::vector<Bits>& parameters,
+                void* const* arrays)
+        : procedure_(procedure),
+          variables_(procedure.variables.size()),
+          memory_(procedure.arrays.size()),
+          line_(procedure.line) {
+        std::copy(parameters.begin(),
+                  parameters.begin() + static_cast<std::ptrdiff_t>(procedure.parameters),
+                  variables_.begin());
+        for (const Role role : {Role::input, Role::output})
+            for (const int number : procedure.arrays_of(role)) {
+                Memory& memory = memory_[static_cast<size_t>(number)];
+                memory.at = static_cast<char*>(*arrays++);
+                memory.shape = shape_of(array(number), variables_);
+            }
+    }
+
+    std::vector<Bits> run() {
+        const Flow flow = run_block(procedure_.body);
+        internal_check(flow == Flow::leave || procedure_.results.empty(), procedure_.name,
+                       ": its end is reached without results");
+        return results_;
+    }
+
+  private:
+    struct Memory {
+        char* at = nullptr;
+        std::vector<char> own;
+        std::vector<int64_t> shape;
+    };
+
+    const ArrayVariable& array(int number) const {
+        return procedure_.arrays[static_cast<size_t>(number)];
+    }
+    Bits value(const Expr& expr) const { return scalar::evaluate({expr}, variables_)[0]; }
+    Bits& variable(const Statement& statement) {
+        return variables_[static_cast<size_t>(statement.variable)];
+    }
+
+    Flow run_block(const Block& block) {
+        for (const Statement& statement : block)
+            if (const Flow flow = run_statement(statement); flow != Flow::next) return flow;
+        return Flow::next;
+    }
+
+    Flow run_statement(const Statement& statement) {
+        if (statement.line != 0) line_ = statement.line;
+        switch (statement.kind) {
+            case Kind::assign: variable(statement) = value(statement.values[0]); break;
+            case Kind::branch:
+                return run_block(is_true(value(statement.values[0])) ? statement.body
+                                                                     : statement.otherwise);
+            case Kind::loop: return run_loop(statement);
+            case Kind::stop: return Flow::stop;
+            case Kind::go_on: return Flow::go_on;
+            case Kind::leave:
+                results_ = scalar::evaluate(statement.values, variables_);
+                return Flow::leave;
+            case Kind::expect:
+                if (!is_true(value(statement.values[0])))
+                    fail_assertion(procedure_, text(procedure_.file, ":", line_));
+                break;
+            case Kind::load: variable(statement) = load(element(statement), statement); break;
+            case Kind::store:
+                store(element(statement), statement, value(statement.values[0]));
+                break;
+            case Kind::add: add(statement); break;
+            case Kind::allocate: allocate(statement); break;
+            case Kind::append: append(statement); break;
+        }
+        return Flow::next;
+    }
+
+    Flow run_loop(const Statement& loop) {
+        static_cast<void>(run_block(loop.first));
+        while (is_true(value(loop.values[0]))) {
+            const Flow flow = run_block(loop.body);
+            if (flow == Flow::leave) return flow;
+            if (flow == Flow::stop) break;
+            static_cast<void>(run_block(loop.otherwise));
+        }
+        return Flow::next;
+    }
+
+    static size_t count_of(const std::vector<int64_t>& shape) {
+        size_t count = 1;
+        for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
+        return count;
+    }
+    size_t size_of_element(const Statement& statement) const {
+        return static_cast<size_t>(size_of(array(statement.array).dtype));
+    }
+
+    char* element(const Statement& statement) {
+        Memory& memory = memory_[static_cast<size_t>(statement.array)];
+        const bool is_flat = statement.index.size() != memory.shape.size();
+        int64_t place = 0;
+        for (size_t axis = 0; axis < statement.index.size(); ++axis) {
+            const int64_t index = integer_of(value(statement.index[axis]));
+            place = is_flat ? index : place * memory.shape[axis] + index;
+        }
+        const size_t count = memory.own.empty() ? count_of(memory.shape)
+                                                : memory.own.size() / size_of_element(statement);
+        internal_check(place >= 0 && static_cast<size_t>(place) < count, procedure_.name,
+                       ": element ", place, " of ", count, " of ", array(statement.array).name);
+        return memory.at + static_cast<size_t>(place) * size_of_element(statement);
+    }
+
+    Bits load(const char* at, const Statement& statement) const {
+        Bits bits{};
+        std::memcpy(bits.data(), at, size_of_element(statement));
+        return bits;
+    }
+    void store(char* at, const Statement& statement, const Bits& bits) const {
+        std::memcpy(at, bits.data(), size_of_element(statement));
+    }
+
+    void add(const Statement& statement) {
+        char* const at = element(statement);
+        const DType dtype = array(statement.array).dtype;
+        const Bits sum = scalar::evaluate({Expr::argument(0, dtype) + Expr::argument(1, dtype)},
+                                          {load(at, statement), value(statement.values[0])})[0];
+        store(at, statement, sum);
+    }
+
+    void allocate(const Statement& statement) {
+        const ArrayVariable& known = array(statement.array);
+        Memory& memory = memory_[static_cast<size_t>(statement.array)];
+        if (known.role == Role::local) {
+            memory.shape = shape_of(known, variables_);
+            const size_t count = known.grows ? 0 : count_of(memory.shape);
+            memory.own.assign(count * size_of_element(statement), 0);
+            memory.at = memory.own.data();
+        } else if (statement.is_zeroed) {
+            const size_t bytes = count_of(memory.shape) * size_of_element(statement);
+            if (bytes != 0) std::memset(memory.at, 0, bytes);
+        }
+    }
+
+    void append(const Statement& statement) {
+        Memory& memory = memory_[static_cast<size_t>(statement.array)];
+        const Bits bits = value(statement.values[0]);
+        const auto* const bytes = reinterpret_cast<const char*>(bits.data());
+        memory.own.insert(memory.own.end(), bytes, bytes + size_of_element(statement));
+        memory.at = memory.own.data();
+    }
+
+    const Procedure& procedure_;
+    std::vector<Bits> variables_, results_;
+    std::vector<Memory> memory_;
+    int line_;
+};
+
+}  // namespace
+
+std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
+                            void* const* arrays) {
+    return Interpreter(procedure, parameters, arrays).run();
+}
+
+std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits>& parameters) {
+    std::vector<int64_t> shape;
+    for (const Bits& extent : scalar::evaluate(array.shape, parameters))
+        shape.push_back(std::max<int64_t>(integer_of(extent), 0));
+    return shape;
+}
+
+void fail_assertion(const Procedure& procedure, const std::string& mark) {
+    fail<IndexError>(procedure.name,
+                     ": an index lies outside of its array, or an assertion does not hold. [", mark,
+                     "]");
+}
+
+}  // namespace composit::ir::procedure

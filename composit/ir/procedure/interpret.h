@@ -1,0 +1,24 @@
+// Procedures run statement by statement, where nothing is compiled: the same bits, slowly.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <vector>
+
+namespace composit::ir::procedure {
+
+using scalar::Bits;
+
+// The results for values of the parameters. `arrays`: the elements of the inputs, then of the
+// outputs, in their order, dense, of the shapes that the parameters say. IndexError, with the
+// line, for an assertion that does not hold.
+std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
+                            void* const* arrays);
+
+// The extents of an array for values of the parameters; negative ones are none.
+std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits>& parameters);
+
+// What is raised for an assertion, by compiled code as well; `mark` names file and line.
+[[noreturn]] void fail_assertion(const Procedure& procedure, const std::string& mark);
+
+}  // namespace composit::ir::procedure
