@@ -1,6 +1,7 @@
 """Random kernels with arrays: values as CPython's; reverse and forward mode agree.
 
-FUZZ_ARRAY_KERNELS is how many (by default few: each is compiled)."""
+FUZZ_ARRAY_KERNELS is how many are interpreted; fewer are compiled, to the bits of the interpreter.
+FUZZ_ARRAY_SEED gives others."""
 
 import importlib.util
 import os
@@ -12,8 +13,11 @@ from array_grammar import HEADER, Writer
 from composit import _core, knossos
 from composit.errors import NotSupported
 
-COUNT = int(os.environ.get("FUZZ_ARRAY_KERNELS", "60"))
+COUNT = int(os.environ.get("FUZZ_ARRAY_KERNELS", "2000"))
+SEED = int(os.environ.get("FUZZ_ARRAY_SEED", "0"))
 TOGETHER = 20  # kernels are compiled many at once
+PARTS = 8
+DOUBLE = np.dtype("float64")
 
 
 def module_of(path, text):
@@ -24,13 +28,13 @@ def module_of(path, text):
     return module
 
 
-@pytest.mark.parametrize("seed", range((COUNT + TOGETHER - 1) // TOGETHER))
-def test_against_cpython_and_forward_mode(seed, tmp_path):
+def kernels_of(seed, count, tmp_path):
+    """Of each kernel itself, its jvp and, unless it is refused, its vjp."""
     random = np.random.default_rng(seed)
-    names = [f"kernel_{i}" for i in range(TOGETHER)]
+    names = [f"kernel_{i}" for i in range(count)]
     text = HEADER + "".join(Writer(random, name).text() for name in names)
-    module = module_of(tmp_path / f"kernels_{seed}.py", text)
-    kernels, family = [], []
+    module = module_of(tmp_path / f"kernels_{'_'.join(map(str, seed))}.py", text)
+    kernels = []
     for name in names:
         kernel = knossos.register(getattr(module, name))
         members = [kernel, kernel.jvp]
@@ -40,32 +44,59 @@ def test_against_cpython_and_forward_mode(seed, tmp_path):
         except NotSupported as error:
             assert "changes after a loop read" in str(error)
         kernels.append(members)
-        family += [member.procedure() for member in members]
+    assert sum(len(members) == 3 for members in kernels) >= count // 2
+    return kernels, random
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_against_cpython_and_forward_mode(part, tmp_path):
+    for batch in range(0, COUNT // PARTS, 250):
+        kernels, random = kernels_of(
+            [SEED, part, batch], min(250, COUNT // PARTS - batch), tmp_path
+        )
+        for members in kernels:
+            for member in members:
+                made = _core.procedure.interpreted(member.procedure())
+                member._compiled[DOUBLE] = made
+            compare(members, random)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_compiled(seed, tmp_path):
+    kernels, random = kernels_of([SEED, 1000 + seed], TOGETHER, tmp_path)
+    family = [member.procedure() for members in kernels for member in members]
     codes = iter(_core.procedure.load_arrays(f"kernels_{seed}", [family], ""))
     for members in kernels:
         for member in members:
-            member._compiled[np.dtype("float64")] = next(codes)
-    assert sum(len(members) == 3 for members in kernels) >= TOGETHER // 2
-    for members in kernels:
-        compare(members, random)
+            member._compiled[DOUBLE] = next(codes)
+        compiled = compare(members, random)
+        for member, (arguments, found) in zip(members, compiled, strict=True):
+            member._compiled[DOUBLE] = _core.procedure.interpreted(member.procedure())
+            for a, b in zip(member(*arguments), found, strict=True):
+                about = member.procedure().source
+                assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), about
 
 
 def compare(members, random):
+    """Checks the kernel and its derivatives; (arguments, results) of each."""
     kernel = members[0]
     x, y, dx, dy, received = random.normal(size=(5, int(random.integers(1, 7))))
     s, ds, r = random.normal(size=3).tolist()
     k = int(random.integers(4))
-    value, array = kernel(x, y, s, k)
+    calls = [(x, y, s, k), (x, y, s, k, dx, dy, ds), (x, y, s, k, r, received)]
+    made = [(call, member(*call)) for call, member in zip(calls, members)]
+    value, array = made[0][1]
     wanted_value, wanted_array = kernel.__wrapped__(x, y, s, k)
     about = kernel.procedure().source
     np.testing.assert_allclose(value, wanted_value, rtol=1e-9, atol=1e-11, err_msg=about)
     np.testing.assert_allclose(array, wanted_array, rtol=1e-9, atol=1e-11, err_msg=about)
-    moved_value, moved_array = members[1](x, y, s, k, dx, dy, ds)
+    moved_value, moved_array = made[1][1]
     forward = r * moved_value + received @ moved_array
     if len(members) == 2:
-        return
-    gx, gy, gs = members[2](x, y, s, k, r, received)
+        return made
+    gx, gy, gs = made[2][1]
     backward = gx @ dx + gy @ dy + gs * ds
     scale = 1 + abs(forward) + np.abs(gx).sum() + np.abs(gy).sum() + abs(gs)
     about += members[2].procedure().source
     assert abs(forward - backward) < 1e-9 * scale, f"{forward} {backward}\n{about}"
+    return made
