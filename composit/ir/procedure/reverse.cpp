@@ -407,13 +407,15 @@ class Reverser : private ReverseSetup {
         std::set<int> changed = touched(inner);
         for (const int variable : is_adjoint_)
             if (within.contains(variable) && !zeros.contains(variable)) changed.insert(variable);
+        std::set<int> outliving;
         for (const int variable : changed) {
             if (locals.contains(variable)) continue;
             if (within.contains(variable)) clear(variable, inner, loop.line);
             if (zeros.contains(variable)) clear(variable, out, loop.line);
             zeros.set(variable, false);
+            outliving.insert(variable);
         }
-        if (count && is_in_any_order(out_, inner, count->counter)) {
+        if (count && is_in_any_order(out_, inner, count->counter, outliving)) {
             out.push_back(Statement::loop({Statement::assign(counter, record.begin, loop.line)},
                                           loop.values[0], inner, loop.otherwise, loop.line));
         } else if (count) {

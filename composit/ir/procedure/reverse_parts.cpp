@@ -144,9 +144,11 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
     return active;
 }
 
-bool is_in_any_order(const Procedure& procedure, const Block& body, int counter) {
+bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
+                     const std::set<int>& outliving) {
     const std::map<int, int> assigned = assignments_in(body);
     std::set<int> carried = exposed_in(procedure, body), allocated, loaded, written;
+    carried.insert(outliving.begin(), outliving.end());
     std::erase_if(carried, [&](int variable) { return !assigned.contains(variable); });
     for (const Statement* statement : all_statements(body)) {
         std::map<int, int> reads;

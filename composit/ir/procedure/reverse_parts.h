@@ -21,7 +21,9 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
                         const std::vector<int>& results);
 
 // Whether a loop's iterations may run in any order: of what one leaves to others, all only add to
-// it. Sums differ by rounding.
-bool is_in_any_order(const Procedure& procedure, const Block& body, int counter);
+// it, and so to the variables that are read behind the loop, `outliving` it. Sums differ by
+// rounding.
+bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
+                     const std::set<int>& outliving);
 
 }  // namespace composit::ir::procedure

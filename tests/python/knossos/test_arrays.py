@@ -2,6 +2,8 @@
 
 # ruff: noqa: F821
 
+import math
+
 import array_kernels
 import numpy as np
 import pytest
@@ -224,3 +226,39 @@ def test_refused_by_line(function, wrong):
         knossos.register(function)(np.ones(3))
     assert wrong in str(caught.value)
     assert "test_arrays.py:" in str(caught.value)
+
+
+def ended(x: "knossos.Tensor[float, n]", s: float) -> float:
+    a = s
+    b = x[0]
+    for _ in range(1, 3):
+        a += math.sin(b)
+        b = 0.3
+    return a
+
+
+def ended_within(x: "knossos.Tensor[float, n]", s: float) -> float:
+    a = 0.5 * s
+    b = x[0]
+    for i in range(3):
+        for _ in range(2):
+            b += math.sin(a)
+            if x[1] > a:
+                break
+            b += math.sin(b)
+        for _ in range(2):
+            a += math.sin(b) * x[i]
+            b = x[i] if a > 0.2 else 0.3
+    return a
+
+
+@pytest.mark.parametrize("function", [ended, ended_within])
+def test_what_an_iteration_overwrites_ends_its_gradient(function):
+    """The adjoint of b is that of the first iteration alone: their order matters."""
+    kernel = knossos.register(function)
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        x, dx = random.normal(size=(2, 4))
+        s, ds = random.normal(size=2).tolist()
+        gx, gs = kernel.grad(x, s)
+        np.testing.assert_allclose(gx @ dx + gs * ds, kernel.jvp(x, s, dx, ds), rtol=1e-11)
