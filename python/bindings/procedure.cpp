@@ -10,6 +10,7 @@
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
+#include "composit/ir/procedure/structure.h"
 #include "composit/ops/ops.h"
 #include "composit/runtime/warning.h"
 #include "held.h"
@@ -362,6 +363,20 @@ void bind_procedure(nb::module_& module) {
     inner.def("without_dead_code", procedure::without_dead_code);
     inner.def("slope", procedure::slope);
     inner.def("always_leaves", procedure::always_leaves);
+    inner.def(
+        "assigning_results",
+        [](const Block& block, const std::vector<int>& variables) {
+            return procedure::structured(
+                block, [&](const Statement& statement) -> std::optional<Block> {
+                    if (statement.kind != Statement::Kind::leave) return {};
+                    Block made;
+                    for (size_t i = 0; i < variables.size(); ++i)
+                        made.push_back(
+                            Statement::assign(variables[i], statement.values[i], statement.line));
+                    return made;
+                });
+        },
+        "The block without returns: the variables get what is returned. Not of returns in loops.");
     inner.def("print_file",
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
                   const auto file = c_family::print_file(name, families_from(lists));

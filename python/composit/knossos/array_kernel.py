@@ -24,6 +24,8 @@ class ArrayKernel(Kernel):
     composit's tensors it makes a node of a graph; torch's keep their gradients. float is float64,
     and float32 where an array is of float32 and none of float64."""
 
+    is_of_arrays = True
+
     def __init__(
         self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
         result: Callable[[], Leaf],

@@ -39,6 +39,7 @@ class Expressions(ArrayFunctions):
     """Values of expressions; `read` and what is local comes from the translator."""
 
     assigned: set[str]
+    locals: set[str]  # what is local where the translation stands
     structures: dict[str, Any]
 
     def __init__(self, source: Source, dtype: Any, as_kernel: Any) -> None:
@@ -80,7 +81,7 @@ class Expressions(ArrayFunctions):
         for names in reversed(self.bound):
             if node.id in names:
                 return names[node.id]
-        if node.id in self.assigned or node.id in self.structures:
+        if node.id in self.locals:
             return self.read(node, node.id)
         return self._number(node, self.meaning(node))
 
@@ -94,7 +95,7 @@ class Expressions(ArrayFunctions):
 
     def meaning_or_none(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
-            if node.id in self.assigned or node.id in self.structures:
+            if node.id in self.locals:
                 return None
             try:
                 return self.source.meaning(node.id)
@@ -369,7 +370,7 @@ class Expressions(ArrayFunctions):
         fields = fields_of(function)
         arguments = [self.value(argument) for argument in node.args]
         has_arrays = any(isinstance(each, Array) for each in arguments)
-        is_kernel = isinstance(function, types.FunctionType) and hasattr(function, "__code__")
+        is_kernel = isinstance(function, types.FunctionType) or hasattr(function, "procedure")
         is_numpy = str(getattr(function, "__module__", "")).partition(".")[0] in ("numpy", "torch")
         is_own = function is functions.stop_gradient
         if self.makes_arrays(function) or (has_arrays and (is_numpy or is_own or not is_kernel)):
@@ -406,7 +407,22 @@ class Expressions(ArrayFunctions):
                         "A value for each is required.", TypeError)  # fmt: skip
         return Record(made_by, {name: given[name] for name in fields})
 
+    def calls_itself(self, source: Source) -> bool:
+        raise NotImplementedError
+
+    def inlined(self, node: ast.Call, source: Source, arguments: list[Any]) -> Any:
+        raise NotImplementedError
+
     def _kernel_call(self, node: ast.Call, kernel: Any, arguments: list[Any]) -> Any:
+        source = kernel._source
+        if kernel.is_of_arrays and kernel._derivative is not None:
+            self.refuse(
+                node, f"{kernel.__name__} has arrays and a derivative that was given",
+                "Such a kernel is not yet part of another: call it from Python.",
+            )  # fmt: skip
+        is_plain = source is not None and kernel._derivative is None
+        if is_plain and (kernel.is_of_arrays or self.calls_itself(source)):
+            return self.inlined(node, source, arguments)
         structures = kernel.parameter_structures
         if len(structures) != len(arguments):
             self.refuse(node, f"{kernel.__name__} of {len(arguments)} arguments",

@@ -26,6 +26,8 @@ class Kernel:
     of composit or of torch it is applied elementwise, under NumPy's broadcasting, and returns such.
     """
 
+    is_of_arrays = False
+
     def __init__(
         self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
         result: Callable[[], Leaf],

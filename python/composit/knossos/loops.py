@@ -29,6 +29,7 @@ class Loops(ArrayStatements):
     variables: list[tuple[str, Any]]
     defined: set[str] | None
     loops: list[Loop]
+    nesting: int
 
     def block(self, body: list[ast.stmt]) -> list[Any]:
         raise NotImplementedError
@@ -77,7 +78,9 @@ class Loops(ArrayStatements):
     def _loop_body(self, body: list[ast.stmt], for_ever: bool) -> list[Any]:
         before = set(self.defined or ())
         self.loops.append(Loop(for_ever))
+        self.nesting += 1
         translated = self.block(body)
+        self.nesting -= 1
         loop = self.loops.pop()
         self.defined = before
         if for_ever:

@@ -15,7 +15,8 @@ from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
 from composit.knossos.array_statements import ArrayOf
 from composit.knossos.arrays import Array
-from composit.knossos.loops import Loop, Loops, assigned_in, reads
+from composit.knossos.inlining import Frame, Inlining
+from composit.knossos.loops import Loop, assigned_in, reads
 from composit.knossos.source import Source, shown
 from composit.knossos.values import (
     Mismatch,
@@ -31,12 +32,15 @@ class Restart(Exception):
     """A variable turned out to be a float."""
 
 
-class Translator(Loops):
+class Translator(Inlining):
     """One run over the text, with what is known of the variables."""
 
     def __init__(self, source: Source, dtype: Any, floats: set[str], as_kernel: Any) -> None:
         super().__init__(source, dtype, as_kernel)
         self.assigned = assigned_in(source.tree.body)
+        self.locals = self.assigned | {each.arg for each in source.tree.args.args}
+        self.frames: list[Frame] = []
+        self.nesting = self.count_of_calls = 0
         self.strong: set[str] = set()
         self.floats = floats
         self.variables: list[tuple[str, Any]] = []
@@ -225,6 +229,9 @@ class Translator(Loops):
             self.refuse(node, f"`{shown(node.test)}` never holds", "Leave it out.", ValueError)
 
     def do_return(self, node: ast.Return, out: list[Any]) -> None:
+        if self.frames:
+            self.return_inlined(node, out)
+            return
         if node.value is None:
             self.refuse(node, "it returns nothing here", "A number is required.")
         value = self.value(node.value)
@@ -414,10 +421,12 @@ class Translator(Loops):
             out.extend(self.block(node.body if condition else node.orelse))
             return
         before = set(self.defined or ())
+        self.nesting += 1
         body = self.block(node.body)
         after_body = self.defined
         self.defined = set(before)
         otherwise = self.block(node.orelse)
+        self.nesting -= 1
         if self.defined is None:
             self.defined = after_body
         elif after_body is not None:

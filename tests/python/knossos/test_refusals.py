@@ -205,7 +205,7 @@ CASES = {
     bits_of_float: (1, "& of a float", "integers"),
     unknown_function: (1, "math.gamma cannot be called", "Functions of math"),
     method: (1, "x has no part real", ""),
-    recursive: (0, "it calls itself", "Write a loop"),
+    recursive: (1, "it calls itself", "or a loop"),
     divides_literals: (1, "division by zero (of 1, 0)", "number is required"),
     identity: (1, "`is` and `in`", "=="),
     numbers_as_truth: (1, "and and or of numbers", "Compare with 0"),
