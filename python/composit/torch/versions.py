@@ -11,8 +11,8 @@ from typing import Any
 
 from composit._core import with_location
 
-# What is saved: "r" the results, "i" those that are integers, a number an argument ("!": an argument
-# that has no derivative), < the arguments one of which has to require a gradient (PyTorch's
+# What is saved: "r" the results, "i" those that are integers, a number an argument ("!": one that
+# has no derivative), < the arguments one of which has to require a gradient (PyTorch's
 # derivatives.yaml); below each, the operations.
 _TABLE = {
     "0<0": """

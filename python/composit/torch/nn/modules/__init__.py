@@ -6,6 +6,7 @@ from composit.torch.nn.modules import (
     containers,
     convolutions,
     further,
+    lazy,
     losses,
     normalisation,
     plain,
@@ -18,6 +19,7 @@ from composit.torch.nn.modules.attention import *
 from composit.torch.nn.modules.containers import *
 from composit.torch.nn.modules.convolutions import *
 from composit.torch.nn.modules.further import *
+from composit.torch.nn.modules.lazy import *
 from composit.torch.nn.modules.losses import *
 from composit.torch.nn.modules.normalisation import *
 from composit.torch.nn.modules.plain import *
@@ -27,7 +29,8 @@ from composit.torch.nn.modules.transformer import *
 
 __all__ = [
     *activations.__all__, *attention.__all__, *containers.__all__, *convolutions.__all__,
-    *further.__all__, *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
+    *further.__all__, *lazy.__all__,
+    *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
     *recurrent.__all__,
     *transformer.__all__,
 ]  # fmt: skip
