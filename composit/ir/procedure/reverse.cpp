@@ -81,10 +81,13 @@ class Reverser : private ReverseSetup {
   private:
     // ----- the forward sweep
 
-    // The statements themselves, as the iterations run the first time.
+    // The statements themselves, as the iterations run the first time, but for elements that
+    // are there already.
     Block plain(const Block& block) const {
         Block out;
         for (const Statement& statement : block) {
+            const bool is_write = statement.kind == Kind::store || statement.kind == Kind::add;
+            if (is_write && is_there_.contains(statement.array)) continue;
             Statement copy = statement;
             copy.body = plain(statement.body);
             copy.otherwise =

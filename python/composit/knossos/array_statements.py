@@ -134,6 +134,9 @@ class ArrayStatements(Expressions):
             places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]
             self.store(stored, places, scalar(value))
             return
+        if isinstance(value, tuple):
+            self._assign_each(stored, given, element, value)
+            return
         if isinstance(value, Array):
             if stored.number in value.reads:
                 value = self._copied(value)
@@ -147,6 +150,17 @@ class ArrayStatements(Expressions):
             values = Array(kind_of(number), element.shape, lambda at: number)
         places_of = self._places(stored, given)
         self.nest(element.shape, lambda at: self.store(stored, places_of(at), values.at(at)))
+
+    def _assign_each(
+        self, stored: Stored, given: list[Any], element: Array, value: tuple[Any, ...]
+    ) -> None:
+        """array[…] = (a, b): the numbers of a tuple, as elements of the one axis that is left."""
+        if len(element.shape) != 1:
+            raise Mismatch(f"a tuple for {len(element.shape)} axes", "One axis is required.")
+        self.require_same(element.shape[0], len(value))
+        places_of = self._places(stored, given)
+        for k, each in enumerate(value):
+            self.store(stored, places_of([k]), scalar(each))
 
     def _is_partial(self, stored: Stored, given: list[Any]) -> bool:
         return len(given) < len(stored.shape) or any(

@@ -87,6 +87,9 @@ class Arrays:
         self.line = 0
         # Of counters: from which integer on, and below which extent they run.
         self.ranges: dict[int, tuple[int, Any]] = {}
+        self.blocks: list[list[Any]] = []  # around this place, from the outermost
+        # Of a variable and an extent: the index that it was settled as, and the block that did.
+        self.places: dict[tuple[int, str], tuple[Any, list[Any]]] = {}
 
     def hidden_variable(self, wanted: str, kind: str) -> str:
         raise NotImplementedError
@@ -94,13 +97,18 @@ class Arrays:
     def leaf(self, name: str) -> Expr:
         raise NotImplementedError
 
+    def is_assigned_once(self, value: Expr) -> bool:
+        raise NotImplementedError
+
     @contextlib.contextmanager
     def emitting(self, out: list[Any]) -> Iterator[list[Any]]:
         """Statements go to `out`, within."""
         before, self.out = self.out, out
+        self.blocks.append(out)
         try:
             yield out
         finally:
+            self.blocks.pop()
             self.out = before
 
     # ----- storage
@@ -298,6 +306,10 @@ class Arrays:
             value = make("subtract", [self.integer(extent), self.integer(-value)])
             self._expect(make("greater_equal", [value, self.integer(0)]))
             return value
+        key = self._place_key(value, extent)
+        known = self.places.get(key) if key else None
+        if known and any(block is known[1] for block in self.blocks):
+            return known[0]
         if not self.is_natural(value):
             value = self._settled(value)
             wrapped = make("add", [value, self.integer(extent)])
@@ -306,7 +318,15 @@ class Arrays:
             self._expect(make("greater_equal", [value, self.integer(0)]))
         if not self.is_within(value, extent):
             self._expect(make("less", [self.integer(value), self.integer(extent)]))
+        if key:
+            self.places[key] = (value, self.out)
         return value
+
+    def _place_key(self, value: Any, extent: Any) -> tuple[int, str] | None:
+        """What tells places apart, of a variable that keeps its value where it can be read."""
+        if is_number(value) or value.op != "argument" or not self.is_assigned_once(value):
+            return None
+        return value.index, str(extent)
 
     def _expect(self, condition: Expr) -> None:
         self.out.append(Statement.expect(condition, self.line))

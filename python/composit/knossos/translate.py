@@ -61,6 +61,7 @@ class Translator(Inlining):
         stores = [each.id for each in ast.walk(source.tree)
                   if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]  # fmt: skip
         self.count_of_assignments = {name: stores.count(name) for name in stores}
+        self.parameter_count = 0
         self.has_returned, self.count_of_parts = False, 0
         self.count_of_returns = sum(isinstance(each, ast.Return) for each in ast.walk(source.tree))
 
@@ -163,6 +164,12 @@ class Translator(Inlining):
     def leaf(self, name: str) -> Expr:
         number = self.numbers[name]
         return Expr.argument(number, self.variables[number][1], name)
+
+    def is_assigned_once(self, value: Expr) -> bool:
+        """Whether a variable of the text is assigned in one place, or a parameter nowhere."""
+        name = self.variables[value.index][0]
+        times = self.count_of_assignments.get(name, 0)
+        return times == (0 if value.index < self.parameter_count else 1)
 
     def read(self, node: ast.AST, name: str) -> Any:
         structure = self.structures.get(name)
