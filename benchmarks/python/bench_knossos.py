@@ -1,52 +1,26 @@
 """Kernels in plain Python beside C++ written by hand, JAX and torch."""
 
-import ctypes
 import gc
 import math
 import shutil
 import statistics
-import subprocess
+import sys
 import time
 from collections.abc import Callable
 
 import numpy as np
 from group import main
-from measure import FOLDER, Case, Probe, Sides, check
+from measure import ROOT, Case, Probe, Sides, check, in_turns
 
 from composit import knossos
 
-# What a careful person writes: the compiler vectorises the choices.
-HAND = r"""
-#include <cmath>
-#include <cstdint>
-extern "C" {
-void relu3(const float* __restrict x, float* __restrict y, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-        const float v = x[i];
-        const float cubic = v * v * v * (1.0f / 3);
-        y[i] = v < 0 ? 0 : v < 1 ? cubic : v - 2.0f / 3;
-    }
-}
-void relu3_vjp(const float* __restrict x, const float* __restrict g, float* __restrict d,
-               int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-        const float v = x[i];
-        d[i] = v < 0 ? 0 : v < 1 ? g[i] * v * v : g[i];
-    }
-}
-void gelu(const float* __restrict x, float* __restrict y, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) y[i] = 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f));
-}
-void gelu_vjp(const float* __restrict x, const float* __restrict g, float* __restrict d,
-              int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-        const float v = x[i];
-        const float normal = 0.39894228f * expf(-0.5f * v * v);
-        d[i] = g[i] * (0.5f * (1 + erff(v * 0.70710678f)) + v * normal);
-    }
-}
-}
-"""
+sys.path.insert(0, str(ROOT / "examples/kernels"))
+import bundle_adjustment
+import by_hand
+import gaussian_mixture
+import hand_tracking
+import lstm
+
 SIZE = 1_000_000
 
 
@@ -63,16 +37,6 @@ def relu3(x: float) -> float:
 @knossos.register
 def gelu(x: float) -> float:
     return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
-
-
-def hand_written() -> ctypes.CDLL:
-    """The C++ above, compiled for this machine."""
-    folder = FOLDER / "knossos"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "hand.cpp").write_text(HAND)
-    command = ["g++", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "hand.cpp"]
-    subprocess.run([*command, "-o", "hand.so"], cwd=folder, check=True)
-    return ctypes.CDLL(str(folder / "hand.so"))
 
 
 def in_jax(name: str) -> Callable:
@@ -101,35 +65,40 @@ def case_of(kernel: knossos.Kernel, is_vjp: bool) -> Case:
         name = kernel.__name__
         rng = np.random.default_rng(0)
         x, g = rng.standard_normal((2, SIZE)).astype("float32")
-        written = getattr(hand_written(), name + ("_vjp" if is_vjp else ""))
         out = np.empty_like(x)
         arrays = [x, g, out] if is_vjp else [x, out]
-        pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-        count = ctypes.c_int64(SIZE)
+        code = by_hand.library("activations", "-ffast-math")
+        written = by_hand.prepared(getattr(code, name + "_vjp" * is_vjp), *arrays, SIZE)
 
         def hand() -> np.ndarray:
-            written(*pointers, count)
+            written()
             return out
 
         function, tx, tg = in_jax(name), torch.from_numpy(x), torch.from_numpy(g)
         jx, jg = jax.numpy.asarray(x), jax.numpy.asarray(g)
         in_torch = eager(name)
+        compiled = torch.compile(in_torch)
         if is_vjp:
             pulled = jax.jit(lambda x, g: jax.vjp(function, x)[1](g)[0])
 
-            def eager_vjp() -> np.ndarray:
-                leaf = tx.clone().requires_grad_()
-                return torch.autograd.grad(in_torch(leaf), leaf, tg)[0].numpy()
+            def pulled_in_torch(function: Callable) -> Callable:
+                def pulled() -> np.ndarray:
+                    leaf = tx.clone().requires_grad_()
+                    return torch.autograd.grad(function(leaf), leaf, tg)[0].numpy()
+
+                return pulled
 
             ours = lambda: kernel.vjp(x, g)  # noqa: E731
             peers = {
-                "hand": hand, "torch eager": eager_vjp,
+                "hand": hand, "torch eager": pulled_in_torch(in_torch),
+                "torch.compile": pulled_in_torch(compiled),
                 "JAX": lambda: pulled(jx, jg).block_until_ready(),
             }  # fmt: skip
         else:
             ours = lambda: kernel(x)  # noqa: E731
             peers = {
                 "hand": hand, "torch eager": lambda: in_torch(tx).numpy(),
+                "torch.compile": lambda: compiled(tx).numpy(),
                 "JAX": lambda: function(jx).block_until_ready(),
             }  # fmt: skip
         for peer in peers.values():
@@ -138,6 +107,110 @@ def case_of(kernel: knossos.Kernel, is_vjp: bool) -> Case:
 
     what = "vjp" if is_vjp else "forward"
     return Case(f"{kernel.__name__}, 1M float32, {what}", 1, 1, prepare, threads=(1,))
+
+
+def eager_case(kernel: knossos.Kernel) -> Case:
+    """Beside torch's vectorised eager version, where the choices are all computed."""
+
+    def prepare(threads: int) -> Sides:
+        import torch
+
+        x = np.random.default_rng(0).standard_normal(SIZE).astype("float32")
+        tx, function = torch.from_numpy(x), torch.vmap(eager(kernel.__name__))
+        check(kernel.__name__, kernel(x), function(tx).numpy(), 1e-5)
+        return Sides(lambda: kernel(x), {"torch.vmap": lambda: function(tx)}, bytes=2 * x.nbytes)
+
+    return Case(f"{kernel.__name__}, 1M float32, beside vmap", 20, 20, prepare, threads=(1,))
+
+
+# ----- ADBench: of each, the function and its derivative, with hand-written ones beside them
+
+
+def mixture_sides() -> list[tuple]:
+    random, n, k, d = np.random.default_rng(0), 1000, 25, 10
+    given = [
+        random.normal(size=k), random.normal(size=(k, d)),
+        random.normal(size=(k, d * (d + 1) // 2)) / 3, random.normal(size=(n, d)), 0.7, 2,
+    ]  # fmt: skip
+    kernel = gaussian_mixture.gaussian_mixture
+    return [(lambda: kernel(*given), by_hand.gaussian_mixture(*given)),
+            (lambda: kernel.grad(*given), by_hand.gaussian_mixture_gradient(*given))]  # fmt: skip
+
+
+def lstm_sides() -> list[tuple]:
+    given = lstm.example(np.random.default_rng(0), 1024, 2, 14)
+    return [(lambda: lstm.lstm(*given), by_hand.lstm(*given)),
+            (lambda: lstm.lstm.grad(*given), by_hand.lstm_gradient(*given))]  # fmt: skip
+
+
+def bundle_sides() -> list[tuple]:
+    given = bundle_adjustment.example(np.random.default_rng(0), 49, 7776, 31843)
+    return [(lambda: bundle_adjustment.errors(*given), by_hand.bundle_adjustment(*given)),
+            (lambda: bundle_adjustment.jacobian_values(*given),
+             by_hand.bundle_adjustment_jacobian(*given))]  # fmt: skip
+
+
+def hand_sides() -> list[tuple]:
+    random, count = np.random.default_rng(0), 1000
+    model, theta = hand_tracking.example(random), 0.3 * random.normal(size=26)
+    points = random.normal(size=(count, 3))
+    given = random.integers(0, 544, size=(count, 3)), random.random((count, 2)) / 2
+
+    def errors() -> np.ndarray:
+        shares = hand_tracking.shares_of(given[1])
+        return hand_tracking.errors(model, theta, given[0], shares, points)
+
+    return [(errors, by_hand.hand_tracking(model, theta, *given, points)),
+            (lambda: hand_tracking.jacobian_values(model, theta, *given),
+             by_hand.hand_tracking_jacobian(model, theta, *given))]  # fmt: skip
+
+
+ADBENCH = {"Gaussian mixture": mixture_sides, "LSTM": lstm_sides,
+           "bundle adjustment": bundle_sides, "hand tracking": hand_sides}  # fmt: skip
+RATIOS: dict[str, float] = {}  # of the derivatives' times, by kernel
+
+
+def over_hand(name: str, is_derivative: bool) -> Probe:
+    """The time over that of the hand-written function; more below 1 is better."""
+
+    def measure(threads: int) -> tuple[float, dict[str, float]]:
+        ours, (hand, made) = ADBENCH[name]()[is_derivative]
+        value = hand()
+        wanted, found = made or [value], ours()
+        for each, other in zip(found if isinstance(found, tuple) else [found], wanted):
+            check(name, each, np.asarray(other).reshape(np.shape(each)), 1e-9)
+        times = in_turns([ours, hand])
+        ratio = statistics.median(side[0] / side[1] for side in times)
+        if is_derivative:
+            RATIOS[name] = ratio
+        own, other = (statistics.median(side) * 1e3 for side in zip(*times))
+        return ratio, {"composit ms": own, "hand ms": other}
+
+    what = "derivative" if is_derivative else "function"
+    return Probe(f"{name}, {what} over hand", 1.2, 1.0, "x", measure, threads=(1,))
+
+
+def mean_over_hand(threads: int) -> tuple[float, dict[str, float]]:
+    for name in ADBENCH:
+        if name not in RATIOS:
+            over_hand(name, True).measure(threads)
+    return math.exp(statistics.mean(map(math.log, RATIOS.values()))), {}
+
+
+def lines(kernel: knossos.Kernel) -> Probe:
+    """Lines of the function's C++ per line of its Python, without documentation and comments."""
+
+    def measure(threads: int) -> tuple[float, dict[str, float]]:
+        import ast
+        import inspect
+
+        text = inspect.getsource(kernel.__wrapped__)
+        python = len(ast.unparse(ast.parse(text)).splitlines()) - 1  # without the decorator
+        made = kernel.procedure().source.splitlines()
+        count = sum(bool(line.strip()) and not line.strip().startswith("//") for line in made)
+        return count / python, {"C++": count, "Python": python}
+
+    return Probe(f"{kernel.__name__}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,))
 
 
 def call_overhead(threads: int) -> tuple[float, dict[str, float]]:
@@ -186,6 +259,18 @@ def cases():
         for kernel in (relu3, gelu):
             for is_vjp in (False, True):
                 yield case_of(kernel, is_vjp)
+            yield eager_case(kernel)
+        for name in ADBENCH:
+            for is_derivative in (False, True):
+                yield over_hand(name, is_derivative)
+        yield Probe(
+            "geometric mean of the derivatives", 1.0, 1.0, "x", mean_over_hand, threads=(1,)
+        )
+    for kernel in (
+        relu3, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
+        hand_tracking.poses, hand_tracking.skin,
+    ):  # fmt: skip
+        yield lines(kernel)
     one = (1,)
     yield Probe("call of a number", 0.5, 0.5, "us", call_overhead, threads=one)
     yield Probe("first result, cold", 500, 500, "ms", first_result(True), threads=one)
@@ -194,7 +279,10 @@ def cases():
 
 if __name__ == "__main__":
     notes = (
-        "Hand is C++ compiled with -O3 -march=native -ffast-math, which vectorises erff and expf; "
-        "results agree to 1e-5."
+        "Hand is C++ of examples/kernels/hand, compiled with -O3 -march=native; that of relu3 and "
+        "gelu with -ffast-math, too, which vectorises erff and expf. Results agree to 1e-5, those "
+        "of ADBench's problems to 1e-9. Derivatives are with respect to all arguments that are "
+        "floats; those of bundle adjustment and hand tracking are the stored elements of sparse "
+        "Jacobians."
     )
     main("Kernels in plain Python", notes, cases)

@@ -6,8 +6,9 @@ skin follows the bones that it has weights of. A residual is how far a measured 
 the model has it: in the simple objective from a vertex, in the other from a place in a triangle,
 with two coordinates of its own: their derivatives are 3 x 2 blocks, the only ones that are stored.
 
-Points of the skin are linear in the transformations of bones: one kernel carries these to the
-points, and their 26 derivatives to those of the points.
+Points of the skin are linear in the transformations of bones, and an angle turns the bones of its
+own finger only: four derivatives of the bones are enough, by each of the four angles, of all
+fingers at once.
 """
 
 # ruff: noqa: F821
@@ -22,17 +23,43 @@ from composit.knossos import Tensor
 
 
 @knossos.register
+def rotations(thetas: "Tensor[float, n, 26]", mirror: float) -> "Tensor[float, n, 3, 3]":
+    """Of whole hands, of which the first axis is mirrored by -1."""
+    whole = np.zeros((len(thetas), 3, 3))
+    for i in range(len(thetas)):
+        x, y, z = thetas[i, 0], thetas[i, 1], thetas[i, 2]
+        square = x * x + y * y + z * z
+        cosine, sine, versine = 1.0, 1.0, 0.5  # of the angle, over it, and over its square
+        if square > 0:
+            angle = math.sqrt(square)
+            cosine = math.cos(angle)
+            sine, versine = math.sin(angle) / angle, (1 - cosine) / square
+        whole[i, 0] = (
+            mirror * (cosine + x * x * versine), x * y * versine - z * sine,
+            x * z * versine + y * sine,
+        )  # fmt: skip
+        whole[i, 1] = (
+            mirror * (x * y * versine + z * sine), cosine + y * y * versine,
+            y * z * versine - x * sine,
+        )  # fmt: skip
+        whole[i, 2] = (
+            mirror * (x * z * versine - y * sine), y * z * versine + x * sine,
+            cosine + z * z * versine,
+        )  # fmt: skip
+    return whole
+
+
+@knossos.register
 def poses(
     thetas: "Tensor[float, n, 26]", parents: "Tensor[int, b]", base: "Tensor[float, b, 3, 4]",
-    inverse: "Tensor[float, b, 3, 4]", mirror: float,
-) -> "tuple[Tensor[float, b, 3, 4, n], Tensor[float, 3, n]]":  # fmt: skip
-    """For each of n poses, what moves points of each bone, and the translation of all.
+    inverse: "Tensor[float, b, 3, 4]",
+) -> "Tensor[float, b, 3, 4, n]":  # fmt: skip
+    """For each of n poses, what moves points of each bone, before the whole hand turns.
 
     base is where each bone is relative to its parent (-1: it has none) when the hand is at rest;
     inverse is what takes points at rest into the bone's coordinates."""
     n, bones = len(thetas), len(parents)
     moves = np.zeros((bones, 3, 4, n))
-    shift = np.zeros((3, n))
     for i in range(n):
         angles = np.zeros((bones, 2))  # of each bone: to bend it, and to spread it
         for finger in range(5):
@@ -40,24 +67,6 @@ def poses(
             angles[2 + 4 * finger, 1] = thetas[i, 7 + 4 * finger]
             angles[3 + 4 * finger, 0] = thetas[i, 8 + 4 * finger]
             angles[4 + 4 * finger, 0] = thetas[i, 9 + 4 * finger]
-        whole = np.zeros((3, 3))
-        x, y, z = thetas[i, 0], thetas[i, 1], thetas[i, 2]
-        square = x * x + y * y + z * z
-        sine, versine = 1.0, 0.5  # of the angle, over it and over its square
-        cosine = 1.0
-        if square > 0:
-            angle = math.sqrt(square)
-            cosine = math.cos(angle)
-            sine, versine = math.sin(angle) / angle, (1 - cosine) / square
-        whole[0, 0] = mirror * (cosine + x * x * versine)
-        whole[0, 1] = x * y * versine - z * sine
-        whole[0, 2] = x * z * versine + y * sine
-        whole[1, 0] = mirror * (x * y * versine + z * sine)
-        whole[1, 1] = cosine + y * y * versine
-        whole[1, 2] = y * z * versine - x * sine
-        whole[2, 0] = mirror * (x * z * versine - y * sine)
-        whole[2, 1] = y * z * versine + x * sine
-        whole[2, 2] = cosine + z * z * versine
         place = np.zeros((bones, 3, 4))  # of each bone, in the hand
         for j in range(bones):
             cx, sx = math.cos(angles[j, 0]), math.sin(angles[j, 0])
@@ -65,10 +74,9 @@ def poses(
             own = np.zeros((3, 4))  # relative to the parent
             for r in range(3):
                 u, v, w = base[j, r, 0], base[j, r, 1], base[j, r, 2]
-                own[r, 0] = u * cz + v * sz
-                own[r, 1] = (v * cz - u * sz) * cx + w * sx
-                own[r, 2] = w * cx - (v * cz - u * sz) * sx
-                own[r, 3] = base[j, r, 3]
+                turned = v * cz - u * sz
+                bent, at = turned * cx + w * sx, base[j, r, 3]
+                own[r] = (u * cz + v * sz, bent, w * cx - turned * sx, at)
             parent = parents[j]
             for r in range(3):
                 for c in range(4):
@@ -81,7 +89,6 @@ def poses(
                         if c == 3:
                             total += place[parent, r, 3]
                         place[j, r, c] = total
-            local = np.zeros((3, 4))  # from the hand at rest to the hand as it is
             for r in range(3):
                 for c in range(4):
                     total = 0.0
@@ -89,43 +96,87 @@ def poses(
                         total += place[j, r, k] * inverse[j, k, c]
                     if c == 3:
                         total += place[j, r, 3]
-                    local[r, c] = total
-            for r in range(3):
-                for c in range(4):
-                    moves[j, r, c, i] = (
-                        whole[r, 0] * local[0, c] + whole[r, 1] * local[1, c]
-                        + whole[r, 2] * local[2, c]
-                    )  # fmt: skip
-        for r in range(3):
-            shift[r, i] = thetas[i, 3 + r]
-    return moves, shift
+                    moves[j, r, c, i] = total
+    return moves
 
 
 @knossos.register
-def carried(
-    moves: "Tensor[float, b, 3, 4, n]", shift: "Tensor[float, 3, n]", rest: "Tensor[float, v, 3]",
-    bones: "Tensor[int, v, w]", weights: "Tensor[float, v, w]", corners: "Tensor[int, p, q]",
-    shares: "Tensor[float, p, q]",
-) -> "Tensor[float, p, 3, n]":  # fmt: skip
-    """Points of the skin under n poses, or n derivatives of poses: each is a mean of vertices, and
-    each vertex follows w bones."""
-    places = np.zeros((len(corners), 3, len(shift[0])))
+def skin(
+    theta: "Tensor[float, 26]", whole: "Tensor[float, 1, 3, 3]", moves: "Tensor[float, b, 3, 4, 1]",
+    rest: "Tensor[float, v, 3]", bones: "Tensor[int, v, w]", weights: "Tensor[float, v, w]",
+    corners: "Tensor[int, p, q]", shares: "Tensor[float, p, q]",
+) -> "Tensor[float, p, 3]":  # fmt: skip
+    """Points of the skin: each is a mean of vertices, and each vertex follows w bones."""
+    places = np.zeros((len(corners), 3))
     for i in range(len(corners)):
+        still = np.zeros(3)  # before the hand turns
         for j in range(corners.shape[1]):
-            v, share = corners[i, j], shares[i, j]
+            v = corners[i, j]
             x, y, z = rest[v, 0], rest[v, 1], rest[v, 2]
-            for r in range(3):
-                for m in range(len(shift[0])):
-                    places[i, r, m] += share * shift[r, m]
             for k in range(bones.shape[1]):
-                bone, weight = bones[v, k], share * weights[v, k]
+                bone, weight = bones[v, k], shares[i, j] * weights[v, k]
                 for r in range(3):
-                    for m in range(len(shift[0])):
-                        places[i, r, m] += weight * (
-                            moves[bone, r, 0, m] * x + moves[bone, r, 1, m] * y
-                            + moves[bone, r, 2, m] * z + moves[bone, r, 3, m]
-                        )  # fmt: skip
+                    still[r] += weight * (
+                        moves[bone, r, 0, 0] * x + moves[bone, r, 1, 0] * y
+                        + moves[bone, r, 2, 0] * z + moves[bone, r, 3, 0]
+                    )  # fmt: skip
+        for r in range(3):
+            turned = whole[0, r, 0] * still[0] + whole[0, r, 1] * still[1]
+            places[i, r] = turned + whole[0, r, 2] * still[2] + theta[3 + r]
     return places
+
+
+@knossos.register
+def slopes(
+    whole: "Tensor[float, 1, 3, 3]", turns: "Tensor[float, 3, 3, 3]",
+    moves: "Tensor[float, b, 3, 4, 1]", bends: "Tensor[float, b, 3, 4, 4]",
+    fingers: "Tensor[int, b]", rest: "Tensor[float, v, 3]", bones: "Tensor[int, v, w]",
+    weights: "Tensor[float, v, w]", corners: "Tensor[int, p, q]", shares: "Tensor[float, p, q]",
+) -> "Tensor[float, p, 3, columns]":  # fmt: skip
+    """Minus the derivatives of points of the skin: by the shares of all corners but the last, which
+    has the rest, and by the pose, from those of the rotation and those by the bones' fingers."""
+    own = corners.shape[1] - 1
+    made = np.zeros((len(corners), 3, corners.shape[1] + 25))
+    for i in range(len(corners)):
+        vertices = np.zeros((corners.shape[1], 3))
+        bent = np.zeros((5, 3, 4))
+        for j in range(corners.shape[1]):
+            at, share = corners[i, j], shares[i, j]
+            x, y, z = rest[at, 0], rest[at, 1], rest[at, 2]
+            for k in range(bones.shape[1]):
+                bone, weight = bones[at, k], weights[at, k]
+                finger, shared = fingers[bone], share * weight
+                for r in range(3):
+                    vertices[j, r] += weight * (
+                        moves[bone, r, 0, 0] * x + moves[bone, r, 1, 0] * y
+                        + moves[bone, r, 2, 0] * z + moves[bone, r, 3, 0]
+                    )  # fmt: skip
+                    for m in range(4):
+                        bent[finger, r, m] += shared * (
+                            bends[bone, r, 0, m] * x + bends[bone, r, 1, m] * y
+                            + bends[bone, r, 2, m] * z + bends[bone, r, 3, m]
+                        )  # fmt: skip
+        still = np.zeros(3)
+        for j in range(corners.shape[1]):
+            for r in range(3):
+                still[r] += shares[i, j] * vertices[j, r]
+        for r in range(3):
+            u, v, w = whole[0, r, 0], whole[0, r, 1], whole[0, r, 2]
+            for j in range(own):
+                made[i, r, j] = (
+                    u * (vertices[own, 0] - vertices[j, 0])
+                    + v * (vertices[own, 1] - vertices[j, 1])
+                    + w * (vertices[own, 2] - vertices[j, 2])
+                )  # fmt: skip
+            for m in range(3):
+                turned = turns[m, r, 0] * still[0] + turns[m, r, 1] * still[1]
+                made[i, r, own + m] = -turned - turns[m, r, 2] * still[2]
+            made[i, r, own + 3 + r] = -1.0
+            for f in range(5):
+                for m in range(4):
+                    turned = u * bent[f, 0, m] + v * bent[f, 1, m] + w * bent[f, 2, m]
+                    made[i, r, own + 6 + 4 * f + m] = -turned
+    return made
 
 
 class Model(NamedTuple):
@@ -149,17 +200,25 @@ def errors(
     model: Model, theta: np.ndarray, corners: np.ndarray, shares: np.ndarray, points: np.ndarray
 ) -> np.ndarray:
     """(p, 3): points, less where the model has them."""
-    moves, shift = poses(theta[None], *model[:4])
-    return points - carried(moves, shift, *model[4:], corners, shares)[:, :, 0]
+    moves, whole = poses(theta[None], *model[:3]), rotations(theta[None], model.mirror)
+    return points - skin(theta, whole, moves, *model[4:], corners, shares)
+
+
+FINGERS = np.maximum(np.arange(22) - 2, 0) // 4  # of bones; no angle turns the first two
+ROTATIONS = np.eye(3, 26)
+BENDS = np.concatenate([np.zeros((4, 6)), np.tile(np.eye(4), 5)], 1)
 
 
 def derivatives(
     model: Model, theta: np.ndarray, corners: np.ndarray, shares: np.ndarray
 ) -> np.ndarray:
-    """(p, 3, 26): of the errors with respect to the pose."""
-    fixed = [np.zeros_like(each) for each in (model.base, model.inverse)]
-    moves, shift = poses.jvp(np.tile(theta, (26, 1)), *model[:4], np.eye(26), *fixed, 0.0)
-    return carried(moves, shift, *model[4:], corners, -shares)
+    """(p, 3, 26): of the errors with respect to the pose; before these (p, 3, q - 1), with respect
+    to the shares of all q corners but the last."""
+    one, fixed = theta[None], np.zeros_like(model.base)
+    moves, whole = poses(one, *model[:3]), rotations(one, model.mirror)
+    bends = poses.jvp(np.tile(theta, (4, 1)), *model[:3], BENDS, fixed, fixed)
+    turns = rotations.jvp(np.tile(theta, (3, 1)), model.mirror, ROTATIONS, 0.0)
+    return slopes(whole, turns, moves, bends, FINGERS, *model[4:], corners, shares)
 
 
 def jacobian_values(
@@ -167,14 +226,7 @@ def jacobian_values(
 ) -> np.ndarray:
     """The elements that are stored: three rows for each point, each of its own two coordinates and
     the pose."""
-    count = len(us)
-    values = np.empty((count, 3, 28))
-    values[:, :, 2:] = derivatives(model, theta, triangles, shares_of(us))
-    moves, shift = poses(theta[None], *model[:4])
-    for k, slopes in enumerate(([1.0, 0.0, -1.0], [0.0, 1.0, -1.0])):
-        along = np.tile(np.negative(slopes), (count, 1))
-        values[:, :, k] = carried(moves, shift, *model[4:], triangles, along)[:, :, 0]
-    return values.ravel()
+    return derivatives(model, theta, triangles, shares_of(us)).ravel()
 
 
 def jacobian_places(count: int) -> tuple[np.ndarray, np.ndarray]:

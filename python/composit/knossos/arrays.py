@@ -88,6 +88,8 @@ class Arrays:
         # Of counters: from which integer on, and below which extent they run.
         self.ranges: dict[int, tuple[int, Any]] = {}
         self.blocks: list[list[Any]] = []  # around this place, from the outermost
+        self.certain: list[list[Any]] = []  # of them, those that run wherever the one around does
+        self.homes: dict[int, list[Any]] = {}  # the blocks that assign variables
         # Of a variable and an extent: the index that it was settled as, and the block that did.
         self.places: dict[tuple[int, str], tuple[Any, list[Any]]] = {}
 
@@ -307,9 +309,32 @@ class Arrays:
             self._expect(make("greater_equal", [value, self.integer(0)]))
             return value
         key = self._place_key(value, extent)
-        known = self.places.get(key) if key else None
+        if key is None:
+            return self._settled_place(value, extent)
+        known = self.places.get(key)
         if known and any(block is known[1] for block in self.blocks):
             return known[0]
+        with self.emitting_further_out(self.homes.get(value.index)):
+            made = self._settled_place(value, extent)
+            self.places[key] = (made, self.out)
+        return made
+
+    @contextlib.contextmanager
+    def emitting_further_out(self, home: list[Any] | None) -> Iterator[None]:
+        """Statements go before the loops around that run at least once, within `home`."""
+        before, place = self.out, len(self.blocks) - 1
+        while place > 0 and self.blocks[place] is not home and any(
+            block is self.blocks[place] for block in self.certain
+        ):  # fmt: skip
+            place -= 1
+        is_inside = any(block is home for block in self.blocks[: place + 1])
+        self.out = self.blocks[place] if is_inside else before
+        try:
+            yield
+        finally:
+            self.out = before
+
+    def _settled_place(self, value: Any, extent: Any) -> Any:
         if not self.is_natural(value):
             value = self._settled(value)
             wrapped = make("add", [value, self.integer(extent)])
@@ -318,8 +343,6 @@ class Arrays:
             self._expect(make("greater_equal", [value, self.integer(0)]))
         if not self.is_within(value, extent):
             self._expect(make("less", [self.integer(value), self.integer(extent)]))
-        if key:
-            self.places[key] = (value, self.out)
         return value
 
     def _place_key(self, value: Any, extent: Any) -> tuple[int, str] | None:

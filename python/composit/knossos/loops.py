@@ -31,7 +31,7 @@ class Loops(ArrayStatements):
     loops: list[Loop]
     nesting: int
 
-    def block(self, body: list[ast.stmt]) -> list[Any]:
+    def block(self, body: list[ast.stmt], is_certain: bool = False) -> list[Any]:
         raise NotImplementedError
 
     def leaf(self, name: str) -> Expr:
@@ -75,11 +75,13 @@ class Loops(ArrayStatements):
     def _condition(self, test: ast.expr) -> Expr:
         return self.operators.truth(self.value(test))
 
-    def _loop_body(self, body: list[ast.stmt], for_ever: bool) -> list[Any]:
+    def _loop_body(
+        self, body: list[ast.stmt], for_ever: bool, is_certain: bool = False
+    ) -> list[Any]:
         before = set(self.defined or ())
         self.loops.append(Loop(for_ever))
         self.nesting += 1
-        translated = self.block(body)
+        translated = self.block(body, is_certain)
         self.nesting -= 1
         loop = self.loops.pop()
         self.defined = before
@@ -131,7 +133,8 @@ class Loops(ArrayStatements):
             self.defined = before | {name}
         else:
             self.assign(node.target, here, body)
-        body += self._loop_body(node.body, False)
+        runs = is_number(begin) and is_number(end) and (end - begin) * step > 0
+        body += self._loop_body(node.body, False, runs and not _jumps(node.body))
         self.defined = before
         if is_own:
             del self.structures[name], self.numbers[name]
@@ -248,6 +251,12 @@ def assigned_in(body: list[ast.stmt]) -> set[str]:
         node.id for statement in body for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }  # fmt: skip
+
+
+def _jumps(body: list[ast.stmt]) -> bool:
+    """Whether statements may be passed over, except by branches."""
+    jumps = (ast.Break, ast.Continue, ast.Return)
+    return any(isinstance(each, jumps) for statement in body for each in ast.walk(statement))
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -183,8 +183,10 @@ class Translator(Inlining):
 
     # ----- statements
 
-    def block(self, body: list[ast.stmt]) -> list[Any]:
+    def block(self, body: list[ast.stmt], is_certain: bool = False) -> list[Any]:
         with self.emitting([]) as out:
+            if is_certain:
+                self.certain.append(out)
             self._statements(body, out)
         return out
 
@@ -405,6 +407,7 @@ class Translator(Inlining):
                 known = self.resolved(value)
                 if self.is_of_parameters(known):
                     self.aliases[self.numbers[name]] = known
+            self.homes[self.numbers[name]] = out
             out.append(Statement.assign(self.numbers[name], value, node.lineno))
 
     def _variable_value(self, name: str, value: Any, node: ast.AST) -> Expr:

@@ -192,20 +192,24 @@ def test_hand_tracking_in_triangles(hand):
 
 def test_kernels_of_hands_do_what_the_text_does(hand):
     module, model, theta, _, random = hand
-    given = np.stack([theta, 0 * theta]), *model[:4]
-    for found, wanted in zip(module.poses(*given), module.poses.__wrapped__(*given)):
-        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
-    corners, shares = random.integers(-40, 40, size=(6, 3)), random.random((6, 3))
-    given = *module.poses(*given), *model[4:], corners, shares
-    wanted = module.carried.__wrapped__(*given)
-    assert np.array_equal(module.carried(*given), wanted)
+    thetas = np.stack([theta, 0 * theta])
+    for kernel, given in ((module.poses, (thetas, *model[:3])), (module.rotations, (thetas, -1.0))):
+        np.testing.assert_allclose(kernel(*given), kernel.__wrapped__(*given), rtol=1e-13,
+                                   atol=1e-13)  # fmt: skip
+    whole, moves = random.normal(size=(1, 3, 3)), random.normal(size=(22, 3, 4, 1))
+    skin = *model[4:], random.integers(-40, 40, size=(6, 3)), random.random((6, 3))
+    given = theta, whole, moves, *skin
+    assert np.array_equal(module.skin(*given), module.skin.__wrapped__(*given))
+    turns, bends = random.normal(size=(3, 3, 3)), random.normal(size=(22, 3, 4, 4))
+    given = whole, turns, moves, bends, module.FINGERS, *skin
+    assert np.array_equal(module.slopes(*given), module.slopes.__wrapped__(*given))
 
 
 # ----- what these kernels showed
 
 
 def test_an_index_is_found_once(hand):
-    source = hand[0].carried.procedure().source
+    source = hand[0].skin.procedure().source
     assert source.count("index = ") == 1 and source.count("assert(index < v_)") == 1
 
 
