@@ -1,12 +1,12 @@
-"""Graphs of tensors drawn by graphviz: types on edges, calls as clusters, repetitions once."""
+"""Graphs of tensors drawn by graphviz: calls and modules as clusters, repetitions once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from composit import _core
-from composit.folding import Repeat, folded
+from composit.parts import Part, drawn_for, module_paths, parts_of
 
 FOLD_BEYOND = 200  # nodes
 LONGEST_LABEL = 60
@@ -15,12 +15,13 @@ CALLS = ("call", "call_with_pullback")
 
 class Drawing:
     """A picture in the making. `depth` levels of calls are drawn as clusters of what they compute,
-    deeper ones as boxes; of graphs of more than `fold` nodes, stretches that repeat appear once."""
+    deeper ones as boxes; of graphs of more than `fold` nodes, what repeats appears once. Modules
+    that a traced graph comes from are clusters, too, to `modules` levels (None: all)."""
 
-    def __init__(self, digraph: Any, depth: int, fold: int) -> None:
-        self.digraph, self.depth, self.fold = digraph, depth, fold
+    def __init__(self, digraph: Any, depth: int, fold: int, modules: int | None) -> None:
+        self.digraph, self.depth, self.fold, self.modules = digraph, depth, fold, modules
         self.edges: dict[tuple[str, str, str], bool] = {}
-        self.has_calls = False
+        self.has_calls, self.parts = False, 0
 
     def draw(self, tensors: list[Any]) -> None:
         """The graph that the tensors reach, and an arrow out of each of them."""
@@ -38,34 +39,55 @@ class Drawing:
         """Draws what the outputs reach; where edges from each node begin, by node (and for drawn
         calls by output)."""
         order = _core.topological_order(outputs)
-        items: list[int | Repeat] = list(range(len(order)))
-        if len(order) > self.fold:
-            items = folded([_signature(node) for node in order])
-        shown = dict(_shown(items))
+        paths = module_paths(order) if level == 0 else [""] * len(order)
+        is_long = len(order) > self.fold
+        signatures = [_signature(node) for node in order] if is_long else order
+        items = parts_of(paths, signatures, is_long)
+        shown = dict(drawn_for(items))
         places: dict[Any, Any] = {}
         for i, node in enumerate(order):
             places[node] = inputs.get(node) or f"{prefix}{i}"
-        self._items(digraph, items, order, places, prefix, level, inputs)
+        closed: dict[int, int] = {}
+        self._items(digraph, items, order, places, closed, prefix, level, inputs)
+        boxes = {}  # of nodes in closed modules: which of them
         for i, node in enumerate(order):
             places[node] = places[order[shown[i]]]
+            if shown[i] in closed:
+                boxes[node] = paths[i].split(".")[: closed[shown[i]]]
         for node in order:
             for place, (source, index) in enumerate(node.operand_nodes):
-                self._edge(places, source, index, _entry(places, node, place))
+                if source not in boxes or boxes[source] != boxes.get(node):
+                    self._edge(places, source, index, _entry(places, node, place))
         return places
 
     def _items(
-        self, digraph: Any, items: list[int | Repeat], order: list[Any], places: dict[Any, Any],
-        prefix: str, level: int, inputs: dict[Any, str],
+        self, digraph: Any, items: list[int | Part], order: list[Any], places: dict[Any, Any],
+        closed: dict[int, int], prefix: str, level: int, inputs: dict[Any, str],
+        modules: int = 0, names: int = 0,
     ) -> None:  # fmt: skip
+        """Nodes, and parts within so many modules whose paths have so many names. In `closed`, of
+        nodes in modules that are one box, how many names these have."""
         for item in items:
-            if isinstance(item, Repeat):
-                with digraph.subgraph(name=f"cluster_{prefix}{item.start}x") as cluster:
-                    cluster.attr(
-                        label=f"{item.count} times", style="rounded,dashed", color="gray40"
-                    )
-                    self._items(cluster, item.items, order, places, prefix, level, inputs)
-            elif order[item] not in inputs:
-                self._node(digraph, order[item], places, f"{prefix}{item}", level)
+            if not isinstance(item, Part):
+                if order[item] not in inputs:
+                    self._node(digraph, order[item], places, f"{prefix}{item}", level)
+                continue
+            within = names + (item.name.count(".") + 1 if item.name else 0)
+            if item.name and self.modules is not None and modules >= self.modules:
+                box = f"{prefix}{item.runs[0][0]}"
+                digraph.node(box, label=_plain(item.label), shape="box3d", style="rounded")
+                self.has_calls = True
+                for position in item.runs[0]:
+                    places[order[position]], closed[position] = box, within
+                continue
+            self.parts += 1
+            with digraph.subgraph(name=f"cluster_{prefix}part{self.parts}") as cluster:
+                style = "rounded,dashed" if len(item.runs) > 1 else "rounded"
+                cluster.attr(label=_plain(item.label), style=style, color="gray40")
+                self._items(
+                    cluster, item.items, order, places, closed, prefix, level, inputs,
+                    modules + bool(item.name), within,
+                )  # fmt: skip
 
     def _node(self, digraph: Any, node: Any, places: dict[Any, Any], name: str, level: int) -> None:
         body = node.attributes.get("body") if node.operation.name in CALLS else None
@@ -119,17 +141,6 @@ def _exit(places: dict[Any, Any], node: Any, output: int) -> str:
     return place if isinstance(place, str) else place[1][output]
 
 
-def _shown(items: list[int | Repeat]) -> Iterator[tuple[int, int]]:
-    """Each position with the one that is drawn for it."""
-    for item in items:
-        if not isinstance(item, Repeat):
-            yield item, item
-            continue
-        for position, drawn in _shown(item.items):
-            for run in range(item.count):
-                yield position + run * item.length, drawn
-
-
 def _signature(node: Any) -> tuple:
     name = "" if node.is_constant else node.label
     return node.operation.name, name, tuple(node.shapes), tuple(map(str, node.dtypes))
@@ -158,12 +169,16 @@ def _style(node: Any) -> str:
 
 
 def drawn(
-    tensors: list[Any], make_digraph: Callable[[], Any], depth: int = 1, fold: int = FOLD_BEYOND
+    tensors: list[Any],
+    make_digraph: Callable[[], Any],
+    depth: int = 1,
+    fold: int = FOLD_BEYOND,
+    modules: int | None = None,
 ) -> tuple[Any, bool]:
     """The picture, and whether calls are in it."""
     digraph = make_digraph()
     digraph.attr("node", fontsize="11", height="0.3", margin="0.08,0.04")
     digraph.attr("edge", fontsize="9", arrowsize="0.6")
-    drawing = Drawing(digraph, depth, fold)
+    drawing = Drawing(digraph, depth, fold, modules)
     drawing.draw(tensors)
     return digraph, drawing.has_calls

@@ -103,6 +103,7 @@ def visualize(
     render: bool = True,
     depth: int = 1,
     fold: int = 200,
+    modules: int | None = None,
     format: str = "svg",
     file_name: str | None = None,
     graphviz_graph: Any = None,
@@ -111,9 +112,11 @@ def visualize(
     """A graphviz.Digraph of the graph that the tensors reach, with types on its edges.
 
     So many levels of calls (wrap_as_operation) are clusters of what they compute, deeper ones are
-    boxes: depth=0 closes all. In graphs of more than `fold` nodes stretches that repeat are drawn
-    once, with how often they come. `render` writes a file of a `format` of svg, png, pdf and dot
-    (dot too where the program dot is missing), says where, and opens it where there is a display.
+    boxes: depth=0 closes all. The modules that flashlight traced are clusters by their paths, to so
+    many levels of `modules` (all, if None), deeper ones are boxes. In graphs of more than `fold`
+    nodes modules and stretches that repeat are drawn once, with how often they come. `render`
+    writes a file of a `format` of svg, png, pdf and dot (dot too where the program dot is missing),
+    says where, and opens it where there is a display.
     With visualize_node= or visualize_edge= these draw, as visualize_graph's.
     """
     _checked(format)
@@ -133,13 +136,13 @@ def visualize(
     from composit.drawing import drawn
 
     make = _graphviz().Digraph if graphviz_graph is None else lambda: graphviz_graph
-    digraph, _ = drawn(tensors, make, depth, fold)
+    digraph, _ = drawn(tensors, make, depth, fold, modules)
     if render:
         _rendered(digraph, file_name, format)
     return digraph
 
 
-def svg_of(tensors: Any, depth: int = 1) -> str | None:
+def svg_of(tensors: Any, depth: int = 1, modules: int | None = None) -> str | None:
     """The picture as SVG; None where graphviz, or its program dot, is missing."""
     try:
         import graphviz
@@ -149,7 +152,7 @@ def svg_of(tensors: Any, depth: int = 1) -> str | None:
         return None
     from composit.drawing import drawn
 
-    digraph, _ = drawn(list(tensors), graphviz.Digraph, depth)
+    digraph, _ = drawn(list(tensors), graphviz.Digraph, depth, modules=modules)
     return digraph.pipe(format="svg", encoding="utf-8")
 
 
@@ -158,13 +161,13 @@ def html_of(tensor: Any) -> str:
     import html
 
     text = f"<pre>{html.escape(repr(tensor))}</pre>"
-    closed = svg_of([tensor], 0)
+    closed = svg_of([tensor], 0, 1)
     if closed is None:
         return text
     opened = svg_of([tensor], 8) or closed
     inner = closed[closed.find("<svg") :]
     if "box3d" in closed or opened != closed:
         more = opened[opened.find("<svg") :]
-        inner += f"<details><summary>calls, opened</summary>{more}</details>"
+        inner += f"<details><summary>calls and modules, opened</summary>{more}</details>"
     summary = html.escape(tensor.describe())
     return f"{text}<details><summary>{summary}</summary>{inner}</details>"
