@@ -84,6 +84,11 @@ Interned intern(std::string_view text) {
     return &*texts->emplace(text).first;
 }
 
+std::string_view part_of(std::string_view location) {
+    const size_t end = location.rfind(part_separator);
+    return end == std::string_view::npos ? std::string_view() : location.substr(0, end);
+}
+
 const std::string& Tensor::name() const { return node_->name(); }
 
 HashedTypes::HashedTypes(std::vector<TensorType> types)

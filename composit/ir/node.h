@@ -37,6 +37,11 @@ std::ostream& operator<<(std::ostream& out, const TensorType& type);  // float32
 using Interned = const std::string*;
 Interned intern(std::string_view text);
 
+// "encoder.layer.0, model.py:12" is a line within a part of a model.
+inline constexpr std::string_view part_separator = ", ";
+// The part that a location's text names; empty where there is none.
+std::string_view part_of(std::string_view location);
+
 // How errors of floating point in a node are reported: stamped on it when it is made. What each
 // kind is answered with is the business of the front door that made the record, which lives as long
 // as the process. Null: nobody wants to hear of them.

@@ -142,7 +142,8 @@ ir::Interned user_location() {
     Py_DECREF(code);
     Py_DECREF(frame);
     if (current_part.empty()) return line;
-    const ir::Interned location = ir::intern(current_part + part_separator + *line);
+    const ir::Interned location =
+        ir::intern(current_part + std::string(ir::part_separator) + *line);
     places().try_emplace(location, places()[line]);
     return location;
 }
@@ -150,11 +151,6 @@ ir::Interned user_location() {
 ir::Interned set_replayed_line(ir::Interned line) { return std::exchange(replayed_line, line); }
 
 void set_current_part(std::string part) { current_part = std::move(part); }
-
-std::string part_of(std::string_view location) {
-    const size_t end = location.rfind(part_separator);
-    return std::string(end == std::string_view::npos ? "" : location.substr(0, end));
-}
 
 Place place_of(ir::Interned location) {
     const auto found = places().find(location);

@@ -10,9 +10,6 @@
 
 namespace composit::python {
 
-// "encoder.layer.0, model.py:12" is a line within a part of a model.
-inline const char* const part_separator = ", ";
-
 // Null when no Python code of the user is running. Costs well under a microsecond: lines are cached
 // by code object and instruction.
 ir::Interned user_location();
@@ -24,8 +21,6 @@ ir::Interned set_replayed_line(ir::Interned line);
 // The part of a model, such as "encoder.layer.0", that nodes made on this thread belong to from now
 // on: it stands in front of their lines. Empty: none.
 void set_current_part(std::string part);
-// The part that a location's text names; empty where there is none.
-std::string part_of(std::string_view location);
 
 // A RuntimeWarning at the user's line, by Python's filters; one that they make an error is thrown
 // as nanobind::python_error. Needs the interpreter's lock.

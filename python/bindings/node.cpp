@@ -101,7 +101,8 @@ void bind_node(nb::module_& module) {
         .def_prop_ro("dtypes", dtypes_of)
         .def_prop_ro("location", [](const NodeHandle& self) { return self.node->location(); })
         .def_prop_ro(
-            "module_path", [](const NodeHandle& self) { return part_of(self.node->location()); },
+            "module_path",
+            [](const NodeHandle& self) { return std::string(ir::part_of(self.node->location())); },
             "The part of a traced model that made the node, such as encoder.layer.0.")
         .def_prop_ro("structural_hash",
                      [](const NodeHandle& self) { return self.node->structural_hash(); })

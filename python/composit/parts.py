@@ -57,9 +57,7 @@ def _common(a: str, b: str) -> str:
     return ".".join(shared)
 
 
-def parts_of(
-    paths: Sequence[str], signatures: Sequence[Hashable], fold: bool
-) -> list[int | Part]:
+def parts_of(paths: Sequence[str], signatures: Sequence[Hashable], fold: bool) -> list[int | Part]:
     """Positions, in order, in the modules of these paths. With `fold`, neighbours in a list of
     modules that hold equal nodes are one, and so are stretches of nodes that repeat.
 

@@ -19,11 +19,6 @@ using ir::kernel::BufferKind;
 using ir::kernel::Kernel;
 using ir::kernel::Program;
 
-// Names that the text of functions uses for itself.
-const std::set<std::string> function_words = {
-    "arena",   "constants", "fault", "first",   "iteration", "kernels", "lengths", "memory",
-    "numbers", "packed",    "pool",  "scratch", "steps",     "threads", "weights"};
-
 std::vector<std::string> name_buffers(const Program& program, size_t modules) {
     c_family::Names names(function_words);
     for (size_t module = 0; module < modules; ++module)

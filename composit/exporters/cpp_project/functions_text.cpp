@@ -2,8 +2,10 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 #include "composit/exporters/cpp_project/project.h"
+#include "composit/exporters/cpp_project/sections.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace composit::cpp_project {
@@ -17,6 +19,7 @@ using ir::kernel::Kernel;
 using ir::kernel::Program;
 
 constexpr size_t calls_per_part = 150;    // docs/semantics.md 15
+constexpr size_t calls_of_a_module = 4;   // fewer are no function of their own
 constexpr double worth_sharing = 131072;  // operations and bytes; less is not worth waking threads
 
 // A pointer that the calls use.
@@ -37,8 +40,14 @@ class FunctionWriter {
 
     std::string text() {
         place_buffers();
-        for (const Call& call : calls_) statements_.push_back(statement(call));
-        is_in_one_ = statements_.size() <= calls_per_part;
+        std::vector<std::string> paths;
+        for (const Call& call : calls_) {
+            statements_.push_back(statement(call));
+            paths.push_back(module_of(*call.kernel));
+        }
+        whole_ = sections_of(std::move(paths), calls_of_a_module, calls_per_part);
+        is_in_one_ = std::all_of(whole_.items.begin(), whole_.items.end(),
+                                 [](const Section& item) { return item.is_call(); });
         return is_in_one_ ? in_one() : in_parts();
     }
 
@@ -239,14 +248,63 @@ class FunctionWriter {
         for (const Pointer& p : pointers_)
             result += composit::text("    ", p.type, " const ", p.name, " = ", p.value, ";  // ",
                                      p.comment, "\n");
-        for (const auto& lines : statements_)
-            for (const std::string& line : lines) result += "    " + line + "\n";
-        return result + "}\n\n";
+        return result + calls_of(whole_, "    ") + "}\n\n";
     }
 
-    // Long functions: the pointers are members of a struct, the calls are shared out among its
-    // functions.
-    std::string in_parts() const {
+    // What the section calls itself, and its sections; a comment where the module changes.
+    std::string calls_of(const Section& section, const std::string& margin) const {
+        std::string result;
+        std::string path = section.path;
+        for (const Section& item : section.items) {
+            if (!item.is_call()) {
+                result += margin + section_names_.at(&item) + "();\n";
+                path = section.path;
+                continue;
+            }
+            if (item.path != path) result += composit::text(margin, "// ", item.path, "\n");
+            path = item.path;
+            for (const std::string& line : statements_[item.call]) result += margin + line + "\n";
+        }
+        return result;
+    }
+
+    // Functions of a struct: one for each section, those within before the one around them.
+    std::string sections_within(const Section& section, c_family::Names& names) {
+        std::string result;
+        for (const Section& inner : section.items) {
+            if (inner.is_call()) continue;
+            result += sections_within(inner, names);
+            std::string wish = inner.path.empty() ? composit::text("part_", ++parts_) : inner.path;
+            while (wish.size() > 50 && wish.find('.') != std::string::npos)
+                wish.erase(0, wish.find('.') + 1);
+            const std::string& name = section_names_[&inner] = names.claim(wish);
+            result += inner.path.empty() ? "\n" : composit::text("\n    // ", inner.path, "\n");
+            result += composit::text("    void ", name, "() const {\n", calls_of(inner, "        "),
+                                     "    }\n");
+        }
+        return result;
+    }
+
+    // Calls between sections in sections of no module, as functions are of the struct.
+    static Section of_sections(Section whole) {
+        std::vector<Section> items;
+        bool is_open = false;
+        for (Section& item : whole.items) {
+            if (item.is_call() && !is_open) items.emplace_back();
+            is_open = item.is_call();
+            if (is_open)
+                items.back().items.push_back(std::move(item));
+            else
+                items.push_back(std::move(item));
+        }
+        whole.items = std::move(items);
+        return whole;
+    }
+
+    // Functions of many calls or modules: the pointers are members of a struct, the calls are
+    // shared out among its functions.
+    std::string in_parts() {
+        whole_ = of_sections(std::move(whole_));
         std::string state = function_.name + "_steps";
         std::string result = composit::text("namespace {\n\nstruct ", state, " {\n");
         std::vector<std::string> values;
@@ -269,20 +327,27 @@ class FunctionWriter {
         from_caller(program_.inputs, "const ");
         from_caller(program_.outputs, "");
         for (const Pointer& p : pointers_) member(p.type, p.name, p.value);
-        size_t parts = (statements_.size() + calls_per_part - 1) / calls_per_part;
-        for (size_t part = 0; part < parts; ++part) {
-            result += composit::text("\n    void part_", part + 1, "() const {\n");
-            size_t end = std::min(statements_.size(), (part + 1) * calls_per_part);
-            for (size_t s = part * calls_per_part; s < end; ++s)
-                for (const std::string& line : statements_[s]) result += "        " + line + "\n";
-            result += "    }\n";
-        }
+        c_family::Names names(taken_names());
+        result += sections_within(whole_, names);
         result += "};\n\n}  // namespace\n\n" + signature() + opening("    ");
         result += composit::text("    const ", state, " steps = {\n        ",
                                  join(values, ",\n        "), "};\n");
-        for (size_t part = 0; part < parts; ++part)
-            result += composit::text("    steps.part_", part + 1, "();\n");
+        for (const Section& item : whole_.items)
+            result += composit::text("    steps.", section_names_.at(&item), "();\n");
         return result + "}\n\n";
+    }
+
+    // Names that functions of the struct may not take: those of its members, of what the calls use,
+    // and of the library of the project.
+    std::set<std::string> taken_names() const {
+        std::set<std::string> result(function_.names.begin(), function_.names.end());
+        result.insert(function_words.begin(), function_words.end());
+        result.insert({project_.name, function_.name, function_.name + "_steps"});
+        for (const ExportedFunction& other : project_.functions) result.insert(other.name);
+        for (size_t module : modules_)
+            for (const char* prefix : {"k", "kernels_", "Kernels_"})
+                result.insert(composit::text(prefix, module + 1));
+        return result;
     }
 
     Project& project_;
@@ -294,6 +359,9 @@ class FunctionWriter {
     std::vector<Pointer> pointers_;
     std::string tables_;
     std::vector<std::vector<std::string>> statements_;
+    Section whole_;
+    std::map<const Section*, std::string> section_names_;
+    size_t parts_ = 0;
     int64_t arena_bytes_ = 0;
     bool needs_weights_ = false, needs_packed_ = false, uses_threads_ = false, is_in_one_ = true;
 };

@@ -57,6 +57,11 @@ struct Project {
     PackedWeights packed;
 };
 
+// Names that the text of functions uses for itself.
+inline const std::set<std::string> function_words = {
+    "arena",   "constants", "fault", "first",   "iteration", "kernels", "lengths", "memory",
+    "numbers", "packed",    "pool",  "scratch", "steps",     "threads", "weights"};
+
 // Whether products of the module read packed operands; the first module of which that is so.
 bool reads_panels(const c_family::Module& module);
 size_t module_that_reads_panels(const Project& project);

@@ -1,6 +1,7 @@
 // Exported programs compile without a warning and return the bits that kernels mean.
 #include "composit/base/error.h"
 #include "composit/exporters/cpp_project/export.h"
+#include "composit/exporters/cpp_project/sections.h"
 #include "tests/cpp/backends/cpp_reference.h"
 #include "tests/cpp/backends/cpp_test_programs.h"
 
@@ -163,24 +164,76 @@ int main() {
               0);
 }
 
-// More kernels than one file or one function takes, all different.
-TEST(CppProject, LargeProgramsAreSplit) {
+// So many kernels, all different, one behind the other.
+Program chain(int length) {
     Builder b("chain");
     int at = b.input("x", DType::float32, {8});
-    for (int k = 0; k < 160; ++k) {
-        bool is_last = k == 159;
+    for (int k = 0; k < length; ++k) {
+        bool is_last = k == length - 1;
         int next =
             is_last ? b.output("y", DType::float32, {8}) : b.temporary("", DType::float32, {8});
         b.kernel("step_" + std::to_string(k),
                  ir::kernel::Map{{8}, {b.all(at)}, {arg(0) + k * 0.5}, {b.all(next)}});
         at = next;
     }
-    Program program = b.done();
+    return b.done();
+}
+
+// More kernels than one file or one function takes.
+TEST(CppProject, LargeProgramsAreSplit) {
+    const Program program = chain(160);
     expect_exported_bits({program}, 64);
     Folder folder;
     cpp_project::export_cpp_project({program}, folder.path().string(), {"digits", "", 64});
     EXPECT_TRUE(fs::exists(folder.path() / "digits_3.cpp"));
     EXPECT_NE(read(folder.path() / "digits.cpp").find("part_2()"), std::string::npos);
+}
+
+// A section and what it holds: "a{b{0 1} 2}".
+std::string text_of(const cpp_project::Section& section) {
+    if (section.is_call()) return std::to_string(section.call);
+    std::string result = section.path + "{";
+    for (const cpp_project::Section& item : section.items)
+        result += (result.back() == '{' ? "" : " ") + text_of(item);
+    return result + "}";
+}
+
+TEST(CppProject, CallsOfOneModuleAreASection) {
+    auto sections = [](std::vector<std::string> paths, size_t most = 9) {
+        return text_of(cpp_project::sections_of(std::move(paths), 2, most));
+    };
+    EXPECT_EQ(sections({"", "", ""}), "{0 1 2}");
+    EXPECT_EQ(sections({"stem", "a.0", "a.0", "a.1", "a.1"}), "{0 a{a.0{1 2} a.1{3 4}}}");
+    EXPECT_EQ(sections({"a.0.b", "a.0.b", "a.0"}), "a.0{a.0.b{0 1} 2}");
+    EXPECT_EQ(sections({"a.0.b", "a.0.c"}), "a.0{0 1}");
+    EXPECT_EQ(sections({"ab", "a", "a.b", "a.b", "", "abc"}), "{0 a{1 a.b{2 3 4}} 5}");
+    EXPECT_EQ(sections({"a", "a", "a", "b", "b"}, 2), "{a{{0 1} {2}} b{3 4}}");
+    EXPECT_EQ(sections({"", "", "", "", ""}, 2), "{{{0 1} {2 3}} {{4}}}");
+    ir::kernel::Kernel kernel;
+    EXPECT_EQ(cpp_project::module_of(kernel), "");
+    kernel.lines = {"net.1.dense, a.py:1", "net.1.norm, a.py:2"};
+    EXPECT_EQ(cpp_project::module_of(kernel), "net.1");
+    kernel.lines.push_back("a.py:7");
+    EXPECT_EQ(cpp_project::module_of(kernel), "");
+}
+
+// Each module is a function of the text, and names are distinct whatever modules are called.
+TEST(CppProject, ModulesAreFunctions) {
+    Program program = chain(40);
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        const std::string layer = k < 20 ? "x" : "steps." + std::to_string(k / 10);
+        program.kernels[k].lines = {(k % 10 == 9 ? layer + ".k1" : layer) + ", net.py:1"};
+    }
+    program.kernels[0].lines = {"main.py:1"};
+    expect_exported_bits({program});
+    Folder folder;
+    cpp_project::export_cpp_project({program}, folder.path().string(), {"digits", ""});
+    const std::string source = read(folder.path() / "digits.cpp");
+    for (const char* wanted :
+         {"    // steps.2\n    void steps_2() const {\n", "        // x.k1\n",
+          "    // steps\n    void steps_() const {\n        steps_2();\n        steps_3();\n",
+          "    steps.part_1();\n    steps.x_();\n    steps.steps_();\n"})
+        EXPECT_NE(source.find(wanted), std::string::npos) << wanted << source;
 }
 
 TEST(CppProject, RefusesWhatItCannotWrite) {

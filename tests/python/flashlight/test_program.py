@@ -83,6 +83,8 @@ def test_compiled_and_exported(model, tmp_path):
     files = traced.export(tmp_path / "two")
     assert "Two.cpp" in files
     sources = [str(tmp_path / "two" / name) for name in files if name.endswith(".cpp")]
+    text = (tmp_path / "two" / "Two.cpp").read_text()
+    assert "// first\n" in text and "// second\n" in text  # kernels stand below their modules
     command = ["c++", "-std=c++17", "-fsyntax-only", "-I", str(tmp_path / "two"), *sources]
     assert subprocess.run(command).returncode == 0
 
