@@ -17,6 +17,7 @@ from composit.nn import (
 )
 from composit.nn.activations import *
 from composit.nn.attention import *
+from composit.nn.budget import compile_within
 from composit.nn.checkpoints import *
 from composit.nn.composing import *
 from composit.nn.images import *
@@ -65,6 +66,7 @@ __all__ = [
     "chain_rule",
     "clip_by_global_norm",
     "clip_by_value",
+    "compile_within",
     "global_norm",
     "lion",
     "optimize",

@@ -1,0 +1,142 @@
+"""compile_within: layers are computed again for gradients where a budget of memory asks for it."""
+
+from __future__ import annotations
+
+import contextvars
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import with_location
+from composit.compilation import CompiledFunction, compile
+from composit.evaluation import check_function
+
+
+@dataclass
+class Choice:
+    """Which calls of layers that may be computed again are, by the order in which they are made;
+    and what each one keeps from the forward pass to the backward pass where it is not."""
+
+    again: frozenset[int] | None  # None: all
+    calls: int = 0
+    kept: dict[int, int] = field(default_factory=dict)
+
+    def takes(self) -> tuple[int, bool]:
+        """The number of the call that is made now, and whether it is computed again."""
+        number, self.calls = self.calls, self.calls + 1
+        return number, self.again is None or number in self.again
+
+
+_choice: contextvars.ContextVar[Choice | None] = contextvars.ContextVar("choice", default=None)
+
+
+def current_choice() -> Choice | None:
+    """Of the compile_within that traces on this thread."""
+    return _choice.get()
+
+
+def bytes_within(tensor: Any) -> int:
+    """Of everything that the body of a call computes, of which the tensor is a result."""
+    body = tensor.node.attributes.get("body")
+    if body is None:  # nothing depends on what the call was given
+        return 0
+    return sum(
+        math.prod(shape) * np.dtype(dtype).itemsize
+        for node in _core.topological_order(list(body.results))
+        if not node.is_constant and not node.is_input
+        for shape, dtype in zip(node.shapes, node.dtypes)
+    )
+
+
+def _with(choice: Choice, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, traced with the choice."""
+
+    def chosen(*arguments: Any, **options: Any) -> Any:
+        choice.calls = 0
+        token = _choice.set(choice)
+        try:
+            return function(*arguments, **options)
+        finally:
+            _choice.reset(token)
+
+    chosen.__name__ = str(getattr(function, "__name__", "f"))
+    return chosen
+
+
+def planned_bytes(compiled: CompiledFunction) -> int:
+    """Of the temporaries and the results of the latest specialisation."""
+    program = compiled._latest.program  # type: ignore[union-attr]
+    results = {number: program.buffers[number].bytes for number in program.outputs}
+    return int(program.arena_bytes) + sum(results.values())
+
+
+def compile_within(
+    memory: int, function: Callable[..., Any], *examples: Any, **options: Any
+) -> CompiledFunction:
+    """composit.compile of the function for these examples, whose temporaries and results are
+    planned to take at most `memory` bytes: arguments and constants, which the caller holds, are
+    not counted. `options` are compile's.
+
+    As few calls of layers made by remat(layer, when_needed=True) as that takes are computed again
+    for the gradients, those that keep most first, the earliest of equal ones. The bits are those
+    without. MemoryError, with what is reached, where all of them are not enough."""
+    if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or memory < 0:
+        raise ValueError(
+            with_location(
+                f"compile_within: memory is {memory!r}. A number of bytes, an integer from 0, is "
+                "required."
+            )
+        )
+    check_function("compile_within", function)
+    if not examples:
+        raise ValueError(
+            with_location(
+                "compile_within: no examples are given. Arguments of the shapes and dtypes that "
+                "the function is to be called with are required."
+            )
+        )
+    planning = {k: v for k, v in options.items() if k in ("fuse", "reuse_buffers", "donate")}
+
+    def planned(again: frozenset[int] | None) -> tuple[int, Choice]:
+        choice = Choice(again)
+        program = compile(_with(choice, function), *examples, backend="interpreter", **planning)
+        return planned_bytes(program), choice
+
+    def compiled(again: frozenset[int]) -> CompiledFunction:
+        return compile(_with(Choice(again), function), *examples, **options)
+
+    none, _ = planned(frozenset())
+    if none <= memory:
+        result = compiled(frozenset())
+        if planned_bytes(result) <= memory:
+            return result
+    every, choice = planned(None)
+    order = sorted(choice.kept, key=lambda call: (-choice.kept[call], call))
+    reached = {0: none, len(order): every}
+
+    def fits(count: int) -> bool:
+        if count not in reached:
+            reached[count], _ = planned(frozenset(order[:count]))
+        return reached[count] <= memory
+
+    least, enough = 0, len(order)  # too few; perhaps enough
+    while enough - least > 1:
+        middle = (least + enough) // 2
+        least, enough = (least, middle) if fits(middle) else (middle, enough)
+    while enough <= len(order) and fits(enough):  # as the back end asked for plans it
+        result = compiled(frozenset(order[:enough]))
+        reached[enough] = planned_bytes(result)
+        if reached[enough] <= memory:
+            return result
+        enough += 1
+    raise MemoryError(
+        with_location(
+            f"compile_within: {memory} bytes are allowed; {min(reached.values())} are planned at "
+            f"least, {none} without computing anything again, for {len(order)} calls of "
+            "remat(…, when_needed=True). More memory, or more such calls, are required."
+        )
+    )
