@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tag
+from torch._ops import HigherOrderOperator
 
 from composit import numpy as cnp
 from composit._core import LazyTensor
@@ -25,6 +26,8 @@ _OF_METADATA = ("resize_", "set_", "resize_as_", "as_strided_", "t_", "transpose
 
 def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """The operator's result in the trace."""
+    if isinstance(func, HigherOrderOperator):
+        return _of_functions(tracer, func, args)
     name = func._schema.name.partition("::")[2]
     is_random = Tag.nondeterministic_seeded in func.tags
     given = list(tensors_in((args, kwargs)))
@@ -44,6 +47,24 @@ def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if row is None:
         return decomposed(tracer, func, args, kwargs)
     return _mapped(tracer, func, row, args, kwargs)
+
+
+def _of_functions(tracer: Any, func: Any, args: Any) -> Any:
+    """torch.cond of a predicate that is known is the branch it chooses; all else whose arguments
+    are functions would decide by values."""
+    if func.name() == "cond":
+        predicate, chosen, otherwise, operands = args
+        is_tensor = isinstance(predicate, torch.Tensor)
+        if not is_tensor or tracer.is_constant(predicate):
+            is_true = bool(tracer.value_of(predicate, "cond") if is_tensor else predicate)
+            with tracer.mode:
+                return (chosen if is_true else otherwise)(*operands)
+    refuse(
+        tracer,
+        f"torch.ops.higher_order.{func.name()}",
+        "an operator of functions, whose control flow depends on values, is not traced. Loops of "
+        "composit are fori_loop and scan, choices are where.",
+    )
 
 
 def _numbered(tracer: Any, indices: Any) -> list[Any]:
@@ -86,6 +107,8 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
     """The operator as composit's: a row of the table."""
     twins: dict[int, torch.Tensor] = {}
     seen = _meta(tracer, func, args, kwargs, twins, row.meta)
+    if seen is None:  # torch has checked something
+        return None
     options: dict[str, Any] = {}
     if row.wants_shape:
         options["shape"] = tuple(seen.shape)

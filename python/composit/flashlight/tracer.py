@@ -51,6 +51,8 @@ def _as_export() -> Iterator[None]:
 
 
 class _Mode(TorchDispatchMode):
+    supports_higher_order_operators = True
+
     def __init__(self, tracer: Tracer) -> None:
         super().__init__()
         self.tracer = tracer

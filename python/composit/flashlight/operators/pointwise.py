@@ -360,6 +360,11 @@ def _clone(self, **_):
     return self
 
 
+@operator("_assert_tensor_metadata")
+def _assert_tensor_metadata(a, *_, **__):
+    """What torch.export makes sure of: torch has compared it on its device "meta"."""
+
+
 @operator("detach", "detach_copy")
 def _detach(self):
     return nn.stop_gradient(self) if is_floating(self.dtype) else self
