@@ -1,5 +1,5 @@
 // Pooling over windows of fixed size: max_pool, an operation of its own for its gradient, and
-// average_pool.
+// average_pool; lp_pool is made of it.
 #include "composit/nn/pooling.h"
 
 #include "composit/base/error.h"
@@ -291,6 +291,28 @@ Tensor average_pool(const Tensor& x, const PoolOptions& options) {
         const Tensor sizes = window_sizes(spatial_shape(first, false), pool, padding,
                                           options.count_include_pad, dtype);
         return channels_back(numpy::apply("divide", {sum, sizes}), options.channels_last);
+    });
+}
+
+Tensor lp_pool(const Tensor& x, double norm_type, const PoolOptions& options) {
+    user_check(std::isfinite(norm_type) && norm_type != 0, "lp_pool: norm_type is ", norm_type,
+               ". A finite number other than 0 is required.");
+    user_check(options.padding.empty() && options.dilation.empty(),
+               "lp_pool: padding or dilation is given. Windows without them are required.");
+    const Pool pool = pool_of("lp_pool", x, options);
+    const DType dtype = ir::is_inexact(x.dtype()) ? x.dtype() : DType::float64;
+    double size = 1;
+    for (int64_t length : pool.window) size *= static_cast<double>(length);
+    return numpy::one_node("lp_pool", {ops::astype(x, dtype)}, [&](const auto& operands) {
+        auto number = [&](double value) { return numpy::scalar(dtype, value); };
+        const Tensor mean =
+            average_pool(numpy::apply("power", {operands[0], number(norm_type)}), options);
+        // The root's slope at 0 is infinite: no gradient flows through a 0.
+        const Tensor is_zero = numpy::apply("equal", {mean, number(0)});
+        const Tensor sum = numpy::apply(
+            "multiply", {numpy::apply("where", {is_zero, number(1), mean}), number(size)});
+        const Tensor root = numpy::apply("power", {sum, number(1 / norm_type)});
+        return numpy::apply("where", {is_zero, number(0), root});
     });
 }
 

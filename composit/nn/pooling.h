@@ -32,6 +32,11 @@ struct PoolOptions {
 // Padding is zeros. What ceil_mode adds behind them never counts. One node.
 [[nodiscard]] Tensor average_pool(const Tensor& x, const PoolOptions& options);
 
+// The norm of windows: the norm_type-th root of the sum of x^norm_type, as torch's lp_pool; of
+// windows that ceil_mode lets end behind x, the sum is the mean times the whole window's size.
+// Gradients of sums that are 0 are 0. No padding, no dilation. One node.
+[[nodiscard]] Tensor lp_pool(const Tensor& x, double norm_type, const PoolOptions& options);
+
 // output_size results along each spatial axis (a single one for all): result i is of the elements
 // from floor(i * length / output_size) to ceil((i + 1) * length / output_size). One node each.
 [[nodiscard]] Tensor adaptive_average_pool(const Tensor& x, const std::vector<int64_t>& output_size,

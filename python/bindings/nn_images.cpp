@@ -77,6 +77,14 @@ void bind_nn_images(nb::module_& module) {
         return errors_as("max_pool", [&] { return nn::max_pool_with_indices(x, options); });
     });
     pool("average_pool", nn::average_pool);
+    module.def(
+        "lp_pool",
+        [](const Tensor& x, double norm_type, const Integers& kernel_size, bool channels_last,
+           const Integers& strides, bool ceil_mode) {
+            return nn::lp_pool(x, norm_type,
+                               {kernel_size, channels_last, strides, {}, {}, ceil_mode});
+        },
+        located);
     module.def("adaptive_average_pool", &nn::adaptive_average_pool, located);
     module.def("adaptive_max_pool", &nn::adaptive_max_pool, located);
     module.def("global_average_pool", &nn::global_average_pool, located);

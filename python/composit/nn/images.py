@@ -15,7 +15,8 @@ _c = _core.nn
 
 __all__ = [
     "adaptive_average_pool", "adaptive_max_pool", "average_pool", "convolution",
-    "global_average_pool", "global_max_pool", "max_pool", "pad", "transposed_convolution",
+    "global_average_pool", "global_max_pool", "lp_pool", "max_pool", "pad",
+    "transposed_convolution",
 ]  # fmt: skip
 
 
@@ -131,6 +132,22 @@ def average_pool(
         ceil_mode,
         count_include_pad,
     )
+
+
+def lp_pool(
+    image: Any,
+    norm_type: float,
+    *,
+    kernel_size: Any,
+    channels_last: bool,
+    strides: Any = (1, 1),
+    ceil_mode: bool = False,
+) -> LazyTensor:
+    """The norm of windows: the norm_type-th root of the sum of image**norm_type. Of windows that
+    ceil_mode lets end behind the image, the sum is the mean times the whole window's size. The
+    gradient of a sum that is 0 is 0. ValueError: a norm_type that is 0 or not finite."""
+    strides, _ = _windows(strides, None)
+    return _c.lp_pool(image, norm_type, kernel_size, channels_last, strides, ceil_mode)
 
 
 def _windows(strides: Any, padding: Any) -> tuple[Any, Any]:

@@ -78,6 +78,7 @@ std::vector<Call> calls_of_nn() {
     CALL(convolution, nn::convolution(a, a, {.channels_last = true, .groups = n})),
     CALL(max_pool, nn::max_pool(a, {.kernel_size = {n}})),
     CALL(average_pool, nn::average_pool(a, {.kernel_size = {n}, .padding = {n}})),
+    CALL(lp_pool, nn::lp_pool(a, 2, {.kernel_size = {n}})),
     CALL(logsumexp, nn::logsumexp(a, n)),
     CALL(log_softmax, nn::log_softmax(a, n)),
     CALL(one_hot, nn::one_hot(a, n)),

@@ -129,6 +129,24 @@ for x, options in [
             few(*x) if name == "max_pool" else normal(*x),
         )
 
+for x, norm, options in [
+    ((2, 3, 9), 2, {"kernel_size": 3, "strides": 2}),
+    ((2, 3, 9), 3.0, {"kernel_size": 4, "strides": 3, "ceil_mode": True}),
+    ((2, 3, 7, 8), 1.5, {"kernel_size": (3, 2), "strides": (2, 3), "ceil_mode": True}),
+    ((2, 3, 7, 8), 2, {"kernel_size": 2, "strides": 2}),
+    ((1, 2, 5, 6, 4), 4, {"kernel_size": 2, "strides": 2}),
+]:  # fmt: skip
+    theirs = {"stride" if k == "strides" else k: v for k, v in options.items()}
+    pool = (F.lp_pool1d, F.lp_pool2d, F.lp_pool3d)[len(x) - 3]
+    add(
+        f"lp_pool {x} {norm} {options}",
+        lambda x, channels_last, n=norm, o=options: nn.lp_pool(
+            x, n, channels_last=channels_last, **o
+        ),
+        lambda x, f=pool, n=norm, o=theirs: f(x, n, **o),
+        np.maximum(normal(*x), 0),  # whole windows of zeros, too
+    )
+
 for x, size in [
     ((2, 3, 9), 3), ((2, 3, 9), 4), ((2, 3, 5), 7), ((2, 3, 7, 8), (3, 4)), ((2, 3, 7, 8), 1),
     ((2, 2, 6, 8), (3, 2)), ((2, 2, 5, 7), (8, 2)), ((1, 2, 5, 6, 4), (2, 3, 3)),
@@ -291,3 +309,12 @@ X, W = np.ones((1, 4, 5, 5)), np.ones((6, 2, 3, 3))
 def test_errors(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         composit.evaluate(call())
+
+
+def test_norms_of_windows_that_cannot_be():
+    x = np.ones((1, 1, 4, 4))
+    for norm in (0, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"lp_pool: norm_type is .*other than 0 is required"):
+            nn.lp_pool(x, norm, kernel_size=2, channels_last=False)
+    with pytest.raises(ValueError, match="lp_pool: "):
+        nn.lp_pool(x, 2, kernel_size=5, channels_last=False)
