@@ -10,7 +10,7 @@
 namespace composit::ir {
 
 // Blocks of less are the C library's business, more than that are never kept at a time.
-inline constexpr size_t least_kept_block = size_t{1} << 20;
+inline constexpr size_t least_kept_block = size_t{1} << 17;
 inline constexpr size_t most_kept_bytes = size_t{64} << 20;
 
 // A kept block of at least `bytes` and at most an eighth more, aligned to `alignment`; null where

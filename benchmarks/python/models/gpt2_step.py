@@ -51,6 +51,22 @@ def jax_model(ids, position, cache, weights):
     return norm(x, "transformer.ln_f") @ w["transformer.wte.weight"].T, updated
 
 
+def jax_call(ids, position, cache, weights: Weights):
+    """A call of jax.jit, until the logits are there; the cache is donated, as it changes in one row
+    only."""
+    import jax
+
+    ids, position, cache, weights = jax.device_put((ids, position, cache, weights))
+    compiled = jax.jit(jax_model, donate_argnums=2)
+
+    def call():
+        nonlocal cache
+        logits, cache = jax.block_until_ready(compiled(ids, position, cache, weights))
+        return logits
+
+    return call
+
+
 def torch_model(weights: Weights):
     """A module of (ids, keys and values of each layer): logits, then the token's own keys and
     values."""

@@ -153,7 +153,8 @@ class ContractBlocks {
         const bool is_one = is_used_once_ && panels == 1 && !are_best_together(j);
         const int64_t count = least(left, is_one ? width : panels_at_a_time * width);
         pack_right(right_, right_columns_.offsets + j, count, right_depth_.offsets, depth,
-                   columns_read(count % width), packed_right_ + (j - packed_begin_) * depth);
+                   columns_read(count % width), packed_right_ + (j - packed_begin_) * depth,
+                   right_columns_.count - j);
         packed_end_ = j + count;
         fetch_next_panels(j);
     }

@@ -118,15 +118,29 @@ inline void pack_transposed(const T* from, const int64_t* across, const int64_t*
     }
 }
 
-// A panel whose rows are strided.
+// Rows of neighbours are too short for the processor to find out what comes next: it is asked for
+// while as many rows are packed.
+template <class T>
+inline void fetch_rows(const T* from, const int64_t* across, int64_t count, int64_t depth) {
+    const int64_t bytes = depth * static_cast<int64_t>(sizeof(T));
+    for (int64_t i = 0; i < count; ++i) {
+        const char* const row = reinterpret_cast<const char*>(from + across[i]);
+        for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+    }
+}
+
+// A panel whose rows are strided. The offsets of `known` rows are there, those of later panels too.
 template <int W, class T>
 inline void pack_strided(const T* from, const int64_t* across, int64_t count, const int64_t* along,
-                         int64_t depth, T* to) {
+                         int64_t depth, T* to, int64_t known) {
     constexpr int block = transpose_block<T>;
+    constexpr int64_t ahead = 16;  // rows: what two groups hold is on its way
     int64_t i = 0;
     if constexpr (transposes_tall<T> && W >= 8)
-        for (; i + 8 <= count; i += 8)
+        for (; i + 8 <= count; i += 8) {
+            if (i + ahead + 8 <= known) fetch_rows(from + along[0], across + i + ahead, 8, depth);
             pack_transposed<W, 8>(from, across + i, along, depth, to + i);
+        }
     for (; i + block <= count; i += block)
         pack_transposed<W, block>(from, across + i, along, depth, to + i);
     if constexpr (block == 4 && W % 4 != 0)
@@ -146,7 +160,7 @@ inline bool are_every_second(const int64_t* offsets, int64_t count, int64_t run)
 // to[k * W + i] = from[across[i] + along[k]] for i < count; zero for count <= i < filled.
 template <int W, class T>
 inline void pack_panel(const T* from, const int64_t* across, int64_t count, const int64_t* along,
-                       int64_t depth, T* to, int64_t filled = W) {
+                       int64_t depth, T* to, int64_t filled = W, int64_t known = 0) {
     if constexpr (W == tile_columns<T>) {
         PackingRight<T> row{from, along, to};
         if (count == W && row.find(across)) {
@@ -177,7 +191,7 @@ inline void pack_panel(const T* from, const int64_t* across, int64_t count, cons
         }
     }
     if (are_mostly_neighbours(along, depth))
-        return pack_strided<W>(from, across, count, along, depth, to);
+        return pack_strided<W>(from, across, count, along, depth, to, known);
     int64_t i = 0;
     for (Runs<T, 4> runs; i + vector_lanes<T> <= count && runs.find(across + i);
          i += vector_lanes<T>)
@@ -228,9 +242,10 @@ inline void pack_left(const T* from, const int64_t* rows, int64_t count, const i
 }
 
 // Panels of tile_columns columns; one that is incomplete has `filled` columns, the last ones zeros.
+// The offsets of `known` columns are there, those of later panels too.
 template <class T>
 inline void pack_right(const T* from, const int64_t* columns, int64_t count, const int64_t* depths,
-                       int64_t depth, int64_t filled, T* to) {
+                       int64_t depth, int64_t filled, T* to, int64_t known = 0) {
     constexpr int64_t width = tile_columns<T>;
     constexpr int several = 4;
     int64_t j = 0;
@@ -239,7 +254,7 @@ inline void pack_right(const T* from, const int64_t* columns, int64_t count, con
         pack_neighbours<width, several>(from + columns[j], depths, depth, to);
     for (; j < count; j += width, to += width * depth)
         pack_panel<width>(from, columns + j, count - j < width ? count - j : width, depths, depth,
-                          to, count - j < width ? filled : width);
+                          to, count - j < width ? filled : width, known - j);
 }
 
 // The rows, or columns, of the next panel of a whole operand, for Contraction's left_is_packed and
