@@ -3,7 +3,7 @@
 from functions import Pass, function_case
 from group import main
 
-IMAGES, FILTERS = (8, 64, 56, 56), (64, 64, 3, 3)
+IMAGES, FILTERS, EACH = (8, 64, 56, 56), (64, 64, 3, 3), (64, 1, 3, 3)
 CONVOLUTION = 2 * 8 * 64 * 64 * 9 * 56 * 56
 
 
@@ -32,6 +32,12 @@ def cases():
             lambda x, w: nn.convolution(x, w, channels_last=False, padding=(1, 1)), kind,
             torch=lambda x, w: F.conv2d(x, w, padding=1), flops=CONVOLUTION,
         )  # fmt: skip
+    yield function_case(
+        "convolution 3 x 3 of each channel, forward", None, None, [IMAGES, EACH],
+        lambda x, w: nn.convolution(x, w, channels_last=False, padding=1, groups=64),
+        Pass.FORWARD, torch=lambda x, w: F.conv2d(x, w, padding=1, groups=64),
+        flops=CONVOLUTION // 64,
+    )  # fmt: skip
     yield function_case(
         "max pool 2 x 2, forward and backward", 2, 4, [IMAGES],
         lambda x: nn.max_pool(x, kernel_size=(2, 2), strides=(2, 2), channels_last=False),

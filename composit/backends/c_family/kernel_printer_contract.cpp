@@ -1,4 +1,5 @@
-// Prints a Contract: floats by the prelude's blocked product, integers and bool as plain loops.
+// Prints a Contract: floats by the prelude's blocked product, windows of single filters, integers
+// and bool as plain loops.
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
@@ -213,13 +214,44 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups,
                          memory));
 }
 
-// Sums wrap: they are formed in an unsigned type of at least 32 bits, of which the low ones are
-// kept.
-void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
-    bool is_bool = c.output.dtype == ir::DType::boolean;
-    std::string sum_type = is_bool                            ? "bool"
-                           : ir::size_of(c.output.dtype) <= 4 ? "uint32_t"
-                                                              : "uint64_t";
+// Whether one row is multiplied by windows that overlap, of few elements, as is the filter of a
+// channel that has one of its own: no other row would read a copy of the windows, so it costs more
+// than to read them where they are.
+bool is_row_of_windows(const Contract& c, const Groups& groups) {
+    constexpr int64_t most_depth = 64, few_columns = 4, widest_step = 2;
+    const LoopNest &columns = groups.columns, &depth = groups.depth;
+    if (c.left_is_packed || c.right_is_packed || groups.row_count() != 1) return false;
+    if (depth.extents.empty() || columns.extents.empty()) return false;
+    const int64_t count = columns.extents.back(), step = columns.accesses[0].strides.back();
+    const int64_t inside = depth.accesses[1].strides.back();
+    return ir::element_count(depth.extents) <= most_depth && count >= few_columns && step >= 1 &&
+           step <= widest_step && inside >= 1 && inside < count * step;
+}
+
+// All positions in row-major order, as the texts of numbers.
+std::vector<std::vector<std::string>> positions(const Extents& extents) {
+    std::vector<std::vector<std::string>> all(1);
+    for (int64_t extent : extents) {
+        std::vector<std::vector<std::string>> longer;
+        for (const std::vector<std::string>& start : all)
+            for (int64_t i = 0; i < extent; ++i) {
+                longer.push_back(start);
+                longer.back().push_back(text(i));
+            }
+        all = std::move(longer);
+    }
+    return all;
+}
+
+// Each result in a loop of its own. Integers wrap: their sums are formed in an unsigned type of at
+// least 32 bits, of which the low ones are kept. Those of floats are one chain of fma, which is
+// written out, so that the loop over columns is the innermost one.
+void print_plainly(KernelText& writer, const Contract& c, const Groups& groups) {
+    const bool is_bool = c.output.dtype == ir::DType::boolean;
+    const bool is_float = ir::is_floating(c.output.dtype);
+    const std::string sum_type = is_bool || is_float                ? type_name(c.output.dtype)
+                                 : ir::size_of(c.output.dtype) <= 4 ? "uint32_t"
+                                                                    : "uint64_t";
     auto join_strides = [](Access access, std::vector<const Strides*> parts) {
         access.strides.clear();
         for (const Strides* more : parts)
@@ -236,7 +268,6 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
     std::vector<std::string> batch = writer.claim_indices(b.extents.size(), "bcd");
     std::vector<std::string> rows = writer.claim_indices(m.extents.size(), "ij");
     std::vector<std::string> columns = writer.claim_indices(n.extents.size(), "np");
-    std::vector<std::string> depth = writer.claim_indices(k.extents.size(), "kl");
     auto with = [](std::vector<std::string> a, const std::vector<std::string>& more) {
         a.insert(a.end(), more.begin(), more.end());
         return a;
@@ -249,14 +280,26 @@ void print_exact(KernelText& writer, const Contract& c, const Groups& groups) {
     for (const std::string& header : loop_headers(outer_names, outer, split))
         writer.code.open(header);
     writer.code.add(text(sum_type, " ", sum, " = 0;"));
-    std::string a = writer.element(left, with(with(batch, rows), depth));
-    std::string w = writer.element(right, with(with(batch, columns), depth));
-    std::string update = is_bool ? text(sum, " |= ", a, " & ", w, ";")
-                                 : text(sum, " += static_cast<", sum_type, ">(", a,
-                                        ") * static_cast<", sum_type, ">(", w, ");");
-    writer.code.nest(loop_headers(depth, k.extents, -1), {update});
+    const auto factors = [&](const std::vector<std::string>& depth) {
+        return std::pair(writer.element(left, with(with(batch, rows), depth)),
+                         writer.element(right, with(with(batch, columns), depth)));
+    };
+    if (is_float) {
+        writer.printed.prelude = {"vector.h"};
+        for (const std::vector<std::string>& position : positions(k.extents)) {
+            const auto [a, w] = factors(position);
+            writer.code.add(text(sum, " = fused(", a, ", ", w, ", ", sum, ");"));
+        }
+    } else {
+        std::vector<std::string> depth = writer.claim_indices(k.extents.size(), "kl");
+        const auto [a, w] = factors(depth);
+        std::string update = is_bool ? text(sum, " |= ", a, " & ", w, ";")
+                                     : text(sum, " += static_cast<", sum_type, ">(", a,
+                                            ") * static_cast<", sum_type, ">(", w, ");");
+        writer.code.nest(loop_headers(depth, k.extents, -1), {update});
+    }
     std::string result =
-        is_bool ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
+        is_bool || is_float ? sum : text("static_cast<", type_name(c.output.dtype), ">(", sum, ")");
     if (c.finish.values.empty()) {
         writer.code.add(writer.element(output, outer_names) + " = " + result + ";");
     } else {
@@ -308,10 +351,10 @@ void print_contract(KernelText& writer, const Contract& c, const PrintedKernel* 
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return;
     Groups groups(c);
     writer.printed.reads_panels = c.left_is_packed || c.right_is_packed;
-    if (ir::is_floating(c.output.dtype))
+    if (ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups))
         print_float(writer, c, groups, finish);
     else
-        print_exact(writer, c, groups);
+        print_plainly(writer, c, groups);
 }
 
 }  // namespace composit::c_family
