@@ -27,6 +27,8 @@ inline void copy_elements(const T* from, const int64_t* from_offsets, T* to,
         for (int64_t i = 0; i < count; ++i) to[to_offsets[i]] = from[from_offsets[i]];
 }
 
+constexpr int64_t scattered_at_a_time = 16;  // elements
+
 // Outer indices begin <= o < end. Stops at the first index out of bounds and returns it.
 template <class T>
 inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
@@ -44,10 +46,14 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
             const IndexFault fault = select_offsets(g.axes, g.outer, o, count, selected);
             if (fault.outer >= 0) return fault;
             output_outer.move(g.outer, g.output_outer, o, count);
-            for (int64_t r = 0; r < count; ++r)
-                copy_elements(g.data + selected[r], data_inner.offsets,
-                              g.output + output_outer.offsets[r], output_inner.offsets, width,
-                              is_consecutive);
+            // Elements of a slice that lie apart share lines of the cache with those of the next
+            // slices rather than with each other: few of them at a time, of all slices.
+            const int64_t step = is_consecutive ? width : scattered_at_a_time;
+            for (int64_t j = 0; j < width; j += step)
+                for (int64_t r = 0; r < count; ++r)
+                    copy_elements(g.data + selected[r], data_inner.offsets + j,
+                                  g.output + output_outer.offsets[r], output_inner.offsets + j,
+                                  width - j < step ? width - j : step, is_consecutive);
         }
     }
     return {-1, 0, 0};
