@@ -12,6 +12,7 @@ import pytest
 
 import composit.torch as torch
 from composit.torch import steps
+from composit.torch.optim import recorded_step
 
 
 @contextlib.contextmanager
@@ -241,7 +242,9 @@ def changes_options(i, model, optimizer, loss):
 @pytest.mark.parametrize("change", [
     None, asks_now_and_then, clips, keeps_a_gradient, freezes, hooks, schedules, changes_options,
 ])  # fmt: skip
-@pytest.mark.parametrize("name", ["SGD", "Adam", "Adagrad"])
+@pytest.mark.parametrize("name", [
+    "SGD", "Adam", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta", "RMSprop", "Rprop", "ASGD",
+])  # fmt: skip
 def test_training_has_the_same_bits(name, change):
     def run():
         return train(12, change, lambda p: getattr(torch.optim, name)(p, lr=0.05))
@@ -335,6 +338,60 @@ def test_running_statistics_and_draws_are_part_of_steps(change):
 def test_running_statistics_of_known_steps_make_no_nodes():
     _, was_lazy = normalized(8)
     assert not was_lazy[-1] and was_lazy[0]
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: torch.optim.Adagrad(p, lr_decay=0.1, weight_decay=0.1),
+    lambda p: torch.optim.NAdam(p, weight_decay=0.1, decoupled_weight_decay=True),
+    lambda p: torch.optim.RAdam(p, betas=(0.9, 0.99), maximize=True),
+    lambda p: torch.optim.Adamax(p, weight_decay=0.1),
+    lambda p: torch.optim.Adadelta(p, lr=1),
+    lambda p: torch.optim.RMSprop(p, momentum=0.9, centered=True),
+    lambda p: torch.optim.Rprop(p),
+    lambda p: torch.optim.ASGD(p, t0=4, lambd=0.1),
+    lambda p: torch.optim.Adam(p, lr=torch.tensor(0.01), amsgrad=True),
+])  # fmt: skip
+def test_schedules_make_no_new_programs(make):
+    """Rates, bias corrections and other numbers of a step are data: one structure for all steps,
+    also where what they come to changes (RAdam's rectification, ASGD's average)."""
+
+    def run():
+        model, x, y = model_and_data()
+        optimizer = make(model.parameters())
+        schedule = None
+        if not isinstance(optimizer.param_groups[0]["lr"], torch.Tensor):
+            schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+        for _ in range(14):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            if schedule is not None:
+                schedule.step()
+            counts.append(steps._count[0])
+        return [array(z) for z in model.parameters()]
+
+    counts = []
+    check(run)
+    assert counts[-1] == counts[-8]
+
+
+@pytest.mark.parametrize("name", [
+    "SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop",
+    "ASGD",
+])  # fmt: skip
+def test_known_steps_of_every_optimiser_run_one_program(name, monkeypatch):
+    model, x, y = model_and_data()
+    optimizer = getattr(torch.optim, name)(model.parameters())
+    were_known = []
+    stepped = recorded_step.stepped
+    monkeypatch.setattr(
+        recorded_step, "stepped", lambda of: were_known.append(stepped(of)) or were_known[-1]
+    )
+    for _ in range(8):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    assert were_known[-4:] == [True] * 4
 
 
 def test_gradients_that_are_given():
@@ -451,6 +508,7 @@ MEMORY = """
 import gc, resource, sys
 import composit.torch as torch
 from composit.torch import steps
+from composit.torch.optim import recorded_step
 model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
 x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 y = torch.tensor([1, 0, 0, 1])

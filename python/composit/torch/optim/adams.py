@@ -32,21 +32,13 @@ def _means(
     return first, second
 
 
-def _moments(
-    x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-) -> tuple[LazyTensor, LazyTensor, int]:
-    """The means of gradients and of their squares, and the number of the step."""
-    return *_means(x, gradient, state, group), stepped(state)
-
-
 def _decayed(
-    x: LazyTensor, gradient: LazyTensor, group: dict[str, Any], rate: Any
+    x: LazyTensor, gradient: LazyTensor, group: dict[str, Any]
 ) -> tuple[LazyTensor, LazyTensor]:
     """Parameter and gradient after weight decay, which acts on one of them."""
     if not group["decoupled_weight_decay"]:
         return x, decayed(x, gradient, group)
-    kept = x * (1 - rate * group["weight_decay"])
-    return kept, -gradient if group["maximize"] else gradient
+    return x * group["_kept"], -gradient if group["maximize"] else gradient
 
 
 class Adam(Optimizer):
@@ -69,11 +61,9 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay or self._decays_apart,
         })  # fmt: skip
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """What bias and learning rate come to at this step"""
-        rate = group["lr"]
-        if not isinstance(rate, float):
-            return None
+        rate = number(group["lr"])
         step = stepped(state)
         beta1, beta2 = group["betas"]
         return {
@@ -85,25 +75,14 @@ class Adam(Optimizer):
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
         """parameter - lr * mean / (root of the mean square + eps), both without bias"""
-        if "_rate" in group:
-            kept, unbiased, rate = group["_kept"], group["_root"], group["_rate"]
-        else:  # the learning rate is a tensor
-            step, (beta1, beta2) = stepped(state), group["betas"]
-            rate = number(group["lr"])
-            kept, unbiased = 1 - rate * group["weight_decay"], (1 - beta2**step) ** 0.5
-            rate = rate / (1 - beta1**step)
-        if not group["decoupled_weight_decay"]:
-            gradient = decayed(x, gradient, group)
-        else:
-            x = x * kept
-            gradient = -gradient if group["maximize"] else gradient
+        x, gradient = _decayed(x, gradient, group)
         first, second = _means(x, gradient, state, group)
         if group["amsgrad"]:
             largest = state.get("max_exp_avg_sq")
             second = second if largest is None else cnp.maximum(largest, second)
             state["max_exp_avg_sq"] = second
-        root = cnp.sqrt(second) / unbiased + group["eps"]
-        return x - first / root * rate
+        root = cnp.sqrt(second) / group["_root"] + group["eps"]
+        return x - first / root * group["_rate"]
 
 
 class AdamW(Adam):
@@ -136,22 +115,31 @@ class NAdam(Optimizer):
             "differentiable": differentiable,
         })  # fmt: skip
 
-    def update(
-        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
-    ) -> LazyTensor:
-        """Adam's step, looking ahead"""
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """What bias, momentum and learning rate come to at this step"""
         rate = number(group["lr"])
-        x, gradient = _decayed(x, gradient, group, rate)
-        first, second, step = _moments(x, gradient, state, group)
+        step = stepped(state)
         beta1, beta2 = group["betas"]
         psi = group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * psi))
         ahead = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * psi))
         product = state.get("_mu_product", 1.0) * mu
         state["_mu_product"] = product
-        root = cnp.sqrt(second / (1 - beta2**step)) + group["eps"]
-        x = x - gradient / root * (rate * (1.0 - mu) / (1.0 - product))
-        return x - first / root * (rate * ahead / (1.0 - product * ahead))
+        return {
+            "_kept": 1 - rate * group["weight_decay"], "_bias": 1 - beta2**step,
+            "_now": rate * (1.0 - mu) / (1.0 - product),
+            "_ahead": rate * ahead / (1.0 - product * ahead),
+        }  # fmt: skip
+
+    def update(
+        self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> LazyTensor:
+        """Adam's step, looking ahead"""
+        x, gradient = _decayed(x, gradient, group)
+        first, second = _means(x, gradient, state, group)
+        root = cnp.sqrt(second / group["_bias"]) + group["eps"]
+        x = x - gradient / root * group["_now"]
+        return x - first / root * group["_ahead"]
 
 
 class RAdam(Optimizer):
@@ -171,21 +159,30 @@ class RAdam(Optimizer):
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
         })  # fmt: skip
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """What bias and learning rate come to at this step, and how it is rectified"""
+        rate = number(group["lr"])
+        step = stepped(state)
+        beta1, beta2 = group["betas"]
+        most = 2 / (1 - beta2) - 1
+        now = most - 2 * step * beta2**step / (1 - beta2**step)
+        factor = 0.0
+        if now > 5.0:
+            factor = ((now - 4) * (now - 2) * most / ((most - 4) * (most - 2) * now)) ** 0.5
+        return {
+            "_kept": 1 - rate * group["weight_decay"], "_bias": 1 - beta1**step, "_rate": rate,
+            "_scale": (1 - beta2**step) ** 0.5, "_rectified": factor,
+        }  # fmt: skip
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
         """Adam's step, rectified where the variance is known well enough"""
-        rate = number(group["lr"])
-        x, gradient = _decayed(x, gradient, group, rate)
-        first, second, step = _moments(x, gradient, state, group)
-        beta1, beta2 = group["betas"]
-        mean = first / (1 - beta1**step)
-        most = 2 / (1 - beta2) - 1
-        now = most - 2 * step * beta2**step / (1 - beta2**step)
-        if now <= 5.0:
-            return x - mean * rate
-        rectified = (
-            (now - 4) * (now - 2) * most / ((most - 4) * (most - 2) * now)
-        ) ** 0.5  # fmt: skip
-        scale = (1 - beta2**step) ** 0.5
-        return x - mean * rate * (scale / (cnp.sqrt(second) + group["eps"])) * rectified
+        x, gradient = _decayed(x, gradient, group)
+        first, second = _means(x, gradient, state, group)
+        plain = first / group["_bias"] * group["_rate"]
+        adapted = group["_scale"] / (cnp.sqrt(second) + group["eps"])
+        rectified = plain * adapted * group["_rectified"]
+        # A choice of values, so that steps before and after have one structure.
+        is_known = cnp.greater(group["_rectified"], 0.0)
+        return x - cnp.where(is_known, rectified, plain)

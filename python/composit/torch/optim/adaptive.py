@@ -39,6 +39,12 @@ class RMSprop(Optimizer):
             "maximize": maximize, "differentiable": differentiable,
         })  # fmt: skip
 
+    numbers_are_of_groups = True
+
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """The learning rate"""
+        return {"lr": number(group["lr"])}
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
@@ -56,7 +62,7 @@ class RMSprop(Optimizer):
         if group["momentum"]:
             direction = _held(state, "momentum_buffer", x) * group["momentum"] + direction
             state["momentum_buffer"] = direction
-        return x - direction * number(group["lr"])
+        return x - direction * group["lr"]
 
 
 class Adagrad(Optimizer):
@@ -75,19 +81,22 @@ class Adagrad(Optimizer):
             "maximize": maximize, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """The learning rate of this step"""
+        step = stepped(state)
+        return {"_rate": number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])}
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
         """parameter - lr * gradient / root of the sum of squares"""
-        step = stepped(state)
         gradient = decayed(x, gradient, group)
         total = state.get("sum")
         if total is None:
             total = cnp.full(tuple(x.shape), group["initial_accumulator_value"], x.dtype)
         total = total + gradient * gradient
         state["sum"] = total
-        rate = number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
-        return x - gradient / (cnp.sqrt(total) + group["eps"]) * rate
+        return x - gradient / (cnp.sqrt(total) + group["eps"]) * group["_rate"]
 
 
 class Adadelta(Optimizer):
@@ -106,6 +115,12 @@ class Adadelta(Optimizer):
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
         })  # fmt: skip
 
+    numbers_are_of_groups = True
+
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """The learning rate"""
+        return {"lr": number(group["lr"])}
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
@@ -117,7 +132,7 @@ class Adadelta(Optimizer):
         delta = cnp.sqrt(steps + eps) / cnp.sqrt(square + eps) * gradient
         state["square_avg"] = square
         state["acc_delta"] = steps * rho + delta * delta * (1 - rho)
-        return x - delta * number(group["lr"])
+        return x - delta * group["lr"]
 
 
 class Adamax(Optimizer):
@@ -136,6 +151,11 @@ class Adamax(Optimizer):
             "capturable": capturable,
         })  # fmt: skip
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """The learning rate without the mean's bias"""
+        step = stepped(state)
+        return {"_rate": number(group["lr"]) / (1 - group["betas"][0] ** step)}
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
@@ -146,8 +166,7 @@ class Adamax(Optimizer):
         mean = mean + (gradient - mean) * (1 - beta1)
         largest = cnp.maximum(_held(state, "exp_inf", x) * beta2, cnp.abs(gradient) + group["eps"])
         state["exp_avg"], state["exp_inf"] = mean, largest
-        step = stepped(state)
-        return x - mean / largest * (number(group["lr"]) / (1 - beta1**step))
+        return x - mean / largest * group["_rate"]
 
 
 class Rprop(Optimizer):
@@ -165,6 +184,12 @@ class Rprop(Optimizer):
             "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
         })  # fmt: skip
+
+    numbers_are_of_groups = True
+
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """None: the learning rate is where sizes begin"""
+        return {}
 
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
@@ -199,17 +224,23 @@ class ASGD(Optimizer):
             "capturable": capturable,
         })  # fmt: skip
 
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
+        """The rate of this step, which shrinks, and the weight of the average"""
+        step = stepped(state)
+        rate, fade = number(group["lr"]), group["lambd"]
+        eta, mu = state.get("eta", rate), state.get("mu", 1.0)
+        state["eta"] = rate / (1 + fade * rate * step) ** group["alpha"]
+        state["mu"] = 1 / max(1, step - group["t0"])
+        return {"_rate": eta, "_faded": 1 - fade * eta, "_mu": mu}
+
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
     ) -> LazyTensor:
         """A step of a rate that shrinks; the state keeps the average"""
         gradient = decayed(x, gradient, group)
-        step = stepped(state)
-        rate, fade = group["lr"], group["lambd"]
-        eta, mu = state.get("eta", rate), state.get("mu", 1.0)
-        x = x * (1 - fade * eta) - gradient * eta
+        x = x * group["_faded"] - gradient * group["_rate"]
         average = _held(state, "ax", x)
-        state["ax"] = x if mu == 1 else average + (x - average) * mu
-        state["eta"] = rate / (1 + fade * rate * step) ** group["alpha"]
-        state["mu"] = 1 / max(1, step - group["t0"])
+        # A choice of values, so that steps before and after t0 have one structure.
+        is_first = cnp.equal(group["_mu"], 1.0)
+        state["ax"] = cnp.where(is_first, x, average + (x - average) * group["_mu"])
         return x

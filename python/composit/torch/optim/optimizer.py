@@ -90,10 +90,11 @@ class Optimizer:
 
     numbers_are_of_groups = False  # and not of single parameters' states
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """What differs from step to step beside tensors, as `update` finds it in its group: numbers
-        that it only combines with tensors. The state's own numbers are replaced by new ones. None:
-        update reads all by itself, and is called each step."""
+        that it only combines with tensors, or LazyTensors where the learning rate is a tensor. The
+        state's own numbers are replaced by new ones. None: update reads all by itself, and is
+        called each step."""
         return None
 
     def step(self, closure: Any = None) -> Any:
@@ -198,7 +199,9 @@ def _copied(value: Any) -> Any:
 
 def number(value: Any) -> Any:
     """A learning rate as a number or a LazyTensor."""
-    return value._lazy if isinstance(value, TensorBase) else value
+    if isinstance(value, TensorBase):
+        return value._lazy
+    return float(value) if isinstance(value, float) else value  # also a NumPy scalar's
 
 
 def check_at_least_zero(**options: Any) -> None:

@@ -121,7 +121,7 @@ def _learnt(trace: Trace, optimizer: Any) -> State | None:
         if gradient.dtype != x.dtype or x.dtype.kind not in "fV":
             return None
         numbers = optimizer.numbers(dict(lazy), group)
-        if numbers is None:
+        if numbers is None or not all(type(value) in (float, int) for value in numbers.values()):
             return None
         named = dict(group)
         for name in numbers:

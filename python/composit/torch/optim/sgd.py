@@ -29,10 +29,9 @@ class SGD(Optimizer):
 
     numbers_are_of_groups = True
 
-    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, float] | None:
+    def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """The learning rate"""
-        lr = group["lr"]
-        return {"lr": lr} if isinstance(lr, float) else None
+        return {"lr": number(group["lr"])}
 
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]
@@ -47,4 +46,4 @@ class SGD(Optimizer):
             )  # fmt: skip
             state["momentum_buffer"] = kept
             gradient = gradient + kept * momentum if group["nesterov"] else kept
-        return x - gradient * number(group["lr"])
+        return x - gradient * group["lr"]
