@@ -1,5 +1,7 @@
 """Complex tensors against NumPy: every combination of special parts, and in every way to run."""
 
+import itertools
+
 import numpy as np
 import pytest
 from against_numpy import same_bits_compiled
@@ -200,3 +202,16 @@ def test_of_a_vector_at_once():
     np.testing.assert_allclose(
         cnp.evaluate(batched), x.sum(axis=1)[:, None] * 1j * x.conj(), rtol=1e-13
     )
+
+
+@pytest.mark.parametrize("function", ["vdot", "dot", "inner"])
+def test_products_of_infinities_are_the_four_products(function):
+    parts = [0.0, -2.0, np.inf, -np.inf, np.nan]
+    sign = -1 if function == "vdot" else 1
+    for a, b, c, d in itertools.product(parts, repeat=4):
+        with np.errstate(all="ignore"):
+            a, b, c, d = np.float64([a, b, c, d])
+            expected = [a * c - sign * b * d, a * d + sign * b * c]
+            made = getattr(cnp, function)([complex(a, b), 1], [complex(c, d), 0])
+            got = made.evaluated()
+        assert np.array_equal([got.real, got.imag], expected, equal_nan=True), (a, b, c, d)
