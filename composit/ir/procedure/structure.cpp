@@ -200,8 +200,9 @@ void ArrayUse::walk(const Block& block) {
     for (size_t i = 0; i < block.size(); ++i) {
         const Statement& statement = block[i];
         ++order_;
-        if (statement.array >= 0 && !reads_what_was_stored(block, i))
-            mentions_[statement.array].push_back({&statement, loops_, order_});
+        if (statement.array >= 0)
+            (reads_what_was_stored(block, i) ? own_reads_ : mentions_)[statement.array].push_back(
+                {&statement, loops_, order_});
         if (statement.kind == Kind::loop) {
             starts_[&statement] = order_;
             loops_.push_back(&statement);
@@ -260,11 +261,37 @@ void ArrayUse::check() const {
     }
 }
 
+// Whether the loop reads an element that it stored, and may store to it again: when it runs again,
+// it would find what was stored last.
+bool ArrayUse::changes_what_was_read(int counter, int array) const {
+    const auto own = own_reads_.find(array);
+    if (own == own_reads_.end()) return false;
+    size_t stores = 0;
+    for (const Mention& mention : mentions_.at(array))
+        stores += is_within(mention.loops, counter) && writes(*mention.statement);
+    for (const Mention& read : own->second) {
+        if (!is_within(read.loops, counter)) continue;
+        if (stores != 1) return true;
+        bool is_inner = false;
+        for (const Statement* loop : read.loops) {
+            const auto count = count_of(*loop);
+            const auto& index = read.statement->index;
+            const bool tells_apart =
+                count && std::any_of(index.begin(), index.end(), [&](const Expr& place) {
+                    return offset_from(count->counter, place).has_value();
+                });
+            if (is_inner && !tells_apart) return true;
+            is_inner |= count && count->counter == counter;
+        }
+    }
+    return false;
+}
+
 // Whether all stores of the loop are to elements of its own iteration, and all loads from those of
 // earlier ones, along one axis.
 bool ArrayUse::reads_earlier(const Statement& loop, int array) const {
     const auto count = count_of(loop);
-    if (!count) return false;
+    if (!count || changes_what_was_read(count->counter, array)) return false;
     const size_t rank = procedure_.arrays[static_cast<size_t>(array)].shape.size();
     for (size_t axis = 0; axis < rank; ++axis) {
         bool fits = true;

@@ -63,12 +63,14 @@ class ArrayUse {
     static bool reads_what_was_stored(const Block& block, size_t place);
     size_t depth_of(int array) const;
     bool reads_earlier(const Statement& loop, int array) const;
+    bool changes_what_was_read(int counter, int array) const;
 
     const Procedure& procedure_;
     std::vector<const Statement*> loops_;
     std::map<const Statement*, int> starts_;
     int order_ = 0;
     std::map<int, std::vector<Mention>> mentions_;
+    std::map<int, std::vector<Mention>> own_reads_;  // of what the block stored before
 };
 
 }  // namespace composit::ir::procedure

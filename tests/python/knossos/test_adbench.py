@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from composit import knossos
+from composit.errors import NotSupported
 from composit.knossos import Tensor
 
 FOLDER = Path(__file__).parents[3] / "examples" / "kernels"
@@ -272,3 +273,52 @@ def test_places_of_variables_that_change():
         places(x, np.array([7]))
     with pytest.raises(IndexError):
         places(x, np.array([-8]))
+
+
+@knossos.register
+def changed_later(x: "Tensor[float, n]") -> float:
+    y = np.zeros(len(x))
+    total = 0.0
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = x[i] * x[i]
+        z = y[i]
+        y[i] += y[i - 1]
+        total += z * z
+    return total
+
+
+@knossos.register
+def changed_in_a_loop(x: "Tensor[float, n]") -> float:
+    y = np.zeros(len(x))
+    total = 0.0
+    for i in range(1, len(x)):
+        before = y[i - 1]
+        for k in range(3):
+            y[i] = x[i] * x[i] * k + before
+            z = y[i]
+            total += z * z
+    return total
+
+
+@knossos.register
+def read_as_stored(x: "Tensor[float, n]") -> float:
+    y = np.zeros((len(x), 3))
+    total = 0.0
+    for i in range(1, len(x)):
+        for k in range(3):
+            y[i, k] = x[i] * x[i] * k + y[i - 1, k]
+            z = y[i, k]
+            total += z * z
+    return total
+
+
+def test_elements_that_change_after_their_iteration_read_them():
+    x = np.array([1.0, 2.0, 3.0, 0.5])
+    for kernel in (changed_later, changed_in_a_loop):
+        assert kernel(x) == kernel.__wrapped__(x)
+        with pytest.raises(NotSupported, match="changes after a loop read the array"):
+            kernel.grad(x)
+    found = read_as_stored.grad(x)
+    wanted = [read_as_stored.jvp(x, along) for along in np.eye(4)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
