@@ -62,10 +62,8 @@ Project plan(const std::vector<Program>& functions, const ExportOptions& options
     std::vector<const Program*> programs;
     for (const Program& program : functions) programs.push_back(&program);
     project.modules = c_family::print_modules(programs, options.kernels_per_source);
-    c_family::Names function_names(
-        {project.name, "load_weights", "Fault", "Memory", "Pool", "FirstFault", "Weights",
-         "Packing", "packings", "pack", "pack_all", "offsets_of", "packed_weights", "the_weights",
-         "pool", "scratch", "weights", "weights_mutex", "loaded_weights"});
+    c_family::Names function_names(project_words);
+    function_names.taken().insert(project.name);
     for (const Program& program : functions)
         project.functions.push_back(
             {&program, function_names.claim(program.name.empty() ? "run" : program.name),

@@ -342,6 +342,7 @@ class FunctionWriter {
     std::set<std::string> taken_names() const {
         std::set<std::string> result(function_.names.begin(), function_.names.end());
         result.insert(function_words.begin(), function_words.end());
+        result.insert(project_words.begin(), project_words.end());
         result.insert({project_.name, function_.name, function_.name + "_steps"});
         for (const ExportedFunction& other : project_.functions) result.insert(other.name);
         for (size_t module : modules_)

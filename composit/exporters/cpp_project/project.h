@@ -62,6 +62,12 @@ inline const std::set<std::string> function_words = {
     "arena",   "constants", "fault", "first",   "iteration", "kernels", "lengths", "memory",
     "numbers", "packed",    "pool",  "scratch", "steps",     "threads", "weights"};
 
+// Names that the project declares beside its functions.
+inline const std::set<std::string> project_words = {
+    "load_weights", "Fault",    "Memory",  "Pool",     "FirstFault",    "Weights",
+    "Packing",      "packings", "pack",    "pack_all", "offsets_of",    "packed_weights",
+    "the_weights",  "pool",     "scratch", "weights",  "weights_mutex", "loaded_weights"};
+
 // Whether products of the module read packed operands; the first module of which that is so.
 bool reads_panels(const c_family::Module& module);
 size_t module_that_reads_panels(const Project& project);

@@ -219,9 +219,11 @@ TEST(CppProject, CallsOfOneModuleAreASection) {
 
 // Each module is a function of the text, and names are distinct whatever modules are called.
 TEST(CppProject, ModulesAreFunctions) {
-    Program program = chain(40);
+    Program program = chain(50);
     for (size_t k = 0; k < program.kernels.size(); ++k) {
-        const std::string layer = k < 20 ? "x" : "steps." + std::to_string(k / 10);
+        const std::string layer = k < 20   ? "x"
+                                  : k < 40 ? "steps." + std::to_string(k / 10)
+                                           : "FirstFault";
         program.kernels[k].lines = {(k % 10 == 9 ? layer + ".k1" : layer) + ", net.py:1"};
     }
     program.kernels[0].lines = {"main.py:1"};
@@ -232,7 +234,7 @@ TEST(CppProject, ModulesAreFunctions) {
     for (const char* wanted :
          {"    // steps.2\n    void steps_2() const {\n", "        // x.k1\n",
           "    // steps\n    void steps_() const {\n        steps_2();\n        steps_3();\n",
-          "    steps.part_1();\n    steps.x_();\n    steps.steps_();\n"})
+          "    steps.part_1();\n    steps.x_();\n    steps.steps_();\n    steps.FirstFault_();\n"})
         EXPECT_NE(source.find(wanted), std::string::npos) << wanted << source;
 }
 
