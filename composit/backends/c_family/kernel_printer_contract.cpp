@@ -275,7 +275,9 @@ void print_plainly(KernelText& writer, const Contract& c, const Groups& groups) 
     std::string sum = writer.names.claim("sum");
     Extents outer = ir::kernel::concatenate({b.extents, m.extents, n.extents});
     std::vector<std::string> outer_names = with(with(batch, rows), columns);
-    int split = choose_split(outer, ir::kernel::flops({"", "", {}, c}));
+    Extents shared = outer;  // among threads; vectors are made of whole columns
+    if (is_float) shared.pop_back();
+    int split = choose_split(shared, ir::kernel::flops({"", "", {}, c}));
     writer.printed.tasks = split < 0 ? 1 : outer[static_cast<size_t>(split)];
     for (const std::string& header : loop_headers(outer_names, outer, split))
         writer.code.open(header);
