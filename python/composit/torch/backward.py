@@ -36,8 +36,11 @@ def _chained(
 ) -> list[Any]:  # fmt: skip
     if barriers.has_barriers(records):
         given = (outputs, incoming, inputs, records, is_recording)
-        return barriers.chained(_by_graph, *given, is_reached)
-    return _by_graph(outputs, incoming, inputs)
+        found = barriers.chained(_by_graph, *given, is_reached)
+    else:
+        found = _by_graph(outputs, incoming, inputs)
+    # Each is a cell of its own, also where two are equal: what is written into one is not of others.
+    return [gradient.copied() for gradient in found]
 
 
 def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:

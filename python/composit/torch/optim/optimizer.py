@@ -136,7 +136,8 @@ class Optimizer:
                     if isinstance(value, LazyTensor):
                         held = state.get(name)
                         if held is None:
-                            state[name] = calling.wrapped(value)
+                            # A cell of its own: the gradient's may be written by others.
+                            state[name] = calling.wrapped(value.copied())
                         else:
                             calling.overwrite(held, value)
                     else:

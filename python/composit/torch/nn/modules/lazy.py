@@ -72,13 +72,14 @@ def _lazy(kind: Any, count: Any, place: int, ndim: Any) -> Any:
         given, options = self.__dict__.pop("_lazy_given")
         made = kind(input.shape[at], *given, **options)
         made.train(self.training)
+        for held in (*self._parameters.values(), *self._buffers.values()):
+            if held is not None and held.is_floating_point():
+                made.to(held.dtype)
         for key, held in self._parameters.items():
             if isinstance(held, UninitializedParameter):
                 held.materialize(made._parameters[key].shape)
                 held.data = made._parameters[key].data
-        for key, held in self._buffers.items():
-            if isinstance(held, UninitializedBuffer):
-                self._buffers[key] = made._buffers[key]
+        self._buffers.update(made._buffers)
         setattr(self, count, getattr(made, count))
         object.__setattr__(self, "__class__", kind)
         return self(input, *args, **kwargs)
