@@ -39,7 +39,7 @@ def _chained(
         found = barriers.chained(_by_graph, *given, is_reached)
     else:
         found = _by_graph(outputs, incoming, inputs)
-    # Each is a cell of its own, also where two are equal: what is written into one is not of others.
+    # Each is a cell of its own, also where two are equal: writing into one leaves the others.
     return [gradient.copied() for gradient in found]
 
 
