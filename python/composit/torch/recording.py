@@ -163,35 +163,39 @@ def _made_now(
     return result
 
 
-def checks_of(trace: Trace, known: int) -> Any:
-    """A function that says of an argument what the core recognises it by (bindings/following.cpp),
-    where `known` tensors were in the trace before the call."""
-    leaves = {stands: i for i, stands in enumerate(trace.bound_places)}
-    seen: set[int] = set()
+class Checks:
+    """Says of an argument what the core recognises it by (bindings/following.cpp), where `known`
+    tensors were in the trace before the call. It is no function that names itself: that would hold
+    the trace, and leaves' values with it, until cycles are collected."""
 
-    def check(value: Any) -> Any:
+    def __init__(self, trace: Trace, known: int) -> None:
+        self._trace, self._known = trace, known
+        self._leaves = {stands: i for i, stands in enumerate(trace.bound_places)}
+        self._seen: set[int] = set()
+
+    def of(self, value: Any) -> Any:
+        """What the argument must be."""
         if isinstance(value, TensorBase):
             number = value._place
-            if number < known or number in seen:
+            if number < self._known or number in self._seen:
                 return ("place", number)
-            seen.add(number)
+            self._seen.add(number)
             code = -2  # what is evaluated first is never recognised
-            if trace.bound[leaves[number]].is_same(value._lazy):
+            if self._trace.bound[self._leaves[number]].is_same(value._lazy):
                 code = 8 * steps.leaf_type(value._lazy) + 2 * value._is_tainted + 4
                 code += is_recorded(value)
             return ("leaf", number, code)
         if type(value) is float:
             return ("number", value)
         if type(value) is list or isinstance(value, tuple):
-            return (("list" if type(value) is list else "tuple"), [check(item) for item in value])
+            kind = "list" if type(value) is list else "tuple"
+            return (kind, [self.of(item) for item in value])
         return ("plain", value)
-
-    return check
 
 
 def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -> Any:
     """What the core recognises the operation by, from what it was called with."""
-    check = checks_of(trace, len(trace.symbols()))
+    check = Checks(trace, len(trace.symbols())).of
     args, kwargs = given
     arguments = tuple(check(value) for value in args)
     named = {name: check(value) for name, value in kwargs.items()}

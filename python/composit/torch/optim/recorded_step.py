@@ -89,7 +89,7 @@ def _known(trace: Trace, optimizer: Any, arguments: tuple[Any, ...]) -> State | 
                 trace.state, whole, type(optimizer), lambda: _learnt(trace, optimizer)
             )
             if state is not None:
-                check = recording.checks_of(trace, known)
+                check = recording.Checks(trace, known).of
                 checks = tuple(check(value) for value in arguments)
                 trace.state.patterns.append(
                     _core.Pattern(type(optimizer), False, key[1], key[2], checks, {}, state)
