@@ -106,68 +106,77 @@ def test_drawn_writes_have_the_same_bits(seed):
     check(lambda: Machine(seed).run([*program, (9, 0, 0)], 6))
 
 
-def network():
-    torch.manual_seed(0)
-    nn = torch.nn
-    return nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 8),
-        nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3),
-    )  # fmt: skip
+class Normalized(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(1, 3, 3), torch.nn.BatchNorm2d(3), torch.nn.ReLU(),
+            torch.nn.Dropout2d(0.2), torch.nn.Flatten(), torch.nn.Linear(48, 8),
+            torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.3), torch.nn.Linear(8, 3),
+        )  # fmt: skip
+
+    def forward(self, x):
+        return self.layers(x)
 
 
-def state_is_kept(i, model, kept):
-    """What a state_dict holds shares the buffers' memory, as PyTorch's does."""
-    if i % 4 == 1:
-        kept["state"] = model.state_dict()
-    if i % 4 == 3:
-        kept.pop("state")
+def normalized(count, change=None):
+    torch.manual_seed(3)
+    model = Normalized()
+    data = np.random.default_rng(3)
+    x = torch.tensor(data.standard_normal((6, 1, 6, 6)).astype(np.float32))
+    y = torch.tensor(data.integers(0, 3, 6))
+    optimizer, found, was_lazy = torch.optim.Adam(model.parameters()), [], []
+    for i in range(count):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        was_lazy.append("_lazy" in model.layers[1].running_mean.__dict__)
+        optimizer.step()
+        if change is not None:
+            found += change(i, model, x)
+    return [*found, *(array(value) for value in model.state_dict().values())], was_lazy
 
 
-def statistics_are_seen(i, model, kept):
-    if i == 5:
-        kept["view"] = model[1].running_mean[:1]
-    if "view" in kept:
-        kept.setdefault("seen", []).append(array(kept["view"]))
+def keeps_states(i, model, x):
+    if i == 3:
+        model.kept = model.state_dict()
+    return [array(model.kept["layers.1.running_var"])] if i >= 3 else []
 
 
-def is_evaluated_now_and_then(i, model, kept):
-    model.train(i % 3 != 2)
+def evaluates(i, model, x):
+    model.eval()
+    with torch.no_grad():
+        found = [array(model(x))]
+    model.train()
+    return found
+
+
+def sees_a_view(i, model, x):
+    if i == 2:
+        model.kept = model.layers[1].running_mean[1:]
+    return [array(model.kept)] if i >= 2 else []
+
+
+def resets(i, model, x):
+    if i == 4:
+        model.layers[1].reset_running_stats()
+    return []
+
+
+def goes_twice(i, model, x):
+    return [array(model(x).sum() + model(x).sum())]
 
 
 @pytest.mark.parametrize("change", [
-    None, state_is_kept, statistics_are_seen, is_evaluated_now_and_then,
+    None, keeps_states, evaluates, sees_a_view, resets, goes_twice,
 ])  # fmt: skip
-def test_batch_norm_trains_with_the_same_bits(change):
-    def run():
-        model, kept, losses = network(), {}, []
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-        for i in range(10):
-            optimizer.zero_grad()
-            loss = torch.nn.functional.cross_entropy(
-                model(drawn(i, 5, 1, 6, 6)), torch.tensor([0, 1, 2, 0, 1])
-            )
-            loss.backward()
-            optimizer.step()
-            if change is not None:
-                change(i, model, kept)
-            losses.append(loss)
-        found = [*losses, *model.parameters(), *model.buffers(), *kept.get("state", {}).values()]
-        return [array(x) for x in found] + kept.get("seen", [])
-
-    check(run)
+def test_running_statistics_and_draws_are_part_of_steps(change):
+    check(lambda: normalized(9, change)[0])
 
 
-def test_known_steps_with_batch_norm_make_no_nodes():
-    model = network()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    were_lazy = []
-    for i in range(8):
-        optimizer.zero_grad()
-        model(drawn(i, 5, 1, 6, 6)).sum().backward()
-        were_lazy.append("_lazy" in model[5].running_var.__dict__)
-        optimizer.step()
-    assert were_lazy[0] and not any(were_lazy[-4:])
-    assert model[5].num_batches_tracked.item() == 8
+def test_running_statistics_of_known_steps_make_no_nodes():
+    _, was_lazy = normalized(8)
+    assert not was_lazy[-1] and was_lazy[0]
 
 
 def test_learning_a_step_leaves_no_cycles():
