@@ -213,7 +213,7 @@ class Kernel:
         if any(isinstance(leaf, LazyTensor) for leaf in leaves):
             made = self._mapped(leaves)
             return tuple(made) if len(made) > 1 else made[0]
-        arrays = [leaf if isinstance(leaf, (bool, int, float)) else np.asarray(leaf)
+        arrays = [leaf if isinstance(leaf, (bool, int, float)) else np.asarray(leaf, order="C")
                   for leaf in leaves]  # fmt: skip
         kinds = {array.dtype for array in arrays if isinstance(array, np.ndarray)
                  and array.dtype.kind == "f"}  # fmt: skip
