@@ -36,6 +36,25 @@ void check_kth(const Tensor& x, int64_t axis, const std::vector<int64_t>& kth) {
                    length, ")");
 }
 
+// Whether complex x stands before y in a row in order: by real part, then by imaginary part; behind
+// all numbers those with NaN as imaginary part, then with NaN as real part, then with both.
+Tensor is_before(const Tensor& x, const Tensor& y) {
+    const Tensor xr = apply("real", {x}), xi = apply("imag", {x});
+    const Tensor yr = apply("real", {y}), yi = apply("imag", {y});
+    const auto nan = [](const Tensor& part) { return apply("isnan", {part}); };
+    const auto both = [](const Tensor& a, const Tensor& b) { return apply("logical_and", {a, b}); };
+    const auto either = [](const Tensor& a, const Tensor& b) {
+        return apply("logical_or", {a, b});
+    };
+    const Tensor number = apply("logical_not", {nan(xi)});
+    const Tensor only_y_is_nan = both(nan(yi), number);
+    const Tensor level = either(apply("equal", {xr, yr}), both(nan(xr), nan(yr)));
+    const Tensor otherwise =
+        apply("where", {level, either(apply("less", {xi, yi}), only_y_is_nan), nan(yr)});
+    const Tensor unless_less = apply("where", {apply("less", {yr, xr}), only_y_is_nan, otherwise});
+    return apply("where", {apply("less", {xr, yr}), either(number, nan(yi)), unless_less});
+}
+
 // Where complex values have their place in a row in order: as many halvings as the length has bits,
 // for all values at once.
 Tensor search_complex(const Tensor& in_order, const Tensor& wanted, Side side) {
@@ -47,8 +66,8 @@ Tensor search_complex(const Tensor& in_order, const Tensor& wanted, Side side) {
         const Tensor inside = apply("minimum", {middle, as_integer(length - 1)});
         const Tensor element = ops::gather(in_order, {inside}, {0});
         const Tensor is_behind = side == Side::left
-                                     ? apply("less", {element, wanted})
-                                     : apply("logical_not", {apply("less", {wanted, element})});
+                                     ? is_before(element, wanted)
+                                     : apply("logical_not", {is_before(wanted, element)});
         const Tensor is_open = apply("less", {low, high});
         const Tensor goes_right = apply("logical_and", {is_open, is_behind});
         const Tensor goes_left = apply("greater", {is_open, is_behind});

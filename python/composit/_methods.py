@@ -135,6 +135,9 @@ def _str(self: LazyTensor) -> str:
 
 
 def _format(self: LazyTensor, specification: str) -> str:
+    if specification and self.ndim:
+        message = "unsupported format string passed to numpy.ndarray.__format__"
+        raise TypeError(with_location(message))
     return format(_item(self), specification) if specification else _str(self)
 
 
@@ -194,6 +197,7 @@ def _partition(
     self: LazyTensor, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
 ) -> None:
     """Puts what is smaller than the kth value before it, in place."""
+    _core.integer(axis)
     self[...] = cnp.partition(self, kth, axis, kind, order)
 
 
@@ -248,7 +252,6 @@ def attach() -> None:
         "__deepcopy__": lambda self, memo: self.copied(),
         "tolist": lambda self: self.evaluated().tolist(),
         "tobytes": _tobytes,
-        "conj": lambda self: cnp.conjugate(self) if self.dtype.kind == "c" else self,
         "_repr_html_": _html,
         "round": lambda self, decimals=0, out=None: cnp.round(self, decimals, out=out),
     }  # fmt: skip

@@ -13,9 +13,10 @@ from composit._core import LazyTensor, with_location
 _class = type
 
 
-def _choose(self: LazyTensor, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
-    """Elements of the choices that this tensor numbers."""
-    return cnp.choose(self, choices, out=out, mode=mode)
+def _choose(self: LazyTensor, *choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:
+    """Elements of the choices, one sequence or several arguments, that this tensor numbers."""
+    several: Any = choices[0] if len(choices) == 1 else choices
+    return cnp.choose(self, several, out=out, mode=mode)
 
 
 def _compress(
@@ -30,9 +31,14 @@ def _put(self: LazyTensor, indices: Any, values: Any, mode: str = "raise") -> No
     cnp.put(self, indices, values, mode)
 
 
-def _conjugate(self: LazyTensor) -> LazyTensor:
+def _conjugate(self: LazyTensor, out: Any = None) -> LazyTensor:
     """The complex conjugate; a real tensor itself."""
-    return cnp.conjugate(self) if self.dtype.kind == "c" else self
+    if self.dtype.kind == "c":
+        return cnp.conjugate(self, out=out)
+    if out is None:
+        return self
+    out[...] = self
+    return out
 
 
 def _real(self: LazyTensor) -> LazyTensor:
@@ -170,7 +176,8 @@ def _array_namespace(self: LazyTensor, *, api_version: str | None = None) -> Any
 def attach() -> None:
     """Puts all of these on LazyTensor."""
     methods = {
-        "choose": _choose, "compress": _compress, "put": _put, "conjugate": _conjugate,
+        "choose": _choose, "compress": _compress, "put": _put,
+        "conjugate": _conjugate, "conj": _conjugate,
         "view": _view, "byteswap": _byteswap, "__array_wrap__": _array_wrap,
         "resize": _resize, "dumps": _dumps,
         "__dlpack__": _dlpack, "to_device": _to_device,

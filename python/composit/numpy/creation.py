@@ -266,6 +266,14 @@ def arange(
         import numpy as np
 
         return asarray(np.arange(*values, dtype=dtype), name=name)
+    if dtype is not None and _core.dtype_of(dtype).kind == "b":
+        made = arange(start, stop, step, name=name)
+        if made.size > 2:
+            message = (
+                "arange() is only supported for booleans when the result has at most length 2."
+            )
+            raise TypeError(with_location(message))
+        return _c.astype(made, dtype)
     if dtype is not None and _core.dtype_of(dtype).kind == "c":
         return _c.astype(arange(start, stop, step, name=name), dtype)
     if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):

@@ -156,3 +156,21 @@ def test_texts_of_a_parameter_say_what_it_is():
 def test_repr_of_what_cannot_be_evaluated_says_why():
     singular = repr(cnp.linalg.inv(cnp.zeros((2, 2))))
     assert singular.startswith("LazyTensor(inv: float64[2, 2]) without values: LinAlgError: ")
+
+
+def test_manners_that_numpys_own_tests_ask_for():
+    x = cnp.asarray([0, 1, 0])
+    np.testing.assert_array_equal(x.choose([1, 2, 3], [4, 5, 6]), [1, 5, 3])
+    np.testing.assert_array_equal(x.choose([7, 8]), [7, 8, 7])
+    out = cnp.zeros(3, dtype="int64")
+    assert x.conjugate(out) is out and x.conj() is x
+    np.testing.assert_array_equal(out, x)
+    with pytest.raises(TypeError, match="unsupported format string"):
+        format(x, "30")
+    assert format(x, "") == "[0 1 0]" and format(x[1], "3d") == "  1"
+    with pytest.raises(TypeError):
+        x.partition(2, axis=None)
+    np.testing.assert_array_equal(cnp.arange(2, dtype=bool), np.arange(2, dtype=bool))
+    np.testing.assert_array_equal(cnp.arange(1, 2, dtype=bool), [True])
+    with pytest.raises(TypeError, match="at most length 2"):
+        cnp.arange(3, dtype=bool)

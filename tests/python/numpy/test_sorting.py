@@ -179,3 +179,14 @@ def test_complex_sorts(dtype):
         expected = np.sort_complex(x)
         made = cnp.sort_complex(cnp.asarray(x))
         assert (made.shape, made.dtype) == (expected.shape, expected.dtype)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_searchsorted_of_complex_numbers_with_nan(dtype, side):
+    """Each has a place of its own in the order that sort gives them."""
+    parts = [0, 1, -np.inf, np.inf, np.nan]
+    values = np.array([complex(real, imag) for real in parts for imag in parts], dtype)
+    ordered = np.sort(values)
+    found = np.asarray(cnp.searchsorted(cnp.asarray(ordered), values, side))
+    np.testing.assert_array_equal(found, np.searchsorted(ordered, values, side))
