@@ -90,12 +90,13 @@ REASONS = (
     LeftOut(
         "",
         "a result without dimensions is a tensor: NumPy's scalar would need its value",
-        statement=r"isscalar|isinstance\(.*np\.(int_|float64)|is np\.False_|(?<![a-z_])type\(|\[0\] is a1",
+        statement=r"isscalar|isinstance\(.*np\.(int_|float64)|is np\.False_|\[0\] is a1"
+        r"|(?<![a-z_])type\(",
     ),
     LeftOut(
         "",
-        "objects with `__array_ufunc__`, `__array_wrap__` or `__array_interface__` of their own are "
-        "not asked for them, but by `__array__`",
+        "objects with `__array_ufunc__`, `__array_wrap__` or `__array_interface__` of their own "
+        "are asked for `__array__` alone",
         r"object __array__ method|(argument|object|args|fill_value) is \(?<(test_|memory)|Coerced"
         r"|must be of ArrayType",
         r"\bf\(x, a\)",
