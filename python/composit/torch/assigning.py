@@ -25,21 +25,11 @@ def _is_alone(tensor: Any) -> bool:
     return not any(ref() is not None for ref in tensor.__dict__.get("_twins", ()))
 
 
-def _places_in(value: Any) -> Any:
-    if type(value) is steps.Place:
-        yield value.number
-    elif type(value) in (list, tuple):
-        for item in value:
-            yield from _places_in(item)
-
-
 def _may_be_saved(trace: Any, number: int, result: int) -> bool:
     """Whether an operation that gradients go through, other than the one with that result, has the
     operand at that place: a write then ends the recording, as composit/torch/versions.py needs."""
     return any(
-        state.sources is not None
-        and number in _places_in((*state.operands, *state.named.values()))
-        and not first <= result < first + len(state.results)
+        number in state.saved and not first <= result < first + len(state.results)
         for first, state in trace.entries
     )
 

@@ -241,6 +241,7 @@ def _learnt(
     state.name = calling.camel(name)
     if recorded_ones:
         state.sources = tuple(x._place for x in recorded_ones)
+        state.saved = frozenset(x._place for x in found)
         state.detached = frozenset(x._place for x in found if x._is_tainted and not is_recorded(x))
     state.is_tainted = any(part._is_tainted for part in parts) and not recorded_ones
     state.operands, state.named = operands, named

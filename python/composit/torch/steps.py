@@ -81,6 +81,7 @@ class State:
         "patterns",
         "programs",
         "results",
+        "saved",
         "sources",
         "targets",
         "ways",
@@ -95,6 +96,7 @@ class State:
         self.kind: Any = None  # of several results: their tuple's class
         self.name = ""
         self.sources: tuple[int, ...] | None = None  # operands through which gradients go
+        self.saved: frozenset[int] = frozenset()  # all operands, where gradients go through one
         self.detached: frozenset[int] = frozenset()  # operands through which none may go
         self.is_tainted = self.is_view = False
         self.floats: list[bool] = []  # of each result, whether a gradient can go through it

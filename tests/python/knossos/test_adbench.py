@@ -3,26 +3,15 @@
 # ruff: noqa: F821
 
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from kernel_examples import example
 
 from composit import knossos
 from composit.errors import NotSupported
 from composit.knossos import Tensor
-
-FOLDER = Path(__file__).parents[3] / "examples" / "kernels"
-
-
-def example(name):
-    sys.path.insert(0, str(FOLDER))
-    try:
-        return __import__(name)
-    finally:
-        sys.path.remove(str(FOLDER))
 
 
 def dense(values, columns, begins, width):

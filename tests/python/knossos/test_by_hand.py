@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_adbench import example
+from kernel_examples import example
 
 
 def compare(name, *given):

@@ -1,21 +1,14 @@
 """gradcheck, in float64, of all differentiable functions and modules of composit.torch that have an
 example call."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from torch_conformance import names
+from torch_conformance.arrays import ARRAYS
+from torch_conformance.compare import _NAME, _flat, examples
 
 import composit.torch as torch
 from composit.torch.autograd import gradcheck
-
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from torch_conformance import names  # noqa: E402
-from torch_conformance.arrays import ARRAYS  # noqa: E402
-from torch_conformance.compare import _NAME, _flat, examples  # noqa: E402
 
 # Where differences of values are not the gradient that PyTorch defines, and why.
 _SYMMETRIC = "reads one triangle of a symmetric matrix; the gradient is that of both, halved"

@@ -2,21 +2,15 @@
 the same weights: losses step by step, and the weights after."""
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch as peer
+from torch_conformance import names
+from torch_conformance.arrays import ARRAYS
+from torch_conformance.compare import _NAME, _flat, examples
 
 import composit.torch as torch
-
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from torch_conformance import names  # noqa: E402
-from torch_conformance.arrays import ARRAYS  # noqa: E402
-from torch_conformance.compare import _NAME, _flat, examples  # noqa: E402
 
 
 def parted(text):

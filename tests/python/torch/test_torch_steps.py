@@ -1,7 +1,6 @@
 """Steps by structure (decisions/0020): whatever a loop does, its values and errors are those of
 operations that make their nodes at once."""
 
-import contextlib
 import random
 import subprocess
 import sys
@@ -9,41 +8,11 @@ import threading
 
 import numpy as np
 import pytest
+from steps_agreement import array, check
 
 import composit.torch as torch
 from composit.torch import steps
 from composit.torch.optim import recorded_step
-
-
-@contextlib.contextmanager
-def nodes_at_once():
-    """Within, nothing is recorded."""
-    owner = steps.record_in(0)
-    try:
-        yield
-    finally:
-        steps.record_in(owner)
-
-
-def outcome(function):
-    """Bits of what the function returns, or its error."""
-    try:
-        values = function()
-    except (RuntimeError, IndexError, TypeError, ValueError) as error:
-        return type(error).__name__, str(error)
-    return [None if x is None else (x.dtype, x.shape, x.tobytes()) for x in values]
-
-
-def check(function):
-    """The function's outcome with and without steps by structure."""
-    with nodes_at_once():
-        expected = outcome(function)
-    assert outcome(function) == expected
-    return expected
-
-
-def array(x):
-    return None if x is None else np.array(x.detach().numpy())
 
 
 class Machine:

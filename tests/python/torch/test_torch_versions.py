@@ -3,20 +3,14 @@ only that."""
 
 import ast
 import re
-import sys
-from pathlib import Path
 
 import pytest
 import torch as peer
+from torch_conformance import names
+from torch_conformance.arrays import ARRAYS
+from torch_conformance.compare import _flat, examples
 
 import composit.torch as torch
-
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from torch_conformance import names  # noqa: E402
-from torch_conformance.arrays import ARRAYS  # noqa: E402
-from torch_conformance.compare import _flat, examples  # noqa: E402
 
 VIEWS = "AsStrided|Permute|Select"  # PyTorch calls views of what was written another name
 MESSAGE = "has been modified by an inplace operation"

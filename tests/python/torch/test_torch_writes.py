@@ -1,35 +1,15 @@
 """Writes that are a part of recorded steps: whatever shares the memory sees them, in the order of
 the program, with the bits of operations that make their nodes at once."""
 
-import contextlib
 import gc
 import random
 
 import numpy as np
 import pytest
+from steps_agreement import array, check_values
 
 import composit.torch as torch
 from composit.torch import steps
-
-
-@contextlib.contextmanager
-def nodes_at_once():
-    owner = steps.record_in(0)
-    try:
-        yield
-    finally:
-        steps.record_in(owner)
-
-
-def array(x):
-    return np.array(x.detach().numpy())
-
-
-def check(function):
-    """The arrays that the function returns, with and without steps by structure."""
-    with nodes_at_once():
-        expected = [x.tobytes() for x in function()]
-    assert [x.tobytes() for x in function()] == expected
 
 
 def drawn(seed, *shape):
@@ -103,7 +83,7 @@ def test_drawn_writes_have_the_same_bits(seed):
     choice = random.Random(seed)
     codes = [0, 1, 2, 15, 5, 8] if seed % 4 == 0 else range(17)
     program = [(choice.choice(codes), choice.randrange(3), choice.randrange(3)) for _ in range(7)]
-    check(lambda: Machine(seed).run([*program, (9, 0, 0)], 6))
+    check_values(lambda: Machine(seed).run([*program, (9, 0, 0)], 6))
 
 
 class Normalized(torch.nn.Module):
@@ -171,7 +151,7 @@ def goes_twice(i, model, x):
     None, keeps_states, evaluates, sees_a_view, resets, goes_twice,
 ])  # fmt: skip
 def test_running_statistics_and_draws_are_part_of_steps(change):
-    check(lambda: normalized(9, change)[0])
+    check_values(lambda: normalized(9, change)[0])
 
 
 def test_running_statistics_of_known_steps_make_no_nodes():
