@@ -9,8 +9,8 @@
 // batches only. But where two products hand on a matrix of which one alone would not stay in the
 // cache (attention's scores), blocks of its rows cost less than the matrix.
 #include "composit/base/text.h"
-#include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
+#include "composit/transforms/row_groups.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
@@ -34,145 +34,13 @@ using ir::kernel::Program;
 
 namespace {
 
-constexpr int64_t most_bytes = 512 << 10;  // more would not stay in the cache
-// Products that are cut into rows: most columns or depth, and the rows of a block.
-constexpr int64_t most_narrow = 256, least_rows = 64, enough_rows = 128, most_rows = 256;
+// Columns, cut across rows: bytes of each row that a part takes at least, and as long as a few
+// parts are left. Less of each row than a few cache lines is slow to come, and the same few sets of
+// the caches hold it wherever rows begin at multiples of a large power of two.
+constexpr int64_t least_of_row = 256, enough_of_row = 512, most_of_columns = 1 << 20;
 constexpr size_t most_members = 32;
 constexpr size_t most_open = 8;     // groups at a time
 constexpr size_t most_waiting = 4;  // kernels, put off until others had the chance to join a group
-
-// The loops that a group may share; those of schedules and of packed operands' contractions are
-// not.
-std::vector<Loop> outer_loops(Body& body) {
-    const auto* c = std::get_if<ir::kernel::Contract>(&body);
-    if ((c != nullptr && (c->left_is_packed || c->right_is_packed)) ||
-        std::holds_alternative<Fused>(body) || std::holds_alternative<ir::kernel::Pack>(body) ||
-        std::holds_alternative<ir::kernel::Repeat>(body))
-        return {};
-    std::vector<Loop> found = ir::kernel::loops(body);
-    std::erase_if(found, [](const Loop& loop) { return !loop.is_outer; });
-    return found;
-}
-
-// The rows of a block: a divisor of `extent`, 0 if none will do. With fewer than enough_rows
-// packing takes too long; with more, those that stay in the cache.
-int64_t rows_of_block(int64_t extent, int64_t bytes_of_row) {
-    int64_t best = 0;
-    for (int64_t rows = least_rows; rows <= std::min(extent / 2, most_rows); ++rows)
-        if (extent % rows == 0 && (best < enough_rows || rows * bytes_of_row <= most_bytes))
-            best = rows;
-    return best;
-}
-
-// An access with its strides over the outer loops apart from what the others span.
-struct Reach {
-    int buffer;
-    std::vector<int64_t> steps;   // over the outer loops
-    std::vector<int64_t> inside;  // strides over the other loops
-    Extents extents;              // of those
-    int64_t offset;
-    bool is_written;
-};
-
-// A kernel on the way into a group, without outer loops of one iteration.
-struct Candidate {
-    Kernel kernel;
-    Extents outer;
-    std::vector<Reach> reaches;
-    // Of products: that many outer loops move both operands; what it gives and takes is too wide to
-    // stay in the cache, and can be cut into rows.
-    size_t batch = 0;
-    bool is_product = false, is_wide = false;
-
-    explicit Candidate(const Kernel& original) : kernel(original) {
-        auto loops = outer_loops(kernel.body);
-        for (size_t d = loops.size(); d-- > 0;)
-            if (loops[d].extent() == 1) {
-                ir::kernel::erase_loop(kernel.body, loops[d]);
-                loops = outer_loops(kernel.body);
-            }
-        for (const Loop& loop : loops) outer.push_back(loop.extent());
-        if (const auto* c = std::get_if<ir::kernel::Contract>(&kernel.body))
-            is_product = true, batch = c->batch.size(), is_wide = find_wide(*c);
-        find_reaches(loops);
-    }
-
-    bool is_cut(size_t shared) const { return is_product && shared > batch; }
-
-  private:
-    static bool find_wide(const ir::kernel::Contract& c) {
-        const int64_t columns = ir::element_count(c.columns), depth = ir::element_count(c.depth);
-        return c.rows.size() == 1 && std::min(columns, depth) <= most_narrow &&
-               rows_of_block(c.rows[0], 0) > 0 &&
-               c.rows[0] * std::max(columns, depth) * ir::size_of(c.output.dtype) > most_bytes / 4;
-    }
-
-    void find_reaches(const std::vector<Loop>& loops) {
-        auto places = ir::kernel::accesses_read(kernel);
-        const size_t reads = places.size();
-        for (auto& written : ir::kernel::accesses_written(kernel)) places.push_back(written);
-        for (size_t a = 0; a < places.size(); ++a) {
-            const Access& access = places[a].access;
-            Reach reach{access.buffer, {},        access.strides, places[a].extents,
-                        access.offset, a >= reads};
-            std::vector<size_t> taken;
-            for (const Loop& loop : loops) {
-                const int at = a < loop.stride_at.size() ? loop.stride_at[a] : -1;
-                reach.steps.push_back(ir::kernel::stride_of(access, at));
-                if (at >= 0) taken.push_back(static_cast<size_t>(at));
-            }
-            std::sort(taken.begin(), taken.end());
-            for (size_t t = taken.size(); t-- > 0;) {
-                const auto at = static_cast<std::ptrdiff_t>(taken[t]);
-                reach.inside.erase(reach.inside.begin() + at);
-                reach.extents.erase(reach.extents.begin() + at);
-            }
-            reaches.push_back(std::move(reach));
-        }
-    }
-};
-
-// Whether, with `shared` loops, everything that the access touches lies in [0, step) of the
-// innermost shared loop's step, and the shared loops move through the buffer like through an array.
-bool stays_in_its_part(const Reach& reach, const Extents& outer, size_t shared) {
-    int64_t low = reach.offset, high = reach.offset;
-    const auto span = [&](int64_t stride, int64_t extent) {
-        (stride < 0 ? low : high) += stride * (extent - 1);
-    };
-    for (size_t d = 0; d < reach.inside.size(); ++d) span(reach.inside[d], reach.extents[d]);
-    for (size_t d = shared; d < outer.size(); ++d) span(reach.steps[d], outer[d]);
-    if (low < 0 || high >= reach.steps[shared - 1]) return false;
-    for (size_t d = 0; d + 1 < shared; ++d)
-        if (reach.steps[d] < reach.steps[d + 1] * outer[d + 1]) return false;
-    return true;
-}
-
-bool move_together(const Reach& a, const Reach& b, size_t shared) {
-    return std::equal(a.steps.begin(), a.steps.begin() + static_cast<std::ptrdiff_t>(shared),
-                      b.steps.begin());
-}
-
-struct Group {
-    std::vector<Candidate> members;
-    std::vector<Kernel> originals;  // the members as they were
-    size_t shared = 0;              // loops
-    std::set<int> read, written;    // buffers
-
-    void add(Candidate next, Kernel kernel) {
-        for (const Reach& reach : next.reaches)
-            (reach.is_written ? written : read).insert(reach.buffer);
-        members.push_back(std::move(next));
-        originals.push_back(std::move(kernel));
-    }
-    // Whether `next` has to come after the group: it reads or writes what the group writes, or
-    // writes what the group reads.
-    bool precedes(const Candidate& next) const {
-        for (const Reach& reach : next.reaches)
-            if (written.contains(reach.buffer) || (reach.is_written && read.contains(reach.buffer)))
-                return true;
-        return false;
-    }
-};
 
 class Fuser {
   public:
@@ -334,7 +202,7 @@ class Fuser {
     void leave_whole(Group& group) const {
         while (group.shared > 1 && cut_products(group) > 0) {
             --group.shared;
-            if (bytes_of_index(group) <= most_bytes) continue;
+            if (bytes_of_index(group) <= most_bytes_of_group) continue;
             ++group.shared;
             return;
         }
@@ -347,7 +215,8 @@ class Fuser {
 
     bool is_worth_it(const Group& group) const {
         return group.members.size() >= 2 && gain(group) >= bytes_of_part_ / 2 &&
-               bytes_of_index(group) <= most_bytes && cut_products(group) != 1;
+               bytes_of_index(group) <= most_bytes_of_group && cut_products(group) != 1 &&
+               rows_of_part(group) > 0;
     }
 
     void close(Groups::iterator place) {
@@ -381,7 +250,7 @@ class Fuser {
     }
 
     // How many indices of the innermost shared loop make a part: a divisor of its extent, with
-    // enough parts left for threads to share.
+    // enough parts left for threads to share; 0 if columns would be cut too narrow.
     int64_t rows_of_part(const Group& group) const {
         const Extents& outer = group.members[0].outer;
         const int64_t extent = outer[group.shared - 1],
@@ -389,11 +258,32 @@ class Fuser {
         if (cut_products(group) > 0) return rows_of_block(extent, bytes);
         int64_t others = 1;
         for (size_t d = 0; d + 1 < group.shared; ++d) others *= outer[d];
-        constexpr int64_t enough_parts = 16;
+        constexpr int64_t enough_parts = 16, few_parts = 4;
+        const int64_t width = width_of_columns(group);
+        const int64_t most_bytes = width > 0 ? most_of_columns : bytes_of_part_;
         int64_t best = 1;
-        for (int64_t rows = 2; rows <= extent && rows * bytes <= bytes_of_part_; ++rows)
-            if (extent % rows == 0 && others * (extent / rows) >= enough_parts) best = rows;
-        return best;
+        for (int64_t rows = 2; rows <= extent && rows * bytes <= most_bytes; ++rows) {
+            const int64_t parts = others * (extent / rows);
+            const bool is_narrow = best * width < least_of_row ||
+                                   (parts >= few_parts && rows * width <= enough_of_row);
+            if (extent % rows == 0 && (parts >= enough_parts || (width > 0 && is_narrow)))
+                best = rows;
+        }
+        return best * width < std::min(extent * width, least_of_row) ? 0 : best;
+    }
+
+    // Bytes between two indices of the innermost shared loop where that loop lies across the rows
+    // that some member goes down, the least of all such; 0: it does nowhere.
+    int64_t width_of_columns(const Group& group) const {
+        int64_t least = 0;
+        for (const Candidate& member : group.members)
+            for (const Reach& reach : member.reaches) {
+                if (!reach.is_across_rows(group.shared)) continue;
+                const int64_t bytes = std::abs(reach.steps[group.shared - 1]) *
+                                      ir::size_of(buffer(reach.buffer).dtype);
+                if (least == 0 || bytes < least) least = bytes;
+            }
+        return least;
     }
 
     Kernel fused(Group& group) {

@@ -258,8 +258,12 @@ class ReducePrinter {
                               columns, "(", width, ");"));
         const Access* plain = value_.plain_input();
         bool is_direct = plain != nullptr && plain->strides[value_.kept.size() - 1] == 1;
-        if (!is_direct) writer_.code.add(text(value_.type, " ", row, "[", strip, "];"));
-        size_t loops = value_.ordered.size() - (is_direct ? 1 : 0);
+        // What is long to compute is computed in one place only.
+        const bool is_computed =
+            !is_direct && !by_position_ && longest_chain({value_.value}) < long_chain;
+        if (!is_direct && !is_computed)
+            writer_.code.add(text(value_.type, " ", row, "[", strip, "];"));
+        size_t loops = value_.ordered.size() - (is_direct || is_computed ? 1 : 0);
         std::vector<std::string> ordered = ordered_;
         if (is_direct) ordered.back() = "0";
         for (size_t d = 0; d < loops; ++d)
@@ -273,6 +277,8 @@ class ReducePrinter {
             writer_.code.add(text(columns, ".add(",
                                   writer_.place(start, indices, value_.type, false), ", ",
                                   value_.ordered.back(), ", ", plain->strides.back(), ");"));
+        } else if (is_computed) {
+            print_computed(columns, width, kept_at(at, c), c);
         } else {
             print_fill(writer_, value_, text(row, "[", c, "]"), {count_header(c, width)},
                        kept_at(at, c), ordered);
@@ -280,6 +286,22 @@ class ReducePrinter {
         }
         for (size_t d = 0; d < loops; ++d) writer_.code.close();
         print_strip_results(at, width, strip, columns, c);
+    }
+
+    // All rows of the innermost ordered loop, of columns whose index is `c` in `indices`.
+    void print_computed(const std::string& columns, const std::string& width,
+                        std::vector<std::string> indices, const std::string& c) {
+        indices.insert(indices.end(), ordered_.begin(), ordered_.end());
+        KernelText::Computed computed = writer_.compute({value_.value}, value_.inputs, indices);
+        std::string value = writer_.names.claim("value");
+        writer_.code.open(text("const auto ", value, " = [&](int64_t ", ordered_.back(),
+                               ", int64_t ", c, ") __attribute__((always_inline)) -> ",
+                               value_.type));
+        for (const std::string& line : computed.lines) writer_.code.add(line);
+        writer_.code.add(text("return ", computed.results[0], ";"));
+        writer_.code.close(";");
+        writer_.code.add(
+            text(columns, ".add_computed(", value_.ordered.back(), ", ", width, ", ", value, ");"));
     }
 
     void print_strip_results(const std::string& at, const std::string& width, int64_t strip,

@@ -77,9 +77,9 @@ void Lines::open(const std::string& header) {
     ++depth_;
 }
 
-void Lines::close() {
+void Lines::close(const std::string& end) {
     --depth_;
-    add("}");
+    add("}" + end);
 }
 
 void Lines::nest(const std::vector<std::string>& headers, const std::vector<std::string>& body) {

@@ -14,8 +14,8 @@ namespace composit::c_family {
 class Lines {
   public:
     void add(const std::string& line);
-    void open(const std::string& header);  // header + " {"
-    void close();                          // "}"
+    void open(const std::string& header);     // header + " {"
+    void close(const std::string& end = "");  // "}" + end
     // `headers` one inside the other around `body`: with braces only where they are needed.
     void nest(const std::vector<std::string>& headers, const std::vector<std::string>& body);
     const std::vector<std::string>& lines() const { return lines_; }

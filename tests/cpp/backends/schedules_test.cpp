@@ -120,6 +120,14 @@ std::vector<Case> cases() {
          },
          0,
          6},
+        {"mean_and_variance_of_columns",
+         {{260, 192}},
+         [](V x) {
+             const Tensor mean = numpy::mean(x[0], {{0}});
+             return std::vector{mean, numpy::mean((x[0] - mean) * (x[0] - mean), {{0}})};
+         },
+         1,
+         0},
         {"too_small_to_gain", {{2, 3}}, [](V x) { return std::vector{softmax(x[0], -1)}; }, 0, 0},
         {"handed_on_by_columns",  // sums over rows do not belong to rows
          {{128, 128}},
@@ -178,6 +186,33 @@ TEST(Schedules, ReturnTheBitsOfTheProgram) {
             for (int threads : {1, 2, 4}) expect("cpp", run(*compiled, scheduled, inputs, threads));
         }
     }
+}
+
+// Rows that are cut into parts of a few elements are slow to read.
+TEST(Schedules, PartsOfColumnsAreWide) {
+    const auto pieces = [](const Shape& shape, int64_t axis) {
+        const auto statistics = [&](const std::vector<Tensor>& x) {
+            const Tensor mean = numpy::mean(x[0], {{axis}}, {}, true);
+            return std::vector{mean, numpy::mean((x[0] - mean) * (x[0] - mean), {{axis}})};
+        };
+        const Program plain = lowered({"", {shape}, statistics, 1, 0});
+        const Program fused = transforms::fuse_rows(transforms::merge_maps(plain), 64 << 10);
+        int64_t count = 0;
+        for (const auto& kernel : fused.kernels)
+            if (const auto* body = std::get_if<Fused>(&kernel.body))
+                count = ir::element_count(body->pieces);
+        return count;
+    };
+    EXPECT_EQ(pieces({1024, 512}, 0), 4);    // 512 bytes of each row
+    EXPECT_EQ(pieces({3000, 512}, 0), 8);    // 256 bytes: more would not stay in the cache
+    EXPECT_EQ(pieces({256, 256}, 0), 4);     // 256 bytes: with more too few parts
+    EXPECT_EQ(pieces({256, 4096}, 0), 16);   // 1024 bytes
+    EXPECT_EQ(pieces({256, 131}, 0), 1);     // a prime number of columns
+    EXPECT_EQ(pieces({1024, 24}, 0), 1);     // all there are
+    EXPECT_EQ(pieces({64, 40, 64}, 1), 64);  // a part for each of the first axis
+    EXPECT_EQ(pieces({4096, 768}, 0), 0);    // nothing wide stays in the cache
+    EXPECT_EQ(pieces({1024, 10007}, 0), 0);
+    EXPECT_EQ(pieces({512, 1024}, 1), 64);  // rows
 }
 
 TEST(Schedules, WithoutPacksIsTheProgramBefore) {

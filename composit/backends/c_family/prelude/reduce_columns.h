@@ -15,24 +15,49 @@ class ColumnReduction {
 
     // The next `rows` elements of every column; element (r, c) at x[r * stride + c].
     void add(const T* x, int64_t rows, int64_t stride) {
-        constexpr int64_t several = 4 * reduce_lanes;
-        while (rows > 0) {
-            int64_t taken = 1;
-            if (filled_ < reduce_lanes) {
-                __builtin_memcpy(lanes_[filled_], x, static_cast<size_t>(width_) * sizeof(T));
-            } else if (filled_ % reduce_lanes == 0 && rows >= several &&
-                       filled_ + several <= reduce_block) {
+        for (int64_t r = 0; r < rows;) {
+            const int64_t taken = next_rows(rows - r);
+            if (taken > 1) {
                 for (int64_t lane = 0; lane < reduce_lanes; ++lane)
                     combine_four(lanes_[lane], x + lane * stride, reduce_lanes * stride);
-                taken = several;
+            } else if (filled_ < reduce_lanes) {
+                __builtin_memcpy(lanes_[filled_], x, static_cast<size_t>(width_) * sizeof(T));
             } else {
                 T* lane = lanes_[filled_ % reduce_lanes];
                 combine<Op>(lane, x, lane, width_);
             }
-            filled_ += taken;
-            rows -= taken;
+            r += taken;
             x += taken * stride;
-            if (filled_ == reduce_block) close_block();
+            count(taken);
+        }
+    }
+
+    // The same of elements that are computed: (r, c) is value(r, c).
+    template <class Value>
+    COMPOSIT_INLINE void add_computed(int64_t rows, int64_t width, const Value& value) {
+        for (int64_t r = 0; r < rows;) {
+            const int64_t taken = next_rows(rows - r);
+            if (taken > 1) {
+                for (int64_t l = 0; l < reduce_lanes; ++l) {
+                    T* lane = lanes_[l];
+                    const int64_t at = r + l;
+                    for (int64_t c = 0; c < width; ++c) {
+                        const T first = value(at, c), second = value(at + reduce_lanes, c),
+                                third = value(at + 2 * reduce_lanes, c),
+                                fourth = value(at + 3 * reduce_lanes, c);
+                        const T two = Op::of(Op::of(lane[c], first), second);
+                        lane[c] = Op::of(Op::of(two, third), fourth);
+                    }
+                }
+            } else {
+                T* lane = lanes_[filled_ % reduce_lanes];
+                if (filled_ < reduce_lanes)
+                    for (int64_t c = 0; c < width; ++c) lane[c] = value(r, c);
+                else
+                    for (int64_t c = 0; c < width; ++c) lane[c] = Op::of(lane[c], value(r, c));
+            }
+            r += taken;
+            count(taken);
         }
     }
 
@@ -50,6 +75,19 @@ class ColumnReduction {
     }
 
   private:
+    // How many of the next `rows` rows to take at once: four of each lane, or one.
+    int64_t next_rows(int64_t rows) const {
+        constexpr int64_t several = 4 * reduce_lanes;
+        const bool is_group = filled_ >= reduce_lanes && filled_ % reduce_lanes == 0 &&
+                              rows >= several && filled_ + several <= reduce_block;
+        return is_group ? several : 1;
+    }
+
+    void count(int64_t taken) {
+        filled_ += taken;
+        if (filled_ == reduce_block) close_block();
+    }
+
     // Four elements of one lane at once: its sums are read and written once.
     void combine_four(T* lane, const T* x, int64_t step) {
         constexpr int lanes = vector_lanes<T>;
