@@ -4,6 +4,8 @@
 #include "composit/ir/scalar/library_coefficients.h"
 #include "composit/ir/scalar/library_cores.h"
 
+#include <cmath>
+
 namespace composit::ir::scalar {
 namespace parts {
 namespace {
@@ -84,18 +86,33 @@ double highest_argument(const Expr& x) { return is_float32(x) ? 89.0 : 710.0; }
 
 }  // namespace
 
+namespace {
+
+// exp(x) = power * 2^k, for k in the low bits of `shifted` above those of `shift`.
+struct Exponential {
+    Expr power, shifted;
+};
+
+Exponential exponential(const Expr& bounded, double shift) {
+    using namespace coefficients;
+    const Ln2 ln2 = ln2_of(bounded);
+    const Expr shifted = fma(bounded, 0x1.71547652b82fep+0, shift).named("shifted");
+    const Expr exponent = (shifted - shift).named("exponent");
+    const Expr rest = fma(exponent, -ln2.low, fma(exponent, -ln2.high, bounded)).named("rest");
+    const Expr curved =
+        polynomial(rest, is_float32(bounded) ? std::span<const double>(exp_float32)
+                                             : std::span<const double>(exp_float64));
+    return {fma(rest * rest, curved, rest) + 1.0, shifted};
+}
+
+}  // namespace
+
 Expr exp_of(const Expr& x) {
     require_float("exp", x);
-    using namespace coefficients;
     const Expr bounded =
         at_least(at_most(x, highest_argument(x)), lowest_argument(x)).named("bounded");
-    const Ln2 ln2 = ln2_of(x);
-    const Expr shifted = fma(bounded, 0x1.71547652b82fep+0, scale_shift(x)).named("shifted");
-    const Expr exponent = (shifted - scale_shift(x)).named("exponent");
-    const Expr rest = fma(exponent, -ln2.low, fma(exponent, -ln2.high, bounded)).named("rest");
-    const Expr curved = polynomial(rest, is_float32(x) ? std::span<const double>(exp_float32)
-                                                       : std::span<const double>(exp_float64));
-    return scale_by_shifted(fma(rest * rest, curved, rest) + 1.0, shifted);
+    const Exponential found = exponential(bounded, scale_shift(x));
+    return scale_by_shifted(found.power, found.shifted);
 }
 
 Expr exp2_of(const Expr& x) {
@@ -148,11 +165,18 @@ Logistic logistic(const Expr& x, double lowest) {
 
 Expr sigmoid_of(const Expr& x) {
     require_float("sigmoid", x);
-    // 1 / (1 + e) on the right, e / (1 + e) on the left: exp(-|x|) cannot overflow.
-    const Logistic parts = logistic(x, lowest_argument(x));
-    const Expr numerator = select(x < 0.0, parts.power, 1.0).named("numerator");
-    const Expr exponent = select(x < 0.0, parts.exponent, 0.0);
-    return scale(divide_closely(exact(numerator), parts.denominator), exponent);
+    // 1 / (1 + e) on the right, e / (1 + e) on the left: e = exp(-|x|) cannot overflow. Its power
+    // of two is taken so much higher that it is normal, then back, which alone can round.
+    const int higher = mantissa_bits(x) + 2;
+    const Expr bounded = at_least(-absolute(x), lowest_argument(x)).named("bounded");
+    const Exponential found = exponential(bounded, exponent_shift(x) + higher);
+    const Expr e =
+        (found.power * power_of_two(found.shifted) * std::ldexp(1.0, -higher)).named("e");
+    const Pair denominator = fast_two_sum(constant_like(x, 1.0), e);
+    const Expr quotient = (select(x < 0.0, e, 1.0) / denominator.high).named("quotient");
+    // Less what the denominator lost, times its reciprocal, of which few digits are needed.
+    const Expr reciprocal = fma(denominator.high, -0.5, 1.457);
+    return fma(-(quotient * denominator.low), reciprocal, quotient);
 }
 
 Expr silu_of(const Expr& x) {
