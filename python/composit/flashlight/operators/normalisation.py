@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import nn
+from composit import _core, nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import in_float32
 from composit.flashlight.operators.table import Written, operator
@@ -61,6 +61,29 @@ def _affine(x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float
     return result if bias is None else result + _by_channel(x, bias)
 
 
+def _standardised(
+    input: Any, deviation: Any, slope: Any, weight: Any, bias: Any, axis: tuple[int, ...]
+) -> Any:
+    """The deviations from the mean times `slope`, one over their standard deviation, then weighted,
+    with a gradient that sums twice: over the gradients of the result, and over them times it."""
+    normal = deviation * slope
+    result, inputs = normal, [input]
+    if weight is not None:
+        result, inputs = result * _by_channel(input, weight), [*inputs, weight]
+    if bias is not None:
+        result, inputs = result + _by_channel(input, bias), [*inputs, bias]
+    if any(x.dtype != result.dtype for x in inputs):
+        return result
+    given = _core.input("gradient", result.dtype, result.shape)
+    total, along = cnp.sum(given, axis=axis), cnp.sum(given * normal, axis=axis)
+    count = input.size // input.shape[1]
+    rest = given - _by_channel(input, total / count) - normal * _by_channel(input, along / count)
+    gradients = [rest * (slope if weight is None else slope * _by_channel(input, weight))]
+    gradients += [] if weight is None else [along]
+    gradients += [] if bias is None else [total]
+    return _core.cg.with_pullback("batch_norm", inputs, [result], [given], gradients)[0]
+
+
 @operator("batch_norm")
 def _batch_norm(
     input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True
@@ -69,8 +92,10 @@ def _batch_norm(
         return _affine(input, running_mean, running_var, weight, bias, eps)
     axis = (0, *range(2, input.ndim))
     mean = cnp.mean(input, axis=axis)
-    variance = cnp.mean(cnp.square(input - _by_channel(input, mean)), axis=axis)
-    result = _affine(input, mean, variance, weight, bias, eps)
+    deviation = input - _by_channel(input, mean)
+    variance = cnp.mean(cnp.square(deviation), axis=axis)
+    slope = _by_channel(input, cnp.reciprocal(cnp.sqrt(variance + eps)))
+    result = _standardised(input, deviation, slope, weight, bias, axis)
     if running_mean is None:
         return result
     count = input.size // input.shape[1]
