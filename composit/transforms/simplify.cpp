@@ -27,13 +27,15 @@ class Simplification {
     explicit Simplification(const std::vector<Tensor>& outputs)
         : order_(topological_order(outputs)) {
         for (const SimplifyRule& rule : simplify_rules()) rules_[rule.operation].push_back(&rule);
-        const auto use = [&](const Tensor& tensor) {
+        const auto use = [&](const Tensor& tensor, std::string_view by) {
+            ++uses_[&tensor.node()];
+            if (by != "contract") used_as_array_.insert(&tensor.node());
             if (tensor.node().output_count() > 1)
                 used_outputs_[&tensor.node()].insert(tensor.output_index());
         };
         for (const Node* node : order_)
-            for (const Tensor& operand : node->operands()) use(operand);
-        for (const Tensor& output : outputs) use(output);
+            for (const Tensor& operand : node->operands()) use(operand, node->operation().name);
+        for (const Tensor& output : outputs) use(output, "");
     }
 
     void run() {
@@ -49,7 +51,8 @@ class Simplification {
                 replaced_[node] = share(current);
                 continue;
             }
-            const Tensor result = settled(Tensor(current, 0));
+            Tensor result = settled(Tensor(current, 0));
+            if (const Tensor product = written_in_place(*node, result)) result = settled(product);
             if (result.output_index() == 0)
                 replaced_[node] = result.node_ref();
             else
@@ -88,6 +91,20 @@ class Simplification {
         const ir::LocationScope scope(node);
         return ops::slice(current.operand(0), starts,
                           current.types()[static_cast<size_t>(wanted)].shape, steps);
+    }
+
+    // A product that is only used transposed, as an array in memory, is computed transposed. Other
+    // products read it either way.
+    Tensor written_in_place(const Node& node, const Tensor& result) {
+        const bool is_transpose = node.operation().name == "transpose";
+        if (!is_transpose && node.operation().name != "contract") return {};
+        const bool is_of_product = !is_transpose || of_product_.contains(&node.operand(0).node());
+        if (is_of_product && uses_.at(&node) == 1) of_product_.insert(&node);
+        if (!is_transpose || !is_of_product || !used_as_array_.contains(&node) ||
+            result.node().operation().name != "transpose")
+            return {};
+        const ir::LocationScope scope(node);
+        return swapped_product(result.node());
     }
 
     // Rules until none applies, then the first node that computes the same.
@@ -134,6 +151,9 @@ class Simplification {
     std::vector<const Node*> order_;
     std::unordered_map<std::string, std::vector<const SimplifyRule*>> rules_;
     std::unordered_map<const Node*, std::unordered_set<int>> used_outputs_;
+    std::unordered_map<const Node*, int> uses_;
+    std::unordered_set<const Node*> used_as_array_;  // by anything but products
+    std::unordered_set<const Node*> of_product_;     // or of its transpose, that are used once
     std::unordered_map<const Node*, Ref<Node>> replaced_;
     std::unordered_map<const Node*, std::pair<int, Tensor>>
         single_;  // whose one used output is a tensor

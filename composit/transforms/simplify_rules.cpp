@@ -151,6 +151,33 @@ Tensor positive(const Node& node) {
 
 }  // namespace
 
+Tensor swapped_product(const Node& transpose) {
+    constexpr int64_t tile = 32;
+    const Node& product = transpose.operand(0).node();
+    if (product.operation().name != "contract" || ir::is_complex(product.types()[0].dtype))
+        return {};
+    const Tensor &a = product.operand(0), &b = product.operand(1);
+    const ops::Contraction c = ops::contraction_of(product.attributes());
+    const auto length = [](const Tensor& x, const Axes& axes) {
+        int64_t count = 1;
+        for (const int64_t axis : axes) count *= x.shape()[static_cast<size_t>(axis)];
+        return count;
+    };
+    const Axes rows = ops::free_axes(a, c.batch_a, c.contracted_a),
+               columns = ops::free_axes(b, c.batch_b, c.contracted_b);
+    if (length(a, rows) < tile || length(b, columns) < tile) return {};
+    Axes swapped;
+    const auto add = [&](size_t first, size_t count) {
+        for (size_t d = 0; d < count; ++d) swapped.push_back(static_cast<int64_t>(first + d));
+    };
+    const size_t batch = c.batch_a.size();
+    add(0, batch);
+    add(batch + rows.size(), columns.size());
+    add(batch, rows.size());
+    if (axes_of(transpose, "axes") != swapped) return {};
+    return ops::contract(b, a, {c.batch_b, c.batch_a, c.contracted_b, c.contracted_a});
+}
+
 const std::vector<SimplifyRule>& simplify_rules() {
     static const std::vector<SimplifyRule> rules{
         {"reshape", "reshape(x, x.shape) = x", operand_of_equal_type},

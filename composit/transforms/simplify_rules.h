@@ -18,6 +18,10 @@ struct SimplifyRule {
 
 const std::vector<SimplifyRule>& simplify_rules();
 
+// contract(b, a) for a transpose of contract(a, b) that only changes rows for columns, whole tiles
+// of each, where that gives the same bits; empty for all else.
+ir::Tensor swapped_product(const ir::Node& transpose);
+
 // Exact: arrays are equal when they are the same memory, bodies when they are the same object.
 bool equal_attributes(const ir::Node& a, const ir::Node& b);
 

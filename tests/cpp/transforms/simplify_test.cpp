@@ -85,6 +85,47 @@ TEST(Simplify, EveryRuleIsExercised) {
     expect_nodes(ops::split(x, {1, 2}, 1)[1], 2);
 }
 
+Tensor numbers(const ir::Shape& shape, DType dtype = DType::float32) {
+    std::vector<float> values;
+    for (int64_t i = 0; i < ir::element_count(shape); ++i)
+        values.push_back(static_cast<float>((i * 7919) % 1009) / 64 - 7);
+    return ops::astype(ir::constant(Array::of<float>(DType::float32, shape, values)), dtype);
+}
+
+TEST(Simplify, ProductsOfWhichOnlyTheTransposeIsUsedAreComputedTransposed) {
+    const auto swapped = [](const Tensor& tensor, size_t count) {
+        expect_nodes(tensor, count);
+        return simplify({tensor})[0].node().operation().name == "contract";
+    };
+    const Tensor a = numbers({300, 40}), b = numbers({300, 33});
+    const Tensor product = ops::contract(a, b, {{}, {}, {0}, {0}});
+    EXPECT_TRUE(swapped(ops::transpose(product, {1, 0}), 3));
+    EXPECT_TRUE(swapped(ops::transpose(ops::transpose(product, {1, 0}), {0, 1}), 3));
+    EXPECT_TRUE(swapped(ops::transpose(ops::transpose(product, {1, 0}), {1, 0}), 3));
+    expect_nodes(ops::map("exp", {ops::transpose(product, {1, 0})}), 4);
+    // With several axes of each kind.
+    const Tensor left = numbers({3, 5, 4, 8, 2}), right = numbers({8, 3, 32, 2});
+    const Tensor batched = ops::contract(left, right, {{0}, {1}, {3, 4}, {0, 3}});
+    EXPECT_FALSE(swapped(ops::transpose(batched, {0, 3, 1, 2}), 4));  // 20 rows only
+    const Tensor wide = numbers({3, 5, 7, 8, 2});
+    const Tensor product_of_wide = ops::contract(wide, right, {{0}, {1}, {3, 4}, {0, 3}});
+    EXPECT_TRUE(swapped(ops::transpose(product_of_wide, {0, 3, 1, 2}), 3));
+    EXPECT_FALSE(swapped(ops::transpose(product_of_wide, {0, 3, 2, 1}), 4));
+    EXPECT_FALSE(swapped(ops::transpose(product_of_wide, {3, 1, 2, 0}), 4));
+    const Tensor whole = ops::contract(numbers({40, 9}, DType::int32),
+                                       numbers({9, 50}, DType::int32), {{}, {}, {1}, {0}});
+    EXPECT_TRUE(swapped(ops::transpose(whole, {1, 0}), 5));
+    // Complex products are not the same bits; what is used twice would be computed twice; products
+    // read any strides.
+    const Tensor c = numbers({40, 40}, DType::complex64);
+    const Tensor complex = ops::transpose(ops::contract(c, c, {{}, {}, {1}, {0}}), {1, 0});
+    EXPECT_EQ(simplify({complex})[0].node().operation().name, "transpose");
+    const Tensor square = ops::contract(a, a, {{}, {}, {0}, {0}});
+    expect_nodes(ops::map("add", {ops::transpose(square, {1, 0}), square}), 4);
+    expect_nodes(
+        ops::contract(ops::transpose(product, {1, 0}), numbers({40, 3}), {{}, {}, {1}, {0}}), 6);
+}
+
 TEST(Simplify, WhatMayNotBeRewritten) {
     const Tensor x = special();
     const Tensor narrow = ops::astype(ops::astype(x, DType::float16), DType::float32);
