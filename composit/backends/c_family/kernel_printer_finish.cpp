@@ -86,13 +86,10 @@ class FinishPrinter {
         const auto declare_columns = [&] {
             if (!inside.declaration.empty()) code.add(inside.declaration);
         };
-        if (is_one_run) declare_columns();
-        code.open(header_of(i, rows_));
-        if (!groups_.rows.extents.empty())
-            code.add(text("const int64_t ", m, " = ", row_, " + ", i, ";"));
-        if (!rows.declaration.empty()) code.add(rows.declaration);
         std::string end = count, sum = text(sums_, "[", i, " * ", width_, " + ", j, "]");
-        if (!is_one_run) {
+        if (is_one_run) {
+            declare_columns();
+        } else {  // where the runs end is the same for all rows
             end = writer_.names.claim("run");
             sum = text(sums_, "[", i, " * ", width_, " + ", done, " + ", j, "]");
             code.open(text("for (int64_t ", done, " = 0; ", done, " < ", count, ";)"));
@@ -103,6 +100,10 @@ class FinishPrinter {
             code.add(text("const int64_t ", end, " = ", left, " < ", rest, " ? ", left, " : ", rest,
                           ";"));
         }
+        code.open(header_of(i, rows_));
+        if (!groups_.rows.extents.empty())
+            code.add(text("const int64_t ", m, " = ", row_, " + ", i, ";"));
+        if (!rows.declaration.empty()) code.add(rows.declaration);
         std::vector<std::string> indices = batch.texts;
         indices.insert(indices.end(), rows.texts.begin(), rows.texts.end());
         std::vector<std::string> body;
@@ -113,11 +114,11 @@ class FinishPrinter {
         }
         indices.insert(indices.end(), inside.texts.begin(), inside.texts.end());
         print_body(header_of(j, end), body, indices, sum);
+        code.close();
         if (!is_one_run) {
             code.add(text(done, " += ", end, ";"));
             code.close();
         }
-        code.close();
     }
 
     void print_body(std::string header, std::vector<std::string> body,
