@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_printer.h"
+#include "composit/backends/c_family/procedure_selfcheck.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 
@@ -42,8 +43,7 @@ bool any_arrays(const std::vector<Procedure>& procedures) {
 }
 
 // What the functions call, in a namespace without a name.
-std::string support(const std::vector<Procedure>& procedures) {
-    std::vector<Expr> expressions;
+std::string support(const std::vector<Procedure>& procedures, std::vector<Expr> expressions = {}) {
     for (const Procedure& procedure : procedures)
         for (const Expr& expr : expressions_of(without_unread(procedure)))
             expressions.push_back(expr);
@@ -61,93 +61,6 @@ std::string functions(const std::vector<Procedure>& procedures) {
         out += print_procedure(procedure) + "\n" +
                (has_arrays(procedure) ? "" : print_over_arrays(procedure) + "\n");
     return out;
-}
-
-bool is_of_double(const Procedure& procedure) {
-    const auto first = procedure.variables.begin();
-    return !has_arrays(procedure) && procedure.results.size() == 1 &&
-           procedure.results[0].dtype == DType::float64 &&
-           std::all_of(first, first + static_cast<std::ptrdiff_t>(procedure.parameters),
-                       [](const auto& v) { return v.dtype == DType::float64; });
-}
-
-constexpr const char* selfcheck_doc =
-    R"(// The derivative beside differences of the function at points between -2 and 2, extrapolated
-// to a step of no length (Richardson): the largest difference, relative to the larger of 1 and the
-// derivative. Points where the differences do not settle, as at a kink, do not count.
-)";
-
-// d f / d x as differences with steps h, h / 2, h / 4, …; what was added last tells how exact.
-constexpr const char* selfcheck_body = R"(    double worst = 0;
-    for (int point = 0; point < 41; ++point) {
-        double x[COUNT];
-        for (int k = 0; k < COUNT; ++k)
-            x[k] = 0.1 * ((point * (7 * k + 1) + 3 * k) % 41) - 1.987;
-        for (int k = 0; k < COUNT; ++k) {
-            double row[6], before = 0, settled = 1e300, slope = 0;
-            for (int step = 0; step < 6; ++step) {
-                const double h = 0.02 / (1 << step);
-                double left[COUNT], right[COUNT];
-                for (int j = 0; j < COUNT; ++j) left[j] = right[j] = x[j];
-                left[k] -= h;
-                right[k] += h;
-                double entry = (VALUE(right) - VALUE(left)) / (2 * h);
-                double factor = 4;
-                for (int level = 0; level < step; ++level, factor *= 4) {
-                    const double finer = entry + (entry - row[level]) / (factor - 1);
-                    row[level] = entry;
-                    entry = finer;
-                }
-                row[step] = entry;
-                const double moved = entry > before ? entry - before : before - entry;
-                if (step > 0 && moved < settled) {
-                    settled = moved;
-                    slope = entry;
-                }
-                before = entry;
-            }
-            const double scale = slope > 1 ? slope : slope < -1 ? -slope : 1;
-            if (!(settled < 1e-8 * scale)) continue;
-            const double error = SLOPE - slope;
-            const double relative = (error < 0 ? -error : error) / scale;
-            if (relative > worst) worst = relative;
-        }
-    }
-    return worst;
-)";
-
-std::string replaced(std::string text, const std::string& word, const std::string& by) {
-    for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
-        text.replace(at, word.size(), by);
-    return text;
-}
-
-std::string arguments_of(const std::string& array, size_t count) {
-    std::vector<std::string> all;
-    for (size_t i = 0; i < count; ++i) all.push_back(text(array, "[", i, "]"));
-    return join(all);
-}
-
-bool has_selfcheck(const ProcedureFamily& family) {
-    return is_of_double(family.value) && !family.derivatives.empty();
-}
-
-// Names are qualified: a function may have the name of a variable below.
-std::string selfcheck(const std::string& name, const ProcedureFamily& family) {
-    const size_t count = family.value.parameters;
-    const std::string function = name + "::" + family.value.name;
-    const Procedure& vjp = family.derivatives[0];
-    std::string slope;
-    for (size_t k = 0; k < count; ++k) {
-        const std::string call = name + "::" + vjp.name + "(" + arguments_of("x", count) +
-                                 ", 1.0)" + (count == 1 ? "" : "." + vjp.results[k].name);
-        slope += k + 1 == count ? call : text("k == ", k, " ? ", call, " : ");
-    }
-    std::string body = replaced(selfcheck_body, "COUNT", text(count));
-    body = replaced(body, "VALUE(right)", function + "(" + arguments_of("right", count) + ")");
-    body = replaced(body, "VALUE(left)", function + "(" + arguments_of("left", count) + ")");
-    body = replaced(body, "SLOPE", count == 1 ? slope : "(" + slope + ")");
-    return "double " + family.value.name + "_selfcheck() {\n" + body + "}\n\n";
 }
 
 std::string comment(const std::string& name, const std::vector<ProcedureFamily>& families) {
@@ -213,6 +126,11 @@ std::string run_function(const Procedure& procedure, size_t number) {
 ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families) {
     internal_check(!families.empty(), "a file of no procedures");
     const std::vector<Procedure> all = all_of(families);
+    std::vector<Expr> extents;  // which selfchecks compute
+    for (const Procedure& procedure : all)
+        for (const auto& array : procedure.arrays)
+            if (array.role == ir::procedure::ArrayVariable::Role::output)
+                extents.insert(extents.end(), array.shape.begin(), array.shape.end());
     ProcedureFile out;
     out.header = comment(name, families) + "#pragma once\n\n#include <cstdint>\n\nnamespace " +
                  name + " {\n\n";
@@ -221,7 +139,7 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     if (has_assertion(all)) out.source += "#include <cassert>\n";
     out.source += "#include <cstdint>\n";
     if (any_arrays(all)) out.source += "#include <vector>\n";
-    out.source += "\n" + exactness_pragmas() + "\n" + support(all) + "namespace " + name +
+    out.source += "\n" + exactness_pragmas() + "\n" + support(all, extents) + "namespace " + name +
                   " {\n\n" + functions(all);
     for (const Procedure& procedure : all) {
         out.header += results_struct(procedure) + signature_of(procedure) + ";\n";
@@ -231,8 +149,8 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     }
     for (const ProcedureFamily& family : families) {
         if (!has_selfcheck(family)) continue;
-        out.header += selfcheck_doc + ("double " + family.value.name + "_selfcheck();\n\n");
-        out.source += selfcheck(name, family);
+        out.header += declare_selfcheck(family);
+        out.source += print_selfcheck(name, family);
     }
     out.header += "}  // namespace " + name + "\n";
     out.source += "}  // namespace " + name + "\n";

@@ -1,6 +1,7 @@
 """Exported kernels: silent under both compilers, the same bits, a selfcheck, golden text."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 
@@ -77,6 +78,25 @@ def test_selfcheck_finds_a_wrong_derivative(tmp_path):
     )
     run("g++", "-std=c++17", "gelu.cpp", "main.cpp", "-o", "it", folder=tmp_path)
     assert subprocess.run([tmp_path / "it"]).returncode == 7
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_selfcheck_at_arguments(name, tmp_path):
+    """The vjp beside dual numbers, of kernels of floats and integers with any number of results."""
+    knossos.register(getattr(kernels, name)).export(tmp_path)
+    header = (tmp_path / f"{name}.hpp").read_text()
+    parameters = re.search(rf"double {name}_selfcheck\(([^)]+)\);", header)
+    if parameters is None:  # no float among the arguments and results: no derivative
+        assert f"{name}_vjp" not in header
+        return
+    values = [["0.7", "1.3", "-0.4", "2.1", "0.9"][i] if each.split()[0] == "double" else "3"
+              for i, each in enumerate(parameters[1].split(","))]  # fmt: skip
+    (tmp_path / "main.cpp").write_text(
+        f'#include "{name}.hpp"\nint main() {{ return {name}::{name}_selfcheck('
+        f"{', '.join(values)}) < 1e-14 ? 0 : 7; }}\n"
+    )
+    run("g++", *WARNINGS, f"{name}.cpp", "main.cpp", "-o", "it", folder=tmp_path)
+    assert subprocess.run([tmp_path / "it"]).returncode == 0
 
 
 def test_equal_input_equal_bytes(tmp_path):
