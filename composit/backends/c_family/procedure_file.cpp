@@ -157,6 +157,13 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     return out;
 }
 
+std::string print_functions(const std::vector<Procedure>& procedures) {
+    std::string out = support(procedures);
+    for (const Procedure& procedure : procedures)
+        out += results_struct(procedure) + print_procedure(procedure) + "\n";
+    return out;
+}
+
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families) {
     const std::vector<Procedure> all = all_of(families);
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";

@@ -27,6 +27,10 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 //   void map_N(const void* const* in, void* const* out, int64_t n)    over arrays.
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families);
 
+// The procedures' functions and the types of their results, after what they call; each has its own
+// name. Needs <algorithm>, <cassert>, <cstdint> and <vector>; may be put into any namespace.
+std::string print_functions(const std::vector<ir::procedure::Procedure>& procedures);
+
 // A value of any dtype, as call_N takes them.
 union Slot {
     double as_float64;

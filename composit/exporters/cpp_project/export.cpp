@@ -45,7 +45,7 @@ void refuse_foreign(const Program& program) {
     for (const Kernel& kernel : program.kernels)
         ir::kernel::for_each_step(kernel, [&](const Kernel& step) {
             const auto* foreign = std::get_if<ir::kernel::Foreign>(&step.body);
-            if (foreign == nullptr) return;
+            if (foreign == nullptr || is_procedure(*foreign)) return;
             fail<NotSupported>("export: ", step.comment,
                                step.lines.empty() ? "" : " (" + join(step.lines) + ")",
                                " calls the foreign function ", foreign->function,
@@ -124,13 +124,14 @@ std::string source_text(Project& project) {
     result += text("#include \"", project.name, ".hpp\"\n\n");
     if (has_many_modules(project))
         result += text("#include \"", project.name, "_kernels.hpp\"\n\n");
+    if (!project.procedures.is_empty()) result += "#include <cassert>\n";
     result += standard_headers;
     if (!project.weights.is_empty()) result += weights_headers;
     result += "\n" + c_family::exactness_pragmas() + "\n";
     if (!has_many_modules(project)) result += structs(project);
     result += text("namespace ", project.name, " {\n\n");
     if (!project.modules.modules.empty()) result += kernels_text(project, 0) + "\n";
-    result += support_text(project, functions) + functions;
+    result += support_text(project, functions) + project.procedures.text(functions) + functions;
     result += text("}  // namespace ", project.name, "\n");
     if (project.modules.modules.empty()) return result + "#endif\n";
     return result + "\n#else\n" + kernel_section(project, 0) + "#endif\n";

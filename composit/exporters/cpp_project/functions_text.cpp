@@ -59,7 +59,7 @@ class FunctionWriter {
         for (const Call& call : calls) {
             used_.insert(call.buffers.begin(), call.buffers.end());
             find_used(call.repeated);
-            if (!call.is_repeat() &&
+            if (!call.is_repeat() && !call.is_foreign() &&
                 std::find(modules_.begin(), modules_.end(), call.module) == modules_.end())
                 modules_.push_back(call.module);
         }
@@ -165,6 +165,9 @@ class FunctionWriter {
     std::vector<std::string> statement(const Call& call) {
         if (call.is_repeat()) return repeated(call);
         const Kernel& kernel = *call.kernel;
+        if (call.is_foreign())
+            return call_of_procedure(project_, std::get<ir::kernel::Foreign>(kernel.body),
+                                     function_.names);
         const PrintedKernel& printed =
             project_.modules.modules[call.module].functions[call.function];
         std::string table = composit::text("k", call.module + 1);

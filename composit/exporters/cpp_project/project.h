@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/backends/c_family/kernel_module.h"
+#include "composit/backends/c_family/procedure_file.h"
 #include "composit/ir/kernel/kernel.h"
 
 #include <map>
@@ -42,6 +43,21 @@ class PackedWeights {
     std::map<std::string, int64_t> places_;
 };
 
+// Procedures that functions call, each once: functions of a namespace of their own.
+class Procedures {
+  public:
+    // The name of the function, which is printed from now on.
+    const std::string& name_of(int64_t number);
+    bool is_empty() const { return all_.empty(); }
+    // Everything that `functions`, the text of all, calls.
+    std::string text(const std::string& functions) const;
+
+  private:
+    std::vector<ir::procedure::Procedure> all_;
+    std::map<int64_t, size_t> places_;
+    c_family::TakenNames taken_;
+};
+
 // One exported function.
 struct ExportedFunction {
     const ir::kernel::Program* program = nullptr;
@@ -55,18 +71,27 @@ struct Project {
     c_family::Modules modules;
     WeightsFile weights;
     PackedWeights packed;
+    Procedures procedures;
 };
 
 // Names that the text of functions uses for itself.
 inline const std::set<std::string> function_words = {
-    "arena",   "constants", "fault", "first",   "iteration", "kernels", "lengths", "memory",
-    "numbers", "packed",    "pool",  "scratch", "steps",     "threads", "weights"};
+    "arena", "constants", "dense",   "procedures", "slice",  "made",    "fault",
+    "first", "iteration", "kernels", "lengths",    "memory", "numbers", "packed",
+    "pool",  "scratch",   "steps",   "threads",    "weights"};
 
 // Names that the project declares beside its functions.
 inline const std::set<std::string> project_words = {
-    "load_weights", "Fault",    "Memory",  "Pool",     "FirstFault",    "Weights",
-    "Packing",      "packings", "pack",    "pack_all", "offsets_of",    "packed_weights",
-    "the_weights",  "pool",     "scratch", "weights",  "weights_mutex", "loaded_weights"};
+    "load_weights", "dense",      "procedures", "Fault",          "Memory",
+    "Pool",         "FirstFault", "Weights",    "Packing",        "packings",
+    "pack",         "pack_all",   "offsets_of", "packed_weights", "the_weights",
+    "pool",         "scratch",    "weights",    "weights_mutex",  "loaded_weights"};
+
+// Whether the project has a function for it: the others are libraries'.
+bool is_procedure(const ir::kernel::Foreign& foreign);
+// The lines of a call, of buffers with these names.
+std::vector<std::string> call_of_procedure(Project& project, const ir::kernel::Foreign& foreign,
+                                           const std::vector<std::string>& names);
 
 // Whether products of the module read packed operands; the first module of which that is so.
 bool reads_panels(const c_family::Module& module);

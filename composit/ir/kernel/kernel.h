@@ -179,7 +179,8 @@ struct Fold {
 
 // A call of a function that is no part of composit (runtime/foreign.h), which reads its inputs and
 // writes every element of its outputs. Its bits are that function's: outside what semantics.md 1
-// promises, and not for export. What `options` mean is the function's business.
+// promises, and not for export, but for calls of procedures. What `options` mean is the function's
+// business.
 struct Foreign {
     struct Operand {
         Access access;  // strides over extents

@@ -37,6 +37,11 @@ class Callable {
     std::vector<Bits> with_extents(std::vector<Bits> parameters,
                                    const std::vector<std::vector<int64_t>>& shapes) const;
     bool is_extent(size_t parameter) const { return extents_[parameter].array >= 0; }
+    struct Extent {
+        int array = -1;  // among input arrays
+        size_t axis = 0;
+    };
+    Extent extent_of(size_t parameter) const { return extents_[parameter]; }
 
     // Compiled at the first call.
     std::vector<Bits> run(const std::vector<Bits>& parameters, void* const* arrays) const;
@@ -47,10 +52,6 @@ class Callable {
     int64_t jvp() const;
 
   private:
-    struct Extent {
-        int array = -1;  // among input arrays
-        size_t axis = 0;
-    };
     void find_operands();
 
     Procedure procedure_;

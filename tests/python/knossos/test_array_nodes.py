@@ -154,7 +154,7 @@ def test_composit_torch():
     np.testing.assert_allclose(y.grad.numpy(), 2 * (X[0] - X[0].mean()))
 
 
-def test_errors(tmp_path):
+def test_errors():
     x = composit.asarray(X[0])
 
     @knossos.register
@@ -178,9 +178,6 @@ def test_errors(tmp_path):
     n = cnp.sum(composit.asarray(np.array([1, 2])))
     with pytest.raises(TypeError, match="depend on the value of n, which is a tensor"):
         repeated(composit.asarray(2.0), n)
-    compiled = composit.compile(lambda x: picked(x, 1), x)
-    with pytest.raises(NotImplementedError, match="procedure"):
-        composit.export(tmp_path, "picked", [compiled])
 
 
 def test_without_a_compiler(monkeypatch):
