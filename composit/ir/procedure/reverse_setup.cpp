@@ -2,6 +2,7 @@
 #include "composit/ir/procedure/reverse_setup.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/reverse_parts.h"
 
 namespace composit::ir::procedure {
@@ -73,18 +74,16 @@ void ReverseSetup::renumber(Block& block, const std::vector<Expr>& variables) {
 void ReverseSetup::end_early_returns() {
     for (const Variable& result : p_.results)
         results_.push_back(out_.add_variable(result.name, result.dtype));
-    for (const Statement* statement : all_statements(p_.body))
-        if (statement->kind == Kind::loop)
-            for (const Statement* inner : all_statements(statement->body))
-                if (inner->kind == Kind::leave)
-                    refuse(*inner,
-                           "a return inside a loop has no derivative by reverse "
-                           "accumulation. Keep the value in a variable and write break");
+    p_.body = without_returns_in_loops(p_.body, out_, results_);
+    p_.variables = out_.variables;
     body_ = structured(p_.body, [this](const Statement& statement) -> std::optional<Block> {
         if (statement.kind != Kind::leave) return {};
         Block made;
-        for (size_t i = 0; i < statement.values.size(); ++i)
-            made.push_back(Statement::assign(results_[i], statement.values[i], statement.line));
+        for (size_t i = 0; i < statement.values.size(); ++i) {
+            const Expr& value = statement.values[i];
+            if (value.op() == scalar::Op::argument && value.index() == results_[i]) continue;
+            made.push_back(Statement::assign(results_[i], value, statement.line));
+        }
         return made;
     });
     name_calls(body_, out_);

@@ -110,7 +110,8 @@ class Writer:
         self.block(1 + self.random.integers(2))
         if self.chance(0.3):
             self.line(f"    if {self.condition()}:")
-            self.line(f"        {self.pick(['break', 'continue'])}")
+            leaves = f"return {self.atom()} * a, np.sin({self.pick(self.arrays[:2])})"
+            self.line(f"        {self.pick(['break', 'continue', leaves])}")
             self.block(1)
         self.counters.pop()
 

@@ -163,6 +163,31 @@ def made(k: int, a: float) -> Tensor[float, k]:
     return np.array([a ** (i + 1) for i in range(k)])
 
 
+def searched(x: Tensor[float, n], s: float) -> tuple[float, Tensor[float, n]]:
+    """Returns within loops, with what was computed on the way."""
+    t = s
+    for i in range(len(x)):
+        t = t * x[i] + s
+        if t > 1.5:
+            return t * t, x * s
+        for j in range(i):
+            t = t + 0.1 * x[j] * t
+            if t < -2.0:
+                return t * s * x[j], np.sin(x)
+    return t - s, x * t
+
+
+def settled(x: Tensor[float, n]) -> float:
+    """A loop that ends by its return alone."""
+    a = np.sum(x * x) + 1.0
+    r = a
+    while True:
+        old = r
+        r = 0.5 * (r + a / r)
+        if abs(r - old) < 1e-13:
+            return r * x[0]
+
+
 def examples():
     """(kernel, arguments), with every branch of each taken by some."""
     random = np.random.default_rng(0)
@@ -190,6 +215,10 @@ def examples():
         (residuals, [normal(size=(5, 3)), normal(size=3), normal(size=5)]),
         (guarded, [normal(size=5), 8]),
         (matrix, [normal(size=(3, 2))]),
+        (searched, [np.array([0.3, 1.2, 0.9]), 0.9]),
+        (searched, [np.array([0.3, -0.2, 0.4]), 0.2]),
+        (searched, [np.array([2.0, 0.5, 0.7]), -0.8]),
+        (settled, [normal(size=3)]),
     ]
 
 

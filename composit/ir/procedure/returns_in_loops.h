@@ -1,0 +1,18 @@
+// Loops that are left by `stop` alone.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <vector>
+
+namespace composit::ir::procedure {
+
+// The statements, where `leave` stands in no loop: inside, the variables `results` get the values
+// and a flag, a new variable of `procedure`, is set; behind the loops it decides whether to leave.
+//   for (…) { if (c) return x; }          has_returned = false; y = 0;
+//   return z;                         ->  for (…) { if (c) { y = x; has_returned = true; break; } }
+//                                         if (has_returned) return y;  return z;
+Block without_returns_in_loops(const Block& block, Procedure& procedure,
+                               const std::vector<int>& results);
+
+}  // namespace composit::ir::procedure
