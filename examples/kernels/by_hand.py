@@ -99,3 +99,23 @@ def hand_tracking_jacobian(model, theta, triangles, us) -> Prepared:
     made = [np.empty(84 * len(us))]
     given = [theta, *model, triangles, us, len(us), *made]
     return prepared(library("hand_tracking").hand_tracking_jacobian, *given), made
+
+
+def logsumexp_gradient(x) -> Prepared:
+    """The call returns the value."""
+    made = [np.empty_like(x)]
+    return prepared(returns_double(library("logsumexp").logsumexp_gradient), x, len(x), *made), made
+
+
+def kmeans_direction(points, centres) -> Prepared:
+    """The gradient and the Hessian's diagonal; the call returns the cost."""
+    made = [np.empty_like(centres), np.empty_like(centres)]
+    function = returns_double(library("kmeans").kmeans_direction)
+    return prepared(function, points, *points.shape, centres, len(centres), *made), made
+
+
+def polynomial_gradient(x, n: int) -> Prepared:
+    """The call returns the value."""
+    made = [np.empty_like(x)]
+    function = returns_double(library("least_squares").polynomial_gradient)
+    return prepared(function, x, len(x), n, *made), made
