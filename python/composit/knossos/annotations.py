@@ -111,12 +111,21 @@ def fields_of(made_by: Any) -> dict[str, Any] | None:
     if not isinstance(made_by, type):
         return None
     if issubclass(made_by, tuple) and hasattr(made_by, "_fields"):
-        hints = typing.get_type_hints(made_by)
+        hints = _hints(made_by)
         return {name: hints.get(name) for name in made_by._fields}
     if dataclasses.is_dataclass(made_by):
-        hints = typing.get_type_hints(made_by)
+        hints = _hints(made_by)
         return {field.name: hints[field.name] for field in dataclasses.fields(made_by)}
     return None
+
+
+def _hints(made_by: type) -> dict[str, Any]:
+    """What annotations mean, or their texts: names of extents mean nothing to Python."""
+    try:
+        return typing.get_type_hints(made_by)
+    except NameError:
+        written = made_by.__annotations__
+        return {name: getattr(each, "__forward_arg__", each) for name, each in written.items()}
 
 
 def structure_of(source: Source, node: ast.expr) -> Leaf:
@@ -204,10 +213,7 @@ _wanted = (
 
 def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
     if isinstance(meaning, str):
-        try:
-            meaning = eval(meaning, {"__builtins__": {}}, Names(source))
-        except Exception:
-            source.refuse(node, f"the annotation {meaning!r} is not known", _wanted, NameError)
+        return structure_of(source, ast.copy_location(ast.Constant(meaning), node))
     if meaning in (builtins.float, builtins.int, builtins.bool):
         return Leaf(meaning.__name__)
     if isinstance(meaning, TensorOf):

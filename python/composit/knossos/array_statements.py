@@ -43,7 +43,7 @@ class ArrayStatements(Expressions):
     def add_variable(self, name: str, kind: str) -> int:
         raise NotImplementedError
 
-    def add_array_parameter(self, argument: ast.arg, structure: TensorOf) -> Stored:
+    def add_array_parameter(self, wanted: str, structure: TensorOf) -> Stored:
         """An input array; its named extents are parameters, too."""
         shape: list[Any] = []
         new: list[int] = []
@@ -59,7 +59,7 @@ class ArrayStatements(Expressions):
                 shape.append(self.leaf(self.symbols[extent]))
             else:
                 shape.append(extent)
-        stored = self.add_array(argument.arg, structure.kind, tuple(shape), "input")
+        stored = self.add_array(wanted, structure.kind, tuple(shape), "input")
         self.head += [-1 - stored.number, *new]
         return stored
 
@@ -236,8 +236,10 @@ class ArrayStatements(Expressions):
         known = self.outputs.get(place)
         if known is None:
             is_own = isinstance(value, Stored) and not value.is_argument
-            is_own = is_own and value not in self.outputs.values()
-            if isinstance(value, Stored) and is_own and self.count_of_returns == 1:
+            # Outputs stand in the order of the results, so that callers find them.
+            last = max((each.number for each in self.outputs.values()), default=-1)
+            is_in_order = isinstance(value, Stored) and value.number > last
+            if isinstance(value, Stored) and is_own and is_in_order and self.count_of_returns == 1:
                 name, dtype, shape, _ = self.arrays[value.number]
                 self.arrays[value.number] = (name, dtype, shape, "output")
                 self.outputs[place] = value

@@ -373,7 +373,8 @@ class Expressions(ArrayFunctions):
         is_kernel = isinstance(function, types.FunctionType) or hasattr(function, "procedure")
         is_numpy = str(getattr(function, "__module__", "")).partition(".")[0] in ("numpy", "torch")
         is_own = function is functions.stop_gradient
-        if self.makes_arrays(function) or (has_arrays and (is_numpy or is_own or not is_kernel)):
+        takes_arrays = has_arrays and fields is None and (is_numpy or is_own or not is_kernel)
+        if self.makes_arrays(function) or takes_arrays:
             named = {each.arg or "": self.value(each.value) for each in node.keywords}
             try:
                 return self.array_call(function, arguments, named)

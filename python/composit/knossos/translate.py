@@ -12,7 +12,7 @@ from typing import Any
 from composit import _core
 from composit._core.procedure import Procedure, Statement
 from composit._core.scalar import Expr
-from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
+from composit.knossos.annotations import Leaf, Parts, TensorOf, leaves_of, structure_of
 from composit.knossos.array_statements import ArrayOf
 from composit.knossos.arrays import Array
 from composit.knossos.inlining import Frame, Inlining
@@ -113,14 +113,21 @@ class Translator(Inlining):
                 "or dataclass of these).",
             )  # fmt: skip
         structure = structure_of(self.source, argument.annotation)
-        if isinstance(structure, TensorOf):
-            structure = ArrayOf(self.add_array_parameter(argument, structure))
-        self.structures[argument.arg] = structure
-        for name, kind in leaves_of(structure, argument.arg):
-            self.head.append(self.add_variable(name, kind))
-            assert self.defined is not None
-            self.defined.add(name)
+        self.structures[argument.arg] = self._add_parts(argument.arg, structure)
         self.defined.add(argument.arg)  # type: ignore[union-attr]
+
+    def _add_parts(self, name: str, structure: Leaf) -> Leaf:
+        """Parameters for the numbers and arrays of an argument, in order; its structure, which
+        knows the arrays."""
+        if isinstance(structure, TensorOf):
+            return ArrayOf(self.add_array_parameter(name, structure))
+        if isinstance(structure, Parts):
+            parts = {key: self._add_parts(f"{name}_{key}", part)
+                     for key, part in structure.parts.items()}  # fmt: skip
+            return Parts(structure.made_by, parts)
+        self.head.append(self.add_variable(name, structure.kind))
+        self.defined.add(name)  # type: ignore[union-attr]
+        return structure
 
     def _declared_result(self, tree: ast.FunctionDef) -> list[str] | None:
         if tree.returns is None:

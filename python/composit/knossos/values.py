@@ -67,7 +67,10 @@ def leaves_with_names(value: Any, path: str = "") -> list[tuple[str, Any]]:
         parts = list(value.fields.items())  # type: ignore[arg-type]
     else:
         if not isinstance(value, Expr) and not is_number(value):
-            raise Mismatch(f"{kind_of(value)} is no number", "Numbers, tuples and records are.")
+            instead = "Numbers, tuples and records are."
+            if hasattr(value, "reads"):
+                instead = "Of a tuple or record that has a name, give the array a name of its own."
+            raise Mismatch(f"{kind_of(value)} is no number", instead)
         return [(path, value)]
     return [leaf for key, part in parts for leaf in leaves_with_names(part, f"{path}_{key}")]
 
