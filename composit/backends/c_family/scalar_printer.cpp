@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
+#include <cmath>
 #include <iomanip>
 #include <map>
 #include <unordered_map>
@@ -179,8 +180,23 @@ class TermMaker {
         return ir::scalar::evaluate({Expr::cast(constant, dtype)}, {})[0];
     }
 
+    // g++ 12 takes 0.0 - x for -x where it sees that x is never -0.0, which gives -0.0 for 0.0 in
+    // place of 0.0: behind a function of the prelude it does not see it.
+    Term behind_zero(size_t i) const {
+        const Expr& zero_of = expr_.operands()[1 - i];
+        const Expr* x = &expr_.operands()[i];
+        const bool is_zero = zero_of.op() == Op::constant && zero_of.value() == 0.0 &&
+                             !std::signbit(zero_of.value());
+        if (expr_.op() == Op::add && x->op() == Op::negate)
+            x = &x->operands()[0];
+        else if (expr_.op() != Op::subtract || i == 0)
+            return x_[i];
+        const bool is_seen = x->op() == Op::cast || x->op() == Op::select;
+        return is_zero && is_seen ? converted("bits_as<" + type() + ">", x_[i]) : x_[i];
+    }
+
     Term arithmetic(const char* symbol, Binding binding) const {
-        if (is_floating(dtype_)) return infix(x_[0], symbol, x_[1], binding);
+        if (is_floating(dtype_)) return infix(behind_zero(0), symbol, behind_zero(1), binding);
         const Term sum = infix(wrapping(0), symbol, wrapping(1), binding);
         return dtype_ == wrapping_type(dtype_) ? sum : converted(type(), sum);
     }
