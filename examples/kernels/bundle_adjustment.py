@@ -3,9 +3,11 @@
 ADBench's problem. A camera has a rotation (an axis times an angle), a centre, a focal length, the
 centre of its image, and two coefficients of radial distortion; an observation is what one camera
 saw of one point, with a weight. The residuals of an observation depend on one camera, one point
-and one weight: 2 x 15 derivatives, which one kernel computes for all observations; the sparse
-Jacobian of all of them is stored row by row.
+and one weight: 2 x 15 derivatives, which one kernel computes for all observations, calling the
+derivative of another; the sparse Jacobian of all of them is stored row by row.
 """
+
+# ruff: noqa: F821
 
 import math
 import time
@@ -14,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from composit import knossos
+from composit.knossos import Tensor
 
 
 class Vector(NamedTuple):
@@ -73,35 +76,50 @@ def residuals(
     return error_x, error_y
 
 
-def observed(
-    cameras: np.ndarray, points: np.ndarray, weights: np.ndarray, seen: np.ndarray,
-    features: np.ndarray,
-) -> list[np.ndarray]:  # fmt: skip
-    """The numbers of each observation, from (n, 11) cameras, (m, 3) points, (p,) weights, which
-    camera saw which point (p, 2), and where (p, 2)."""
-    camera = np.take(np.ascontiguousarray(cameras.T), seen[:, 0], 1)
-    point = np.take(np.ascontiguousarray(points.T), seen[:, 1], 1)
-    return [*camera, *point, weights, *np.ascontiguousarray(features.T)]
+def camera_of(cameras: "Tensor[float, n, 11]", i: int) -> Camera:
+    rotation = Vector(cameras[i, 0], cameras[i, 1], cameras[i, 2])
+    centre = Vector(cameras[i, 3], cameras[i, 4], cameras[i, 5])
+    return Camera(
+        rotation, centre, cameras[i, 6], cameras[i, 7], cameras[i, 8], cameras[i, 9],
+        cameras[i, 10],
+    )  # fmt: skip
 
 
-def errors(cameras, points, weights, seen, features) -> tuple[np.ndarray, np.ndarray]:
-    """Reprojection errors (p, 2), and what keeps weights near 1 (p,)."""
-    n = observed(cameras, points, weights, seen, features)
-    found = residuals(Camera(Vector(*n[:3]), Vector(*n[3:6]), *n[6:11]), Vector(*n[11:14]), *n[14:])
-    return np.stack(found, 1), 1 - weights**2
+def point_of(points: "Tensor[float, m, 3]", i: int) -> Vector:
+    return Vector(points[i, 0], points[i, 1], points[i, 2])
 
 
-def jacobian_values(cameras, points, weights, seen, features) -> np.ndarray:
-    """The elements that are stored, row by row: two rows of 15 for each observation, then one of 1
-    for each weight."""
-    count = len(weights)
-    numbers = observed(cameras, points, weights, seen, features)
-    one, none = np.ones(count), np.zeros(count)
-    values = np.empty(31 * count)
-    blocks = values[: 30 * count].reshape(count, 2, 15)
-    np.stack(residuals.vjp(*numbers, one, none)[:15], 1, out=blocks[:, 0])
-    np.stack(residuals.vjp(*numbers, none, one)[:15], 1, out=blocks[:, 1])
-    values[30 * count :] = -2 * weights
+@knossos.register
+def errors(
+    cameras: "Tensor[float, n, 11]", points: "Tensor[float, m, 3]", weights: "Tensor[float, p]",
+    seen: "Tensor[int, p, 2]", features: "Tensor[float, p, 2]",
+) -> "tuple[Tensor[float, p, 2], Tensor[float, p]]":  # fmt: skip
+    """Reprojection errors, and what keeps weights near 1, of p observations: which camera saw which
+    point, and where."""
+    reprojection = np.empty((len(weights), 2))
+    regularity = np.empty(len(weights))
+    for i in range(len(weights)):
+        camera, point = camera_of(cameras, seen[i, 0]), point_of(points, seen[i, 1])
+        weight = weights[i]
+        reprojection[i] = residuals(camera, point, weight, features[i, 0], features[i, 1])
+        regularity[i] = 1 - weight * weight
+    return reprojection, regularity
+
+
+@knossos.register
+def jacobian_values(
+    cameras: "Tensor[float, n, 11]", points: "Tensor[float, m, 3]", weights: "Tensor[float, p]",
+    seen: "Tensor[int, p, 2]", features: "Tensor[float, p, 2]",
+) -> "Tensor[float, p, 31]":  # fmt: skip
+    """The elements that are stored, row by row: for each observation two rows of 15, of its
+    reprojection errors, and one of 1, of what keeps its weight near 1."""
+    values = np.empty((len(weights), 31))
+    for i in range(len(weights)):
+        camera, point = camera_of(cameras, seen[i, 0]), point_of(points, seen[i, 1])
+        weight, x, y = weights[i], features[i, 0], features[i, 1]
+        of_x = residuals.vjp(camera, point, weight, x, y, 1.0, 0.0)[:15]
+        of_y = residuals.vjp(camera, point, weight, x, y, 0.0, 1.0)[:15]
+        values[i] = of_x + of_y + (-2 * weight,)
     return values
 
 
@@ -110,14 +128,18 @@ def jacobian_places(cameras, points, seen) -> tuple[np.ndarray, np.ndarray]:
     They stay as they are while observations do."""
     count, n, m = len(seen), len(cameras), len(points)
     last = 11 * n + 3 * m + np.arange(count)
-    columns = np.empty(31 * count, "int64")
-    places = columns[: 30 * count].reshape(count, 2, 15)
-    places[:, :, :11] = (11 * seen[:, 0])[:, None, None] + np.arange(11)
-    places[:, :, 11:14] = (11 * n + 3 * seen[:, 1])[:, None, None] + np.arange(3)
-    places[:, :, 14] = last[:, None]
-    columns[30 * count :] = last
-    begins = np.concatenate([np.arange(2 * count) * 15, 30 * count + np.arange(count + 1)])
-    return columns, begins
+    columns = np.empty((count, 31), "int64")
+    for begin in (0, 15):
+        columns[:, begin : begin + 11] = 11 * seen[:, :1] + np.arange(11)
+        columns[:, begin + 11 : begin + 14] = 11 * n + 3 * seen[:, 1:] + np.arange(3)
+    columns[:, [14, 29, 30]] = last[:, None]
+    begins = (np.arange(count)[:, None] * 31 + np.array([0, 15, 30])).ravel()
+    return columns.ravel(), np.append(begins, 31 * count)
+
+
+def rows_of(reprojection: np.ndarray, regularity: np.ndarray) -> np.ndarray:
+    """The errors in the order of the Jacobian's rows."""
+    return np.concatenate([reprojection, regularity[:, None]], 1).ravel()
 
 
 def example(
@@ -144,12 +166,11 @@ def main() -> None:
     # Beside differences, along a direction of all unknowns.
     step = [1e-6 * random.normal(size=each.shape) for each in given[:3]]
     higher, lower = (
-        np.concatenate([each.ravel() for each in errors(
-            *(x + sign * d for x, d in zip(given, step)), seen, features)])
+        rows_of(*errors(*(x + sign * d for x, d in zip(given, step)), seen, features))
         for sign in (1, -1)
-    )  # fmt: skip
+    )
     direction = np.concatenate([each.ravel() for each in step])
-    product = np.add.reduceat(values * direction[columns], begins[:-1])
+    product = np.add.reduceat(values.ravel() * direction[columns], begins[:-1])
     np.testing.assert_allclose(product, (higher - lower) / 2, rtol=1e-4, atol=1e-8)
 
     print(f"{len(weights)} observations, mean square {np.mean(reprojection**2):.1f}")

@@ -84,7 +84,7 @@ def bundle_adjustment(cameras, points, weights, seen, features) -> Prepared:
 
 def bundle_adjustment_jacobian(cameras, points, weights, seen, features) -> Prepared:
     count = len(weights)
-    made = [np.empty(31 * count)]
+    made = [np.empty((count, 31))]
     given = [cameras, points, weights, seen, features, count, *made]
     return prepared(library("bundle_adjustment").bundle_adjustment_jacobian, *given), made
 

@@ -133,6 +133,12 @@ Procedure without_dead_code(Procedure procedure);
 // no loop or branch holds two of them. tidy.cpp
 Procedure tidied(Procedure procedure);
 
+// The same procedure, whose loops of plain statements assert nothing: a loop of the assertions
+// alone, with what they read, stands before each, so that compilers can vectorise the other. What
+// holds is the same; of two assertions that do not, another one may be met first.
+// assertions_ahead.cpp
+Procedure with_assertions_ahead(Procedure procedure);
+
 // The results as expressions over the parameters: branches are choices, of which both sides are
 // computed; a loop runs only where it is reached. flatten.cpp
 std::vector<Expr> flatten(const Procedure& procedure);

@@ -28,13 +28,6 @@ bool has_exit(const Block& block, const Exit& exit) {
     });
 }
 
-std::set<int> read_in(const std::vector<Expr>& values) {
-    std::set<int> found;
-    for (const Expr& expr : scalar::topological_order(values))
-        if (expr.op() == Op::argument) found.insert(expr.index());
-    return found;
-}
-
 bool writes(const Statement& statement) {
     return statement.kind == Kind::store || statement.kind == Kind::add ||
            statement.kind == Kind::append || statement.kind == Kind::allocate;
@@ -46,7 +39,7 @@ struct Exposure {
     std::set<int> exposed;
 
     void read(const Statement& statement, const std::set<int>& assigned) {
-        for (const int variable : read_in(expressions_of(procedure, statement)))
+        for (const int variable : variables_in(expressions_of(procedure, statement)))
             if (!assigned.contains(variable)) exposed.insert(variable);
     }
 
@@ -84,6 +77,24 @@ bool is_within(const std::vector<const Statement*>& loops, int counter) {
 
 }  // namespace
 
+std::set<int> variables_in(const std::vector<Expr>& values) {
+    std::set<int> found;
+    for (const Expr& expr : scalar::topological_order(values))
+        if (expr.op() == Op::argument) found.insert(expr.index());
+    return found;
+}
+
+void replace_variables(Block& block, const std::vector<Expr>& by, bool assigns) {
+    for (Statement& statement : block) {
+        if (!statement.values.empty()) statement.values = scalar::substitute(statement.values, by);
+        if (!statement.index.empty()) statement.index = scalar::substitute(statement.index, by);
+        if (assigns && statement.variable >= 0)
+            statement.variable = by[static_cast<size_t>(statement.variable)].index();
+        for (Block* inner : {&statement.first, &statement.body, &statement.otherwise})
+            replace_variables(*inner, by, assigns);
+    }
+}
+
 Block structured(const Block& block, const Exit& exit) {
     Block out;
     for (size_t i = 0; i < block.size(); ++i) {
@@ -112,7 +123,7 @@ Block structured(const Block& block, const Exit& exit) {
 std::map<int, int> mentions_in(const Procedure& procedure, const Block& block) {
     std::map<int, int> counts;
     for (const Statement* statement : all_statements(block)) {
-        for (const int variable : read_in(expressions_of(procedure, *statement)))
+        for (const int variable : variables_in(expressions_of(procedure, *statement)))
             ++counts[variable];
         if (statement->variable >= 0) ++counts[statement->variable];
     }
@@ -153,7 +164,7 @@ std::optional<Count> count_of(const Statement& loop) {
         condition.operand(0).index() != count.counter || has_own(loop.body, Kind::stop))
         return {};
     count.end = condition.operand(1);
-    std::set<int> fixed = read_in({count.end, count.begin});
+    std::set<int> fixed = variables_in({count.end, count.begin});
     fixed.insert(count.counter);
     for (const auto& [variable, times] : assignments_in(loop.body))
         if (fixed.contains(variable)) return {};
@@ -180,7 +191,7 @@ ArrayUse::ArrayUse(const Procedure& procedure) : procedure_(procedure) { walk(pr
 bool ArrayUse::reads_what_was_stored(const Block& block, size_t place) {
     const Statement& load = block[place];
     if (load.kind != Kind::load) return false;
-    const std::set<int> index = read_in(load.index);
+    const std::set<int> index = variables_in(load.index);
     for (size_t i = place; i-- > 0;) {
         const Statement& before = block[i];
         const Block one{before};

@@ -11,6 +11,12 @@
 
 namespace composit::ir::procedure {
 
+// The variables that expressions read.
+std::set<int> variables_in(const std::vector<Expr>& values);
+
+// Replaces variables in all that a block computes and, if `assigns`, assigns.
+void replace_variables(Block& block, const std::vector<Expr>& by, bool assigns);
+
 // The block without early exits: `exit` says what ends it and by which statements it is replaced;
 // what follows a branch with exits moves into its sides.
 using Exit = std::function<std::optional<Block>(const Statement&)>;

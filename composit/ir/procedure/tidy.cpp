@@ -12,25 +12,6 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
-std::set<int> read_in(const std::vector<Expr>& values) {
-    std::set<int> found;
-    for (const Expr& expr : scalar::topological_order(values))
-        if (expr.op() == Op::argument) found.insert(expr.index());
-    return found;
-}
-
-// Replaces variables in all that a block computes and, if `assigns`, assigns.
-void replace(Block& block, const std::vector<Expr>& by, bool assigns) {
-    for (Statement& statement : block) {
-        if (!statement.values.empty()) statement.values = scalar::substitute(statement.values, by);
-        if (!statement.index.empty()) statement.index = scalar::substitute(statement.index, by);
-        if (assigns && statement.variable >= 0)
-            statement.variable = by[static_cast<size_t>(statement.variable)].index();
-        for (Block* inner : {&statement.first, &statement.body, &statement.otherwise})
-            replace(*inner, by, assigns);
-    }
-}
-
 std::vector<Expr> all_variables(const Procedure& procedure) {
     std::vector<Expr> all;
     for (size_t i = 0; i < procedure.variables.size(); ++i) all.push_back(procedure.variable(i));
@@ -47,7 +28,7 @@ class Tidier {
         // Extents speak of variables by their numbers.
         std::set<int> extents;
         for (const ArrayVariable& array : p_.arrays)
-            for (const int variable : read_in(array.shape)) extents.insert(variable);
+            for (const int variable : variables_in(array.shape)) extents.insert(variable);
         separate(p_.body, extents);
         propagate_parameters();
         uses_ = mentions_in(p_, p_.body);
@@ -110,13 +91,13 @@ class Tidier {
                 }
                 if (is_changed) {
                     Block one{std::move(statement)};
-                    replace(one, by, true);
+                    replace_variables(one, by, true);
                     statement = std::move(one[0]);
                 }
                 std::set<int> inner = later;
                 for (const Block& part : {statement.body, statement.otherwise})
                     for (const int variable : exposed_in(p_, part)) inner.insert(variable);
-                for (const int variable : read_in(statement.values)) inner.insert(variable);
+                for (const int variable : variables_in(statement.values)) inner.insert(variable);
                 separate(statement.body, inner);
             } else {
                 separate(statement.body, later);
@@ -138,7 +119,7 @@ class Tidier {
                 by[static_cast<size_t>(statement->variable)] =
                     p_.variable(static_cast<size_t>(from));
         }
-        replace(p_.body, by, false);
+        replace_variables(p_.body, by, false);
     }
 
     // A variable that only the next statement reads, once: its value stands there.
@@ -153,7 +134,7 @@ class Tidier {
                                   next.kind == Kind::add || next.kind == Kind::leave;
             if (!is_plain || static_cast<size_t>(variable) < p_.parameters ||
                 uses_[variable] != 2 || assignments_[variable] != 1 || next.values.empty() ||
-                !read_in(next.values).contains(variable) || count_of(next, variable) != 1)
+                !variables_in(next.values).contains(variable) || count_of(next, variable) != 1)
                 continue;
             std::vector<Expr> by = all_variables(p_);
             by[static_cast<size_t>(variable)] = block[i].values[0];

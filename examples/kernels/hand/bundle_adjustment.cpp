@@ -95,7 +95,7 @@ extern "C" void bundle_adjustment_jacobian(const double* cameras, const double* 
         const double weight = weights[i], inverse = 1 / s.rotation.result.z;
         const double slope = weight * camera[6] * (camera[9] + 2 * s.square * camera[10]);
         for (int64_t axis = 0; axis < 2; ++axis) {
-            double* row = values + (2 * i + axis) * 15;
+            double* row = values + 31 * i + 15 * axis;
             const double own = axis == 0 ? s.x : s.y;
             // By x and y: through the factor, whose argument is their square, and directly.
             const double gx = 2 * own * slope * s.x + (axis == 0 ? weight * s.scale : 0);
@@ -119,6 +119,6 @@ extern "C" void bundle_adjustment_jacobian(const double* cameras, const double* 
             row[13] = dp.z;
             row[14] = own * s.scale + camera[7 + axis] - features[2 * i + axis];
         }
-        values[30 * count + i] = -2 * weight;
+        values[31 * i + 30] = -2 * weight;
     }
 }

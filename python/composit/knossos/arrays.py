@@ -90,6 +90,7 @@ class Arrays:
         self.blocks: list[list[Any]] = []  # around this place, from the outermost
         self.certain: list[list[Any]] = []  # of them, those that run wherever the one around does
         self.homes: dict[int, list[Any]] = {}  # the blocks that assign variables
+        self.loaded: set[int] = set()  # variables that hold an element, and nothing else later
         # Of a variable and an extent: the index that it was settled as, and the block that did.
         self.places: dict[tuple[int, str], tuple[Any, list[Any]]] = {}
 
@@ -135,6 +136,8 @@ class Arrays:
             own = self.hidden_variable(f"{name}_value", kind)
             places = [self.integer(index) for index in indices]
             self.out.append(Statement.load(self.numbers[own], number, places, self.line))
+            self.homes[self.numbers[own]] = self.out
+            self.loaded.add(self.numbers[own])
             return self.leaf(own)
 
         return Stored(number, name, kind, shape, at, role == "input", is_list)

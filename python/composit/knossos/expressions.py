@@ -425,6 +425,8 @@ class Expressions(ArrayFunctions):
         if is_plain and (kernel.is_of_arrays or self.calls_itself(source)):
             return self.inlined(node, source, arguments)
         structures = kernel.parameter_structures
+        if source is None:  # a derivative, which takes the numbers of tuples and records
+            arguments = [leaf for each in arguments for _, leaf in leaves_with_names(each)]
         if len(structures) != len(arguments):
             self.refuse(node, f"{kernel.__name__} of {len(arguments)} arguments",
                         f"It has {len(structures)}.", TypeError)  # fmt: skip

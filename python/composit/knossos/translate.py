@@ -173,7 +173,9 @@ class Translator(Inlining):
         return Expr.argument(number, self.variables[number][1], name)
 
     def is_assigned_once(self, value: Expr) -> bool:
-        """Whether a variable of the text is assigned in one place, or a parameter nowhere."""
+        """Whether a variable is assigned in one place, or a parameter nowhere."""
+        if value.index in self.loaded:
+            return True
         name = self.variables[value.index][0]
         times = self.count_of_assignments.get(name, 0)
         return times == (0 if value.index < self.parameter_count else 1)

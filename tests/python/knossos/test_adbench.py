@@ -74,22 +74,22 @@ def residual_in_torch(camera, point, weight, feature):
 def test_bundle_adjustment():
     module = example("bundle_adjustment")
     given = module.example(np.random.default_rng(1), 3, 5, 7)
-    reprojection, regularity = module.errors(*given)
+    errors = module.rows_of(*module.errors(*given))
     cameras, points, weights = (torch.tensor(each) for each in given[:3])
     seen, features = given[3], torch.tensor(given[4])
 
     def all_errors(cameras, points, weights):
-        rows = [residual_in_torch(cameras[c], points[q], weights[i], features[i])
-                for i, (c, q) in enumerate(seen)]  # fmt: skip
-        return torch.cat([*rows, 1 - weights**2])
+        rows = [(residual_in_torch(cameras[c], points[q], weights[i], features[i]),
+                 1 - weights[i : i + 1] ** 2) for i, (c, q) in enumerate(seen)]  # fmt: skip
+        return torch.cat([each for row in rows for each in row])
 
     wanted = all_errors(cameras, points, weights).numpy()
-    np.testing.assert_allclose(np.append(reprojection, regularity), wanted, rtol=1e-10)
+    np.testing.assert_allclose(errors, wanted, rtol=1e-10)
     jacobians = torch.autograd.functional.jacobian(all_errors, (cameras, points, weights))
     wanted = np.concatenate([each.reshape(len(wanted), -1).numpy() for each in jacobians], 1)
     values = module.jacobian_values(*given)
-    assert len(values) == 31 * 7
-    found = dense(values, *module.jacobian_places(*given[:2], seen), wanted.shape[1])
+    assert values.size == 31 * 7
+    found = dense(values.ravel(), *module.jacobian_places(*given[:2], seen), wanted.shape[1])
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 
