@@ -48,8 +48,29 @@ class ArrayKernel(Kernel):
 
     # ----- calls
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self._general(arguments)
+    def _first_call(self, *arguments: Any) -> Any:
+        """Calls whose arguments are of float64 and need no conversion go straight to the code,
+        where results are numbers and arrays, or a tuple of them."""
+        made = self._general(arguments)
+        code = self._compiled.get(_DOUBLE)
+        if code is not None:
+            order = self._plain_order()
+            self._fast = _never if order is None else code.in_order(order)
+        return made
+
+    def _plain_order(self) -> list[int] | None:
+        """The places of results, which code returns as numbers, then arrays. None where arguments
+        or results have parts."""
+        result = self._result_structure()
+        parts = [result]
+        if isinstance(result, Parts) and result.made_by is tuple and len(result.parts) > 1:
+            parts = list(result.parts.values())
+        if any(type(each) not in (Leaf, TensorOf) for each in [*parts, *self.parameter_structures]):
+            return None
+        numbers = [i for i, part in enumerate(parts) if not isinstance(part, TensorOf)]
+        arrays = [i for i, part in enumerate(parts) if isinstance(part, TensorOf)]
+        place = {part: i for i, part in enumerate(numbers + arrays)}
+        return [place[i] for i in range(len(parts))]
 
     def _computed(self, leaves: list[Any]) -> Any:
         """All results, as a tuple where there are several."""
@@ -166,6 +187,12 @@ class ArrayKernel(Kernel):
                 )
             return self._compiled[dtype]
 
+    def _use(self, code: Any) -> None:
+        """Calls of float64 run this code from now on; None: it is made anew."""
+        with self._lock:
+            self._compiled = {} if code is None else {_DOUBLE: code}
+            self._fast = self._first_call
+
     # ----- derivatives
 
     def _float_leaves(self) -> list[Leaf]:
@@ -257,6 +284,10 @@ class ArrayKernel(Kernel):
                 "jvp with arrays or tensors, or export it."
             )
         )
+
+
+def _never(*arguments: Any) -> Any:
+    return NotImplemented
 
 
 def _nameless(leaf: Leaf) -> Leaf:

@@ -17,7 +17,6 @@ COUNT = int(os.environ.get("FUZZ_ARRAY_KERNELS", "2000"))
 SEED = int(os.environ.get("FUZZ_ARRAY_SEED", "0"))
 TOGETHER = 20  # kernels are compiled many at once
 PARTS = 8
-DOUBLE = np.dtype("float64")
 
 
 def module_of(path, text):
@@ -57,7 +56,7 @@ def test_against_cpython_and_forward_mode(part, tmp_path):
         for members in kernels:
             for member in members:
                 made = _core.procedure.interpreted(member.procedure())
-                member._compiled[DOUBLE] = made
+                member._use(made)
             compare(members, random)
 
 
@@ -68,10 +67,10 @@ def test_compiled(seed, tmp_path):
     codes = iter(_core.procedure.load_arrays(f"kernels_{seed}", [family], ""))
     for members in kernels:
         for member in members:
-            member._compiled[DOUBLE] = next(codes)
+            member._use(next(codes))
         compiled = compare(members, random)
         for member, (arguments, found) in zip(members, compiled, strict=True):
-            member._compiled[DOUBLE] = _core.procedure.interpreted(member.procedure())
+            member._use(_core.procedure.interpreted(member.procedure()))
             for a, b in zip(member(*arguments), found, strict=True):
                 about = member.procedure().source
                 assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), about

@@ -13,8 +13,6 @@ import pytest
 from composit import _core, knossos
 from composit.knossos import Tensor
 
-DOUBLE = np.dtype("float64")
-
 
 def gathered(x: "Tensor[float, n]", first: "Tensor[int, m]", then: "Tensor[int, k]"
              ) -> "Tensor[float, m]":  # fmt: skip
@@ -86,7 +84,7 @@ def test_values(function, arguments, loops):
     assert len(counts) == loops
     if loops == 2:
         assert counts[0] > 0 and counts[1] == 0
-    kernel._compiled[DOUBLE] = _core.procedure.interpreted(kernel.procedure())
+    kernel._use(_core.procedure.interpreted(kernel.procedure()))
     np.testing.assert_array_equal(kernel(*arguments), found)
 
 
