@@ -13,6 +13,7 @@ fingers at once.
 
 # ruff: noqa: F821
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -53,13 +54,14 @@ def rotations(thetas: "Tensor[float, n, 26]", mirror: float) -> "Tensor[float, n
 def poses(
     thetas: "Tensor[float, n, 26]", parents: "Tensor[int, b]", base: "Tensor[float, b, 3, 4]",
     inverse: "Tensor[float, b, 3, 4]",
-) -> "Tensor[float, b, 3, 4, n]":  # fmt: skip
-    """For each of n poses, what moves points of each bone, before the whole hand turns.
+) -> "Tensor[float, b, 4, 4, n]":  # fmt: skip
+    """For each of n poses, what moves points of each bone, before the whole hand turns: the columns
+    of a matrix for homogeneous coordinates.
 
     base is where each bone is relative to its parent (-1: it has none) when the hand is at rest;
     inverse is what takes points at rest into the bone's coordinates."""
     n, bones = len(thetas), len(parents)
-    moves = np.zeros((bones, 3, 4, n))
+    moves = np.zeros((bones, 4, 4, n))
     for i in range(n):
         angles = np.zeros((bones, 2))  # of each bone: to bend it, and to spread it
         for finger in range(5):
@@ -96,87 +98,98 @@ def poses(
                         total += place[j, r, k] * inverse[j, k, c]
                     if c == 3:
                         total += place[j, r, 3]
-                    moves[j, r, c, i] = total
+                    moves[j, c, r, i] = total
+            moves[j, 3, 3, i] = 1.0
     return moves
 
 
 @knossos.register
 def skin(
-    theta: "Tensor[float, 26]", whole: "Tensor[float, 1, 3, 3]", moves: "Tensor[float, b, 3, 4, 1]",
-    rest: "Tensor[float, v, 3]", bones: "Tensor[int, v, w]", weights: "Tensor[float, v, w]",
-    corners: "Tensor[int, p, q]", shares: "Tensor[float, p, q]",
+    theta: "Tensor[float, 26]", whole: "Tensor[float, 1, 3, 3]", moves: "Tensor[float, b, 4, 4]",
+    rest: "Tensor[float, v, 3]", bones: "Tensor[int, v, 4]", weights: "Tensor[float, v, 4]",
+    corners: "Tensor[int, p, q]", shares: "Tensor[float, p, q]", points: "Tensor[float, p, 3]",
 ) -> "Tensor[float, p, 3]":  # fmt: skip
-    """Points of the skin: each is a mean of vertices, and each vertex follows w bones."""
-    places = np.zeros((len(corners), 3))
+    """Points, less where the skin has them: each is a mean of vertices, and each vertex follows 4
+    bones."""
+    apart = np.empty((len(corners), 3))
     for i in range(len(corners)):
-        still = np.zeros(3)  # before the hand turns
+        still = np.zeros(4)  # before the hand turns
         for j in range(corners.shape[1]):
             v = corners[i, j]
             x, y, z = rest[v, 0], rest[v, 1], rest[v, 2]
-            for k in range(bones.shape[1]):
+            for k in range(4):
                 bone, weight = bones[v, k], shares[i, j] * weights[v, k]
-                for r in range(3):
+                for r in range(4):
                     still[r] += weight * (
-                        moves[bone, r, 0, 0] * x + moves[bone, r, 1, 0] * y
-                        + moves[bone, r, 2, 0] * z + moves[bone, r, 3, 0]
+                        moves[bone, 0, r] * x + moves[bone, 1, r] * y
+                        + moves[bone, 2, r] * z + moves[bone, 3, r]
                     )  # fmt: skip
         for r in range(3):
             turned = whole[0, r, 0] * still[0] + whole[0, r, 1] * still[1]
-            places[i, r] = turned + whole[0, r, 2] * still[2] + theta[3 + r]
-    return places
+            apart[i, r] = points[i, r] - (turned + whole[0, r, 2] * still[2] + theta[3 + r])
+    return apart
 
 
-@knossos.register
-def slopes(
-    whole: "Tensor[float, 1, 3, 3]", turns: "Tensor[float, 3, 3, 3]",
-    moves: "Tensor[float, b, 3, 4, 1]", bends: "Tensor[float, b, 3, 4, 4]",
-    fingers: "Tensor[int, b]", rest: "Tensor[float, v, 3]", bones: "Tensor[int, v, w]",
-    weights: "Tensor[float, v, w]", corners: "Tensor[int, p, q]", shares: "Tensor[float, p, q]",
-) -> "Tensor[float, p, 3, columns]":  # fmt: skip
-    """Minus the derivatives of points of the skin: by the shares of all corners but the last, which
-    has the rest, and by the pose, from those of the rotation and those by the bones' fingers."""
-    own = corners.shape[1] - 1
-    made = np.zeros((len(corners), 3, corners.shape[1] + 25))
-    for i in range(len(corners)):
-        vertices = np.zeros((corners.shape[1], 3))
-        bent = np.zeros((5, 3, 4))
-        for j in range(corners.shape[1]):
-            at, share = corners[i, j], shares[i, j]
-            x, y, z = rest[at, 0], rest[at, 1], rest[at, 2]
-            for k in range(bones.shape[1]):
-                bone, weight = bones[at, k], weights[at, k]
-                finger, shared = fingers[bone], share * weight
-                for r in range(3):
-                    vertices[j, r] += weight * (
-                        moves[bone, r, 0, 0] * x + moves[bone, r, 1, 0] * y
-                        + moves[bone, r, 2, 0] * z + moves[bone, r, 3, 0]
-                    )  # fmt: skip
-                    for m in range(4):
-                        bent[finger, r, m] += shared * (
-                            bends[bone, r, 0, m] * x + bends[bone, r, 1, m] * y
-                            + bends[bone, r, 2, m] * z + bends[bone, r, 3, m]
+@functools.cache
+def slopes_with(count: int) -> knossos.Kernel:
+    """The kernel for points that are means of so many vertices."""
+    own = count - 1
+
+    @knossos.register
+    def slopes(
+        whole: "Tensor[float, 1, 3, 3]", turns: "Tensor[float, 3, 3, 3]",
+        moves: "Tensor[float, b, 4, 4]", bends: "Tensor[float, b, 4, 4, 4]",
+        fingers: "Tensor[int, b]", rest: "Tensor[float, v, 3]", bones: "Tensor[int, v, 4]",
+        weights: "Tensor[float, v, 4]", corners: "Tensor[int, p, count]",
+        shares: "Tensor[float, p, count]",
+    ) -> "Tensor[float, p, 3, columns]":  # fmt: skip
+        """Minus the derivatives of points of the skin: by the shares of all corners but the last,
+        which has the rest, and by the pose, from those of the rotation and those by the bones'
+        fingers."""
+        made = np.zeros((len(corners), 3, own + 26))
+        for i in range(len(corners)):
+            vertices = np.zeros((count, 4))
+            bent = np.zeros((5, 3, 4))
+            for j in range(count):
+                at, share = corners[i, j], shares[i, j]
+                x, y, z = rest[at, 0], rest[at, 1], rest[at, 2]
+                for k in range(4):
+                    bone, weight = bones[at, k], weights[at, k]
+                    finger, shared = fingers[bone], share * weight
+                    for r in range(4):
+                        vertices[j, r] += weight * (
+                            moves[bone, 0, r] * x + moves[bone, 1, r] * y
+                            + moves[bone, 2, r] * z + moves[bone, 3, r]
                         )  # fmt: skip
-        still = np.zeros(3)
-        for j in range(corners.shape[1]):
+                    for r in range(3):
+                        for m in range(4):
+                            bent[finger, r, m] += shared * (
+                                bends[bone, 0, r, m] * x + bends[bone, 1, r, m] * y
+                                + bends[bone, 2, r, m] * z + bends[bone, 3, r, m]
+                            )  # fmt: skip
+            still = np.zeros(3)
+            for j in range(count):
+                for r in range(3):
+                    still[r] += shares[i, j] * vertices[j, r]
             for r in range(3):
-                still[r] += shares[i, j] * vertices[j, r]
-        for r in range(3):
-            u, v, w = whole[0, r, 0], whole[0, r, 1], whole[0, r, 2]
-            for j in range(own):
-                made[i, r, j] = (
-                    u * (vertices[own, 0] - vertices[j, 0])
-                    + v * (vertices[own, 1] - vertices[j, 1])
-                    + w * (vertices[own, 2] - vertices[j, 2])
-                )  # fmt: skip
-            for m in range(3):
-                turned = turns[m, r, 0] * still[0] + turns[m, r, 1] * still[1]
-                made[i, r, own + m] = -turned - turns[m, r, 2] * still[2]
-            made[i, r, own + 3 + r] = -1.0
-            for f in range(5):
-                for m in range(4):
-                    turned = u * bent[f, 0, m] + v * bent[f, 1, m] + w * bent[f, 2, m]
-                    made[i, r, own + 6 + 4 * f + m] = -turned
-    return made
+                u, v, w = whole[0, r, 0], whole[0, r, 1], whole[0, r, 2]
+                for j in range(own):
+                    made[i, r, j] = (
+                        u * (vertices[own, 0] - vertices[j, 0])
+                        + v * (vertices[own, 1] - vertices[j, 1])
+                        + w * (vertices[own, 2] - vertices[j, 2])
+                    )  # fmt: skip
+                for m in range(3):
+                    turned = turns[m, r, 0] * still[0] + turns[m, r, 1] * still[1]
+                    made[i, r, own + m] = -turned - turns[m, r, 2] * still[2]
+                made[i, r, own + 3 + r] = -1.0
+                for f in range(5):
+                    for m in range(4):
+                        turned = u * bent[f, 0, m] + v * bent[f, 1, m] + w * bent[f, 2, m]
+                        made[i, r, own + 6 + 4 * f + m] = -turned
+        return made
+
+    return slopes
 
 
 class Model(NamedTuple):
@@ -191,9 +204,13 @@ class Model(NamedTuple):
     weights: np.ndarray
 
 
-def shares_of(us: np.ndarray) -> np.ndarray:
+@knossos.register
+def shares_of(us: "Tensor[float, p, 2]") -> "Tensor[float, p, 3]":
     """Of the corners of triangles, from two coordinates."""
-    return np.stack([us[:, 0], us[:, 1], 1 - us[:, 0] - us[:, 1]], 1)
+    shares = np.empty((len(us), 3))
+    for i in range(len(us)):
+        shares[i] = us[i, 0], us[i, 1], 1 - us[i, 0] - us[i, 1]
+    return shares
 
 
 def errors(
@@ -201,12 +218,13 @@ def errors(
 ) -> np.ndarray:
     """(p, 3): points, less where the model has them."""
     moves, whole = poses(theta[None], *model[:3]), rotations(theta[None], model.mirror)
-    return points - skin(theta, whole, moves, *model[4:], corners, shares)
+    return skin(theta, whole, moves[..., 0], *model[4:], corners, shares, points)
 
 
 FINGERS = np.maximum(np.arange(22) - 2, 0) // 4  # of bones; no angle turns the first two
 ROTATIONS = np.eye(3, 26)
 BENDS = np.concatenate([np.zeros((4, 6)), np.tile(np.eye(4), 5)], 1)
+FIXED = np.zeros((22, 3, 4))
 
 
 def derivatives(
@@ -214,11 +232,15 @@ def derivatives(
 ) -> np.ndarray:
     """(p, 3, 26): of the errors with respect to the pose; before these (p, 3, q - 1), with respect
     to the shares of all q corners but the last."""
-    one, fixed = theta[None], np.zeros_like(model.base)
+    one, four = theta[None], np.empty((4, 26))
+    four[:] = theta
     moves, whole = poses(one, *model[:3]), rotations(one, model.mirror)
-    bends = poses.jvp(np.tile(theta, (4, 1)), *model[:3], BENDS, fixed, fixed)
-    turns = rotations.jvp(np.tile(theta, (3, 1)), model.mirror, ROTATIONS, 0.0)
-    return slopes(whole, turns, moves, bends, FINGERS, *model[4:], corners, shares)
+    bends = poses.jvp(four, *model[:3], BENDS, FIXED, FIXED)
+    turns = rotations.jvp(four[:3], model.mirror, ROTATIONS, 0.0)
+    slopes = slopes_with(corners.shape[1])
+    return slopes(
+        whole, turns, moves[..., 0], bends, FINGERS, *model[4:], corners, shares
+    )  # fmt: skip
 
 
 def jacobian_values(

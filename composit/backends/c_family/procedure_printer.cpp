@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_printer.h"
 
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -395,6 +396,7 @@ class Printer {
         const std::string condition = simple.empty() ? values(loop, before)[0] : simple;
         const std::string next = head_of_next(loop);
         const std::string head = before.empty() ? condition : "true";
+        if (is_short_vector(procedure_, loop)) line("#pragma GCC unroll 1");
         if (first.empty() && loop.otherwise.empty())
             line("while (" + head + ") {", loop.line);
         else

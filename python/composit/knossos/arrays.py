@@ -56,6 +56,10 @@ def linear(value: Any) -> tuple[Any, int]:
     while not is_number(value):
         if value.op == "constant":
             return None, constant + int(value.value)
+        if value.op == "add" and value.operands[0].op == "constant":
+            constant += int(value.operands[0].value)
+            value = value.operands[1]
+            continue
         if value.op not in ("add", "subtract") or value.operands[1].op != "constant":
             return value, constant
         moved = int(value.operands[1].value)
@@ -270,6 +274,22 @@ class Arrays:
                 return constant
         return None
 
+    def greatest(self, value: Any) -> int | None:
+        """A number that an integer is known not to be above; None: none is known."""
+        base, constant = linear(self.resolved(value))
+        if base is None:
+            return constant
+        if base.op == "argument" and base.index in self.ranges:
+            below, moved = linear(self.resolved(self.ranges[base.index][1]))
+            return moved - 1 + constant if below is None else None
+        if base.op not in ("add", "multiply"):
+            return None
+        bounds = [self.greatest(operand) for operand in base.operands]
+        if None in bounds or not all(map(self.is_natural, base.operands)):
+            return None
+        a, b = bounds
+        return (a + b if base.op == "add" else a * b) + constant  # type: ignore[operator]
+
     def is_natural(self, value: Any) -> bool:
         """Whether an integer is known not to be negative."""
         bound = self.least(value)
@@ -286,6 +306,9 @@ class Arrays:
     def is_within(self, value: Any, extent: Any) -> bool:
         """Whether a natural number is known to be below an extent."""
         base, constant = linear(self.resolved(value))
+        bound = self.greatest(value)
+        if bound is not None and type(self.resolved(extent)) is int:
+            return bound < self.resolved(extent)
         if base is not None and (base.op != "argument" or base.index not in self.ranges):
             return False
         below, moved = linear(1 if base is None else self.resolved(self.ranges[base.index][1]))

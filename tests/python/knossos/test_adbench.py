@@ -186,13 +186,14 @@ def test_kernels_of_hands_do_what_the_text_does(hand):
     for kernel, given in ((module.poses, (thetas, *model[:3])), (module.rotations, (thetas, -1.0))):
         np.testing.assert_allclose(kernel(*given), kernel.__wrapped__(*given), rtol=1e-13,
                                    atol=1e-13)  # fmt: skip
-    whole, moves = random.normal(size=(1, 3, 3)), random.normal(size=(22, 3, 4, 1))
+    whole, moves = random.normal(size=(1, 3, 3)), random.normal(size=(22, 4, 4))
     skin = *model[4:], random.integers(-40, 40, size=(6, 3)), random.random((6, 3))
-    given = theta, whole, moves, *skin
+    given = theta, whole, moves, *skin, random.normal(size=(6, 3))
     assert np.array_equal(module.skin(*given), module.skin.__wrapped__(*given))
-    turns, bends = random.normal(size=(3, 3, 3)), random.normal(size=(22, 3, 4, 4))
+    turns, bends = random.normal(size=(3, 3, 3)), random.normal(size=(22, 4, 4, 4))
     given = whole, turns, moves, bends, module.FINGERS, *skin
-    assert np.array_equal(module.slopes(*given), module.slopes.__wrapped__(*given))
+    slopes = module.slopes_with(3)
+    assert np.array_equal(slopes(*given), slopes.__wrapped__(*given))
 
 
 # ----- what these kernels showed

@@ -118,6 +118,78 @@ def test_what_the_loop_writes_is_asserted_within():
         kernel(np.array([3, 0, 1, 4]))
 
 
+def tiled(x: "Tensor[float, n, 20]", y: "Tensor[float, 4]") -> "Tensor[float, n, 5, 4]":
+    """Indices that are known to lie within, from the bounds of counters."""
+    made = np.zeros((len(x), 5, 4))
+    for i in range(len(x)):
+        for f in range(5):
+            for m in range(4):
+                made[i, f, m] = x[i, 4 * f + m] + y[3 - 0] * x[i, 1 + (3 + f * 3) + m]
+    return made
+
+
+def over(x: "Tensor[float, 20]") -> float:
+    total = 0.0
+    for f in range(5):
+        for m in range(4):
+            total += x[4 * f + m + 1]
+    return total
+
+
+def under(x: "Tensor[float, 20]") -> float:
+    total = 0.0
+    for f in range(3, 5):
+        for m in range(4):
+            total += x[2 * f + m * 4 - 7]
+    return total
+
+
+def test_bounds_of_counters_prove_indices():
+    kernel = knossos.register(tiled)
+    x, y = RANDOM.normal(size=(3, 20)), RANDOM.normal(size=4)
+    np.testing.assert_array_equal(kernel(x, y), tiled(x, y))
+    assert "assert(" not in kernel.procedure().source
+    for function, places in ((over, "20"), (under, "0")):
+        made = knossos.register(function)
+        assert f"{places})" in re.findall(r"assert\(.*", made.procedure().source)[0]
+    assert knossos.register(under)(x[0]) == under(x[0])  # -1 is the last
+    with pytest.raises(IndexError, match="over"):
+        knossos.register(over)(x[0])
+
+
+@pytest.mark.parametrize("function", [
+    "made[m] = 2.0 * x[m] + x[3]", "made[m] += x[4 + m]", "made[m + 4] = x[1 + m] - x[0]",
+])  # fmt: skip
+def test_short_loops_of_neighbours_stay_loops(function, tmp_path):
+    kernel = in_loop(function, tmp_path)
+    assert "#pragma GCC unroll 1\n" in kernel.procedure().source
+    x = np.arange(1.0, 9.0)
+    np.testing.assert_array_equal(kernel(x), kernel.__wrapped__(x))
+
+
+@pytest.mark.parametrize("function", [
+    "made[m] = made[m - 1] + x[m] if m > 3 else x[m]", "made[2 * m] = x[m]", "made[m] = x[2 * m]",
+    "made[0] += x[m]", "made[7 - m] = x[m]", "made[m] = x[int(x[m]) // 2]",
+])  # fmt: skip
+def test_others_are_left_to_the_compiler(function, tmp_path):
+    kernel = in_loop(function, tmp_path)
+    assert "#pragma" not in kernel.procedure().source
+    x = np.arange(1.0, 9.0)
+    np.testing.assert_array_equal(kernel(x), kernel.__wrapped__(x))
+
+
+def in_loop(statement, folder):
+    text = (
+        "import numpy as np\nfrom composit.knossos import Tensor\n\n\n"
+        'def kernel(x: "Tensor[float, 8]") -> "Tensor[float, 8]":\n    made = np.zeros(8)\n'
+        f"    for m in range(4):\n        {statement}\n    return made\n"
+    )
+    (folder / "kernel.py").write_text(text)
+    names: dict = {"__name__": "kernel"}
+    exec(compile(text, str(folder / "kernel.py"), "exec"), names)
+    return knossos.register(names["kernel"])
+
+
 class Point(NamedTuple):
     x: float
     y: float
