@@ -31,10 +31,11 @@ class Splitter {
     }
 
   private:
+    // Loops within others are left as they are: they may be short, and run again and again.
     void split(Block& block) {
         for (size_t i = 0; i < block.size(); ++i) {
-            split(block[i].body);
             if (block[i].kind != Kind::loop) {
+                split(block[i].body);
                 split(block[i].otherwise);
                 continue;
             }

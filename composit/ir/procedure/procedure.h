@@ -133,9 +133,10 @@ Procedure without_dead_code(Procedure procedure);
 // no loop or branch holds two of them. tidy.cpp
 Procedure tidied(Procedure procedure);
 
-// The same procedure, whose loops of plain statements assert nothing: a loop of the assertions
-// alone, with what they read, stands before each, so that compilers can vectorise the other. What
-// holds is the same; of two assertions that do not, another one may be met first.
+// The same procedure, whose loops of plain statements that stand in no other loop assert nothing: a
+// loop of the assertions alone, with what they read, stands before each, so that compilers can
+// vectorise the other. What holds is the same; of two assertions that do not, another one may be
+// met first.
 // assertions_ahead.cpp
 Procedure with_assertions_ahead(Procedure procedure);
 

@@ -37,8 +37,8 @@ namespace {
 // the value of the operation.
 class Rule {
   public:
-    Rule(const Expr& expr, const std::vector<Expr>& tangents, const Expr& y)
-        : expr_(expr), tangents_(tangents), y_(y) {}
+    Rule(const Expr& expr, const std::vector<Expr>& tangents, const Expr& y, bool has_several)
+        : expr_(expr), tangents_(tangents), y_(y), has_several_(has_several) {}
 
     Expr operator()() const {
         switch (expr_.op()) {
@@ -47,9 +47,9 @@ class Rule {
             case Op::multiply:
                 return sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr());
             case Op::divide:
-                if (!t(1)) return t(0) / x(1);
-                if (!t(0)) return -times(y_, t(1)) / x(1);
-                return (t(0) - times(y_, t(1))) / x(1);
+                if (!t(1)) return over_divisor(t(0));
+                if (!t(0)) return over_divisor(-times(y_, t(1)));
+                return over_divisor(t(0) - times(y_, t(1)));
             case Op::remainder: {
                 const Expr moved = t(1) ? -times(trunc(x(0) / x(1)), t(1)) : Expr();
                 return sum(t(0), moved);
@@ -89,6 +89,11 @@ class Rule {
     const Expr& x(int index) const { return expr_.operand(index); }
     const Expr& t(size_t index) const { return tangents_[index]; }
 
+    Expr over_divisor(const Expr& tangent) const {
+        if (!has_several_ || x(1).op() == Op::constant) return tangent / x(1);
+        return times(tangent, 1.0 / x(1));
+    }
+
     // What an operand receives of a gradient is linear in it, with the same factor.
     Expr of_call() const {
         Expr total;
@@ -102,11 +107,13 @@ class Rule {
     const Expr& expr_;
     const std::vector<Expr>& tangents_;
     const Expr y_;
+    const bool has_several_;
 };
 
 }  // namespace
 
-Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known) {
+Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known,
+                bool has_several) {
     std::unordered_map<const ExprNode*, Expr> tangents;
     std::set<const ExprNode*> bits;  // integers whose bits are those of a float with a tangent
     for (const Expr& expr : scalar::topological_order({value})) {
@@ -128,7 +135,8 @@ Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const 
             operands.push_back(tangents.at(operand.id()));
             is_active |= static_cast<bool>(operands.back());
         }
-        if (is_active) tangent = Rule(expr, operands, known && expr == value ? known : expr)();
+        if (is_active)
+            tangent = Rule(expr, operands, known && expr == value ? known : expr, has_several)();
     }
     return tangents.at(value.id());
 }

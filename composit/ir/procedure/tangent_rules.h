@@ -14,6 +14,9 @@ Expr zero(DType dtype);
 
 // The tangent of an expression from those of the variables; empty: zero. `known`, where not null,
 // is the variable that holds the expression's value already. A choice chooses tangents.
-Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known);
+// `has_several`: there will be other tangents of the same values; quotients' tangents are products
+// with 1 / divisor then, a number that all of them have in common.
+Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known,
+                bool has_several = false);
 
 }  // namespace composit::ir::procedure

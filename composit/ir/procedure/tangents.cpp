@@ -36,6 +36,7 @@ class Carrier {
           added_(out.parameters - procedure.parameters),
           directions_(std::move(directions)),
           finish_(std::move(finish)),
+          has_several_(procedure.arrays.empty() && has_several_floats(procedure)),
           tangents_(directions_.size()) {
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             renumbered_.push_back(out.variable(moved(i)));
@@ -58,6 +59,13 @@ class Carrier {
     }
 
   private:
+    static bool has_several_floats(const Procedure& procedure) {
+        size_t count = 0;
+        for (size_t i = 0; i < procedure.parameters; ++i)
+            count += is_floating(procedure.variables[i].dtype);
+        return count > 1;
+    }
+
     size_t moved(size_t variable) const {
         return variable < procedure_.parameters ? variable : variable + added_;
     }
@@ -84,7 +92,7 @@ class Carrier {
     Expr derived(const Statement& statement, const Expr& value, size_t direction,
                  const Expr& known = {}) const {
         try {
-            const Expr made = tangent_of(value, tangents_[direction], known);
+            const Expr made = tangent_of(value, tangents_[direction], known, has_several_);
             return made ? scalar::simplify({made})[0] : made;
         } catch (const Error& error) {
             fail<NotSupported>(procedure_.name, ": ", error.what(), " [", procedure_.file, ":",
@@ -224,6 +232,7 @@ class Carrier {
     const size_t added_;
     std::vector<Direction> directions_;
     Finish finish_;
+    const bool has_several_;  // whichever parameters this is along: all tangents have the same bits
     std::vector<Expr> renumbered_;
     std::vector<std::vector<Expr>> tangents_;       // by direction and variable of `out`
     std::vector<std::map<size_t, int>> variables_;  // by direction: variable -> its tangent's

@@ -1,5 +1,7 @@
 """Derivatives of kernels beside dual numbers, and beside one another."""
 
+from fractions import Fraction
+
 import duals
 import kernels
 import numpy as np
@@ -130,3 +132,42 @@ def test_stop_gradient():
 def test_functions_of_integers_have_none():
     with pytest.raises(NotImplementedError, match="collatz: it has no derivative"):
         knossos.register(kernels.collatz).vjp(5, 1.0)
+
+
+@knossos.register
+def shares(x: float, y: float, z: float) -> tuple[float, float]:
+    total = x + y * z
+    return x / total, (y - z) / (total * total)
+
+
+def test_tangents_of_quotients_have_the_same_bits_on_every_way():
+    """Along one parameter, along all, forward and reverse, as numbers and in graphs."""
+    x, y, z = np.random.default_rng(3).normal(size=(3, 200)) * 10.0 ** np.arange(-100, 100)
+    for k in range(2):
+        received = [np.full(200, float(i == k)) for i in range(2)]
+        pulled = shares.vjp(x, y, z, *received)
+        operands = [composit.asarray(each) for each in (x, y, z)]
+        graph = composit.grad(lambda *a, k=k: composit.sum(shares(*a)[k]), argnums=(0, 1, 2))
+        in_graph = composit.evaluate(*graph(*operands))
+        for p in range(3):
+            along = [np.full(200, float(i == p)) for i in range(3)]
+            pushed = shares.jvp(x, y, z, *along)[k]
+            fine = np.isfinite(pushed) & np.isfinite(pulled[p])
+            assert fine.sum() > 100
+            np.testing.assert_array_equal(pulled[p][fine], pushed[fine])
+            np.testing.assert_array_equal(in_graph[p][fine], pulled[p][fine])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_tangents_of_quotients_are_exact_to_some_units():
+    @knossos.register
+    def quotient(x: float, y: float) -> float:
+        return x / y
+
+    random = np.random.default_rng(4)
+    for x, y in random.normal(size=(200, 2)) * 10.0 ** random.integers(-150, 150, (200, 2)):
+        by_x, by_y = quotient.grad(x, y)
+        a, b = Fraction(float(x)), Fraction(float(y))
+        for found, wanted in ((by_x, 1 / b), (by_y, -a / (b * b))):
+            if 1e-300 < abs(wanted) < 1e300:
+                assert abs(Fraction(found) - wanted) <= abs(wanted) * Fraction(1, 2**51)
