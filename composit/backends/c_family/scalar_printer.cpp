@@ -261,7 +261,14 @@ class TermMaker {
             if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
             if (to == DType::uint32) return converted("uint32_t", converted("int64_t", x_[0]));
         }
-        return converted(type_name(to), is_loaded(0) ? as_byte(x_[0]) : x_[0]);
+        const Term made = converted(type_name(to), is_loaded(0) ? as_byte(x_[0]) : x_[0]);
+        const Expr& operand = expr_.operands()[0];
+        const bool was_floating = operand.op() == Op::cast && is_integer(from) &&
+                                  is_floating(operand.operands()[0].dtype());
+        if (!was_floating || !is_floating(to)) return made;
+        // g++ 12 makes a truncation of an integer and back, whose zeros are signed.
+        return infix(converted("bits_as<" + type_name(to) + ">", made), "+",
+                     {literal(to, {0, 0}), Binding::atom}, Binding::sum);
     }
 
     Term bitcast() const {

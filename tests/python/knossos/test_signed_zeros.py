@@ -51,3 +51,23 @@ def test_zero_minus_zero(function):
     )
     compiled = composit.compile(lambda x, n: kernel(x, n), composit.asarray(x), composit.asarray(n))
     assert np.asarray(compiled(x, n)).tobytes() == wanted.tobytes()
+
+
+def truncated(x: float) -> float:
+    return float(int(x))
+
+
+def rounded(x: float) -> float:
+    return 0.0 + float(round(x))
+
+
+@pytest.mark.parametrize("function", [truncated, rounded])
+def test_integers_of_negative_fractions(function):
+    """g++ 12 makes a truncation of them, of which -0.0 would be left."""
+    kernel = knossos.register(function)
+    x = np.array([-0.4, 0.4, -1.0, 2.6])
+    wanted = np.array([function(each) for each in x.tolist()])
+    assert kernel(x).tobytes() == wanted.tobytes()
+    assert np.array([kernel(each) for each in x.tolist()]).tobytes() == wanted.tobytes()
+    compiled = composit.compile(lambda x: kernel(x), composit.asarray(x))
+    assert np.asarray(compiled(x)).tobytes() == wanted.tobytes()
