@@ -265,7 +265,7 @@ class Expressions(ArrayFunctions):
                 continue
             bounds = [None if b is None else self.value(b)
                       for b in (each.lower, each.upper, each.step)]  # fmt: skip
-            given.append(None if bounds == [None] * 3 else slice(*bounds))
+            given.append(slice(*bounds) if any(b is not None for b in bounds) else None)
         return given
 
     def of_listcomp(self, node: Any) -> Any:

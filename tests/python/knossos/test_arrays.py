@@ -11,6 +11,7 @@ import pytest
 import composit
 from composit import knossos
 from composit.errors import NotSupported
+from composit.knossos import Tensor
 
 EXAMPLES = array_kernels.examples()
 IDS = [f"{kernel.__name__}-{i}" for i, (kernel, _) in enumerate(EXAMPLES)]
@@ -262,3 +263,12 @@ def test_what_an_iteration_overwrites_ends_its_gradient(function):
         s, ds = random.normal(size=2).tolist()
         gx, gs = kernel.grad(x, s)
         np.testing.assert_allclose(gx @ dx + gs * ds, kernel.jvp(x, s, dx, ds), rtol=1e-11)
+
+
+def test_slices_with_computed_bounds_are_refused_by_line():
+    @knossos.register
+    def head(x: "Tensor[float, n]", j: int) -> float:
+        return np.sum(x[:j])
+
+    with pytest.raises(TypeError, match=r"bounds are not literal.*Write a loop.*test_arrays.py"):
+        head(np.ones(3), 2)
