@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
 namespace composit::c_family {
 namespace {
@@ -67,7 +70,7 @@ uint64_t sharing_key(const Kernel& kernel, const std::vector<Parameter>& paramet
     return key;
 }
 
-// One module while kernels are added to it.
+// Kernels that are to be printed, each for one of the programs that it is of.
 struct Draft {
     std::vector<const Kernel*> kernels;
     std::vector<const Program*> programs;
@@ -138,11 +141,77 @@ std::vector<std::string> first_lines(const Program& program, size_t most) {
     return lines;
 }
 
-// Hands kernels out to modules while programs are walked.
+// The templates of products that the text of a kernel instantiates, each once.
+std::set<std::string> templates_of(const Kernel& kernel) {
+    std::set<std::string> found;
+    const auto add = [&](const auto& body) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(body)>, ir::kernel::Contract>)
+            found.insert(product_template(body));
+    };
+    std::visit(add, kernel.body);
+    if (const auto* fused = std::get_if<ir::kernel::Fused>(&kernel.body))
+        for (const ir::kernel::Member& member : fused->members) std::visit(add, member.kernel.body);
+    found.erase("");
+    return found;
+}
+
+// Divides functions into modules: in the order of the programs unless there are too many for one:
+// then those that instantiate the same templates of products, which take compilers most of their
+// time, stand together, for each module would instantiate them again.
+class Drafts {
+  public:
+    explicit Drafts(size_t limit) : limit_(limit) {}
+
+    // Of the kernels in the order of the programs, for each its module and its number there.
+    std::vector<std::pair<size_t, size_t>> place(const Draft& all) {
+        const size_t count = all.kernels.size();
+        std::vector<std::set<std::string>> templates(count);
+        std::vector<size_t> order(count);
+        std::iota(order.begin(), order.end(), size_t{0});
+        if (count > limit_) {
+            for (size_t k = 0; k < count; ++k) templates[k] = templates_of(*all.kernels[k]);
+            std::stable_sort(order.begin(), order.end(),
+                             [&](size_t a, size_t b) { return templates[a] < templates[b]; });
+        }
+        std::vector<std::pair<size_t, size_t>> places(count);
+        for (const size_t k : order) {
+            open_for(templates[k]);
+            places[k] = {drafts_.size() - 1, drafts_.back().kernels.size()};
+            drafts_.back().kernels.push_back(all.kernels[k]);
+            drafts_.back().programs.push_back(all.programs[k]);
+        }
+        return places;
+    }
+
+    const std::vector<Draft>& drafts() const { return drafts_; }
+
+  private:
+    // A template takes compilers as long as a twelfth of a full module of other kernels, and more
+    // where it stands alone: templates share tiles.
+    void open_for(const std::set<std::string>& templates) {
+        const auto cost = [&] {
+            size_t fresh = 0;
+            for (const std::string& one : templates) fresh += 1 - instantiated_.count(one);
+            return 1 + fresh * (limit_ / 12);
+        };
+        if (drafts_.empty() || taken_ + cost() > limit_) {
+            drafts_.emplace_back();
+            instantiated_.clear();
+            taken_ = 0;
+        }
+        taken_ += cost();
+        instantiated_.insert(templates.begin(), templates.end());
+    }
+
+    size_t limit_, taken_ = 0;  // taken: of the limit, by the last draft
+    std::vector<Draft> drafts_;
+    std::set<std::string> instantiated_;  // by the last draft
+};
+
+// Finds the functions that programs need while they are walked. A call's `function` is a number
+// among all of them, until `place` says where they are.
 class Sorting {
   public:
-    explicit Sorting(size_t module_limit) : module_limit_(module_limit) {}
-
     std::vector<Call> calls_of(const std::vector<Kernel>& kernels, const Program& program) {
         std::vector<Call> calls;
         for (size_t k = 0; k < kernels.size(); ++k) {
@@ -152,7 +221,16 @@ class Sorting {
         return calls;
     }
 
-    const std::vector<Draft>& drafts() const { return drafts_; }
+    const Draft& functions() const { return functions_; }
+
+    static void place(std::vector<Call>& calls,
+                      const std::vector<std::pair<size_t, size_t>>& places) {
+        for (Call& call : calls) {
+            place(call.repeated, places);
+            if (!call.is_repeat() && !call.is_foreign())
+                std::tie(call.module, call.function) = places[call.function];
+        }
+    }
 
   private:
     static void number(Call& call, size_t k) {
@@ -176,21 +254,18 @@ class Sorting {
         }
         const std::vector<Parameter> parameters = parameters_of(kernel, program);
         const uint64_t key = sharing_key(kernel, parameters);
-        if (known_.count(key) == 0) {
-            if (drafts_.empty() || drafts_.back().kernels.size() == module_limit_)
-                drafts_.emplace_back();
-            known_[key] = {drafts_.size() - 1, drafts_.back().kernels.size()};
-            drafts_.back().kernels.push_back(&kernel);
-            drafts_.back().programs.push_back(&program);
+        const auto [known, is_new] = known_.try_emplace(key, functions_.kernels.size());
+        if (is_new) {
+            functions_.kernels.push_back(&kernel);
+            functions_.programs.push_back(&program);
         }
-        Call call{&kernel, 0, known_[key].first, known_[key].second};
+        Call call{&kernel, 0, 0, known->second};
         for (const Parameter& parameter : parameters) call.buffers.push_back(parameter.buffers[0]);
         return call;
     }
 
-    size_t module_limit_;
-    std::vector<Draft> drafts_;
-    std::map<uint64_t, std::pair<size_t, size_t>> known_;  // key -> module, function
+    Draft functions_;
+    std::map<uint64_t, size_t> known_;  // key -> number in functions_
 };
 
 // Calls of functions with nothing to do.
@@ -206,11 +281,14 @@ void erase_idle(std::vector<Call>& calls, const std::vector<Module>& modules) {
 
 Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit) {
     Modules result;
-    Sorting sorting(module_limit);
+    Sorting sorting;
     for (const Program* program : programs)
         result.calls.push_back(sorting.calls_of(program->kernels, *program));
+    Drafts drafts(std::max<size_t>(module_limit, 1));
+    const std::vector<std::pair<size_t, size_t>> places = drafts.place(sorting.functions());
+    for (std::vector<Call>& calls : result.calls) Sorting::place(calls, places);
     Names function_names(prelude_names());
-    for (const Draft& draft : sorting.drafts())
+    for (const Draft& draft : drafts.drafts())
         result.modules.push_back(print_module(draft, function_names));
     for (std::vector<Call>& calls : result.calls) erase_idle(calls, result.modules);
     return result;

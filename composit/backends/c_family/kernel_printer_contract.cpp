@@ -78,10 +78,8 @@ std::string packs_left(const Contract& c, const Groups& groups) {
     return reads_well ? "packs_rows" : "true";
 }
 
-// "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);" with the ways of reading that
-// suit these lengths.
-std::string call(const Contract& c, const Groups& groups, const std::string& product,
-                 const std::vector<std::string>& bounds, const std::string& memory) {
+// The ways of reading that suit these lengths: "Reading<true, false, false, 4, 0>".
+std::string reading(const Contract& c, const Groups& groups) {
     constexpr int64_t few_rows = 12;  // do not repay packing right
     const std::string packs = packs_left(c, groups);
     const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
@@ -92,7 +90,13 @@ std::string call(const Contract& c, const Groups& groups, const std::string& pro
                                      reads_right ? "true" : "false"};
     ways.push_back(text(groups.row_count() % rows_per_task));
     ways.push_back(text(groups.column_count() % columns_per_task));
-    return text("contract<Reading<", join(ways), ">>(", product, ", {", join(bounds), "}, ", memory,
+    return text("Reading<", join(ways), ">");
+}
+
+// "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);"
+std::string call(const Contract& c, const Groups& groups, const std::string& product,
+                 const std::vector<std::string>& bounds, const std::string& memory) {
+    return text("contract<", reading(c, groups), ">(", product, ", {", join(bounds), "}, ", memory,
                 ");");
 }
 
@@ -327,7 +331,17 @@ void print_plainly(KernelText& writer, const Contract& c, const Groups& groups) 
     for (size_t d = 0; d < outer.size(); ++d) writer.code.close();
 }
 
+bool is_by_blocks(const Contract& c, const Groups& groups) {
+    return ir::is_floating(c.output.dtype) && !is_row_of_windows(c, groups) && !is_small(c, groups);
+}
+
 }  // namespace
+
+std::string product_template(const Contract& c) {
+    if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return "";
+    const Groups groups(c);
+    return is_by_blocks(c, groups) ? text(type_name(c.output.dtype), " ", reading(c, groups)) : "";
+}
 
 // Whoever makes the executable packs, by runtime/packing.h.
 void print_body(KernelText&, const ir::kernel::Pack&) {}

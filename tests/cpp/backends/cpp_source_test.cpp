@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -69,6 +70,52 @@ TEST(CppSource, IdenticalKernelsAreEmittedOnce) {
     EXPECT_EQ(modules.modules[0].functions.size(), 1u);
     ASSERT_EQ(modules.calls[0].size(), 2u);
     EXPECT_EQ(modules.calls[0][1].buffers, (std::vector<int>{t, y}));
+}
+
+TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
+    std::vector<Program> programs;
+    for (int k = 0; k < 12; ++k) {
+        if (k < 5) {
+            programs.push_back(product("a", DType::float32, 33, 300 + k, 45));
+            programs.push_back(product("b", DType::float32, 40, 300 + k, 45));
+        }
+        Builder b("map");
+        int x = b.input("x", DType::float32, {4 + k}), y = b.output("y", DType::float32, {4 + k});
+        b.kernel("square", ir::kernel::Map{{4 + k}, {b.all(x)}, {arg(0) * arg(0)}, {b.all(y)}});
+        programs.push_back(b.done());
+    }
+    std::vector<const Program*> all;
+    for (const Program& program : programs) all.push_back(&program);
+    const auto modules_with = [](const c_family::Modules& modules, const std::string& what) {
+        return std::count_if(modules.modules.begin(), modules.modules.end(),
+                             [&](const c_family::Module& module) {
+                                 return module.text.find(what) != std::string::npos;
+                             });
+    };
+    const c_family::Modules modules = c_family::print_modules(all, 12);
+    for (const char* rows : {", 9, 13>>(", ", 4, 13>>("}) EXPECT_EQ(modules_with(modules, rows), 1);
+    size_t functions = 0;
+    for (const c_family::Module& module : modules.modules) {
+        EXPECT_LE(module.functions.size(), 12u);
+        functions += module.functions.size();
+    }
+    EXPECT_EQ(functions, programs.size());
+    // Each call is of the function that was printed for its kernel.
+    for (size_t p = 0; p < programs.size(); ++p) {
+        const c_family::Call& call = modules.calls[p].at(0);
+        const c_family::PrintedKernel& function =
+            modules.modules.at(call.module).functions.at(call.function);
+        const bool is_map = programs[p].name == "map";
+        EXPECT_EQ(function.parameters.size(), is_map ? 2u : 3u);
+        const std::string length = std::to_string(
+            programs[p].buffers[static_cast<size_t>(programs[p].inputs[0])].shape.back());
+        EXPECT_NE(function.text.find(is_map ? "i < " + length : "{" + length + "}"),
+                  std::string::npos)
+            << function.text;
+    }
+    // What one module holds stays in the order of the programs.
+    const c_family::Modules together = c_family::print_modules(all, programs.size());
+    for (size_t p = 0; p < programs.size(); ++p) EXPECT_EQ(together.calls[p].at(0).function, p);
 }
 
 TEST(CppSource, DtypesWithoutKernelsAreRefusedByName) {
