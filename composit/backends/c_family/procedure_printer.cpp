@@ -8,6 +8,7 @@
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
+#include "composit/ir/procedure/iterations.h"
 
 #include <algorithm>
 #include <limits>
@@ -397,6 +398,7 @@ class Printer {
         const std::string next = head_of_next(loop);
         const std::string head = before.empty() ? condition : "true";
         if (is_short_vector(procedure_, loop)) line("#pragma GCC unroll 1");
+        if (before.empty() && is_for_vectors(procedure_, loop)) line("#pragma GCC ivdep");
         if (first.empty() && loop.otherwise.empty())
             line("while (" + head + ") {", loop.line);
         else

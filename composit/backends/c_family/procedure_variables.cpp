@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_variables.h"
 
 #include "composit/backends/c_family/procedure_printer.h"
+#include "composit/ir/procedure/iterations.h"
 
 #include <algorithm>
 
@@ -148,6 +149,7 @@ void drop(Block& block, const std::set<int>& read) {
 }  // namespace
 
 Procedure without_unread(Procedure procedure) {
+    if (!procedure.arrays.empty()) procedure = with_checks_ahead(std::move(procedure));
     for (size_t before = 0;;) {
         std::set<int> read;
         const auto all = ir::procedure::all_statements(procedure.body);

@@ -1,6 +1,7 @@
 // Preparations of reverse accumulation: names for what is computed long, and what has an adjoint.
 #include "composit/ir/procedure/reverse_parts.h"
 
+#include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/row.h"
 
@@ -19,6 +20,21 @@ size_t floats_of(const Expr& expr) {
     for (const Expr& operand : expr.operands()) count += is_floating(operand.dtype());
     return count;
 }
+
+}  // namespace
+
+bool is_named_call(const Expr& expr) {
+    if (!is_floating(expr.dtype()) || floats_of(expr) == 0) return false;
+    if (expr.op() == Op::square_root) return true;
+    if (expr.op() != Op::call) return false;
+    std::vector<DType> dtypes;
+    for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+    const auto& specialisation = scalar::specialise(expr.row(), dtypes);
+    return !specialisation.is_one_operation && expr.row()->name != "square" &&
+           expr.row()->name != "cube";
+}
+
+namespace {
 
 // What a choice may leave out keeps its place: 0 times the slope of what is not taken would be
 // no zero where that is infinite.
@@ -40,21 +56,22 @@ std::string name_of(const Expr& expr) {
     return name.substr(0, name.find('.'));
 }
 
-// Whether an operation computes long enough to be kept.
-bool is_named_call(const Expr& expr) {
-    if (!is_floating(expr.dtype()) || floats_of(expr) == 0) return false;
-    if (expr.op() == Op::square_root) return true;
-    if (expr.op() != Op::call) return false;
-    std::vector<DType> dtypes;
-    for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
-    const auto& specialisation = scalar::specialise(expr.row(), dtypes);
-    return !specialisation.is_one_operation && expr.row()->name != "square" &&
-           expr.row()->name != "cube";
+// A function of what several variables make: its derivative is computed once, for all of them.
+std::map<const scalar::ExprNode*, std::string> shared_operands(const Expr& value) {
+    std::map<const scalar::ExprNode*, std::string> found;
+    for (const Expr& expr : scalar::topological_order({value})) {
+        if (!is_named_call(expr)) continue;
+        for (const Expr& operand : expr.operands())
+            if (is_floating(operand.dtype()) && floats_read({operand}).size() > 1)
+                found[operand.id()] = name_of(expr) + "_of";
+    }
+    return found;
 }
 
 void name_calls(Statement& statement, Block& out, Procedure& procedure) {
     std::map<const scalar::ExprNode*, Expr> made;
     const std::set<const scalar::ExprNode*> chosen = chosen_from(statement.values[0]);
+    const auto shared = shared_operands(statement.values[0]);
     for (const Expr& expr : scalar::topological_order({statement.values[0]})) {
         std::vector<Expr> operands;
         bool is_changed = false;
@@ -64,8 +81,11 @@ void name_calls(Statement& statement, Block& out, Procedure& procedure) {
         }
         Expr value = is_changed ? expr.with_operands(std::move(operands)) : expr;
         const bool is_last = expr == statement.values[0] && statement.kind == Kind::assign;
-        if (is_named_call(expr) && !is_last && !chosen.contains(expr.id())) {
-            const int name = procedure.add_variable(name_of(expr), expr.dtype());
+        const auto operand = shared.find(expr.id());
+        const bool is_named = is_named_call(expr) || operand != shared.end();
+        if (is_named && !is_last && !chosen.contains(expr.id())) {
+            const std::string wanted = operand != shared.end() ? operand->second : name_of(expr);
+            const int name = procedure.add_variable(wanted, expr.dtype());
             out.push_back(Statement::assign(name, value, statement.line));
             value = procedure.variable(static_cast<size_t>(name));
         }
@@ -174,7 +194,9 @@ bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
             (statement->kind == Kind::load ? loaded : written).insert(statement->array);
     }
     for (const int array : written)
-        if (loaded.contains(array) && !allocated.contains(array)) return false;
+        if (loaded.contains(array) && !allocated.contains(array) &&
+            !has_own_elements(procedure, body, counter, array))
+            return false;
     return !assigned.contains(counter);
 }
 
