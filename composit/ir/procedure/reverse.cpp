@@ -92,9 +92,27 @@ class Reverser : private ReverseSetup {
             copy.body = plain(statement.body);
             copy.otherwise =
                 statement.kind == Kind::loop ? statement.otherwise : plain(statement.otherwise);
-            out.push_back(std::move(copy));
+            compute(std::move(copy), out);
         }
         return out;
+    }
+
+    // A statement; of a value that is kept, its place, from which it is read when it is there.
+    void compute(Statement statement, Block& out) const {
+        const auto own = kept_.values.find(statement.variable);
+        if (statement.kind != Kind::assign || own == kept_.values.end()) {
+            out.push_back(std::move(statement));
+            return;
+        }
+        const auto& [array, index] = own->second;
+        const int variable = statement.variable, line = statement.line;
+        if (is_there_.contains(array)) {
+            out.push_back(Statement::load(variable, array, index, line));
+            return;
+        }
+        out.push_back(std::move(statement));
+        out.push_back(Statement::write(Kind::store, array, index,
+                                       out_.variable(static_cast<size_t>(variable)), line));
     }
 
     int kept(int variable, const std::string& suffix, Block& out, int line) {
@@ -113,7 +131,7 @@ class Reverser : private ReverseSetup {
                 case Kind::load:
                     if (assignments_[statement.variable] > 1 || is_parameter(statement.variable))
                         record.saved = kept(statement.variable, "_before", out, statement.line);
-                    out.push_back(statement);
+                    compute(statement, out);
                     break;
                 case Kind::store:
                 case Kind::add:
@@ -149,34 +167,6 @@ class Reverser : private ReverseSetup {
 
     bool is_parameter(int variable) const { return static_cast<size_t>(variable) < p_.parameters; }
 
-    Expr trip_of(const Count& count, const Expr& begin) const {
-        const Expr here = out_.variable(static_cast<size_t>(count.counter));
-        if (count.step == 1) return minus(here, begin);
-        if (count.step == -1) return begin - here;
-        return Expr::make(Op::divide, {here - begin, integer(count.step)});
-    }
-
-    // How often a counted loop runs.
-    Expr trips_of(const Count& count, const Expr& begin) const {
-        const bool is_up = count.step > 0;
-        const int64_t step = is_up ? count.step : -count.step;
-        const Expr distance = is_up ? minus(count.end, begin) : begin - count.end;
-        const bool is_extent = is_integer_constant(begin, 0) && is_up &&
-                               count.end.op() == Op::argument && is_extent_parameter(count.end);
-        const Expr rounded =
-            step == 1 ? distance
-                      : Expr::make(Op::divide, {distance + integer(step - 1), integer(step)});
-        return is_extent ? rounded : select(distance > integer(0), rounded, integer(0));
-    }
-
-    bool is_extent_parameter(const Expr& value) const {
-        for (const ArrayVariable& array : p_.arrays)
-            if (array.role == Role::input)
-                for (const Expr& extent : array.shape)
-                    if (extent.op() == Op::argument && extent.index() == value.index()) return true;
-        return false;
-    }
-
     void forward_loop(const Statement& loop, Record& record, Block& out) {
         const auto count = count_of(loop);
         const std::map<int, int> inside = assignments_in({loop});
@@ -199,8 +189,8 @@ class Reverser : private ReverseSetup {
                     record.begin = out_.variable(static_cast<size_t>(kept_begin));
                     break;
                 }
-            tape.shape = {trips_of(*count, record.begin)};
-            place = trip_of(*count, record.begin);
+            tape.shape = {trips_of(p_, *count, record.begin)};
+            place = trip_of(p_, *count, record.begin);
         } else {
             record.trips = out_.add_variable("trips", DType::int64);
             out.push_back(Statement::assign(record.trips, integer(0), loop.line));
@@ -392,9 +382,12 @@ class Reverser : private ReverseSetup {
         for (size_t i = 0; i < p_.arrays.size(); ++i)
             if (use_->is_recurrence(loop, static_cast<int>(i)))
                 is_there_.insert(static_cast<int>(i));
+        if (count)
+            for (const auto& [array, within] : kept_.loops)
+                if (within == count->counter) is_there_.insert(array);
         int counter = count ? count->counter : out_.add_variable("trip", DType::int64);
         const Expr here = out_.variable(static_cast<size_t>(counter));
-        const Expr place = count ? trip_of(*count, record.begin) : here;
+        const Expr place = count ? trip_of(p_, *count, record.begin) : here;
         Block inner;
         for (const auto& [variable, tape] : record.tapes)
             inner.push_back(Statement::load(variable, tape, {place}, loop.line));
@@ -443,8 +436,8 @@ class Reverser : private ReverseSetup {
         const bool is_up = count.step > 0;
         Expr last = is_up ? count.end - integer(1) : count.end + integer(1);
         if (count.step != 1 && count.step != -1)
-            last =
-                record.begin + (trips_of(count, record.begin) - integer(1)) * integer(count.step);
+            last = record.begin +
+                   (trips_of(p_, count, record.begin) - integer(1)) * integer(count.step);
         const Expr next = is_up ? here - integer(count.step) : here + integer(-count.step);
         return Statement::loop({Statement::assign(count.counter, last, line)},
                                is_up ? here >= record.begin : here <= record.begin, std::move(body),

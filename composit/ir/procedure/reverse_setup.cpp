@@ -16,7 +16,12 @@ ReverseSetup::ReverseSetup(const Procedure& procedure) : p_(procedure) {
     out_.line = procedure.line;
     ArrayUse(p_).check();
     add_parameters();
+    keep_arrays(p_, kept_);
+    out_.arrays = p_.arrays;
     end_early_returns();
+    keep_values(out_, body_, kept_);
+    p_.variables = out_.variables;
+    p_.arrays = out_.arrays;
     use_ = std::make_unique<ArrayUse>(p_);
     mentions_ = mentions_in(p_, body_);
     assignments_ = assignments_in(body_);

@@ -1,6 +1,7 @@
 // What reverse accumulation starts with: the derivative's parameters and the adjoints.
 #pragma once
 
+#include "composit/ir/procedure/keep.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -11,12 +12,6 @@
 #include <vector>
 
 namespace composit::ir::procedure {
-
-inline Expr integer(int64_t value) { return Expr::constant_integer(DType::int64, value); }
-inline bool is_integer_constant(const Expr& x, int64_t value) {
-    return x.op() == scalar::Op::constant && x.value() == static_cast<double>(value);
-}
-inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
 
 class ReverseSetup {
   public:
@@ -47,6 +42,7 @@ class ReverseSetup {
     std::set<int> active_;
     std::map<int, int> adjoints_, array_adjoints_;
     std::set<int> is_adjoint_;
+    Kept kept_;
     std::set<int> is_there_;  // arrays whose elements a loop that runs again finds written
 };
 

@@ -171,6 +171,38 @@ std::optional<Count> count_of(const Statement& loop) {
     return count;
 }
 
+Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin) {
+    const Expr here = procedure.variable(static_cast<size_t>(count.counter));
+    if (count.step == 1) return minus(here, begin);
+    if (count.step == -1) return begin - here;
+    return Expr::make(Op::divide, {minus(here, begin), integer(count.step)});
+}
+
+namespace {
+
+bool is_extent_parameter(const Procedure& procedure, const Expr& value) {
+    for (const ArrayVariable& array : procedure.arrays)
+        if (array.role == ArrayVariable::Role::input)
+            for (const Expr& extent : array.shape)
+                if (extent.op() == Op::argument && extent.index() == value.index()) return true;
+    return false;
+}
+
+}  // namespace
+
+Expr trips_of(const Procedure& procedure, const Count& count, const Expr& begin) {
+    const bool is_up = count.step > 0;
+    const int64_t step = is_up ? count.step : -count.step;
+    const Expr distance = is_up ? minus(count.end, begin) : begin - count.end;
+    const bool is_extent = is_integer_constant(begin, 0) && is_up &&
+                           count.end.op() == Op::argument &&
+                           is_extent_parameter(procedure, count.end);
+    const Expr rounded =
+        step == 1 ? distance
+                  : Expr::make(Op::divide, {distance + integer(step - 1), integer(step)});
+    return is_extent ? rounded : select(distance > integer(0), rounded, integer(0));
+}
+
 std::optional<int64_t> offset_from(int counter, const Expr& index) {
     const auto is_counter = [counter](const Expr& x) {
         return x.op() == Op::argument && x.index() == counter;

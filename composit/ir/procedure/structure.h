@@ -11,6 +11,12 @@
 
 namespace composit::ir::procedure {
 
+inline Expr integer(int64_t value) { return Expr::constant_integer(DType::int64, value); }
+inline bool is_integer_constant(const Expr& x, int64_t value) {
+    return x.op() == scalar::Op::constant && x.value() == static_cast<double>(value);
+}
+inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
+
 // The variables that expressions read.
 std::set<int> variables_in(const std::vector<Expr>& values);
 
@@ -40,6 +46,10 @@ struct Count {
     int64_t step = 1;
 };
 std::optional<Count> count_of(const Statement& loop);
+
+// Which iteration of a counted loop runs, from 0; how often it runs. `begin` may stand for its own.
+Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin);
+Expr trips_of(const Procedure& procedure, const Count& count, const Expr& begin);
 
 // An index that is a loop's counter and a constant: the constant.
 std::optional<int64_t> offset_from(int counter, const Expr& index);

@@ -71,9 +71,7 @@ class Writer:
     def statement(self):
         kind = self.random.integers(10)
         if kind < 4 or self.depth > 2:
-            name = self.pick(["a", "b"])
-            self.line(f"{name} = math.tanh({self.value()})" if self.chance(0.5) else
-                      f"{name} += math.sin({self.value()})")  # fmt: skip
+            self.assignment(self.pick(["a", "b"]))
         elif kind == 4:
             self.line(f"if {self.condition()}:")
             self.block(1 + self.chance(0.5))
@@ -91,6 +89,10 @@ class Writer:
             self.arrays.append(name)
         else:
             self.line(f"a = math.sin(np.sum({self.pick(self.arrays)} * {self.pick(self.arrays)}))")
+
+    def assignment(self, name):
+        self.line(f"{name} = math.tanh({self.value()})" if self.chance(0.5) else
+                  f"{name} += math.sin({self.value()})")  # fmt: skip
 
     def new(self, letter):
         self.made += 1
@@ -135,9 +137,13 @@ class Writer:
         self.counters.pop()
         self.arrays.append(name)
 
+    def begin(self):
+        """What stands before the statements."""
+
     def text(self):
         self.line("a = 0.5 * s")
         self.line("b = x[0]")
+        self.begin()
         for _ in range(3 + self.random.integers(4)):
             self.statement()
         result = f"np.cos({self.pick(self.arrays)})"
@@ -146,3 +152,37 @@ class Writer:
             ' -> "tuple[float, Tensor[float, n]]":\n'
         )
         return head + "\n".join(self.lines) + f"\n    return a * b + s, {result}\n\n\n"
+
+
+class NestedWriter(Writer):
+    """Writes kernels of which the most stands in loops within loops, with arrays of their own."""
+
+    def statement(self):
+        if 0 < self.depth < 3 and self.chance(0.4):
+            self.array_by_loop()
+        else:
+            super().statement()
+
+    def assignment(self, name):
+        """So many iterations are to forget where they started: else rounding would grow."""
+        function = self.pick(["math.tanh", "math.sin"])
+        self.line(f"{name} = 0.5 * {name} + 0.1 * {function}({self.value()})")
+
+    def begin(self):
+        """Two loops, or three: counted up, and down, by one, and by two."""
+        nest = ["range(len(x))", "range(k)", "range(1, len(x))", "range(len(x) - 1, -1, -1)",
+                "range(0, len(x), 2)"]  # fmt: skip
+        for _ in range(2 + self.chance(0.3)):
+            counter = self.new("i")
+            self.line(f"for {counter} in {self.pick(nest)}:")
+            if "k" not in self.lines[-1]:
+                self.counters.append(counter)
+            self.depth += 1
+        known = list(self.scalars), list(self.arrays)
+        for _ in range(2 + self.random.integers(3)):
+            self.statement()
+        self.line(f"c = math.tanh({self.value()})")
+        self.line(f"a = 0.5 * a + 0.1 * c * math.sin({self.value()})")
+        self.line(f"b = 0.5 * b + 0.1 * math.sin({self.value()}) / (1 + c * c)")
+        self.scalars, self.arrays = known
+        self.depth, self.counters = 0, []

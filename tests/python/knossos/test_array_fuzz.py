@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 import pytest
-from array_grammar import HEADER, Writer
+from array_grammar import HEADER, NestedWriter, Writer
 
 from composit import _core, knossos
 from composit.errors import NotSupported
@@ -27,11 +27,11 @@ def module_of(path, text):
     return module
 
 
-def kernels_of(seed, count, tmp_path):
+def kernels_of(seed, count, tmp_path, writer=Writer):
     """Of each kernel itself, its jvp and, unless it is refused, its vjp."""
     random = np.random.default_rng(seed)
     names = [f"kernel_{i}" for i in range(count)]
-    text = HEADER + "".join(Writer(random, name).text() for name in names)
+    text = HEADER + "".join(writer(random, name).text() for name in names)
     module = module_of(tmp_path / f"kernels_{'_'.join(map(str, seed))}.py", text)
     kernels = []
     for name in names:
@@ -48,10 +48,11 @@ def kernels_of(seed, count, tmp_path):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_against_cpython_and_forward_mode(part, tmp_path):
+@pytest.mark.parametrize("writer", [Writer, NestedWriter])
+def test_against_cpython_and_forward_mode(part, writer, tmp_path):
     for batch in range(0, COUNT // PARTS, 250):
         kernels, random = kernels_of(
-            [SEED, part, batch], min(250, COUNT // PARTS - batch), tmp_path
+            [SEED, part, batch], min(250, COUNT // PARTS - batch), tmp_path, writer
         )
         for members in kernels:
             for member in members:
@@ -61,8 +62,9 @@ def test_against_cpython_and_forward_mode(part, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_compiled(seed, tmp_path):
-    kernels, random = kernels_of([SEED, 1000 + seed], TOGETHER, tmp_path)
+@pytest.mark.parametrize("writer", [Writer, NestedWriter])
+def test_compiled(seed, writer, tmp_path):
+    kernels, random = kernels_of([SEED, 1000 + seed], TOGETHER, tmp_path, writer)
     family = [member.procedure() for members in kernels for member in members]
     codes = iter(_core.procedure.load_arrays(f"kernels_{seed}", [family], ""))
     for members in kernels:

@@ -1,0 +1,177 @@
+// Finding what inner loops may keep for the time of one iteration of the outermost loop.
+#include "composit/ir/procedure/keep.h"
+
+#include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/structure.h"
+
+#include <algorithm>
+
+namespace composit::ir::procedure {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+using scalar::Op;
+
+namespace {
+
+using Loops = std::vector<const Statement*>;
+
+struct Mention {
+    const Statement* statement;
+    Loops loops;
+};
+
+// All statements in the order of the text, with the loops around them.
+std::vector<Mention> mentions_of(const Block& block, const Loops& loops = {}) {
+    std::vector<Mention> all;
+    for (const Statement& statement : block) {
+        all.push_back({&statement, loops});
+        Loops inner = loops;
+        if (statement.kind == Kind::loop) inner.push_back(&statement);
+        for (const Block* part : {&statement.body, &statement.otherwise}) {
+            const auto within = mentions_of(*part, inner);
+            all.insert(all.end(), within.begin(), within.end());
+        }
+    }
+    return all;
+}
+
+// Whether the values are the same wherever they are computed: of variables that are assigned once,
+// outside of the loop.
+bool is_fixed(const std::vector<Expr>& values, const std::map<int, int>& assignments,
+              const Statement& loop) {
+    const std::map<int, int> inside = assignments_in({loop});
+    for (const Expr& expr : scalar::topological_order(values)) {
+        if (expr.op() != Op::argument) continue;
+        const auto times = assignments.find(expr.index());
+        if (inside.contains(expr.index()) || (times != assignments.end() && times->second > 1))
+            return false;
+    }
+    return true;
+}
+
+// The extents and the place of what the iterations of loops within an outermost one keep.
+struct Place {
+    std::vector<Expr> extents, index;
+    int counter = -1;  // of the outermost of these loops
+};
+
+std::optional<Place> place_in(const Procedure& procedure, const Loops& loops,
+                              const std::map<int, int>& assignments) {
+    if (loops.size() < 2) return {};
+    Place place;
+    for (size_t i = 1; i < loops.size(); ++i) {
+        const auto count = count_of(*loops[i]);
+        if (!count || !is_fixed({count->begin, count->end}, assignments, *loops[0])) return {};
+        place.extents.push_back(trips_of(procedure, *count, count->begin));
+        place.index.push_back(trip_of(procedure, *count, count->begin));
+        if (i == 1) place.counter = count->counter;
+    }
+    return place;
+}
+
+size_t common_depth(const Loops& a, const Loops& b) {
+    size_t depth = 0;
+    while (depth < std::min(a.size(), b.size()) && a[depth] == b[depth]) ++depth;
+    return depth;
+}
+
+// Whether an array is allocated in one place, and there filled before any of it is read: what is
+// read is what stays.
+bool is_filled_then_read(const std::vector<Mention>& all, size_t rank) {
+    const Statement& first = *all[0].statement;
+    const size_t depth = all[0].loops.size();
+    if (first.kind != Kind::allocate) return false;
+    size_t written = 0, read = all.size();
+    for (size_t i = 1; i < all.size(); ++i) {
+        const Statement& statement = *all[i].statement;
+        if (common_depth(all[i].loops, all[0].loops) != depth || statement.index.size() != rank)
+            return false;
+        if (statement.kind == Kind::load)
+            read = std::min(read, i);
+        else if (statement.kind == Kind::store || statement.kind == Kind::add)
+            written = i;
+        else
+            return false;
+    }
+    if (written > read) return false;
+    for (size_t i = 1; i <= written; ++i)
+        for (size_t k = read; k < all.size(); ++k)
+            if (common_depth(all[i].loops, all[k].loops) != depth) return false;
+    return true;
+}
+
+void allocate_in(Block& body, const Statement* loop, Statement allocation) {
+    for (Statement& statement : body)
+        if (&statement == loop) {
+            statement.body.insert(statement.body.begin(), std::move(allocation));
+            return;
+        }
+}
+
+// Puts `place` before the indices of an array, and takes its allocation away.
+void move_to(Block& block, int array, const std::vector<Expr>& place) {
+    std::erase_if(block, [array](const Statement& statement) {
+        return statement.kind == Kind::allocate && statement.array == array;
+    });
+    for (Statement& statement : block) {
+        if (statement.array == array)
+            statement.index.insert(statement.index.begin(), place.begin(), place.end());
+        move_to(statement.body, array, place);
+        move_to(statement.otherwise, array, place);
+    }
+}
+
+bool is_of(const Block& body, const Statement* loop) {
+    return std::any_of(body.begin(), body.end(),
+                       [loop](const Statement& statement) { return &statement == loop; });
+}
+
+}  // namespace
+
+void keep_arrays(Procedure& procedure, Kept& kept) {
+    const std::map<int, int> assignments = assignments_in(procedure.body);
+    for (size_t i = 0; i < procedure.arrays.size(); ++i) {
+        ArrayVariable& known = procedure.arrays[i];
+        if (known.role != Role::local || known.grows || known.shape.empty()) continue;
+        const int array = static_cast<int>(i);
+        std::vector<Mention> own = mentions_of(procedure.body);
+        std::erase_if(own, [&](const Mention& each) { return each.statement->array != array; });
+        if (own.empty() || !is_filled_then_read(own, known.shape.size())) continue;
+        const Loops& loops = own[0].loops;
+        const auto place = place_in(procedure, loops, assignments);
+        if (!place || !is_of(procedure.body, loops[0]) ||
+            !is_fixed(known.shape, assignments, *loops[0]))
+            continue;
+        known.shape.insert(known.shape.begin(), place->extents.begin(), place->extents.end());
+        kept.loops[array] = place->counter;
+        const Statement allocation = *own[0].statement, *outermost = loops[0];
+        move_to(procedure.body, array, place->index);
+        allocate_in(procedure.body, outermost, allocation);
+    }
+}
+
+void keep_values(Procedure& procedure, Block& body, Kept& kept) {
+    const std::map<int, int> assignments = assignments_in(body);
+    std::vector<std::pair<const Statement*, Statement>> allocations;
+    for (const Mention& mention : mentions_of(body)) {
+        const Statement& statement = *mention.statement;
+        if (statement.kind != Kind::assign || assignments.at(statement.variable) != 1 ||
+            static_cast<size_t>(statement.variable) < procedure.parameters)
+            continue;
+        const auto all = scalar::topological_order(statement.values);
+        if (std::none_of(all.begin(), all.end(), is_named_call)) continue;
+        const auto place = place_in(procedure, mention.loops, assignments);
+        if (!place || !is_of(body, mention.loops[0])) continue;
+        const Variable own = procedure.variables[static_cast<size_t>(statement.variable)];
+        const int array = procedure.add_array(
+            own.name + "_kept", {.name = "", .dtype = own.dtype, .shape = place->extents});
+        kept.loops[array] = place->counter;
+        kept.values[statement.variable] = {array, place->index};
+        allocations.emplace_back(mention.loops[0],
+                                 Statement::allocate(array, false, statement.line));
+    }
+    for (auto& [loop, allocation] : allocations) allocate_in(body, loop, std::move(allocation));
+}
+
+}  // namespace composit::ir::procedure

@@ -1,0 +1,34 @@
+// What loops within loops compute and derivatives need again: kept as long as one iteration of the
+// outermost loop.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace composit::ir::procedure {
+
+// An iteration of an outermost loop is run again for its derivative. What its inner loops compute
+// in that run, they find there when their own iterations run again, so that no statement runs more
+// than twice, but for what is cheaper to compute than to keep.
+struct Kept {
+    // array -> the counter of the loop whose iterations find its elements there
+    std::map<int, int> loops;
+    // variable -> the array, and the place in it, that keeps its value
+    std::map<int, std::pair<int, std::vector<Expr>>> values;
+};
+
+// Local arrays of inner loops that are filled, then read, get an axis for each of these loops, and
+// live as long as an iteration of the outermost one. The procedure computes the same.
+//   for i: for j: t = empty(d)                for i: t = empty(n, d)
+//                 for k: t[k] = …       to           for j: for k: t[j, k] = …
+//                 … t[k] …                                  … t[j, k] …
+void keep_arrays(Procedure& procedure, Kept& kept);
+
+// Values of functions in inner loops get a place in a new array, which the outermost loop's body
+// allocates. Who reverses writes and reads them.
+void keep_values(Procedure& procedure, Block& body, Kept& kept);
+
+}  // namespace composit::ir::procedure
