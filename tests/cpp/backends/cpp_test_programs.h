@@ -263,6 +263,7 @@ inline std::vector<Program> contract_programs() {
         product("product", f, 33, 300, 45),
         product("product_tall", f, 200, 520, 70),
         product("product_wide", f, 3, 40, 2100),
+        product("product_of_few_rows_and_many_columns", f, 5, 258, 1030, 2),
         product("product_vector", f, 1, 600, 500, 1, true),
         product("product_batch", d, 20, 30, 25, 40, true),
         product("product_single", f, 1, 1, 1),

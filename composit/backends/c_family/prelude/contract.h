@@ -14,7 +14,7 @@ class ContractBlocks {
   public:
     ContractBlocks(const Contraction<T>& c, T* scratch)
         : c_(c),
-          packed_left_(scratch),
+          left_panels_(scratch, contract_row_block * contract_depth),
           packed_right_(scratch + contract_row_block * contract_depth) {}
 
     void run(const ContractPart& part) {
@@ -78,8 +78,9 @@ class ContractBlocks {
                 if constexpr (Allowed::reads_left) row_block<DirectLeft<T>>(k == 0, depth);
             } else if constexpr (Allowed::packs_left) {
                 if (!c_.left_is_packed)
-                    pack_left(left_, left_rows_.offsets, rows, left_depth_.offsets, depth,
-                              packed_left_);
+                    left_panels_.pack(left_, left_rows_.offsets, rows,
+                                      rows == part.row_end - part.row_begin, left_depth_.offsets, k,
+                                      depth, whole_depth_);
                 row_block<PackedLeft<T>>(k == 0, depth);
             }
         }
@@ -450,7 +451,7 @@ class ContractBlocks {
         if constexpr (Left::is_packed)
             return {c_.left_is_packed
                         ? left_ + (left_rows_.begin + i) * whole_depth_ + first_depth_ * rows
-                        : packed_left_ + i * depth};
+                        : left_panels_.begin() + i * depth};
         else
             return {left_, left_rows_.offsets + i, left_depth_.offsets};
     }
@@ -469,7 +470,7 @@ class ContractBlocks {
     }
 
     const Contraction<T>& c_;
-    T* packed_left_;
+    LeftPanels<T> left_panels_;
     T* packed_right_;
     const T* left_ = nullptr;
     const T* right_ = nullptr;

@@ -241,6 +241,35 @@ inline void pack_left(const T* from, const int64_t* rows, int64_t count, const i
     }
 }
 
+// The panels of a left operand that is not packed yet. One of which all that is read finds room is
+// packed once, for every block of columns; any other one anew for each.
+template <class T>
+class LeftPanels {
+  public:
+    // room: elements at `memory`.
+    LeftPanels(T* memory, int64_t room) : memory_(memory), room_(room) {}
+
+    // Those of `count` rows, at `depth` of whole_depth positions from k on. is_all: no other rows
+    // of `from` are read.
+    void pack(const T* from, const int64_t* rows, int64_t count, bool is_all, const int64_t* depths,
+              int64_t k, int64_t depth, int64_t whole_depth) {
+        const int64_t whole = (count + tile_rows - 1) / tile_rows * tile_rows;
+        const bool is_kept = is_all && whole * whole_depth <= room_;
+        panels_ = memory_ + (is_kept ? whole * k : 0);
+        if (is_kept && kept_ == from && k < kept_depth_) return;
+        pack_left(from, rows, count, depths, depth, panels_);
+        kept_ = is_kept ? from : nullptr;
+        kept_depth_ = k + depth;
+    }
+    const T* begin() const { return panels_; }
+
+  private:
+    T *memory_, *panels_ = nullptr;
+    int64_t room_;
+    const T* kept_ = nullptr;  // whose panels are there, up to kept_depth_
+    int64_t kept_depth_ = 0;
+};
+
 // Panels of tile_columns columns; one that is incomplete has `filled` columns, the last ones zeros.
 // The offsets of `known` columns are there, those of later panels too.
 template <class T>
