@@ -1,5 +1,6 @@
-"""Installs a wheel into an empty environment and uses it there, from Python and from C++."""
+"""Installs a wheel into an empty environment and uses it: Python, C++, kernels, no compiler."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,16 @@ PROGRAM = """
 import pathlib, composit, composit.numpy as cnp
 assert float(cnp.sum(cnp.arange(5) * 2.0)) == 20.0
 print(pathlib.Path(composit.__file__).parent / "cmake")
+"""
+COMPILING = """
+import numpy as np, composit, composit.numpy as cnp
+x = np.linspace(-3, 3, 1000, dtype="float32")
+f = lambda x: cnp.exp(x) * cnp.tanh(x)
+compiled = composit.compile(f, x)
+assert "-m ziglang c++" in compiled.build_command, compiled.build_command
+interpreted = composit.compile(f, x, backend="interpreter")
+assert np.asarray(compiled(x)).tobytes() == np.asarray(interpreted(x)).tobytes()
+print("compiles with what composit[compiler] brings")
 """
 
 
@@ -32,8 +43,14 @@ def missing_parts(names: list[str]) -> list[str]:
     return [part for part, is_part in parts.items() if not any(map(is_part, names))]
 
 
-def run(*command: str | Path) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+def run(*command: str | Path, env: dict[str, str] | None = None) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=env).stdout
+
+
+def without_compilers(folder: Path) -> dict[str, str]:
+    """The environment of a machine that has no compiler: an empty PATH, no CXX, no kernels yet."""
+    kept = {name: value for name, value in os.environ.items() if name != "CXX"}
+    return {**kept, "PATH": str(folder / "empty"), "XDG_CACHE_HOME": str(folder / "cache")}
 
 
 def main(wheel: str) -> int:
@@ -49,12 +66,15 @@ def main(wheel: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "venv/bin/python"
         venv.create(python.parent.parent, with_pip=True)
-        run(python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel)
+        pip = [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt"]
+        run(*pip, wheel)
         cmake_folder = run(python, "-I", "-c", PROGRAM).strip()
         build = Path(folder) / "consumer"
         run("cmake", "-S", CONSUMER, "-B", build, f"-Dcomposit_DIR={cmake_folder}")
         run("cmake", "--build", build)
         print(run(build / "consumer").strip() + ": installs and works")
+        run(*pip, f"{wheel}[compiler]")
+        print(run(python, "-I", "-c", COMPILING, env=without_compilers(Path(folder))).strip())
     return 0
 
 
