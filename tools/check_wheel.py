@@ -66,7 +66,8 @@ def main(wheel: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "venv/bin/python"
         venv.create(python.parent.parent, with_pip=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt"]
+        constraints = str(ROOT / "constraints.txt")
+        pip = [str(python), "-m", "pip", "install", "--quiet", "-c", constraints]
         run(*pip, wheel)
         cmake_folder = run(python, "-I", "-c", PROGRAM).strip()
         build = Path(folder) / "consumer"

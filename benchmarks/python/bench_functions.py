@@ -118,7 +118,7 @@ FUNCTIONS = (
     Function("tile", lambda xp, of: xp.tile(of.x, 3)),
     Function("repeat", lambda xp, of: xp.repeat(of.x, 3)),
     Function("concatenate", lambda xp, of: xp.concatenate([of.x, of.y])),
-    Function("flip", lambda xp, of: xp.flip(of.matrix, 1)),
+    Function("flipped copy", lambda xp, of: xp.ascontiguousarray(xp.flip(of.matrix, 1))),
     Function("transposed copy", lambda xp, of: xp.ascontiguousarray(of.matrix.T)),
     Function(
         "einsum",

@@ -57,6 +57,7 @@ Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape))
     if (!fits && std::find(shape_.begin(), shape_.end(), 0) == shape_.end())
         fail<OutOfMemory>("allocate: an array of shape ", shape_, " and dtype ", dtype,
                           " is larger than any memory. Use smaller arrays.");
+    size_ = element_count(shape_);
     owner_ = allocate_aligned(bytes());
     data_ = owner_.get();
 }
@@ -65,6 +66,7 @@ Array::Array(DType dtype, Shape shape, std::shared_ptr<void> owner, void* data, 
     : dtype_(dtype),
       is_borrowed_(is_borrowed),
       shape_(std::move(shape)),
+      size_(element_count(shape_)),
       owner_(std::move(owner)),
       data_(data) {}
 
@@ -81,7 +83,6 @@ Array Array::scalar(DType dtype, double value) {
     return result;
 }
 
-int64_t Array::size() const { return element_count(shape_); }
 int64_t Array::bytes() const { return size() * size_of(dtype_); }
 
 }  // namespace composit::ir

@@ -35,7 +35,7 @@ class Array {
 
     DType dtype() const { return dtype_; }
     const Shape& shape() const { return shape_; }
-    int64_t size() const;  // elements
+    int64_t size() const { return size_; }  // elements
     int64_t bytes() const;
     const void* data() const { return data_; }
     template <class T>
@@ -51,6 +51,7 @@ class Array {
     DType dtype_ = DType::float32;
     bool is_borrowed_ = false;
     Shape shape_;
+    int64_t size_ = 1;
     std::shared_ptr<void> owner_;
     void* data_ = nullptr;
 };

@@ -127,11 +127,14 @@ Tensor add_at(const Tensor& x, const Index& index, const Operand& value) {
 void check_bounds(const Tensor& indices, int64_t axis, int64_t length) {
     if (!ir::is_constant(indices.node())) return;
     const Array values = concrete("indexing", "indices", ops::astype(indices, DType::int64));
-    for (int64_t i = 0; i < values.size(); ++i) {
-        const int64_t value = values.data_as<int64_t>()[i];
-        user_check<IndexError>(value >= -length && value < length, "index ", value,
-                               " is out of bounds for axis ", axis, " with size ", length, ".");
-    }
+    const auto* const first = values.data_as<int64_t>();
+    const auto* const last = first + values.size();
+    const auto is_outside = [&](int64_t value) { return value < -length || value >= length; };
+    bool any = false;  // no branch for each: nearly always all are inside
+    for (const auto* value = first; value != last; ++value) any |= is_outside(*value);
+    if (any)
+        fail<IndexError>("index ", *std::find_if(first, last, is_outside),
+                         " is out of bounds for axis ", axis, " with size ", length, ".");
 }
 
 std::vector<Tensor> nonzero(const Tensor& x) {

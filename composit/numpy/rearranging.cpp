@@ -44,6 +44,46 @@ int64_t source_of(std::string_view mode, int64_t i, int64_t length) {
     return m < length ? m : 2 * length - 2 - m;
 }
 
+// x's elements of one axis from `first` on, `count` of them, each `step` (-1, 0 or 1) behind the
+// one before.
+Tensor run_of(const Tensor& x, int64_t axis, int64_t first, int64_t step, int64_t count) {
+    if (step == 1) return part(x, axis, first, count);
+    const size_t along = static_cast<size_t>(axis);
+    if (step == 0) {
+        Shape shape = x.shape();
+        shape[along] = count;
+        return broadcast_to(part(x, axis, first, 1), shape);
+    }
+    return flip(part(x, axis, first - count + 1, count), axis);
+}
+
+constexpr size_t most_runs = 8;  // of more a gather is made
+
+// As picked: joined from runs of elements, which are copied faster than single ones are, where
+// there are few.
+Tensor picked_by_runs(const Tensor& x, int64_t axis, const Axes& positions) {
+    struct Run {
+        int64_t first, step, count;
+    };
+    std::vector<Run> runs;
+    for (const int64_t position : positions) {
+        if (!runs.empty()) {
+            Run& last = runs.back();
+            const int64_t step = position - (last.first + (last.count - 1) * last.step);
+            if (step == last.step || (last.count == 1 && std::abs(step) <= 1)) {
+                last.step = step;
+                ++last.count;
+                continue;
+            }
+        }
+        runs.push_back({position, 1, 1});
+    }
+    if (runs.size() > most_runs) return picked(x, axis, positions);
+    std::vector<Tensor> parts;
+    for (const Run& run : runs) parts.push_back(run_of(x, axis, run.first, run.step, run.count));
+    return parts.size() == 1 ? parts[0] : ops::concatenate(parts, axis);
+}
+
 }  // namespace
 
 Tensor flip(const Tensor& x, const Axis& axis) {
@@ -193,7 +233,7 @@ Tensor pad(const Tensor& x, const std::vector<std::pair<int64_t, int64_t>>& widt
         Axes positions;
         for (int64_t i = -low[d]; i < length + high[d]; ++i)
             positions.push_back(source_of(mode, i, length));
-        result = picked(result, static_cast<int64_t>(d), positions);
+        result = picked_by_runs(result, static_cast<int64_t>(d), positions);
     }
     return result;
 }

@@ -216,7 +216,15 @@ class Fuser {
     bool is_worth_it(const Group& group) const {
         return group.members.size() >= 2 && gain(group) >= bytes_of_part_ / 2 &&
                bytes_of_index(group) <= most_bytes_of_group && cut_products(group) != 1 &&
-               rows_of_part(group) > 0;
+               has_large_parts(group);
+    }
+
+    // An extent without a divisor that fits leaves parts of a few indices, and starting each takes
+    // longer than what it saves.
+    bool has_large_parts(const Group& group) const {
+        const int64_t rows = rows_of_part(group);
+        if (cut_products(group) > 0) return rows > 0;
+        return rows * bytes_of_index(group) >= std::max<int64_t>(1, bytes_of_part_ / 32);
     }
 
     void close(Groups::iterator place) {

@@ -188,8 +188,39 @@ void print_small(KernelText& writer, const Contract& c, const Groups& groups) {
               ", ", ir::element_count(groups.depth.extents), ", ", element, ">(", call, ");")});
 }
 
+// Whether one number is left of each batch, and its depth is one loop.
+bool is_lone(const Contract& c, const Groups& groups) {
+    return groups.row_count() == 1 && groups.column_count() == 1 && !c.left_is_packed &&
+           !c.right_is_packed && c.finish.values.empty() && groups.depth.extents.size() == 1;
+}
+
+// "y[b] = lone_sum<true>(x + b * 64, 1, w + b * 64, 1, 64);"
+void print_lone(KernelText& writer, const Contract& c, const Groups& groups) {
+    writer.printed.prelude = {"contract_lone.h"};
+    const std::string element = type_name(c.output.dtype);
+    const std::vector<std::string> indices =
+        writer.claim_indices(groups.batch.extents.size(), "bcd");
+    const auto of_batch = [&](const Access& access, size_t number) {
+        Access start = access;
+        start.strides = groups.batch.accesses[number].strides;
+        return start;
+    };
+    const auto place = [&](const Access& access, size_t number) {
+        return writer.place(of_batch(access, number), indices, element, false);
+    };
+    const int64_t left = only_stride(groups.depth, 0), right = only_stride(groups.depth, 1);
+    const int split = choose_split(groups.batch.extents, ir::kernel::flops({"", "", {}, c}));
+    writer.printed.tasks = split < 0 ? 1 : groups.batch.extents[static_cast<size_t>(split)];
+    writer.code.nest(
+        loop_headers(indices, groups.batch.extents, split),
+        {text(writer.element(of_batch(c.output, 2), indices), " = lone_sum<",
+              left == 1 && right == 1 ? "true" : "false", ">(", place(c.left, 0), ", ", left, ", ",
+              place(c.right, 1), ", ", right, ", ", groups.depth.extents[0], ");")});
+}
+
 void print_float(KernelText& writer, const Contract& c, const Groups& groups,
                  const PrintedKernel* finish) {
+    if (is_lone(c, groups)) return print_lone(writer, c, groups);
     if (is_small(c, groups)) return print_small(writer, c, groups);
     std::string element = type_name(c.output.dtype);
     writer.printed.prelude = {"contract.h"};

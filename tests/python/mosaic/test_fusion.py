@@ -101,3 +101,12 @@ def test_maps_go_into_reductions_and_products_take_what_follows(target):
         (512, 2048),
     )
     assert kinds(layer) == ["Contract"] and layer.memory.arena == 0
+
+
+@pytest.mark.parametrize("target", BACK_ENDS)
+def test_lengths_without_divisors_are_not_cut_into_tiny_parts(target):
+    def pairs(x, y):
+        return cnp.stack([cnp.exp(x), y * 2], axis=1)
+
+    assert "Fused" in kinds(fused(target, pairs, (300_000,), (300_000,)))
+    assert "Fused" not in kinds(fused(target, pairs, (300_007,), (300_007,)))  # a prime number

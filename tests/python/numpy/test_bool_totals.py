@@ -68,3 +68,16 @@ def test_ufuncs(name, a):
 def test_answers_about_one_operand(name):
     x = np.array([0.0, -1.0, np.nan, np.inf])
     assert_equal(getattr(cnp, name)(cnp.asarray(x), dtype=bool), getattr(np, name)(x, dtype=bool))
+
+
+@pytest.mark.parametrize("place", [None, 0, 4095, 4096, 9999])
+@pytest.mark.parametrize("shape", [(10_000,), (3, 10_000)])
+def test_one_element_decides_wherever_it_is(place, shape):
+    a = np.ones(shape, bool)
+    if place is not None:
+        a[..., place] = False
+    for axis in (None, -1):
+        assert_equal(cnp.all(cnp.asarray(a), axis), np.asarray(np.all(a, axis)))
+        assert_equal(cnp.any(cnp.asarray(~a), axis), np.asarray(np.any(~a, axis)))
+    compiled = composit.compile(lambda x: cnp.all(x, -1), cnp.asarray(a), backend="cpp")
+    np.testing.assert_array_equal(compiled(a), np.all(a, -1))

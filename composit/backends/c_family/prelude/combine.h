@@ -78,6 +78,10 @@ struct Any {
     }
     template <class T>
     static constexpr T empty = T(0);
+    template <class T>
+    static bool decides(T value) {
+        return value != 0;
+    }
 };
 
 struct All {
@@ -87,7 +91,19 @@ struct All {
     }
     template <class T>
     static constexpr T empty = T(1);
+    template <class T>
+    static bool decides(T value) {
+        return value == 0;
+    }
 };
+
+// Whether one element may settle what the others cannot change.
+template <class Op>
+constexpr bool may_decide = false;
+template <>
+inline constexpr bool may_decide<Any> = true;
+template <>
+inline constexpr bool may_decide<All> = true;
 
 // out[i] = a[i] op b[i]; out may be a or b.
 template <class Op, class T>

@@ -1,4 +1,4 @@
-// Contractions of which one number is left: scalar products of long vectors.
+// Contractions of which one number is left: scalar products of vectors.
 #pragma once
 
 #include "composit/backends/c_family/prelude/contract_problem.h"
@@ -23,20 +23,26 @@ COMPOSIT_INLINE void lone_chains(const T* left, int64_t left_stride, const T* ri
 template <bool is_dense, class T>
 __attribute__((noinline)) T lone_sum(const T* left, int64_t left_stride, const T* right,
                                      int64_t right_stride, int64_t depth) {
-    constexpr int64_t together = lone_blocks * contract_depth;
     T total = 0, sums[lone_blocks];
-    bool is_first = true;
-    const auto add = [&](int blocks) {
-        for (int j = 0; j < blocks; ++j) total = is_first && j == 0 ? sums[0] : total + sums[j];
-        is_first = false;
-    };
     int64_t k = 0;
-    for (; k + together <= depth; k += together) {
-        lone_chains<lone_blocks, is_dense>(left, left_stride, right, right_stride, k,
-                                           contract_depth, sums);
-        add(lone_blocks);
+    const auto add = [&](int blocks) {
+        for (int j = 0; j < blocks; ++j) total = k == 0 && j == 0 ? sums[0] : total + sums[j];
+        k += blocks * contract_depth;
+    };
+    const auto left_of = [&] { return (depth - k) / contract_depth; };  // whole blocks
+    while (left_of() >= 8) {
+        lone_chains<8, is_dense>(left, left_stride, right, right_stride, k, contract_depth, sums);
+        add(8);
     }
-    for (; k < depth; k += contract_depth) {
+    if (left_of() >= 4) {
+        lone_chains<4, is_dense>(left, left_stride, right, right_stride, k, contract_depth, sums);
+        add(4);
+    }
+    if (left_of() >= 2) {
+        lone_chains<2, is_dense>(left, left_stride, right, right_stride, k, contract_depth, sums);
+        add(2);
+    }
+    while (k < depth) {
         const int64_t length = depth - k < contract_depth ? depth - k : contract_depth;
         lone_chains<1, is_dense>(left, left_stride, right, right_stride, k, length, sums);
         add(1);
@@ -44,12 +50,11 @@ __attribute__((noinline)) T lone_sum(const T* left, int64_t left_stride, const T
     return total;
 }
 
-// Whether one number is left of each batch, and its depth one long loop.
+// Whether one number is left of each batch, and its depth is one loop.
 template <class T>
 inline bool is_lone(const Contraction<T>& c) {
     return c.finish == nullptr && !c.left_is_packed && !c.right_is_packed && c.depth.rank == 1 &&
-           c.depth.extents[0] >= lone_blocks * contract_depth && iterations(c.rows) == 1 &&
-           iterations(c.columns) == 1;
+           iterations(c.rows) == 1 && iterations(c.columns) == 1;
 }
 
 template <class T>

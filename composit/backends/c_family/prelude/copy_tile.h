@@ -36,9 +36,18 @@ inline void copy_tile(const T* from, TileStrides read, T* to, TileStrides write,
         for (int64_t r = 0; r < rows; ++r)
             for (int64_t c = r < whole_rows ? whole_columns : 0; c < columns; ++c)
                 to[r * write.row + c] = from[r + c * read.column];
+    } else if (read.column == -1 && write.column == 1) {
+        for (int64_t r = 0; r < rows; ++r) {
+            const T* from_row = from + r * read.row;
+            T* to_row = to + r * write.row;
+            for (int64_t c = 0; c < columns; ++c) to_row[c] = from_row[-c];
+        }
     } else {
-        for (int64_t r = 0; r < rows; ++r)
-            for (int64_t c = 0; c < columns; ++c)
-                to[r * write.row + c * write.column] = from[r * read.row + c * read.column];
+        for (int64_t r = 0; r < rows; ++r) {
+            const T* from_row = from + r * read.row;
+            T* to_row = to + r * write.row;
+            for (int64_t c = 0; c < columns; ++c, from_row += read.column, to_row += write.column)
+                *to_row = *from_row;
+        }
     }
 }

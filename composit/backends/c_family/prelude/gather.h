@@ -46,6 +46,12 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
             const IndexFault fault = select_offsets(g.axes, g.outer, o, count, selected);
             if (fault.outer >= 0) return fault;
             output_outer.move(g.outer, g.output_outer, o, count);
+            if (width == 1 && are_consecutive(output_outer.offsets, count)) {
+                const T* const from = g.data + data_inner.offsets[0];
+                T* const to = g.output + output_outer.offsets[0] + output_inner.offsets[0];
+                for (int64_t r = 0; r < count; ++r) to[r] = from[selected[r]];
+                continue;
+            }
             // Elements of a slice that lie apart share lines of the cache with those of the next
             // slices rather than with each other: few of them at a time, of all slices.
             const int64_t step = is_consecutive ? width : scattered_at_a_time;

@@ -24,6 +24,23 @@ struct IndexFault {
 
 constexpr int64_t index_window = 256;
 
+// Adds to each of `count` selected offsets the place of index(i) along an axis of `length` elements
+// that lie `distance` apart. Returns whether one of the indices is out of bounds.
+template <class Index>
+inline bool add_places(int64_t length, int64_t distance, int64_t count, int64_t* selected,
+                       Index index) {
+    // Unsigned: what is outside may overflow.
+    const auto size = static_cast<uint64_t>(length), apart = static_cast<uint64_t>(distance);
+    uint64_t outside = 0;  // one of them: no branch for each
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t given = index(i);
+        const uint64_t place = static_cast<uint64_t>(given) + (given < 0 ? size : 0);
+        outside |= place >= size ? 1 : 0;
+        selected[i] = static_cast<int64_t>(static_cast<uint64_t>(selected[i]) + place * apart);
+    }
+    return outside != 0;
+}
+
 // selected[i] = the offset in data that outer index begin + i selects, for i < count <=
 // index_window.
 inline IndexFault select_offsets(const IndexAxes& axes, const Loops& outer, int64_t begin,
@@ -35,17 +52,13 @@ inline IndexFault select_offsets(const IndexAxes& axes, const Loops& outer, int6
         fill_offsets(outer, axes.strides[j], begin, count, offsets);
         const int64_t length = axes.lengths[j];
         const int64_t* const indices = axes.indices[j];
-        const auto size = static_cast<uint64_t>(length),
-                   distance = static_cast<uint64_t>(axes.axis_strides[j]);
-        bool is_outside = false;  // one of them: no branch for each
-        for (int64_t i = 0; i < count; ++i) {
-            const int64_t index = indices[offsets[i]];
-            is_outside |= (index < -length) | (index >= length);
-            // Unsigned: what is outside may overflow.
-            const uint64_t place = static_cast<uint64_t>(index) + (index < 0 ? size : 0);
-            selected[i] =
-                static_cast<int64_t>(static_cast<uint64_t>(selected[i]) + place * distance);
-        }
+        const int64_t distance = axes.axis_strides[j];
+        const bool is_outside =
+            are_consecutive(offsets, count)
+                ? add_places(length, distance, count, selected,
+                             [from = indices + offsets[0]](int64_t i) { return from[i]; })
+                : add_places(length, distance, count, selected,
+                             [&](int64_t i) { return indices[offsets[i]]; });
         for (int64_t i = 0; is_outside && i < count; ++i) {
             const int64_t index = indices[offsets[i]];
             if (index >= -length && index < length) continue;

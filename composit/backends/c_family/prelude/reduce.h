@@ -38,7 +38,7 @@ template <class Op, class T>
 class RowReduction {
   public:
     void add(const T* x, int64_t n) {
-        while (n > 0) {
+        while (n > 0 && !is_decided_) {
             const int64_t room = reduce_block - filled_, count = n < room ? n : room;
             add_to_block(x, count);
             filled_ += count;
@@ -92,6 +92,7 @@ class RowReduction {
 
     void close_block() {
         T value = combine_lanes<Op>(lanes_, filled_);
+        if constexpr (may_decide<Op>) is_decided_ = Op::decides(value);
         filled_ = 0;
         int level = 0;
         for (uint64_t carry = blocks_++; carry & 1; carry >>= 1)
@@ -101,6 +102,7 @@ class RowReduction {
 
     int64_t filled_ = 0;   // elements in the open block
     uint64_t blocks_ = 0;  // closed blocks; its set bits say which levels of the tree hold a value
+    bool is_decided_ = false;  // by a closed block, which the tree holds
     T lanes_[reduce_lanes];
     T tree_[reduce_levels];
 };

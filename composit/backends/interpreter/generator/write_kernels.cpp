@@ -64,10 +64,8 @@ class Writer {
         }
         const auto body = composit::c_family::print_statements({value}, arguments, taken);
         for (const std::string& line : body.lines) lines += "        " + line + "\n";
-        const std::string chosen =
-            value.op() == Op::select ? choice(operands[1], arguments) : body.results[0];
         const bool is_long = composit::c_family::longest_chain({value}) >= long_chain;
-        add(symbol, loads, composit::c_family::type_name(value.dtype()), lines, chosen,
+        add(symbol, loads, composit::c_family::type_name(value.dtype()), lines, body.results[0],
             is_long ? "COMPOSIT_IN_TURNS " : "");
     }
 
@@ -93,22 +91,6 @@ class Writer {
     size_t size() const { return definitions_.size(); }
 
   private:
-    // One of two elements, by their bits: g++ 12 makes a branch of other ways to say it, which
-    // costs more than the rest where the processor cannot foretell it.
-    static std::string choice(DType dtype, const std::vector<std::string>& from) {
-        const int64_t size = composit::ir::size_of(dtype);
-        const bool is_number =
-            composit::ir::is_integer(dtype) || dtype == DType::float32 || dtype == DType::float64;
-        if (!is_number || size < 4) return from[0] + " ? " + from[1] + " : " + from[2];
-        const std::string bits = size == 4 ? "uint32_t" : "uint64_t",
-                          mask = "(" + bits + "(0) - " + bits + "(" + from[0] + "))";
-        const auto masked = [&](const std::string& x, const std::string& by) {
-            return "(bits_as<" + bits + ">(" + x + ") & " + by + ")";
-        };
-        return "bits_as<" + composit::c_family::type_name(dtype) + ">(" + bits + "(" +
-               masked(from[1], mask) + " | " + masked(from[2], "~" + mask) + "))";
-    }
-
     void add(const std::string& symbol, const std::string& loads, const std::string& type,
              const std::string& lines, const std::string& result, const std::string& how = "") {
         definitions_[symbol] = "static void run_" + symbol +
