@@ -377,8 +377,9 @@ def count(outcome: Outcome, case: xml.etree.ElementTree.Element) -> None:
     group = case.get("classname", "").rpartition(".")[2]
     skipped = case.find("skipped")
     if skipped is not None:
-        before, _, kind = (skipped.get("message") or "").rpartition("left out: ")
-        if kind and before == "":
+        message = skipped.get("message") or ""
+        kind = message.removeprefix("left out: ")
+        if kind != message:
             outcome.others[kind] += 1
         else:
             outcome.skipped += 1

@@ -79,11 +79,15 @@ Tensor tall_gradient(const Tensor& q, const Tensor& r, const Tensor& of_q, const
 Tensors vjp_qr(const Node& node, const Tensors& gradients, const Wanted&) {
     const QrMode mode = mode_of(node.attributes());
     const int64_t m = rows(node.operand(0)), n = columns(node.operand(0));
-    user_check<TypeError>(mode == QrMode::reduced || (mode == QrMode::complete && m <= n),
-                          "vjp: operation 'qr' has no derivative in this mode (mode 'r' or 'raw', "
-                          "or 'complete' of more rows than columns). Mode 'reduced' is required.");
-    const Tensor q = output(node, 0), r = output(node, 1);
-    Tensor of_q = gradients[0], of_r = gradients[1];
+    const bool is_raw = mode == QrMode::raw, is_loose = mode == QrMode::complete && m > n;
+    user_check<TypeError>(!is_raw && !is_loose,
+                          "vjp: operation 'qr' has no derivative in this mode (mode 'raw', or "
+                          "'complete' of more rows than columns). Mode 'reduced' is required.");
+    const bool is_r = mode == QrMode::r;
+    const Tensors parts =
+        is_r ? qr(node.operand(0), QrMode::reduced) : Tensors{output(node, 0), output(node, 1)};
+    const Tensor q = parts[0], r = parts[1];
+    Tensor of_q = is_r ? Tensor() : gradients[0], of_r = is_r ? gradients[0] : gradients[1];
     if (m >= n) return {tall_gradient(q, r, of_q, of_r)};
     // a = [x y], x = q u, y = q v: what moves y moves v and turns q.
     const Tensor u = columns_of(r, 0, m), y = columns_of(node.operand(0), m, n - m);

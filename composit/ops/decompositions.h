@@ -34,8 +34,8 @@ Tensor pinv(const Tensor& a, const Tensor& rcond);
 
 // ----- decompose.cpp
 enum class QrMode { reduced, complete, r, raw };
-// reduced, complete: (q, r); r: (r); raw: LAPACK's factors and tau. The last two, and complete of
-// more rows than columns, have no derivative.
+// reduced, complete: (q, r); r: (r); raw: LAPACK's factors and tau. The last, and complete of more
+// rows than columns, have no derivative.
 std::vector<Tensor> qr(const Tensor& a, QrMode mode);
 enum class SvdVectors { none, few, all };
 // (u, s, vh), or (s); s is float64.

@@ -115,8 +115,14 @@ def _called() -> tuple[str, dict[str, Any]]:
     flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     count = code.co_argcount + code.co_kwonlyargcount + flags
     arguments = {x: frame.f_locals[x] for x in code.co_varnames[:count] if x in frame.f_locals}
-    if code.co_qualname in ("Ufunc.__call__", "PairUfunc.__call__"):  # operands without names
-        return frame.f_locals["self"].__name__, {}
+    if code.co_qualname == "overridable.<locals>.asking":  # numpy/_overrides.py, of a ufunc
+        ufunc, method = arguments.pop("self"), frame.f_locals["method"]
+        if method.__name__ == "__call__":  # operands without names
+            return ufunc.__name__, {}
+        given = inspect.signature(method).bind_partial(
+            ufunc, *arguments["operands"], **arguments["options"]
+        )
+        return method.__name__, given.arguments
     is_name = not name.startswith(("__", "<"))
     return (name.lstrip("_") if is_name else ""), arguments
 

@@ -10,6 +10,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.numpy import _casting, _folding
 from composit.numpy._folding import NoValue
+from composit.numpy._overrides import overridable
 from composit.numpy._ufunc_types import Facts, answers, in_signature
 
 _apply = _core.numpy.apply
@@ -113,6 +114,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         Elementwise.__init__(self, row.name, row.doc, row.arity, 1)
         _core.numpy.RowFunction.__init__(self, row)
 
+    @overridable
     def __call__(
         self,
         *operands: Any,
@@ -138,6 +140,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         result = masked_by(name, result, where, out)
         return write_out(name, result, out, casting, widens=True)
 
+    @overridable
     def reduce(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
         keepdims: bool = False, initial: Any = NoValue, where: Any = True,
@@ -156,6 +159,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
             result = _reduced(name, array, axis, dtype, keepdims, initial, where)
         return write_out(name, result, out, "unsafe")
 
+    @overridable
     def accumulate(
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
     ) -> LazyTensor:
@@ -174,6 +178,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
             result = getattr(cnp, running)(array, axis, dtype)
         return write_out(self.__name__, result, out, "unsafe")
 
+    @overridable
     def reduceat(
         self, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
     ) -> LazyTensor:
@@ -183,6 +188,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
             result = _folding.reduceat(self, array, indices, axis, dtype, the_output(out))
         return write_out(self.__name__, result, out, "unsafe")
 
+    @overridable
     def outer(self, a: Any, b: Any, /, **options: Any) -> LazyTensor:
         """The function of all pairs."""
         from composit import numpy as cnp
@@ -191,6 +197,7 @@ class Ufunc(Elementwise, _core.numpy.RowFunction):
         a, b = cnp.asarray(a), cnp.asarray(b)
         return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
+    @overridable
     def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
         """a[indices] = f(a[indices], …), where an index that is met twice counts twice. Indices
         are evaluated, but by add."""
@@ -261,6 +268,7 @@ class PairUfunc(Elementwise):
         super().__init__(name, f"({first.__doc__}, {second.__doc__})", first.nin, 2)
         self.rows = (first, second)
 
+    @overridable
     def __call__(
         self,
         *operands: Any,
@@ -304,6 +312,7 @@ class PairUfunc(Elementwise):
         )
         return first, second
 
+    @overridable
     def outer(self, a: Any, b: Any, /, **options: Any) -> tuple[Any, Any]:
         """The function of all pairs."""
         from composit import numpy as cnp
@@ -313,18 +322,22 @@ class PairUfunc(Elementwise):
         a, b = cnp.asarray(a), cnp.asarray(b)
         return self(cnp.reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
+    @overridable
     def at(self, a: LazyTensor, indices: Any, /, *operands: Any) -> None:
         """Refused: there is one result too many."""
         _folding.at(self, a, indices, operands)
 
+    @overridable
     def reduce(self, array: Any, *arguments: Any, **options: Any) -> None:
         """Refused likewise."""
         _folding.check_binary(self, "reduce")
 
+    @overridable
     def accumulate(self, array: Any, *arguments: Any, **options: Any) -> None:
         """Refused likewise."""
         _folding.check_binary(self, "accumulate")
 
+    @overridable
     def reduceat(self, array: Any, *arguments: Any, **options: Any) -> None:
         """Refused likewise."""
         _folding.check_binary(self, "reduceat")
@@ -337,7 +350,7 @@ def _warn_of_gaps(has_output: bool) -> None:
             "'where' used without 'out': elsewhere composit has zeros, NumPy what was in memory. "
             "If this is intentional, use out=None.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,  # behind what asks operands first
         )
 
 

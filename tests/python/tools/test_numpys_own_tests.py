@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -105,3 +106,12 @@ def test_modules_that_cannot_be_collected_say_why(tool, tmp_path, monkeypatch):
     monkeypatch.setattr(tool.numpy, "__file__", str(tmp_path / "__init__.py"))
     outcome = tool.run("test_small.py", jobs=1, seconds=100)
     assert outcome.failed == 0 and set(outcome.others) <= {"refused dtypes"} and outcome.others
+
+
+def test_numpys_own_skips_are_not_left_out(tool):
+    outcome = tool.Outcome()
+    for text in ("requires 32 bit", "left out: functions in C for tests", ""):
+        case = ElementTree.fromstring('<testcase classname="m.T" name="t"><skipped/></testcase>')
+        case.find("skipped").set("message", text)
+        tool.count(outcome, case)
+    assert outcome.skipped == 2 and outcome.others == {"functions in C for tests": 1}
