@@ -58,7 +58,7 @@ def gelu_entry(times, center, lowest, highest):
 
 
 def gelu_exponential_part(r):
-    return (2 * mp.expm1(-r * UNROUNDED / 2) + r) / r**2 if r else mpf(0.25)
+    return mp.expm1(-r * UNROUNDED / 2) / r if r else -UNROUNDED / 2
 
 
 def exponential_part(r):
@@ -138,9 +138,9 @@ def entries():
            *gelu_entry(lambda a: mpf(1), "0.5", "0", "1.375"))
     yield ("gelu_far_float32", "4 a m(a) - 1 in (a - 2) / (a + 2.25), 1.375 <= a <= 14.6, "
            "relative to 4 a m(a)", *gelu_entry(lambda a: a, "2", "1.375", "14.6"))
-    yield ("gelu_exp_float32", "(2 exp(-t / 2) - 2 + r) / r^2, t = r ln(2) / float32(ln(2)), "
-           "|r| <= ln(2), relative to 2 exp(-t / 2)", gelu_exponential_part,
-           lambda r: r * r / 2 / mp.exp(-r * UNROUNDED / 2), -2 * half_ln2, 2 * half_ln2, 5, SINGLE)
+    yield ("gelu_exp_float32", "(exp(-t / 2) - 1) / r, t = r ln(2) / float32(ln(2)), "
+           "|r| <= ln(2), relative to exp(-t / 2)", gelu_exponential_part,
+           lambda r: abs(r) / mp.exp(-r * UNROUNDED / 2), -2 * half_ln2, 2 * half_ln2, 6, SINGLE)
     yield ("normal_tail_float64",
            "(x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39",
            *tail_entry("normal", 5.5, 0.875, "39", 23, DOUBLE))

@@ -151,11 +151,11 @@ inline constexpr double gelu_far_float32[] = {
     0x1.c18bf60000000p-5, -0x1.33a4ee0000000p-5, -0x1.4673c60000000p-6, 0x1.8d2b000000000p-7,
 };
 
-// (2 exp(-t / 2) - 2 + r) / r^2, t = r ln(2) / float32(ln(2)), |r| <= ln(2), relative to 2 exp(-t /
-// 2); error 2^-28.12
+// (exp(-t / 2) - 1) / r, t = r ln(2) / float32(ln(2)), |r| <= ln(2), relative to exp(-t / 2); error
+// 2^-28.12
 inline constexpr double gelu_exp_float32[] = {
-    0x1.fffffe0000000p-3,   -0x1.5554920000000p-5, 0x1.55579a0000000p-8,
-    -0x1.1237940000000p-11, 0x1.6ad41e0000000p-15,
+    -0x1.0000000000000p-1, 0x1.fffffe0000000p-4,   -0x1.5554920000000p-6,
+    0x1.55579a0000000p-9,  -0x1.1237940000000p-12, 0x1.6ad41e0000000p-16,
 };
 
 // (x + 5.5) exp(x^2 / 2) Phi(-x) in w = 2 x / (x + 5.5) - 0.875, x <= 39; error 2^-55.62

@@ -181,7 +181,7 @@ void check_slope_of_gelu(DType dtype, long double bound) {
 }
 
 TEST(LibraryAccuracy, TheSlopeOfGeluIsClose) {
-    check_slope_of_gelu<float>(DType::float32, 3);
+    check_slope_of_gelu<float>(DType::float32, 2.5);
     check_slope_of_gelu<double>(DType::float64, 8);
 }
 
