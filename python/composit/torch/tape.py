@@ -28,13 +28,14 @@ class _Switch:
     """Sets whether operations are recorded, within a with block or a decorated function."""
 
     is_on = False
+    _before: Any = None  # (what was set when it was entered, the same of the entry around that)
 
     def __enter__(self) -> None:
-        self._before = [*getattr(self, "_before", []), mode.grad]
+        self._before = (mode.grad, self._before)
         mode.grad = self.is_on
 
     def __exit__(self, *_: Any) -> None:
-        mode.grad = self._before.pop()
+        mode.grad, self._before = self._before
 
     def __call__(self, function: Any) -> Any:
         @functools.wraps(function)
@@ -51,15 +52,16 @@ def _of(is_on: bool) -> _Switch:
     return switch
 
 
+_new = object.__new__
+
+
 class _Plain(_Switch):
     """As a decorator it is used with or without parentheses."""
 
+    # No __init__: each with block makes one, and a call of Python's takes as long as the switch.
     def __new__(cls, function: Any = None) -> Any:
-        switch = super().__new__(cls)
+        switch = _new(cls)
         return switch if function is None else switch(function)
-
-    def __init__(self, function: Any = None) -> None:
-        pass
 
 
 class no_grad(_Plain):
@@ -83,7 +85,7 @@ class set_grad_enabled(_Switch):
     """Sets whether operations are recorded, at once and until a with block of it ends."""
 
     def __init__(self, mode_: bool) -> None:
-        self._before = [mode.grad]
+        self._before = (mode.grad, None)
         mode.grad = self.is_on = bool(mode_)
 
     def __enter__(self) -> None:

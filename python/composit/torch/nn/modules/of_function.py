@@ -29,6 +29,8 @@ def module_of(
         inspect.Parameter(n, kinds, default=defaults.get(n, inspect.Parameter.empty)) for n in names
     ]
     described = inspect.Signature(parameters)
+    usual = tuple(option for option in names if option != "inplace")
+    has_inplace = "inplace" in names
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         Module.__init__(self)
@@ -42,10 +44,11 @@ def module_of(
 
     def forward(self: Any, *tensors: Any) -> Any:
         own = self.__dict__
-        options = {
-            option: own[option] if option in own else getattr(self, option) for option in names
-        }
-        options.pop("inplace", None) if not options.get("inplace") else None
+        options = {}
+        for option in usual:
+            options[option] = own[option] if option in own else getattr(self, option)
+        if has_inplace and self.inplace:
+            options["inplace"] = True
         if in_training:
             options["training"] = self.training
         return calling.neural[function](*tensors, **options)
