@@ -200,7 +200,8 @@ OPTIMIZERS = {
     "Adam": {"lr": 0.01}, "Adam with decay": {"weight_decay": 0.1, "amsgrad": True},
     "AdamW": {"lr": 0.01}, "RMSprop": {"lr": 0.01}, "RMSprop centered": {"centered": True,
     "momentum": 0.9}, "Adagrad": {"lr": 0.1, "lr_decay": 0.1}, "Adadelta": {}, "Adamax": {},
-    "NAdam": {}, "RAdam": {}, "Rprop": {}, "ASGD": {},
+    "NAdam": {}, "RAdam": {}, "Rprop": {}, "ASGD": {}, "Adafactor": {},
+    "Adafactor with decay": {"weight_decay": 0.1, "d": 2.0, "eps": (1e-20, 1e-2)},
 }  # fmt: skip
 
 

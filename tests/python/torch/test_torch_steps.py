@@ -213,6 +213,7 @@ def changes_options(i, model, optimizer, loss):
 ])  # fmt: skip
 @pytest.mark.parametrize("name", [
     "SGD", "Adam", "Adagrad", "NAdam", "RAdam", "Adamax", "Adadelta", "RMSprop", "Rprop", "ASGD",
+    "Adafactor",
 ])  # fmt: skip
 def test_training_has_the_same_bits(name, change):
     def run():
@@ -245,6 +246,8 @@ def test_known_steps_make_no_nodes():
     lambda p: torch.optim.RMSprop(p, momentum=0.9, centered=True),
     lambda p: torch.optim.Rprop(p),
     lambda p: torch.optim.ASGD(p, t0=4, lambd=0.1),
+    lambda p: torch.optim.Adafactor(p, weight_decay=0.1, maximize=True),
+    lambda p: torch.optim.Muon([x for x in p if x.dim() == 2]),
     lambda p: torch.optim.Adam(p, lr=torch.tensor(0.01), amsgrad=True),
 ])  # fmt: skip
 def test_schedules_make_no_new_programs(make):
@@ -273,7 +276,7 @@ def test_schedules_make_no_new_programs(make):
 
 @pytest.mark.parametrize("name", [
     "SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop",
-    "ASGD",
+    "ASGD", "Adafactor",
 ])  # fmt: skip
 def test_known_steps_of_every_optimiser_run_one_program(name, monkeypatch):
     model, x, y = model_and_data()

@@ -3,6 +3,7 @@
 from composit.torch.optim import lr_scheduler
 from composit.torch.optim.adams import Adam, AdamW, NAdam, RAdam
 from composit.torch.optim.adaptive import ASGD, Adadelta, Adagrad, Adamax, RMSprop, Rprop
+from composit.torch.optim.factored import Adafactor, Muon
 from composit.torch.optim.lbfgs import LBFGS
 from composit.torch.optim.optimizer import Optimizer
 from composit.torch.optim.sgd import SGD
@@ -12,10 +13,12 @@ __all__ = [
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",

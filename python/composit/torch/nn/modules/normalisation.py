@@ -11,7 +11,7 @@ from composit.torch.nn.parameter import Parameter
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm", "RMSNorm",
+    "InstanceNorm3d", "LayerNorm", "RMSNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
 
@@ -99,6 +99,44 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__
     _ndims = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """BatchNorm of any number of dimensions from 2 on. PyTorch's shares the batch's statistics
+    between processes; here one process has the whole batch."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+        affine: bool = True, track_running_stats: bool = True, process_group: Any = None,
+        device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
+                         bias=bias)  # fmt: skip
+        self.process_group = process_group
+
+    def _check(self, input: Any) -> None:
+        if input.dim() < 2:
+            raise ValueError(
+                with_location(f"expected at least 2D input (got {input.dim()}D input)")
+            )
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """The module with SyncBatchNorm, of the same parameters and statistics, in place of each
+        BatchNorm within."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = cls(module.num_features, module.eps, module.momentum, module.affine,
+                       module.track_running_stats, process_group)  # fmt: skip
+            for name, parameter in module._parameters.items():
+                made.register_parameter(name, parameter)
+            for name, buffer in module._buffers.items():
+                made.register_buffer(name, buffer)
+            made.training = module.training
+        for name, child in list(module._modules.items()):
+            if child is not None:
+                made._modules[name] = cls.convert_sync_batchnorm(child, process_group)
+        return made
 
 
 class _InstanceNorm(_ByChannel):

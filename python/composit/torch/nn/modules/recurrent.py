@@ -11,7 +11,9 @@ from composit.torch import calling
 from composit.torch.functions import random
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
+from composit.torch.nn.modules import packed
 from composit.torch.nn.modules.plain import parameter
+from composit.torch.nn.utils.rnn import PackedSequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -20,7 +22,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 class RNNBase(Module):
     """Layers over sequences (times, batch, features), or (batch, times, features) with
-    batch_first; without a batch too."""
+    batch_first; without a batch, and over a PackedSequence too, which gives one."""
 
     def __init__(
         self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1,
@@ -74,17 +76,40 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing: weights have no place in memory to be put together."""
 
+    def _layers(self, x: Any, named: Any, start: Any, options: dict[str, Any]) -> Any:
+        """(output, *last states) over LazyTensors."""
+        if self.mode == "LSTM":
+            output, (h, c) = nn.lstm(x, named, start, **options)
+            return output, h, c
+        first = None if start is None else start[0]
+        if self.mode == "GRU":
+            return nn.gru(x, named, first, **options)
+        kind = self.mode.removeprefix("RNN_").lower()
+        return nn.rnn(x, named, first, kind, **options)
+
+    def _packed_step(self, x: Any, states: list[Any], weights: dict[str, Any]) -> Any:
+        """One layer in one direction, of a batch whose sequences are of one length."""
+
+        def layer(x: Any, *rest: Any) -> Any:
+            start = [state[None] for state in rest[: len(states)]]
+            named = {f"{name}_l0": w for name, w in zip(weights, rest[len(states) :])}
+            output, *last = self._layers(x, named, start, {})
+            return output, *(state[0] for state in last)
+
+        output, *last = calling.call(layer, self.mode.lower(), False,
+                                     (x, *states, *weights.values()), {})  # fmt: skip
+        return output, last
+
     def _run(self, input: Any, states: tuple[Any, ...] | None) -> Any:
+        if isinstance(input, PackedSequence):
+            self._check_width(input.data)
+            return packed.run(self, input, states, self._packed_step)
         if input.dim() not in (2, 3):
             raise ValueError(
                 with_location(f"{type(self).__name__}: Expected input to be 2D or 3D, got "
                               f"{input.dim()}D instead")
             )  # fmt: skip
-        if input.shape[-1] != self.input_size:
-            raise RuntimeError(
-                with_location("input.size(-1) must be equal to input_size. Expected "
-                              f"{self.input_size}, got {input.shape[-1]}")
-            )  # fmt: skip
+        self._check_width(input)
         is_batched = input.dim() == 3
         weights = [getattr(self, name) for name in self._names]
         share = self.dropout if self.training and self.num_layers > 1 else 0.0
@@ -100,14 +125,7 @@ class RNNBase(Module):
             start = rest[: len(given)] if given else None
             options: dict[str, Any] = {"batch_first": self.batch_first, "dropout": share,
                                        "key": key}  # fmt: skip
-            if self.mode == "LSTM":
-                output, (h, c) = nn.lstm(x, named, start, **options)
-                return output, h, c
-            first = None if start is None else start[0]
-            if self.mode == "GRU":
-                return nn.gru(x, named, first, **options)
-            kind = self.mode.removeprefix("RNN_").lower()
-            return nn.rnn(x, named, first, kind, **options)
+            return self._layers(x, named, start, options)
 
         output, *last = calling.call(layers, self.mode.lower(), False,
                                      (input, *given, *weights), {})  # fmt: skip
@@ -115,6 +133,13 @@ class RNNBase(Module):
             output = output.squeeze(0 if self.batch_first else 1)
             last = [state.squeeze(1) for state in last]
         return output, last
+
+    def _check_width(self, input: Any) -> None:
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                with_location("input.size(-1) must be equal to input_size. Expected "
+                              f"{self.input_size}, got {input.shape[-1]}")
+            )  # fmt: skip
 
     def extra_repr(self) -> str:
         """Sizes and options that are not the usual ones."""

@@ -1,16 +1,17 @@
-"""torch.nn.utils: gradients clipped, parameters as one vector, parametrisations."""
+"""torch.nn.utils: gradients clipped, parameters as one vector, parametrisations,
+sequences of different lengths."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from composit.torch.calling import TensorBase, functions
-from composit.torch.nn.utils import parametrizations, parametrize
+from composit.torch.nn.utils import parametrizations, parametrize, rnn
 from composit.torch.tape import no_grad
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector",
-    "parametrizations", "parametrize", "vector_to_parameters",
+    "parametrizations", "parametrize", "rnn", "vector_to_parameters",
 ]  # fmt: skip
 
 
