@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from composit._core import LazyTensor, with_location
 from composit.numpy._folding import NoValue
@@ -30,7 +30,10 @@ _KEYWORDS = {
 }  # fmt: skip
 
 
-def overridable(method: Callable) -> Callable:
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def overridable(method: _Method) -> _Method:
     """A method of a ufunc that asks its operands first, the leftmost one first and subclasses
     before their bases. Those whose class is NumPy's or composit's have nothing to say."""
 
@@ -41,7 +44,7 @@ def overridable(method: Callable) -> Callable:
                 return _asked(self, method.__name__, operands, options)
         return method(self, *operands, **options)
 
-    return asking
+    return cast(_Method, asking)
 
 
 def _may_override(value: Any) -> bool:
