@@ -95,8 +95,8 @@ REASONS = (
     ),
     LeftOut(
         "",
-        "objects with `__array_ufunc__`, `__array_wrap__` or `__array_interface__` of their own "
-        "are asked for `__array__` alone",
+        "`__array_wrap__`, `__array_priority__` and `__array_interface__` of other objects are not "
+        "asked for: `__array__` alone is, and `__array_ufunc__` by ufuncs",
         r"object __array__ method|(argument|object|args|fill_value) is \(?<(test_|memory)|Coerced"
         r"|must be of ArrayType",
         r"\bf\(x, a\)",

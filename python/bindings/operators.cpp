@@ -34,6 +34,21 @@ constexpr Binary comparisons[] = {
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
+// What the ufunc of this name makes of a and b, of which one decides it itself.
+nb::object asked(const char* ufunc, nb::handle a, nb::handle b, const nb::kwargs& options = {}) {
+    return nb::module_::import_("composit.numpy").attr(ufunc)(a, b, **options);
+}
+
+bool is_simple(PyObject* value) {
+    return is_tensor(value) || PyFloat_CheckExact(value) || PyLong_CheckExact(value) ||
+           PyBool_Check(value);
+}
+
+// Whether the ufunc of that name is to ask the other operand. Products of matrices are functions.
+bool is_asked(nb::handle other, std::string_view ufunc) {
+    return !is_simple(other.ptr()) && ufunc != "matmul" && overrides_ufuncs(other);
+}
+
 Tensor applied(std::string_view row, const Tensor& a, const Tensor& b) {
     if (row == "matmul") return numpy::matmul(a, b);
     if (row == "power") return numpy::raised(a, b);
@@ -55,19 +70,28 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
     const std::string name = operation.python;
     const char* row = operation.row;
     type.def(("__" + name + "__").c_str(),
-             [row](const LazyTensor& self, nb::handle other) {
+             [row](nb::handle object, nb::handle other) {
+                 if (is_asked(other, row)) return asked(row, object, other);
                  if (!is_operand(other)) return not_implemented();
-                 return wrap(applied(row, self.tensor(), tensor_from(other)));
+                 const Tensor& self = content_of<LazyTensor>(object).tensor();
+                 return wrap(applied(row, self, tensor_from(other)));
              },
              nb::call_guard<Located>());
     type.def(("__r" + name + "__").c_str(),
-             [row](const LazyTensor& self, nb::handle other) {
+             [row](nb::handle object, nb::handle other) {
+                 if (is_asked(other, row)) return asked(row, other, object);
                  if (!is_operand(other)) return not_implemented();
-                 return wrap(applied(row, tensor_from(other), self.tensor()));
+                 const Tensor& self = content_of<LazyTensor>(object).tensor();
+                 return wrap(applied(row, tensor_from(other), self));
              },
              nb::call_guard<Located>());
     type.def(("__i" + name + "__").c_str(),
              [row](nb::handle object, nb::handle other) {
+                 if (is_asked(other, row)) {
+                     nb::kwargs options;
+                     options["out"] = nb::make_tuple(object);
+                     return asked(row, object, other, options);
+                 }
                  if (!is_operand(other)) return not_implemented();
                  const auto& self = content_of<LazyTensor>(object);
                  const Tensor before = self.tensor();
@@ -97,9 +121,12 @@ PyObject* made(const Make& make) noexcept {
     }
 }
 
+// Of a and b `other` may be no tensor.
 template <class Make>
-PyObject* made_if_operand(PyObject* other, const Make& make) noexcept {
+PyObject* made_if_operand(const char* ufunc, PyObject* a, PyObject* b, PyObject* other,
+                          const Make& make) noexcept {
     try {
+        if (is_asked(other, ufunc)) return asked(ufunc, a, b).release().ptr();
         if (!is_operand(other)) return not_implemented().release().ptr();
     } catch (...) {
         set_python_error();
@@ -110,26 +137,28 @@ PyObject* made_if_operand(PyObject* other, const Make& make) noexcept {
 
 // One of a and b at least is a tensor.
 template <class Make>
-PyObject* made_of(PyObject* a, PyObject* b, const Make& make) noexcept {
-    return made_if_operand(is_tensor(a) ? b : a,
+PyObject* made_of(const char* ufunc, PyObject* a, PyObject* b, const Make& make) noexcept {
+    return made_if_operand(ufunc, a, b, is_tensor(a) ? b : a,
                            [&] { return make(tensor_from(a), tensor_from(b)); });
 }
 
 template <size_t number>
 PyObject* operated(PyObject* a, PyObject* b) {
     static const ir::scalar::RowRef& row = ir::scalar::table_row(arithmetic[number].row);
-    return made_of(a, b,
+    return made_of(arithmetic[number].row, a, b,
                    [](const Tensor& x, const Tensor& y) { return numpy::apply_row(row, x, y); });
 }
 
 PyObject* multiplied(PyObject* a, PyObject* b) {
-    return made_of(a, b, [](const Tensor& x, const Tensor& y) { return numpy::matmul(x, y); });
+    return made_of("matmul", a, b,
+                   [](const Tensor& x, const Tensor& y) { return numpy::matmul(x, y); });
 }
 
 ternaryfunc power_by_method = nullptr;
 PyObject* raised(PyObject* a, PyObject* b, PyObject* modulus) {
     if (modulus != Py_None) return power_by_method(a, b, modulus);
-    return made_of(a, b, [](const Tensor& x, const Tensor& y) { return numpy::raised(x, y); });
+    return made_of("power", a, b,
+                   [](const Tensor& x, const Tensor& y) { return numpy::raised(x, y); });
 }
 
 PyObject* compared(PyObject* a, PyObject* b, int operation) {
@@ -141,7 +170,7 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
         return found;
     }();
     const ir::scalar::RowRef& row = *rows[static_cast<size_t>(operation)];
-    return made_if_operand(b, [&] {
+    return made_if_operand(row->name.c_str(), a, b, b, [&] {
         const Tensor& x = content_of<LazyTensor>(a).tensor();  // Python asks its own class alone
         return numpy::apply_row(row, x, comparand(b, x));
     });
@@ -180,9 +209,10 @@ void bind_operators(nb::module_& module) {
     for (const Binary& comparison : comparisons)
         type.def(
             comparison.python,
-            [row = comparison.row](const LazyTensor& self, nb::handle other) {
+            [row = comparison.row](nb::handle object, nb::handle other) {
+                if (is_asked(other, row)) return asked(row, object, other);
                 if (!is_operand(other)) return not_implemented();
-                const Tensor& x = self.tensor();
+                const Tensor& x = content_of<LazyTensor>(object).tensor();
                 return wrap(numpy::apply(row, {x, comparand(other, x)}));
             },
             nb::call_guard<Located>());
@@ -192,17 +222,21 @@ void bind_operators(nb::module_& module) {
     bind_unary(type, "__invert__", "invert");
     type.def(
         "__divmod__",
-        [](const LazyTensor& self, nb::handle other) {
+        [](nb::handle object, nb::handle other) {
+            if (is_asked(other, "divmod")) return asked("divmod", object, other);
             if (!is_operand(other)) return not_implemented();
-            const auto both = numpy::divmod(self.tensor(), tensor_from(other));
+            const Tensor& self = content_of<LazyTensor>(object).tensor();
+            const auto both = numpy::divmod(self, tensor_from(other));
             return nb::object(nb::make_tuple(wrap(both[0]), wrap(both[1])));
         },
         nb::call_guard<Located>());
     type.def(
         "__rdivmod__",
-        [](const LazyTensor& self, nb::handle other) {
+        [](nb::handle object, nb::handle other) {
+            if (is_asked(other, "divmod")) return asked("divmod", other, object);
             if (!is_operand(other)) return not_implemented();
-            const auto both = numpy::divmod(tensor_from(other), self.tensor());
+            const Tensor& self = content_of<LazyTensor>(object).tensor();
+            const auto both = numpy::divmod(tensor_from(other), self);
             return nb::object(nb::make_tuple(wrap(both[0]), wrap(both[1])));
         },
         nb::call_guard<Located>());

@@ -22,6 +22,14 @@ bool is_operand(nb::handle value) {
     return PyObject_HasAttrString(object, "__array__") || PyObject_CheckBuffer(object);
 }
 
+bool overrides_ufuncs(nb::handle value) {
+    const nb::handle type = value.type();
+    const nb::handle ndarray = numpy_attribute("ndarray");
+    if (is_tensor(value) || type.is(ndarray) || !nb::hasattr(type, "__array_ufunc__")) return false;
+    const nb::object own = type.attr("__array_ufunc__");
+    return !own.is_none() && !own.is(ndarray.attr("__array_ufunc__"));
+}
+
 ir::Tensor tensor_from(nb::handle value) {
     PyObject* object = value.ptr();
     if (is_tensor(value)) return content_of<LazyTensor>(value).tensor();

@@ -22,6 +22,10 @@ ir::Tensor comparand(nb::handle value, const ir::Tensor& other);
 // Whether a binary operator takes the value at all (else Python asks the other operand).
 bool is_operand(nb::handle value);
 
+// Whether its class has an `__array_ufunc__` that is not NumPy's own: what operators make of it is
+// its business.
+bool overrides_ufuncs(nb::handle value);
+
 // TypeErrors name the function and argument of the user's call (arguments.h).
 int64_t integer_from(nb::handle value);                     // by __index__
 std::vector<int64_t> integers_from(nb::handle value);       // an integer or a sequence of them

@@ -59,6 +59,22 @@ CALLS = [
 ]
 
 
+OPERATORS = [
+    lambda x: x + a,
+    lambda x: a - x,
+    lambda x: x**a,
+    lambda x: x < a,
+    lambda x: a >= x,
+    lambda x: x == a,
+    lambda x: divmod(x, a),
+    lambda x: divmod(a, x),
+    lambda x: x.__mul__(a),
+    lambda x: x.__rmul__(a),
+    lambda x: x + refuses,
+    lambda x: x + forbids,
+]
+
+
 def outcome(call, module):
     try:
         return call(module)
@@ -70,6 +86,25 @@ def outcome(call, module):
 @pytest.mark.parametrize("number", range(len(CALLS)))
 def test_calls_as_numpys(number):
     assert outcome(CALLS[number], cnp) == outcome(CALLS[number], np)
+
+
+@pytest.mark.parametrize("number", range(len(OPERATORS)))
+def test_operators_as_numpys(number):
+    operator = OPERATORS[number]
+    expected = outcome(lambda np: operator(np.ones(3)), np)
+    found = outcome(lambda np: operator(np.ones(3)), cnp)
+    if isinstance(expected[1], str) and "(" in expected[1]:  # the text shows the operands
+        expected, found = expected[:1], found[:1]
+    assert found == expected
+
+
+def test_operators_in_place_name_their_output():
+    for module in (np, cnp):
+        x = given = module.ones(3)
+        x += a
+        name, method, count, keywords = x
+        assert (name, method, count, list(keywords)) == ("add", "__call__", 2, ["out"])
+        assert keywords["out"][0] is given
 
 
 def test_subclasses_are_asked_first_and_each_class_once():
