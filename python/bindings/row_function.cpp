@@ -35,9 +35,19 @@ struct RowFunction {
           is_comparison(std::ranges::find(comparisons, given.name) != std::end(comparisons)) {}
 };
 
+// Whether it is one of NumPy's own arrays, of numbers that composit has.
+bool is_array_of_numbers(nb::handle object) {
+    if (!object.type().is(numpy_attribute("ndarray"))) return false;
+    const nb::object dtype = object.attr("dtype");
+    const auto kind = nb::cast<std::string>(dtype.attr("kind"));
+    const auto bytes = nb::cast<int64_t>(dtype.attr("itemsize"));
+    return kind == "b" || kind == "i" || kind == "u" || (kind == "f" && bytes <= 8) ||
+           (kind == "c" && bytes <= 16);
+}
+
 bool is_plain(PyObject* object) {
     return is_tensor(object) || PyFloat_CheckExact(object) || PyLong_CheckExact(object) ||
-           PyBool_Check(object);
+           PyBool_Check(object) || is_array_of_numbers(object);
 }
 
 nb::object applied(const RowFunction& function, PyObject* arguments) {
