@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -168,23 +169,23 @@ std::optional<int64_t> repeats(const Row& row, int64_t length) {
     return count / length;
 }
 
-Tensor resized(const Tensor& x, const Resize& r) {
-    const Taps taps = taps_of(r);
+// What the taps of all results make of x, each by gathers: the k-th taps' elements, weighted.
+Tensor gathered(const Tensor& x, int64_t axis, const Taps& taps) {
     const DType dtype = x.dtype();
     size_t width = 1;
     for (const auto& of_result : taps) width = std::max(width, of_result.size());
-    Shape column(x.shape().size() - static_cast<size_t>(r.axis), 1);
+    Shape column(x.shape().size() - static_cast<size_t>(axis), 1);
     column[0] = static_cast<int64_t>(taps.size());
     Tensor sum;
     for (size_t k = 0; k < width; ++k) {
         const Row row = row_of(taps, k);
-        if (const auto times = repeats(row, x.shape()[static_cast<size_t>(r.axis)]);
+        if (const auto times = repeats(row, x.shape()[static_cast<size_t>(axis)]);
             times && width == 1)
-            return *times == 1 ? x : numpy::repeat(x, *times, r.axis);
+            return *times == 1 ? x : numpy::repeat(x, *times, axis);
         const auto aligned = [&](const std::vector<double>& values, DType as) {
             return numpy::astype(numpy::array<double>(values, column), as);
         };
-        Tensor term = numpy::take(x, numpy::array<int64_t>(row.places, {column[0]}), r.axis);
+        Tensor term = numpy::take(x, numpy::array<int64_t>(row.places, {column[0]}), axis);
         if (!Row::are_ones(row.weights))
             term = numpy::apply("multiply", {term, aligned(row.weights, dtype)});
         if (!Row::are_ones(row.belongs))
@@ -193,6 +194,104 @@ Tensor resized(const Tensor& x, const Resize& r) {
         sum = k == 0 ? term : numpy::apply("add", {sum, term});
     }
     return sum;
+}
+
+// Results by groups: result number results * j + phase, for first <= j < last, has its taps at the
+// places elements * j + offsets[phase][k].
+struct Groups {
+    int64_t results = 1, elements = 1, first = 0, last = 0;
+    std::vector<std::vector<int64_t>> offsets;
+};
+
+// The largest range of j around the middle for which that holds; without offsets if there is none.
+Groups groups_of(const Taps& taps, int64_t length) {
+    constexpr int64_t most_results = 8;  // of a group
+    const auto count = static_cast<int64_t>(taps.size());
+    const int64_t groups = std::gcd(count, length);
+    if (groups < 2 || count / groups > most_results) return {};
+    Groups g;
+    g.results = count / groups;
+    g.elements = length / groups;
+    const auto of_result = [&](int64_t j, int64_t phase) -> const std::vector<Tap>& {
+        return taps[static_cast<size_t>(g.results * j + phase)];
+    };
+    const int64_t middle = groups / 2;
+    for (int64_t phase = 0; phase < g.results; ++phase) {
+        g.offsets.emplace_back();
+        for (const Tap& tap : of_result(middle, phase))
+            g.offsets.back().push_back(tap.place - g.elements * middle);
+    }
+    const auto holds = [&](int64_t j) {
+        for (int64_t phase = 0; phase < g.results; ++phase) {
+            const auto& own = of_result(j, phase);
+            const auto& offsets = g.offsets[static_cast<size_t>(phase)];
+            if (own.size() != offsets.size()) return false;
+            for (size_t k = 0; k < own.size(); ++k)
+                if (own[k].place != g.elements * j + offsets[k]) return false;
+        }
+        return true;
+    };
+    g.first = g.last = middle;
+    while (g.first > 0 && holds(g.first - 1)) --g.first;
+    while (g.last < groups && holds(g.last)) ++g.last;
+    return g;
+}
+
+// Elements of one phase and tap: so many, `step` apart.
+Tensor spaced(const Tensor& x, int64_t axis, int64_t start, int64_t count, int64_t step) {
+    std::vector<int64_t> starts(x.shape().size(), 0), steps(x.shape().size(), 1);
+    Shape lengths = x.shape();
+    const auto along = static_cast<size_t>(axis);
+    starts[along] = start;
+    lengths[along] = count;
+    steps[along] = step;
+    return ops::slice(x, starts, lengths, steps);
+}
+
+// Results of one phase are made of elements at equal distances: sums of slices, phase by phase, and
+// no gathers but at the ends.
+Tensor by_groups(const Tensor& x, int64_t axis, const Taps& taps, const Groups& g) {
+    const int64_t count = g.last - g.first;
+    Shape column(x.shape().size() - static_cast<size_t>(axis), 1);
+    column[0] = count;
+    Shape shape = x.shape();
+    shape[static_cast<size_t>(axis)] = count;
+    std::vector<Tensor> phases;
+    for (int64_t phase = 0; phase < g.results; ++phase) {
+        const auto& offsets = g.offsets[static_cast<size_t>(phase)];
+        Tensor sum;
+        for (size_t k = 0; k < offsets.size(); ++k) {
+            std::vector<double> weights;
+            for (int64_t j = g.first; j < g.last; ++j)
+                weights.push_back(taps[static_cast<size_t>(g.results * j + phase)][k].weight);
+            Tensor term = spaced(x, axis, g.elements * g.first + offsets[k], count, g.elements);
+            if (!Row::are_ones(weights)) {
+                const Tensor factors = numpy::array<double>(weights, column);
+                term = numpy::apply("multiply", {term, numpy::astype(factors, x.dtype())});
+            }
+            sum = k == 0 ? term : numpy::apply("add", {sum, term});
+        }
+        if (offsets.empty()) sum = numpy::zeros(shape, x.dtype());
+        phases.push_back(sum);
+    }
+    shape[static_cast<size_t>(axis)] = count * g.results;
+    std::vector<Tensor> parts{numpy::reshape(numpy::stack(phases, axis + 1), shape)};
+    const auto begin = taps.begin();
+    if (g.first > 0)
+        parts.insert(parts.begin(), gathered(x, axis, {begin, begin + g.results * g.first}));
+    if (g.results * g.last < static_cast<int64_t>(taps.size()))
+        parts.push_back(gathered(x, axis, {begin + g.results * g.last, taps.end()}));
+    return parts.size() == 1 ? parts[0] : numpy::concatenate(parts, axis);
+}
+
+Tensor resized(const Tensor& x, const Resize& r) {
+    const Taps taps = taps_of(r);
+    constexpr int64_t enough = 4;  // groups
+    const Groups g = groups_of(taps, x.shape()[static_cast<size_t>(r.axis)]);
+    // Single elements are gathered as fast.
+    const bool is_copied = r.kind.starts_with("nearest") && !r.is_transposed && g.results > 1;
+    return g.last - g.first >= enough && !is_copied ? by_groups(x, r.axis, taps, g)
+                                                    : gathered(x, r.axis, taps);
 }
 
 void check_resize(const std::vector<Tensor>& x, const ir::Attributes& a) {

@@ -62,6 +62,15 @@ for mode in ("nearest", "nearest-exact", "area"):
     add_interpolate((2, 2, 4, 6), size=(9, 4), mode=mode)
     add_interpolate((1, 2, 3, 4, 2), scale_factor=2, mode=mode)
 
+# Lengths with common divisors: results by groups.
+for length, size in ((12, 24), (12, 36), (24, 12), (24, 8), (12, 18), (18, 12), (30, 6), (12, 96)):
+    for mode in ("nearest", "nearest-exact", "linear"):
+        add_interpolate((2, 2, length), size=size, mode=mode)
+    add_interpolate((2, 2, length), size=size, mode="linear", align_corners=True)
+    for mode in ("bilinear", "bicubic"):
+        add_interpolate((1, 2, length, 5), size=(size, 5), mode=mode)
+        add_interpolate((1, 2, 4, length), size=(8, size), mode=mode, antialias=True)
+
 for shape, factor in [((2, 12, 3, 4), 2), ((18, 2, 3), 3), ((2, 3, 4, 1, 2), 2), ((1, 4, 3, 2), 1)]:
     wide = (*shape[:-3], shape[-3] // factor**2, shape[-2] * factor, shape[-1] * factor)
     for name, sizes in (("pixel_shuffle", shape), ("pixel_unshuffle", wide)):
