@@ -39,3 +39,30 @@ def test_the_first_index_out_of_bounds_is_named():
     take = composit.compile(lambda x, i: cnp.take(cnp.transpose(x), i, axis=2), x, indices)
     with pytest.raises(IndexError, match="index 30 is out of bounds for axis 2 with size 30"):
         take(x, indices)
+
+
+def test_slices_of_any_length_that_lie_together():
+    # Shorter than a vector, whole vectors, the rest after them, and those a copy of memory takes.
+    for dtype, lengths in {
+        "uint8": (1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 255, 256, 257, 321, 4096, 4097),
+        "float32": (3, 4, 5, 16, 20, 61, 64, 67, 1024, 1025),
+        "complex128": (1, 2, 3, 4, 5, 16, 17, 19, 256, 257, 300),
+    }.items():
+        for length in lengths:
+            x = rng.integers(0, 100, (50, length)).astype(dtype)
+            indices = rng.integers(-50, 50, 300)
+            found = np.asarray(cnp.take(cnp.asarray(x), cnp.asarray(indices), axis=0))
+            np.testing.assert_array_equal(found, np.take(x, indices, axis=0))
+
+
+@pytest.mark.parametrize("length", [5, 64, 75, 1030])
+def test_slices_that_lie_together_compiled(length):
+    x = rng.standard_normal((40, length)).astype("float32")
+    indices = rng.integers(-40, 40, (3, 200))
+
+    def take(x, i):
+        return cnp.concatenate([cnp.take(x, i, axis=0), cnp.take(x * 2, i, axis=0)], axis=2)
+
+    found = composit.compile(take, x, indices, threads=2)(x, indices)
+    wanted = np.concatenate([x[indices], 2 * x[indices]], axis=2)
+    np.testing.assert_array_equal(found, wanted)

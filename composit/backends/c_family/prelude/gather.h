@@ -17,17 +17,32 @@ struct GatherTask {
 
 template <class T>
 inline void copy_elements(const T* from, const int64_t* from_offsets, T* to,
-                          const int64_t* to_offsets, int64_t count, bool is_consecutive) {
-    if (count == 1)
-        to[to_offsets[0]] = from[from_offsets[0]];
-    else if (is_consecutive)
-        __builtin_memcpy(to + to_offsets[0], from + from_offsets[0],
-                         static_cast<size_t>(count) * sizeof(T));
-    else
-        for (int64_t i = 0; i < count; ++i) to[to_offsets[i]] = from[from_offsets[i]];
+                          const int64_t* to_offsets, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) to[to_offsets[i]] = from[from_offsets[i]];
 }
 
 constexpr int64_t scattered_at_a_time = 16;  // elements
+
+// Copies bytes that do not overlap. Slices are mostly a few lines of the cache, for which a call of
+// memcpy takes as long as the copy itself.
+COMPOSIT_INLINE void copy_bytes(unsigned char* to, const unsigned char* from, int64_t count) {
+    constexpr int64_t step = vector_bytes;
+    if (count < step || count > 4096) {
+        __builtin_memcpy(to, from, static_cast<size_t>(count));
+        return;
+    }
+    int64_t i = 0;
+    for (; i + 4 * step <= count; i += 4 * step) {
+        const Vector<unsigned char> a = load(from + i), b = load(from + i + step),
+                                    c = load(from + i + 2 * step), d = load(from + i + 3 * step);
+        store(to + i, a);
+        store(to + i + step, b);
+        store(to + i + 2 * step, c);
+        store(to + i + 3 * step, d);
+    }
+    for (; i + step <= count; i += step) store(to + i, load(from + i));
+    if (i < count) store(to + count - step, load(from + count - step));  // some once more
+}
 
 // Outer indices begin <= o < end. Stops at the first index out of bounds and returns it.
 template <class T>
@@ -52,14 +67,23 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
                 for (int64_t r = 0; r < count; ++r) to[r] = from[selected[r]];
                 continue;
             }
+            if (is_consecutive && width > 1) {
+                const T* const from = g.data + data_inner.offsets[0];
+                T* const to = g.output + output_inner.offsets[0];
+                const int64_t bytes = width * static_cast<int64_t>(sizeof(T));
+                for (int64_t r = 0; r < count; ++r)
+                    copy_bytes(reinterpret_cast<unsigned char*>(to + output_outer.offsets[r]),
+                               reinterpret_cast<const unsigned char*>(from + selected[r]), bytes);
+                continue;
+            }
             // Elements of a slice that lie apart share lines of the cache with those of the next
             // slices rather than with each other: few of them at a time, of all slices.
-            const int64_t step = is_consecutive ? width : scattered_at_a_time;
+            constexpr int64_t step = scattered_at_a_time;
             for (int64_t j = 0; j < width; j += step)
                 for (int64_t r = 0; r < count; ++r)
                     copy_elements(g.data + selected[r], data_inner.offsets + j,
                                   g.output + output_outer.offsets[r], output_inner.offsets + j,
-                                  width - j < step ? width - j : step, is_consecutive);
+                                  width - j < step ? width - j : step);
         }
     }
     return {-1, 0, 0};

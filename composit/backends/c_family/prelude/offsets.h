@@ -48,9 +48,9 @@ inline void fill_offsets(const Loops& loops, const int64_t* strides, int64_t beg
 
 // offsets[i] == offsets[0] + i for all i < count.
 inline bool are_consecutive(const int64_t* offsets, int64_t count) {
-    bool yes = true;
-    for (int64_t i = 1; i < count; ++i) yes &= offsets[i] == offsets[0] + i;
-    return yes;
+    int64_t apart = 0;  // bits that differ: a loop over booleans would not become vectors
+    for (int64_t i = 1; i < count; ++i) apart |= offsets[i] ^ (offsets[0] + i);
+    return apart == 0;
 }
 
 // Whole groups of `run` offsets, neighbours inside each.
