@@ -437,3 +437,26 @@ assert steps._count[0] < 2000, steps._count
 
 def test_what_differs_each_step_is_not_kept():
     subprocess.run([sys.executable, "-c", MEMORY], check=True, timeout=300)
+
+
+def test_a_known_evaluation_gives_values_to_all_that_lives():
+    base, weight = np.arange(12, dtype=np.float32).reshape(3, 4), torch.ones(4).requires_grad_()
+    for round_ in range(5):
+        x = torch.tensor(base + round_)
+        with torch.no_grad():
+            doubled = x * 2
+            seen = doubled.view(4, 3).t()  # a view of a view of what is computed
+            (doubled + 1).sum()  # nobody holds it
+            of_dropped = (x - 1).reshape(2, 6)
+        (weight * x).sum().backward()
+        for tensor in (doubled, seen, of_dropped, weight.grad):
+            assert (tensor._like is None) == ("_lazy" in tensor.__dict__)
+        array(seen)  # evaluates
+        for tensor in (doubled, seen, of_dropped):
+            assert tensor._like is None and tensor._lazy is not None
+        wanted = 2 * (base + round_)
+        np.testing.assert_array_equal(array(doubled), wanted)
+        np.testing.assert_array_equal(array(seen), wanted.reshape(4, 3).T)
+        np.testing.assert_array_equal(array(of_dropped), (base + round_ - 1).reshape(2, 6))
+        np.testing.assert_array_equal(array(weight.grad), (base + round_).sum(0))
+        weight.grad = None
