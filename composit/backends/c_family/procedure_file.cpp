@@ -167,7 +167,7 @@ std::string print_functions(const std::vector<Procedure>& procedures) {
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families) {
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
-        if (has_arrays(each)) each = with_assertions_ahead(std::move(each));
+        if (has_arrays(each)) each = with_indices_ahead(with_assertions_ahead(std::move(each)));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     if (any_arrays(all))
         out +=

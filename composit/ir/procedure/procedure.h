@@ -133,12 +133,24 @@ Procedure without_dead_code(Procedure procedure);
 // no loop or branch holds two of them. tidy.cpp
 Procedure tidied(Procedure procedure);
 
+// The same procedure, which reads parameters in place of variables that are only ever copies of
+// them, in extents too; parameters that are assigned stay as they are. tidy.cpp
+Procedure with_parameters_for_copies(Procedure procedure);
+
 // The same procedure, whose loops of plain statements that stand in no other loop assert nothing: a
 // loop of the assertions alone, with what they read, stands before each, so that compilers can
 // vectorise the other. What holds is the same; of two assertions that do not, another one may be
 // met first.
 // assertions_ahead.cpp
 Procedure with_assertions_ahead(Procedure procedure);
+
+// The same procedure, with two versions of each loop within another one that asserts nothing but
+// that indices, which are its counter and what it does not change, lie within: if the first and
+// the last do, one that neither asserts nor wraps negative ones; else the loop as it was.
+//   for (b = a; b < d; ++b) y += x[at(c + b)]  to
+//   if (c + a >= 0 & c + a <= c + d - 1 & c + d - 1 < l) for (…) y += x[c + b] else for (…) …
+// indices_ahead.cpp
+Procedure with_indices_ahead(Procedure procedure);
 
 // The results as expressions over the parameters: branches are choices, of which both sides are
 // computed; a loop runs only where it is reached. flatten.cpp

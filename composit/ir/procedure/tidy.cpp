@@ -12,6 +12,10 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
+bool is_copy(const Statement& statement) {
+    return statement.kind == Kind::assign && statement.values[0].op() == Op::argument;
+}
+
 std::vector<Expr> all_variables(const Procedure& procedure) {
     std::vector<Expr> all;
     for (size_t i = 0; i < procedure.variables.size(); ++i) all.push_back(procedure.variable(i));
@@ -30,7 +34,7 @@ class Tidier {
         for (const ArrayVariable& array : p_.arrays)
             for (const int variable : variables_in(array.shape)) extents.insert(variable);
         separate(p_.body, extents);
-        propagate_parameters();
+        p_ = with_parameters_for_copies(std::move(p_));
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);
@@ -64,10 +68,6 @@ class Tidier {
                 if (assigns(block, k, k + 1, from) || assigns(block, k, k + 1, saved)) break;
             }
         }
-    }
-
-    static bool is_copy(const Statement& statement) {
-        return statement.kind == Kind::assign && statement.values[0].op() == Op::argument;
     }
 
     // Variables whose values a loop neither takes from before nor leaves behind become its own.
@@ -105,21 +105,6 @@ class Tidier {
             }
             for (const int variable : exposed_in(p_, {statement})) later.insert(variable);
         }
-    }
-
-    // v = p of a parameter that is never assigned: p itself.
-    void propagate_parameters() {
-        const std::map<int, int> times = assignments_in(p_.body);
-        std::vector<Expr> by = all_variables(p_);
-        for (const Statement* statement : all_statements(p_.body)) {
-            if (!is_copy(*statement)) continue;
-            const int from = statement->values[0].index();
-            if (static_cast<size_t>(from) < p_.parameters && !times.contains(from) &&
-                times.at(statement->variable) == 1)
-                by[static_cast<size_t>(statement->variable)] =
-                    p_.variable(static_cast<size_t>(from));
-        }
-        replace_variables(p_.body, by, false);
     }
 
     // A variable that only the next statement reads, once: its value stands there.
@@ -160,6 +145,24 @@ class Tidier {
 };
 
 }  // namespace
+
+Procedure with_parameters_for_copies(Procedure procedure) {
+    const std::map<int, int> times = assignments_in(procedure.body);
+    std::vector<Expr> by = all_variables(procedure);
+    for (const Statement* statement : all_statements(procedure.body)) {
+        if (!is_copy(*statement)) continue;
+        const int from = statement->values[0].index();
+        if (static_cast<size_t>(from) < procedure.parameters && !times.contains(from) &&
+            times.at(statement->variable) == 1)
+            by[static_cast<size_t>(statement->variable)] =
+                procedure.variable(static_cast<size_t>(from));
+    }
+    replace_variables(procedure.body, by, false);
+    // Printers allocate arrays whose extents are known at the start once.
+    for (ArrayVariable& array : procedure.arrays)
+        if (!array.shape.empty()) array.shape = scalar::substitute(array.shape, by);
+    return procedure;
+}
 
 Procedure tidied(Procedure procedure) { return Tidier(std::move(procedure)).run(); }
 

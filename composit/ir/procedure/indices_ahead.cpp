@@ -1,0 +1,167 @@
+// with_indices_ahead: inner loops over neighbouring elements, whose bounds are looked at once.
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
+#include "composit/ir/scalar/function.h"
+
+#include <algorithm>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using scalar::Op;
+
+bool is_variable(const Expr& x) { return x.op() == Op::argument; }
+
+// v < 0 ? v + extent : v of a variable v, as indices are written that may count from the end.
+bool is_wrapped(const Expr& value) {
+    if (value.op() != Op::select) return false;
+    const Expr &below = value.operand(0), &moved = value.operand(1), &v = value.operand(2);
+    return is_variable(v) && below.op() == Op::less && below.operand(0) == v &&
+           is_integer_constant(below.operand(1), 0) && moved.op() == Op::add &&
+           moved.operand(0) == v;
+}
+
+bool is_plain(const Statement& statement) {
+    return statement.kind == Kind::assign || statement.kind == Kind::load ||
+           statement.kind == Kind::store || statement.kind == Kind::add;
+}
+
+bool reads_any(const Expr& value, const std::map<int, int>& variables) {
+    const std::set<int> read = variables_in({value});
+    return std::any_of(read.begin(), read.end(),
+                       [&](int variable) { return variables.contains(variable); });
+}
+
+class Versions {
+  public:
+    explicit Versions(Procedure procedure) : p_(std::move(procedure)) {}
+
+    Procedure run() {
+        mentions_ = mentions_in(p_, p_.body);
+        for (Statement& statement : p_.body) walk(statement, false);
+        return std::move(p_);
+    }
+
+  private:
+    void walk(Statement& statement, bool is_inner) {
+        const bool is_loop = statement.kind == Kind::loop;
+        for (Block* block : {&statement.body, &statement.otherwise})
+            for (Statement& inner : *block) walk(inner, is_inner || is_loop);
+        if (!is_loop || !is_inner) return;
+        if (std::optional<Statement> made = versions_of(statement)) statement = std::move(*made);
+    }
+
+    // if (what it asserts holds from the first iteration to the last, of indices that are not
+    // negative) the loop without assertions else the loop.
+    std::optional<Statement> versions_of(const Statement& loop) {
+        const auto count = count_of(loop);
+        if (!count || count->step != 1) return {};
+        const std::map<int, int> assigned = assignments_in({loop});
+        std::vector<Expr> by = variables(), begin = by, last = by;
+        const auto counter = static_cast<size_t>(count->counter);
+        begin[counter] = count->begin;
+        last[counter] = count->end - integer(1);
+        Statement plain = loop;
+        plain.body.clear();
+        std::vector<Expr> conditions;
+        // Sums of integers wrap: if the first is not negative and the last not below it, those
+        // between are in order.
+        const auto stay_natural = [&](const Expr& index) {
+            const Expr first = scalar::substitute({index}, begin)[0];
+            conditions.push_back(first >= integer(0));
+            conditions.push_back(first <= scalar::substitute({index}, last)[0]);
+        };
+        for (const Statement& statement : loop.body) {
+            if (statement.kind == Kind::expect) {
+                const Expr& holds = statement.values[0];
+                const bool is_below = holds.op() == Op::less;
+                if (!is_below &&
+                    (holds.op() != Op::greater_equal || !is_integer_constant(holds.operand(1), 0)))
+                    return {};
+                const Expr index = scalar::substitute({holds.operand(0)}, by)[0];
+                const Expr& extent = holds.operand(1);
+                if (!moves_with(count->counter, index, assigned) || reads_any(extent, assigned))
+                    return {};
+                stay_natural(index);
+                if (is_below) conditions.push_back(scalar::substitute({index}, last)[0] < extent);
+                continue;
+            }
+            if (!is_plain(statement)) return {};
+            plain.body.push_back(statement);
+            // A variable that is assigned twice, or read before, is none that moves.
+            if (statement.kind != Kind::assign || assigned.at(statement.variable) != 1) continue;
+            Expr& value = plain.body.back().values[0];
+            if (is_wrapped(value)) {
+                const Expr index = scalar::substitute({value.operand(2)}, by)[0];
+                if (moves_with(count->counter, index, assigned)) {
+                    stay_natural(index);
+                    value = Expr(value.operand(2));
+                }
+            }
+            by[static_cast<size_t>(statement.variable)] = scalar::substitute({value}, by)[0];
+        }
+        if (conditions.empty() || plain.body.size() == loop.body.size()) return {};
+        rename(plain, loop);
+        const Expr all = all_of(scalar::simplify(conditions));
+        if (!all) return plain;
+        return Statement::branch(all, {std::move(plain)}, {loop}, loop.line);
+    }
+
+    // Each condition once; none if all hold.
+    static Expr all_of(const std::vector<Expr>& conditions) {
+        std::vector<Expr> taken;
+        Expr all;
+        for (const Expr& one : conditions) {
+            if (is_integer_constant(one, 1) ||
+                std::find(taken.begin(), taken.end(), one) != taken.end())
+                continue;
+            taken.push_back(one);
+            all = all ? all & one : one;
+        }
+        return all;
+    }
+
+    // Whether the value is the counter and something that no iteration changes.
+    static bool moves_with(int counter, const Expr& value, const std::map<int, int>& assigned) {
+        if (is_variable(value)) return value.index() == counter;
+        if (value.op() != Op::add && value.op() != Op::subtract) return false;
+        const Expr &a = value.operand(0), &b = value.operand(1);
+        if (!reads_any(b, assigned)) return moves_with(counter, a, assigned);
+        return value.op() == Op::add && !reads_any(a, assigned) && moves_with(counter, b, assigned);
+    }
+
+    // What only `loop` mentions gets variables of its own in the copy, so that each is declared
+    // where it is used.
+    void rename(Statement& copy, const Statement& loop) {
+        const std::set<int> taken_over = exposed_in(p_, {loop});
+        const std::map<int, int> inside = mentions_in(p_, {loop});
+        std::vector<Expr> by = variables();
+        for (const auto& [variable, times] : assignments_in({loop})) {
+            const auto place = static_cast<size_t>(variable);
+            if (taken_over.contains(variable) || place < p_.parameters ||
+                inside.at(variable) != mentions_[variable])
+                continue;
+            p_.variables.push_back(p_.variables[place]);
+            by[place] = p_.variable(p_.variables.size() - 1);
+        }
+        Block one{std::move(copy)};
+        replace_variables(one, by, true);
+        copy = std::move(one[0]);
+    }
+
+    std::vector<Expr> variables() const {
+        std::vector<Expr> all;
+        for (size_t i = 0; i < p_.variables.size(); ++i) all.push_back(p_.variable(i));
+        return all;
+    }
+
+    Procedure p_;
+    std::map<int, int> mentions_;
+};
+
+}  // namespace
+
+Procedure with_indices_ahead(Procedure procedure) { return Versions(std::move(procedure)).run(); }
+
+}  // namespace composit::ir::procedure
