@@ -16,7 +16,7 @@ namespace composit::execute {
 template <class Condition>
 bool spin_until(const Condition& holds) {
     using Clock = std::chrono::steady_clock;
-    constexpr auto longest = std::chrono::microseconds(50);
+    constexpr auto longest = std::chrono::microseconds(200);
     if (holds()) return true;
     for (const auto start = Clock::now(); Clock::now() - start < longest;)
         for (int k = 0; k < 64; ++k) {
