@@ -85,7 +85,8 @@ std::vector<Expr> values_of(const Draft& draft) {
 
 std::string scalar_text(const std::vector<Expr>& values) {
     if (values.empty()) return "";
-    std::string text(scalar_prelude());
+    std::string text = zeros_pragma(values);
+    text += scalar_prelude();
     text += print_tables(values);
     for (const auto* specialisation : functions_used(values))
         text += "\n" + print_function(*specialisation);

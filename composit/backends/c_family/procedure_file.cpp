@@ -47,7 +47,8 @@ std::string support(const std::vector<Procedure>& procedures, std::vector<Expr> 
     for (const Procedure& procedure : procedures)
         for (const Expr& expr : expressions_of(without_unread(procedure)))
             expressions.push_back(expr);
-    std::string out = "namespace {\n\n" + std::string(scalar_prelude()) + "\n";
+    std::string out = zeros_pragma(expressions) + "namespace {\n\n";
+    out += std::string(scalar_prelude()) + "\n";
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))

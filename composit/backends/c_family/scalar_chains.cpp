@@ -16,12 +16,6 @@ namespace {
 
 using Lengths = std::unordered_map<const Specialisation*, int>;
 
-const Specialisation& specialisation_of(const Expr& call) {
-    std::vector<ir::DType> dtypes;
-    for (const Expr& operand : call.operands()) dtypes.push_back(operand.dtype());
-    return ir::scalar::specialise(call.row(), dtypes);
-}
-
 int own_length(const Expr& expr, const Lengths& known) {
     if (expr.op() == Op::argument || expr.op() == Op::constant) return 0;
     if (expr.op() != Op::call) return 1;

@@ -32,12 +32,6 @@ struct Term {
     bool chooses = false;  // whether it has a choice or a call written out
 };
 
-const Specialisation& specialisation_of(const Expr& call) {
-    std::vector<DType> dtypes;
-    for (const Expr& operand : call.operands()) dtypes.push_back(operand.dtype());
-    return ir::scalar::specialise(call.row(), dtypes);
-}
-
 // Calls of one-operation rows replaced by their bodies.
 std::vector<Expr> expand(const std::vector<Expr>& results) {
     std::unordered_map<const ExprNode*, Expr> expanded;
@@ -261,14 +255,7 @@ class TermMaker {
             if (is_narrow(to)) return converted(type_name(to), converted("int32_t", x_[0]));
             if (to == DType::uint32) return converted("uint32_t", converted("int64_t", x_[0]));
         }
-        const Term made = converted(type_name(to), is_loaded(0) ? as_byte(x_[0]) : x_[0]);
-        const Expr& operand = expr_.operands()[0];
-        const bool was_floating = operand.op() == Op::cast && is_integer(from) &&
-                                  is_floating(operand.operands()[0].dtype());
-        if (!was_floating || !is_floating(to)) return made;
-        // g++ 12 makes a truncation of an integer and back, whose zeros are signed.
-        return infix(converted("bits_as<" + type_name(to) + ">", made), "+",
-                     {literal(to, {0, 0}), Binding::atom}, Binding::sum);
+        return converted(type_name(to), is_loaded(0) ? as_byte(x_[0]) : x_[0]);
     }
 
     Term bitcast() const {
@@ -409,6 +396,12 @@ std::vector<std::string> parameter_names(const Specialisation& specialisation, T
 }
 
 }  // namespace
+
+const Specialisation& specialisation_of(const Expr& call) {
+    std::vector<DType> dtypes;
+    for (const Expr& operand : call.operands()) dtypes.push_back(operand.dtype());
+    return ir::scalar::specialise(call.row(), dtypes);
+}
 
 std::vector<const Specialisation*> functions_used(const std::vector<Expr>& results) {
     struct Visit {

@@ -26,6 +26,9 @@ std::string literal(ir::DType dtype,
 // in `taken`, into which it is entered: "x", else "x_2", "x_3", …
 std::string unique_name(const std::string& wanted, TakenNames& taken);
 
+// The row that a call is of, for the dtypes of its operands.
+const ir::scalar::Specialisation& specialisation_of(const ir::scalar::Expr& call);
+
 // Every specialisation (row and dtypes) that the expressions reach through calls, callees before
 // callers, without those of one operation, which are printed in place.
 std::vector<const ir::scalar::Specialisation*> functions_used(
@@ -57,6 +60,10 @@ std::set<int> arguments_in_branches(const std::vector<ir::scalar::Expr>& values)
 // The tables that lookups read, in `results` and in all functions that they use: `static const
 // double table_…[4] = …`
 std::string print_tables(const std::vector<ir::scalar::Expr>& results);
+
+// What must stand before text that makes integers of floating numbers and numbers of integers: a
+// pragma, for compilers that would make a truncation of both, whose zeros are signed. Else "".
+std::string zeros_pragma(const std::vector<ir::scalar::Expr>& values);
 
 // What the printed text calls; needs <cstdint> before it. Opens no namespace.
 std::string_view scalar_prelude();
