@@ -146,6 +146,7 @@ def on_duals(function):
         if not isinstance(found, types.FunctionType)
     }  # fmt: skip
     names["math"] = DualMath()
+    names["float"] = lambda x: x if isinstance(x, Dual) else float(x)
     for name, found in function.__globals__.items():
         if isinstance(found, types.FunctionType):
             names[name] = types.FunctionType(found.__code__, names)

@@ -116,7 +116,7 @@ class Writer:
         else:
             name = self.fresh(kind)
             names[kind].append(name)
-        self.add(indent, f"{name} = {value if kind != 'float' else f'0.0 + {value}'}")
+        self.add(indent, f"{name} = {value if kind != 'float' else f'float({value})'}")
 
     def block(self, names, indent, in_loop):
         """Statements, of which the first is an assignment."""
@@ -176,7 +176,7 @@ class Writer:
         self.block({**names, "int": [*names["int"], name]}, indent + 1, True)
 
     def returned(self, names):
-        return f"return 0.0 + {self.make_float(names, 2)}"
+        return f"return float({self.make_float(names, 2)})"
 
     def write(self, name):
         self.counters = set()
