@@ -65,6 +65,10 @@ def exponential_part(r):
     return (mp.expm1(r) - r) / r**2 if r else mpf(0.5)
 
 
+def exp2_part(r):
+    return (2**r - 1) / r if r else mp.log(2)
+
+
 def logarithm_part(f):
     return (mp.log1p(f) - f + f * f / 2) / f**3
 
@@ -127,9 +131,11 @@ def entries():
     yield ("erf_float32", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
            lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
            TINY, erf_high, 6, SINGLE)
-    yield ("erf_tail_float32", "-log(1 - erf(x)), 0.9 <= x <= 3.95, relative to erf",
-           lambda x: -mp.log(mp.erfc(x)), lambda x: mp.erfc(x) / mp.erf(x),
+    yield ("erf_tail_float32", "log2(1 - erf(x)), 0.9 <= x <= 3.95, relative to erf",
+           lambda x: mp.log(mp.erfc(x), 2), lambda x: mp.log(2) * mp.erfc(x) / mp.erf(x),
            mpf("0.9"), mpf("3.95"), 7, SINGLE)
+    yield ("exp2_float32", "(2^r - 1) / r, |r| <= 1/2", exp2_part, lambda r: abs(r) / 2**r,
+           mpf("-0.50001"), mpf("0.50001"), 6, SINGLE)
     yield ("erf_float64", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
            lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
            TINY, erf_high, 12, DOUBLE)

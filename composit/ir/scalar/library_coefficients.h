@@ -125,10 +125,16 @@ inline constexpr double erf_float32[] = {
     -0x1.b69b960000000p-6, 0x1.479c9c0000000p-8,  -0x1.3ba9ba0000000p-11,
 };
 
-// -log(1 - erf(x)), 0.9 <= x <= 3.95, relative to erf; error 2^-29.13
+// log2(1 - erf(x)), 0.9 <= x <= 3.95, relative to erf; error 2^-29.13
 inline constexpr double erf_tail_float32[] = {
-    0x1.5d3bb40000000p-13, 0x1.20b74c0000000p+0, 0x1.4621d00000000p-1,   0x1.aa727e0000000p-4,
-    -0x1.6d9b960000000p-6, 0x1.91ca700000000p-9, -0x1.9faed80000000p-13,
+    -0x1.f7d6460000000p-13, -0x1.a087760000000p+0, -0x1.d682580000000p-1, -0x1.339dd20000000p-3,
+    0x1.07bac40000000p-5,   -0x1.21d3fa0000000p-8, 0x1.2bd8020000000p-12,
+};
+
+// (2^r - 1) / r, |r| <= 1/2; error 2^-28.15
+inline constexpr double exp2_float32[] = {
+    0x1.62e4300000000p-1, 0x1.ebfbde0000000p-3,  0x1.c6af880000000p-5,
+    0x1.3b2cf20000000p-7, 0x1.5f01780000000p-10, 0x1.41d8920000000p-13,
 };
 
 // erf(x) / x - 1 in z = x^2, |x| <= 0.9; error 2^-56.32

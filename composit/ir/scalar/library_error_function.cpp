@@ -115,18 +115,20 @@ Expr erf_of(const Expr& x) {
     const Expr z = (x * x).named("z");
     const Expr near = single ? polynomial(z, coefficients::erf_float32)
                              : polynomial(z, coefficients::erf_float64);
-    Expr tail;
+    Expr far;
     if (single) {
-        // log(1 - erf) is nearly quadratic, and near 1 erf forgives what exp makes of its error.
-        const Expr bounded = at_most(a, 3.95);
-        const ExpArgument argument =
-            reduce_exp(-polynomial(bounded, coefficients::erf_tail_float32));
-        tail = exp_of_rest(argument) * power_of_two(argument.shifted);
+        // log2(1 - erf) is nearly quadratic, and near 1 erf forgives what the power makes of its
+        // error.
+        const Expr power = polynomial(at_most(a, 3.95), coefficients::erf_tail_float32);
+        const Expr shifted = (power + exponent_shift(x)).named("shifted");
+        const Expr r = (power - (shifted - exponent_shift(x))).named("r");
+        const Expr fraction = fma(polynomial(r, coefficients::exp2_float32), r, 1.0);
+        far = fma(-fraction, power_of_two(shifted), 1.0);
     } else {
         const Scaled scaled = erfc_of_positive(at_most(a, 6.0));
-        tail = scaled.value * power_of_two(scaled.exponent + exponent_shift(x));
+        far = 1.0 - scaled.value * power_of_two(scaled.exponent + exponent_shift(x));
     }
-    return select(a < near_zero, fma(x, near, x), copysign(1.0 - tail, x));
+    return select(a < near_zero, fma(x, near, x), copysign(far, x));
 }
 
 Expr erfc_of(const Expr& x) {
