@@ -1,12 +1,17 @@
 """Kernels in plain Python beside C++ written by hand, JAX and torch."""
 
+import ctypes
 import gc
 import math
+import re
 import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from group import main
@@ -65,15 +70,6 @@ def case_of(kernel: knossos.Kernel, is_vjp: bool) -> Case:
         name = kernel.__name__
         rng = np.random.default_rng(0)
         x, g = rng.standard_normal((2, SIZE)).astype("float32")
-        out = np.empty_like(x)
-        arrays = [x, g, out] if is_vjp else [x, out]
-        code = by_hand.library("activations", "-ffast-math")
-        written = by_hand.prepared(getattr(code, name + "_vjp" * is_vjp), *arrays, SIZE)
-
-        def hand() -> np.ndarray:
-            written()
-            return out
-
         function, tx, tg = in_jax(name), torch.from_numpy(x), torch.from_numpy(g)
         jx, jg = jax.numpy.asarray(x), jax.numpy.asarray(g)
         in_torch = eager(name)
@@ -90,23 +86,68 @@ def case_of(kernel: knossos.Kernel, is_vjp: bool) -> Case:
 
             ours = lambda: kernel.vjp(x, g)  # noqa: E731
             peers = {
-                "hand": hand, "torch eager": pulled_in_torch(in_torch),
+                "torch eager": pulled_in_torch(in_torch),
                 "torch.compile": pulled_in_torch(compiled),
                 "JAX": lambda: pulled(jx, jg).block_until_ready(),
             }  # fmt: skip
         else:
             ours = lambda: kernel(x)  # noqa: E731
             peers = {
-                "hand": hand, "torch eager": lambda: in_torch(tx).numpy(),
+                "torch eager": lambda: in_torch(tx).numpy(),
                 "torch.compile": lambda: compiled(tx).numpy(),
                 "JAX": lambda: function(jx).block_until_ready(),
             }  # fmt: skip
         for peer in peers.values():
             check(name, ours(), peer(), 1e-5)
-        return Sides(ours, peers, bytes=sum(array.nbytes for array in arrays))
+        return Sides(ours, peers, bytes=(3 if is_vjp else 2) * x.nbytes)
 
     what = "vjp" if is_vjp else "forward"
     return Case(f"{kernel.__name__}, 1M float32, {what}", 1, 1, prepare, threads=(1,))
+
+
+# The functions over arrays of an exported kernel, with names that C finds.
+IN_C = """#include "{name}.hpp"
+extern "C" void forward(const float* x, float* y, int64_t n) {{ {name}::v{name}(x, y, n); }}
+extern "C" void vjp(const float* x, const float* dy, float* dx, int64_t n) {{
+    {name}::v{name}_vjp(x, dy, dx, n);
+}}
+"""
+
+
+def exported(kernel: knossos.Kernel) -> ctypes.CDLL:
+    """Compiled as its header says, for this machine."""
+    name = kernel.__name__
+    with tempfile.TemporaryDirectory() as folder:
+        kernel.export(folder)
+        (Path(folder) / "in_c.cpp").write_text(IN_C.format(name=name))
+        flags = re.search("Compile: c\\+\\+ (.*) -c", (Path(folder) / f"{name}.hpp").read_text())
+        assert flags
+        command = ["g++", *flags[1].split(), "-march=native", "-shared", "-fPIC"]
+        files = [f"{name}.cpp", "in_c.cpp", "-o", "made.so"]
+        subprocess.run([*command, *files], cwd=folder, check=True)
+        return ctypes.CDLL(str(Path(folder) / "made.so"))
+
+
+def exported_case(kernel: knossos.Kernel, is_vjp: bool) -> Case:
+    """C++ beside C++: both sides write to the same array."""
+
+    def prepare(threads: int) -> Sides:
+        x, g = np.random.default_rng(0).standard_normal((2, SIZE)).astype("float32")
+        out = np.empty_like(x)
+        arrays = [x, g, out] if is_vjp else [x, out]
+        code = exported(kernel)
+        ours = by_hand.prepared(code.vjp if is_vjp else code.forward, *arrays, SIZE)
+        activations = by_hand.library("activations", "-ffast-math")
+        written = getattr(activations, kernel.__name__ + "_vjp" * is_vjp)
+        hand = by_hand.prepared(written, *arrays, SIZE)
+        ours()
+        found = out.copy()
+        hand()
+        check(kernel.__name__, found, out, 1e-5)
+        return Sides(ours, {"hand": hand}, bytes=sum(array.nbytes for array in arrays))
+
+    what = "vjp" if is_vjp else "forward"
+    return Case(f"{kernel.__name__}, 1M float32, {what}, exported", 1, 1, prepare, threads=(1,))
 
 
 def eager_case(kernel: knossos.Kernel) -> Case:
@@ -258,6 +299,7 @@ def cases():
     if shutil.which("g++"):
         for kernel in (relu3, gelu):
             for is_vjp in (False, True):
+                yield exported_case(kernel, is_vjp)
                 yield case_of(kernel, is_vjp)
             yield eager_case(kernel)
         for name in ADBENCH:
@@ -280,7 +322,8 @@ def cases():
 if __name__ == "__main__":
     notes = (
         "Hand is C++ of examples/kernels/hand, compiled with -O3 -march=native; that of relu3 and "
-        "gelu with -ffast-math, too, which vectorises erff and expf. Results agree to 1e-5, those "
+        "gelu with -ffast-math, too, which vectorises erff and expf. Exported kernels are compiled "
+        "as their headers say. Results agree to 1e-5, those "
         "of ADBench's problems to 1e-9. Derivatives are with respect to all arguments that are "
         "floats; those of bundle adjustment and hand tracking are the stored elements of sparse "
         "Jacobians."
