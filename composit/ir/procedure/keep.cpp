@@ -56,13 +56,23 @@ struct Place {
     int counter = -1;  // of the outermost of these loops
 };
 
+// Whether an iteration may end the procedure. Reverse accumulation makes that an end of the loop,
+// which then counts no iterations.
+bool may_return(const Statement& loop) {
+    const auto all = all_statements(loop.body);
+    return std::any_of(all.begin(), all.end(),
+                       [](const Statement* statement) { return statement->kind == Kind::leave; });
+}
+
 std::optional<Place> place_in(const Procedure& procedure, const Loops& loops,
                               const std::map<int, int>& assignments) {
     if (loops.size() < 2) return {};
     Place place;
     for (size_t i = 1; i < loops.size(); ++i) {
         const auto count = count_of(*loops[i]);
-        if (!count || !is_fixed({count->begin, count->end}, assignments, *loops[0])) return {};
+        if (!count || may_return(*loops[i]) ||
+            !is_fixed({count->begin, count->end}, assignments, *loops[0]))
+            return {};
         place.extents.push_back(trips_of(procedure, *count, count->begin));
         place.index.push_back(trip_of(procedure, *count, count->begin));
         if (i == 1) place.counter = count->counter;

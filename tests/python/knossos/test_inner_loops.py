@@ -171,3 +171,24 @@ def test_only_loops_with_elements_of_their_own_become_vectors():
     assert source.index("#pragma GCC ivdep") < source.index("exp_float64")
     x = np.random.default_rng(2).normal(size=100)
     np.testing.assert_allclose(recurrent(x), recurrent.__wrapped__(x), rtol=1e-13)
+
+
+@knossos.register
+def returning(x: "Tensor[float, n]", s: float) -> float:
+    for i in range(len(x)):
+        for j in range(len(x)):
+            near = np.zeros(len(x))
+            near[0] += math.exp(s)
+            if x[i] + x[j] > 1.0:
+                return near[j] * s
+    return 0.5
+
+
+@pytest.mark.parametrize("x", [[0.2, 0.9], [0.9, 0.2], [0.6, 0.6], [0.1, 0.2]])
+def test_arrays_of_loops_that_a_return_ends(x):
+    """No iteration finds what the run before it wrote."""
+    x, s = np.array(x), 0.7
+    assert returning(x, s) == returning.__wrapped__(x, s)
+    dx, ds = returning.vjp(x, s, 1.0)
+    assert not dx.any()
+    assert ds == returning.jvp(x, s, np.zeros(2), 1.0)
