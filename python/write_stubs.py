@@ -29,6 +29,13 @@ NAMES: Replacements = [
     (r": np\.dtype\b", ": npt.DTypeLike"),
     (r": LazyTensor( \| np\.ndarray \| float)?( \| None)?(?=[,)= ])", ": Any"),
     (r": list\[LazyTensor\](?=[,)= ])", ": Iterable[Any]"),
+    # Fields and methods of composit.torch's structs, and what makes such objects.
+    (r"\btypes\.M\w+DescriptorType = \.\.\.", "Any"),
+    (
+        r"^(class (?:TraceFields|TorchFunction):\n    \"\"\".*\"\"\"\n)",
+        r"\1\n    def __init__(self, *args: Any) -> None: ...\n",
+    ),
+    (r"(def (?:wanted_places|follow)\(.*\)) -> object:", r"\1 -> Any:"),
 ]
 # Methods whose C++ returns any Python object, in a class CLASS.
 OBJECTS: Replacements = [

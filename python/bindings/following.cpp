@@ -4,8 +4,8 @@
 #include "cell.h"
 #include "composit/ir/body.h"
 #include "content.h"
-#include "held.h"
 #include "location.h"
+#include "torch_objects.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -19,78 +19,6 @@
 namespace composit::python {
 namespace {
 
-// What composit/torch/steps.py says once; strong references for ever.
-struct Names {
-    PyObject *mark, *trace_mark, *place, *trace, *like, *lazy, *record, *is_leaf, *is_tainted,
-        *is_pending, *root, *record_of_root, *state, *is_open, *is_built, *tensors, *records,
-        *bound, *bound_places, *entries, *patterns, *version, *results, *grad, *is_shared;
-};
-
-Names make_names() {
-    const auto name = [](const char* text) { return PyUnicode_InternFromString(text); };
-    return {
-        name("_mark"),       name("mark"),        name("_place"),       name("_trace"),
-        name("_like"),       name("_lazy"),       name("_record"),      name("_is_leaf_with_grad"),
-        name("_is_tainted"), name("_is_pending"), name("_root"),        name("_record_of_root"),
-        name("state"),       name("is_open"),     name("is_built"),     name("tensors"),
-        name("records"),     name("bound"),       name("bound_places"), name("entries"),
-        name("patterns"),    name("_writes"),     name("results"),      name("_grad"),
-        name("_is_shared")};
-}
-
-const Names& names() {
-    static const Names all = make_names();
-    return all;
-}
-
-struct World {
-    std::shared_ptr<nb::object> current;   // a list: the trace of now
-    std::shared_ptr<nb::object> defaults;  // a list: the name of the default dtype
-    std::shared_ptr<nb::object> tensor;    // the class Tensor
-    std::shared_ptr<nb::object> base;      // the class TensorBase
-    unsigned long owner = 0;               // the thread whose operations are recorded
-};
-
-World& world() {
-    static World& all = *new World;
-    return all;
-}
-
-nb::object get(nb::handle object, PyObject* name) {
-    PyObject* found = PyObject_GetAttr(object.ptr(), name);
-    if (!found) throw nb::python_error();
-    return nb::steal(found);
-}
-
-// Of a tensor or trace, without asking its class's __getattr__ for what is not there.
-nb::object look(nb::handle object, PyObject* name) {
-    PyObject* found = PyObject_GenericGetAttr(object.ptr(), name);
-    if (!found) throw nb::python_error();
-    return nb::steal(found);
-}
-
-void set(nb::handle object, PyObject* name, nb::handle value) {
-    if (PyObject_GenericSetAttr(object.ptr(), name, value.ptr()) != 0) throw nb::python_error();
-}
-
-void append(nb::handle list, nb::handle value) {
-    if (PyList_Append(list.ptr(), value.ptr()) != 0) throw nb::python_error();
-}
-
-bool is_true(nb::handle object, PyObject* name) { return look(object, name).ptr() == Py_True; }
-
-bool is_tensor_of_torch(nb::handle value) {
-    return value.type().ptr() == world().tensor->ptr() ||
-           PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(world().base->ptr()));
-}
-
-nb::object new_tensor() {
-    auto* const type = reinterpret_cast<PyTypeObject*>(world().tensor->ptr());
-    nb::object tensor = nb::steal(type->tp_alloc(type, 0));
-    if (!tensor.is_valid()) throw nb::python_error();
-    return tensor;
-}
-
 // A tensor that was not in the trace before.
 struct Leaf {
     nb::object tensor, lazy;
@@ -102,36 +30,52 @@ struct Leaf {
 struct Check {
     enum class Kind { place, leaf, plain, number, sequence } kind = Kind::plain;
     int64_t place = 0;
-    int64_t code = 0;  // of a leaf: its type and flags
-    nb::object value;  // of plain ones
+    const ir::TensorType* type = nullptr;  // of a leaf; null: none is recognised
+    int64_t flags = 0;                     // of a leaf
+    nb::object value;                      // of plain ones
     std::vector<Check> items;
     bool is_list = false;
 };
 
-// The number that steps.py's enter_leaf puts into keys for a constant; below 0 where it is not one
-// that can be entered without further work.
-int64_t code_of_leaf(nb::handle tensor, Leaf& leaf) {
-    const Names& name = names();
-    if (is_true(tensor, name.is_pending)) return -1;
-    leaf.is_recorded = is_true(tensor, name.is_leaf);
-    const bool is_tainted = is_true(tensor, name.is_tainted);
+// What steps.py's enter_leaf puts into keys for a constant; below 0 where it is not one that can be
+// entered without further work.
+int64_t flags_of_leaf(nb::handle value, Leaf& leaf) {
+    const TensorObject* const tensor = as_tensor(value);
+    if (tensor->is_pending) return -1;
+    leaf.is_recorded = tensor->is_leaf;
     if (!leaf.is_recorded) {
-        if (!look(tensor, name.record).is_none()) return -1;
-        const nb::object root = look(tensor, name.root);
-        if (!is_tainted && !root.is_none() &&
-            (!look(root, name.record).is_none() || is_true(root, name.is_leaf)))
-            return -1;
+        if (is_there(tensor->record)) return -1;
+        if (!tensor->is_tainted && is_there(tensor->root)) {
+            const TensorObject* const root = as_tensor(tensor->root);
+            if (is_there(root->record) || root->is_leaf) return -1;
+        }
     }
-    leaf.lazy = get(tensor, name.lazy);
-    const Tensor& held = content_of<LazyTensor>(leaf.lazy).tensor();
-    if (held.type().weak || !ir::is_constant(held.node())) return -1;
-    return 8 * number_of_type(held.type()) + (leaf.is_recorded ? 1 : 0) + (is_tainted ? 2 : 0) + 4;
+    return (leaf.is_recorded ? 1 : 0) + (tensor->is_tainted ? 2 : 0) + 4;
 }
+
+// What an operation is called with: arguments in order, those with names behind them.
+struct Given {
+    PyObject* const* values;
+    size_t count;     // of those in order
+    PyObject* names;  // a tuple, or null
+
+    size_t named() const { return names ? static_cast<size_t>(PyTuple_GET_SIZE(names)) : 0; }
+    // Null for none.
+    PyObject* of_name(nb::handle name) const {
+        for (size_t i = 0; i < named(); ++i)
+            if (PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i)) == name.ptr())
+                return values[count + i];
+        for (size_t i = 0; i < named(); ++i)
+            if (nb::handle(PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i))).equal(name))
+                return values[count + i];
+        return nullptr;
+    }
+};
 
 class Matching {
   public:
-    Matching(nb::handle trace, nb::handle mark, int64_t count)
-        : trace_(trace), mark_(mark), count_(count) {}
+    explicit Matching(const TraceObject* trace)
+        : mark_(trace->mark), count_(PyList_GET_SIZE(trace->tensors)) {}
 
     bool fits(const Check& check, nb::handle value) {
         switch (check.kind) {
@@ -156,17 +100,19 @@ class Matching {
             return std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
                 return leaf.place == place && leaf.tensor.ptr() == value.ptr();
             });
-        return look(value, names().mark).ptr() == mark_.ptr() &&
-               PyLong_AsLongLong(look(value, names().place).ptr()) == place;
+        return as_tensor(value)->mark == mark_ && as_tensor(value)->place == place;
     }
 
     bool is_leaf(const Check& check, nb::handle value) {
-        if (!is_tensor_of_torch(value) || look(value, names().mark).ptr() == mark_.ptr())
+        if (!check.type || !is_tensor_of_torch(value) || as_tensor(value)->mark == mark_)
             return false;
         for (const Leaf& leaf : leaves)
             if (leaf.tensor.ptr() == value.ptr()) return false;
         Leaf leaf{nb::borrow(value), {}, check.place};
-        if (code_of_leaf(value, leaf) != check.code) return false;
+        if (flags_of_leaf(value, leaf) != check.flags) return false;
+        leaf.lazy = lazy_of(value);
+        const Tensor& held = content_of<LazyTensor>(leaf.lazy).tensor();
+        if (!ir::is_constant(held.node()) || !(held.type() == *check.type)) return false;
         leaves.push_back(std::move(leaf));
         return true;
     }
@@ -191,8 +137,7 @@ class Matching {
         return true;
     }
 
-    nb::handle trace_, mark_;
-    int64_t count_;
+    int64_t mark_, count_;
 };
 
 // A known operation, and the state after it.
@@ -223,86 +168,82 @@ class Pattern {
     }
 
     bool fits(Matching& matching, nb::handle function, bool is_recording,
-              const nb::tuple& arguments, const nb::dict& named) const {
+              const Given& given) const {
         if (function.ptr() != function_.ptr() || is_recording != is_recording_ ||
-            arguments.size() != arguments_.size() || named.size() != named_.size() || !is_default())
+            given.count != arguments_.size() || given.named() != named_.size() || !is_default())
             return false;
         for (size_t i = 0; i < arguments_.size(); ++i)
-            if (!matching.fits(arguments_[i], PyTuple_GET_ITEM(arguments.ptr(), i))) return false;
+            if (!matching.fits(arguments_[i], given.values[i])) return false;
         for (const auto& [name, check] : named_) {
-            PyObject* value = PyDict_GetItemWithError(named.ptr(), name.ptr());
+            PyObject* value = given.of_name(name);
             if (!value || !matching.fits(check, value)) return false;
         }
         return line_ == reinterpret_cast<uintptr_t>(user_location());
     }
 
-    nb::object follow(nb::handle trace, nb::handle mark, Matching& matching,
-                      const nb::tuple& arguments) const {
-        const Names& name = names();
-        const nb::object tensors = look(trace, name.tensors), records = look(trace, name.records);
-        enter(trace, mark, tensors, records, matching.leaves);
-        const auto first = static_cast<int64_t>(PyList_GET_SIZE(tensors.ptr()));
+    nb::object follow(TraceObject* trace, Matching& matching, const Given& given) const {
+        PyObject* const tensors = trace->tensors;
+        PyObject* const records = trace->records;
+        enter(trace, matching.leaves);
+        const auto first = static_cast<int64_t>(PyList_GET_SIZE(tensors));
         // Places are told by the state: this is the same each time.
         if (!entry_.is_valid()) entry_ = nb::make_tuple(first, state_);
-        append(look(trace, name.entries), entry_);
-        set(trace, name.state, state_);
+        append(trace->entries, entry_);
+        put(trace->state, state_);
         nb::object record = nb::none();
         if (has_record_) {
             nb::list made;
             made.append(name_);
             for (const int64_t source : sources_)
-                append(made, PyList_GET_ITEM(records.ptr(), static_cast<Py_ssize_t>(source)));
+                append(made.ptr(), PyList_GET_ITEM(records, static_cast<Py_ssize_t>(source)));
             record = std::move(made);
         }
-        nb::object root;
+        nb::handle root;
         if (is_view_) {
-            const nb::handle source = PyTuple_GET_ITEM(arguments.ptr(), 0);
-            root = look(source, name.root);
-            if (root.is_none()) root = nb::borrow(source);
+            root = given.values[0];
+            if (is_there(as_tensor(root)->root)) root = as_tensor(root)->root;
         }
         std::vector<nb::object> results;
         for (size_t i = 0; i < likes_.size(); ++i) {
-            nb::object tensor = new_tensor();
-            set(tensor, name.mark, mark);
-            set(tensor, name.trace, trace);
-            set(tensor, name.place, nb::int_(first + static_cast<int64_t>(i)));
-            set(tensor, name.like, likes_[i]);
+            nb::object made = new_tensor();
+            TensorObject* const tensor = as_tensor(made);
+            tensor->mark = trace->mark;
+            put(tensor->trace, reinterpret_cast<PyObject*>(trace));
+            tensor->place = first + static_cast<int64_t>(i);
+            put(tensor->like, likes_[i]);
             if (has_record_ && floats_[i]) {
-                set(tensor, name.record, record);
+                put(tensor->record, record);
                 append(records, record);
             } else {
-                if (has_record_ || is_tainted_) set(tensor, name.is_tainted, nb::borrow(Py_True));
+                tensor->is_tainted = has_record_ || is_tainted_;
                 append(records, nb::none());
             }
             if (root.is_valid()) {
-                set(root, name.is_shared, nb::borrow(Py_True));
-                set(tensor, name.root, root);
-                set(tensor, name.record_of_root, look(root, name.record));
+                as_tensor(root)->is_shared = 1;
+                put(tensor->root, root);
+                put(tensor->record_of_root, record_of(root));
             }
-            append(tensors, nb::steal(PyWeakref_NewRef(tensor.ptr(), nullptr)));
-            results.push_back(std::move(tensor));
+            append(tensors, nb::steal(PyWeakref_NewRef(made.ptr(), nullptr)));
+            if (kind_.is_none()) return made;
+            results.push_back(std::move(made));
         }
-        if (kind_.is_none()) return results[0];
         nb::list parts;
         for (const nb::object& result : results) parts.append(result);
         return nb::hasattr(kind_, "_fields") ? kind_(*nb::tuple(parts)) : kind_(parts);
     }
 
-    static void enter(nb::handle trace, nb::handle mark, nb::handle tensors, nb::handle records,
-                      std::vector<Leaf>& leaves) {
+    static void enter(TraceObject* trace, std::vector<Leaf>& leaves) {
         if (leaves.empty()) return;
-        const Names& name = names();
-        std::sort(leaves.begin(), leaves.end(),
-                  [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
-        const nb::object bound = look(trace, name.bound), places = look(trace, name.bound_places);
+        if (leaves.size() > 1)
+            std::sort(leaves.begin(), leaves.end(),
+                      [](const Leaf& a, const Leaf& b) { return a.place < b.place; });
         for (const Leaf& leaf : leaves) {
-            const nb::int_ place(leaf.place);
-            set(leaf.tensor, name.mark, mark);
-            set(leaf.tensor, name.place, place);
-            append(tensors, leaf.tensor);
-            append(records, leaf.is_recorded ? leaf.tensor : nb::none());
-            append(bound, leaf.lazy);
-            append(places, place);
+            as_tensor(leaf.tensor)->mark = trace->mark;
+            as_tensor(leaf.tensor)->place = leaf.place;
+            append(trace->tensors, leaf.tensor);
+            append(trace->records, leaf.is_recorded ? leaf.tensor : nb::none());
+            append(trace->bound, leaf.lazy);
+            append(trace->bound_places, nb::int_(leaf.place));
         }
     }
 
@@ -325,6 +266,10 @@ class Pattern {
     }
 
   private:
+    static nb::handle record_of(nb::handle tensor) {
+        return is_there(as_tensor(tensor)->record) ? as_tensor(tensor)->record : Py_None;
+    }
+
     bool is_default() const {
         const nb::handle now = PyList_GET_ITEM(world().defaults->ptr(), 0);
         return now.ptr() == default_.ptr() || now.equal(default_);
@@ -336,7 +281,11 @@ class Pattern {
         if (kind == "place" || kind == "leaf") {
             check.kind = kind == "place" ? Check::Kind::place : Check::Kind::leaf;
             check.place = nb::cast<int64_t>(item[1]);
-            if (kind == "leaf") check.code = nb::cast<int64_t>(item[2]);
+            const int64_t code = kind == "leaf" ? nb::cast<int64_t>(item[2]) : -1;
+            if (code >= 0) {
+                check.type = &type_of_number(code / 8);
+                check.flags = code % 8;
+            }
         } else if (kind == "list" || kind == "tuple") {
             check.kind = Check::Kind::sequence;
             check.is_list = kind == "list";
@@ -363,87 +312,72 @@ class Pattern {
     std::vector<bool> floats_;
 };
 
-// The result, where the operation is known at this point of the trace; else NotImplemented, and
-// nothing has changed.
-nb::object follow(nb::handle function, bool is_recording, const nb::tuple& arguments,
-                  const nb::dict& named) {
-    const nb::object unknown = nb::borrow(Py_NotImplemented);
-    const Names& name = names();
-    if (PyThread_get_thread_ident() != world().owner) return unknown;
-    if (!world().current || !world().current->is_valid()) return unknown;  // at exit
-    const nb::object trace = nb::borrow(PyList_GET_ITEM(world().current->ptr(), 0));
-    if (!is_true(trace, name.is_open) || is_true(trace, name.is_built)) return unknown;
-    const nb::object patterns = look(look(trace, name.state), name.patterns);
-    const nb::object mark = look(trace, name.trace_mark), tensors = look(trace, name.tensors);
-    const Py_ssize_t count = PyList_GET_SIZE(patterns.ptr());
-    for (Py_ssize_t i = count - 1; i >= 0; --i) {
-        const nb::object item = nb::borrow(PyList_GET_ITEM(patterns.ptr(), i));
-        const auto& pattern = content_of<Pattern>(item);
-        Matching matching(trace, mark, PyList_GET_SIZE(tensors.ptr()));
-        if (pattern.fits(matching, function, is_recording, arguments, named))
-            return pattern.follow(trace, mark, matching, arguments);
+// The pattern that fits a call at this point of the trace; null for none.
+const Pattern* known_pattern(const TraceObject* trace, nb::handle function, bool is_recording,
+                             const Given& given, Matching& matching) {
+    if (!trace->is_open || trace->is_built || !is_state(trace->state)) return nullptr;
+    const nb::object patterns = nb::borrow(as_state(trace->state)->patterns);
+    for (Py_ssize_t i = PyList_GET_SIZE(patterns.ptr()) - 1; i >= 0; --i) {
+        const auto& pattern = content_of<Pattern>(PyList_GET_ITEM(patterns.ptr(), i));
+        matching.leaves.clear();
+        if (pattern.fits(matching, function, is_recording, given)) return &pattern;
     }
-    return unknown;
+    return nullptr;
+}
+
+bool is_recorded_here() {
+    return PyThread_get_thread_ident() == world().owner && world().is_ready();
 }
 
 // The state after an optimiser's step that is known at this point of the trace, which its operands
 // are entered into; None where it is not.
 nb::object match_step(nb::handle function, const nb::tuple& arguments) {
-    const Names& name = names();
-    if (PyThread_get_thread_ident() != world().owner || !world().current->is_valid())
-        return nb::none();
-    const nb::object trace = nb::borrow(PyList_GET_ITEM(world().current->ptr(), 0));
-    if (!is_true(trace, name.is_open) || is_true(trace, name.is_built)) return nb::none();
-    const nb::object patterns = look(look(trace, name.state), name.patterns);
-    const nb::object mark = look(trace, name.trace_mark), tensors = look(trace, name.tensors);
-    const nb::dict named;
-    for (Py_ssize_t i = PyList_GET_SIZE(patterns.ptr()) - 1; i >= 0; --i) {
-        const nb::object item = nb::borrow(PyList_GET_ITEM(patterns.ptr(), i));
-        const auto& pattern = content_of<Pattern>(item);
-        Matching matching(trace, mark, PyList_GET_SIZE(tensors.ptr()));
-        if (!pattern.fits(matching, function, false, arguments, named)) continue;
-        Pattern::enter(trace, mark, tensors, look(trace, name.records), matching.leaves);
-        return pattern.state();
-    }
-    return nb::none();
+    if (!is_recorded_here()) return nb::none();
+    TraceObject* const trace = world().trace_of_now();
+    const Given given{reinterpret_cast<PyTupleObject*>(arguments.ptr())->ob_item, arguments.size(),
+                      nullptr};
+    Matching matching(trace);
+    const Pattern* const pattern = known_pattern(trace, function, false, given, matching);
+    if (!pattern) return nb::none();
+    Pattern::enter(trace, matching.leaves);
+    return pattern->state();
 }
 
 // The results of a known backward() as gradients of the leaves at `leaves`.
-void make_gradients(nb::handle trace, nb::handle state, const std::vector<int64_t>& leaves) {
-    const Names& name = names();
-    const nb::object tensors = look(trace, name.tensors), records = look(trace, name.records);
-    const nb::object mark = look(trace, name.trace_mark), likes = look(state, name.results);
-    auto place = static_cast<int64_t>(PyList_GET_SIZE(tensors.ptr()));
+void make_gradients(nb::handle of, nb::handle state, const std::vector<int64_t>& leaves) {
+    const auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
+    PyObject* const tensors = trace->tensors;
+    PyObject* const likes = as_state(state)->results;
+    int64_t place = PyList_GET_SIZE(tensors);
     for (size_t i = 0; i < leaves.size(); ++i) {
-        const nb::object tensor = new_tensor();
-        set(tensor, name.mark, mark);
-        set(tensor, name.trace, trace);
-        set(tensor, name.place, nb::int_(place++));
-        set(tensor, name.like, PyList_GET_ITEM(likes.ptr(), static_cast<Py_ssize_t>(i)));
-        set(tensor, name.is_tainted, nb::borrow(Py_True));
-        append(tensors, nb::steal(PyWeakref_NewRef(tensor.ptr(), nullptr)));
-        append(records, nb::none());
-        set(PyList_GET_ITEM(tensors.ptr(), leaves[i]), name.grad, tensor);
+        const nb::object made = new_tensor();
+        TensorObject* const tensor = as_tensor(made);
+        tensor->mark = trace->mark;
+        put(tensor->trace, of);
+        tensor->place = place++;
+        put(tensor->like, PyList_GET_ITEM(likes, static_cast<Py_ssize_t>(i)));
+        tensor->is_tainted = 1;
+        append(tensors, nb::steal(PyWeakref_NewRef(made.ptr(), nullptr)));
+        append(trace->records, nb::none());
+        put(as_tensor(PyList_GET_ITEM(tensors, leaves[i]))->grad, made);
     }
 }
 
 // Writes an optimiser's results, `values` from `first` on, to the tensors at `targets`, of which
 // the leaves at `numbers` are. The trace keeps what was there before.
-void write_step(nb::handle trace, const nb::list& values, int64_t first,
+void write_step(nb::handle of, const nb::list& values, int64_t first,
                 const std::vector<int64_t>& targets, const std::vector<int64_t>& numbers) {
-    const Names& name = names();
-    const nb::object tensors = look(trace, name.tensors), bound = look(trace, name.bound);
+    const auto* const trace = reinterpret_cast<TraceObject*>(of.ptr());
     for (size_t i = 0; i < targets.size(); ++i) {
-        const nb::handle tensor = PyList_GET_ITEM(tensors.ptr(), targets[i]);
-        const nb::object lazy = get(tensor, name.lazy);
+        const nb::handle tensor = PyList_GET_ITEM(trace->tensors, targets[i]);
+        const nb::object lazy = lazy_of(tensor);
         const auto& content = content_of<LazyTensor>(lazy);
         nb::object before = wrap_copy(content.tensor());
-        if (PyList_SetItem(bound.ptr(), numbers[i], before.release().ptr()) != 0)
+        if (PyList_SetItem(trace->bound, numbers[i], before.release().ptr()) != 0)
             throw nb::python_error();
         const nb::handle value = PyList_GET_ITEM(values.ptr(), first + static_cast<int64_t>(i));
         content.replace(content_of<LazyTensor>(value).tensor());
-        const auto version = nb::cast<int64_t>(look(tensor, name.version));
-        set(tensor, name.version, nb::int_(version + 1));
+        ++as_tensor(tensor)->writes;
     }
 }
 
@@ -464,15 +398,22 @@ PyType_Slot pattern_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse
 
 }  // namespace
 
+nb::object follow(nb::handle function, PyObject* const* values, size_t count, PyObject* names) {
+    if (!is_recorded_here()) return nb::object();
+    const nb::object now = nb::borrow(PyList_GET_ITEM(world().current->ptr(), 0));
+    auto* const trace = reinterpret_cast<TraceObject*>(now.ptr());
+    const Given given{values, count, names};
+    Matching matching(trace);
+    const Pattern* const pattern = known_pattern(trace, function, is_recording(), given, matching);
+    return pattern ? pattern->follow(trace, matching, given) : nb::object();
+}
+
 void bind_following(nb::module_& module) {
     nb::class_<Pattern>(module, "Pattern", nb::type_slots(pattern_slots),
                         "A known operation of composit.torch.")
         .def(nb::init<nb::object, bool, nb::object, uintptr_t, nb::tuple, nb::dict, nb::object>(),
              nb::arg("function"), nb::arg("is_recording"), nb::arg("default"), nb::arg("line"),
              nb::arg("arguments"), nb::arg("named"), nb::arg("state"));
-    module.def("follow", follow,
-               "An operation's result where it is known at this point of the trace; else "
-               "NotImplemented.");
     module.def("match_step", match_step, nb::arg("function"), nb::arg("arguments"),
                "The state after a known step of an optimiser; else None.");
     module.def("make_gradients", make_gradients, nb::arg("trace"), nb::arg("state"),
@@ -480,16 +421,6 @@ void bind_following(nb::module_& module) {
     module.def("write_step", write_step, nb::arg("trace"), nb::arg("values"), nb::arg("first"),
                nb::arg("targets"), nb::arg("numbers"),
                "Writes an optimiser's results to its tensors.");
-    module.def(
-        "follow_traces",
-        [](nb::object current, nb::object defaults, nb::object tensor, nb::object base) {
-            World& all = world();
-            all.current = held(std::move(current));
-            all.defaults = held(std::move(defaults));
-            all.tensor = held(std::move(tensor));
-            all.base = held(std::move(base));
-        },
-        "Where traces, the default dtype and the classes of tensors are.");
     module.def(
         "follow_thread", [](unsigned long owner) { world().owner = owner; },
         "The thread whose operations are recorded; 0: none.");

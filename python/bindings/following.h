@@ -10,5 +10,11 @@ namespace composit::python {
 
 // A number for a dtype and shape, equal for equal ones for the life of the process.
 int64_t number_of_type(const ir::TensorType& type);
+const ir::TensorType& type_of_number(int64_t number);
+
+// The result of an operation, given its arguments as in a vector call, where it is known at this
+// point of the trace; else nothing, and nothing has changed.
+nanobind::object follow(nanobind::handle function, PyObject* const* values, size_t count,
+                        PyObject* names);
 
 }  // namespace composit::python

@@ -8,6 +8,7 @@
 #include "nn.h"
 #include "numpy.h"
 #include "random.h"
+#include "torch_objects.h"
 
 #include <nanobind/nanobind.h>
 
@@ -31,7 +32,11 @@ NB_MODULE(_core, module) {
     bind_execute(module);
     bind_calls(module);
     bind_steps(module);
+    bind_torch_objects(module);
+    bind_torch_functions(module);
+    bind_gradient_mode(module);
     bind_following(module);
+    bind_settling(module);
     bind_backend(module);
     bind_foreign_calls(module);
     bind_export(module);

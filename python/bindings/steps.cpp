@@ -11,6 +11,7 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
@@ -36,28 +37,6 @@ uintptr_t set_site(uintptr_t line) {
     return reinterpret_cast<uintptr_t>(set_replayed_line(reinterpret_cast<ir::Interned>(line)));
 }
 
-// The program's outputs, as tensors that hold constants, from the constants that `leaves` hold,
-// whose types are known to fit.
-nb::list run_step(const Compiled& compiled, const nb::list& leaves) {
-    std::vector<std::shared_ptr<const void>> held;
-    std::vector<const void*> inputs;
-    held.reserve(leaves.size());
-    inputs.reserve(leaves.size());
-    for (nb::handle leaf : leaves) {
-        const Tensor& tensor = content_of<LazyTensor>(leaf).tensor();
-        held.push_back(ir::constant_array(tensor.node()).row_major());
-        inputs.push_back(held.back().get());
-    }
-    std::vector<ir::Array> arrays;
-    {
-        const nb::gil_scoped_release released;
-        arrays = compiled.run(inputs);
-    }
-    nb::list results;
-    for (ir::Array& array : arrays) results.append(wrap_copy(ir::constant(std::move(array))));
-    return results;
-}
-
 // A program that the C++ back end compiles while other threads go on.
 std::unique_ptr<Compiled> compiled_step(std::vector<Tensor> inputs, std::vector<Tensor> outputs,
                                         int threads) {
@@ -70,11 +49,31 @@ std::unique_ptr<Compiled> compiled_step(std::vector<Tensor> inputs, std::vector<
 
 }  // namespace
 
+namespace {
+
 // Guarded by the interpreter's lock.
+struct Numbers {
+    std::map<std::pair<ir::Shape, ir::DType>, int64_t> of_types;
+    std::deque<ir::TensorType> types;  // by number
+};
+
+Numbers& numbers() {
+    static auto* all = new Numbers;
+    return *all;
+}
+
+}  // namespace
+
 int64_t number_of_type(const ir::TensorType& type) {
-    static auto* numbers = new std::map<std::pair<ir::Shape, ir::DType>, int64_t>;
-    const auto next = static_cast<int64_t>(numbers->size());
-    return numbers->emplace(std::pair(type.shape, type.dtype), next).first->second;
+    Numbers& all = numbers();
+    const auto next = static_cast<int64_t>(all.types.size());
+    const auto [found, is_new] = all.of_types.emplace(std::pair(type.shape, type.dtype), next);
+    if (is_new) all.types.push_back({type.shape, type.dtype});
+    return found->second;
+}
+
+const ir::TensorType& type_of_number(int64_t number) {
+    return numbers().types.at(static_cast<size_t>(number));
 }
 
 void bind_steps(nb::module_& module) {
@@ -83,8 +82,6 @@ void bind_steps(nb::module_& module) {
     module.def("set_site", set_site, "Nodes made from now on are of that line; 0: of their own.");
     module.def("compiled_step", compiled_step, nb::arg("inputs"), nb::arg("outputs"),
                nb::arg("threads"), "A program of the C++ back end.");
-    module.def("run_step", run_step, nb::arg("compiled"), nb::arg("leaves"),
-               "A program's outputs as constants, from the constants of its inputs.");
 }
 
 }  // namespace composit::python

@@ -12,7 +12,9 @@ from composit.torch import settling, steps, versions
 def share(tensor: Any, twin: Any) -> None:
     """Remembers a tensor that has the same cell, while it lives."""
     owner = tensor if tensor._twin is None else tensor._twin
-    twins = owner.__dict__.setdefault("_twins", [])
+    if owner._twins is None:
+        owner._twins = []
+    twins = owner._twins
     if len(twins) > 8:
         twins[:] = [ref for ref in twins if ref() is not None]
     twins.append(weakref.ref(twin))
@@ -22,7 +24,7 @@ def _is_alone(tensor: Any) -> bool:
     """Whether nothing else sees what is written into the tensor."""
     if tensor._root is not None or tensor._twin is not None or tensor._is_shared:
         return False
-    return not any(ref() is not None for ref in tensor.__dict__.get("_twins", ()))
+    return not any(ref() is not None for ref in tensor._twins or ())
 
 
 def _may_be_saved(trace: Any, number: int, result: int) -> bool:
@@ -48,7 +50,7 @@ def assigned(target: Any, result: Any, *, is_detached: bool = False) -> bool:
     `is_detached` says that gradients do not go from the target to what the result depends on.
     """
     trace = steps.open_trace()
-    if trace is None or result._mark is not trace.mark or target._mark is not trace.mark:
+    if trace is None or result._mark != trace.mark or target._mark != trace.mark:
         return False
     if steps.capturing[0] or result is target or not _is_alone(target):
         return False
@@ -61,12 +63,12 @@ def assigned(target: Any, result: Any, *, is_detached: bool = False) -> bool:
         return False
     if _may_be_saved(trace, target._place, result._place):
         return False
-    own = target.__dict__
-    if "_lazy" in result.__dict__:
+    if result._has_lazy:
         target._lazy, target._like, target._trace = result._lazy, None, None
         settling.enter(target)
     else:
-        own.pop("_lazy", None)
+        if target._has_lazy:
+            del target._lazy
         target._like, target._trace = result._like, trace
     if type(trace.tensors[target._place]) is weakref.ref:
         trace.tensors[target._place] = _nobody

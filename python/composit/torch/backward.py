@@ -9,7 +9,7 @@ from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import barriers, quiet, recorded_backward, settling, steps, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
-from composit.torch.tape import free, leaves_of, mode
+from composit.torch.tape import free, is_grad_enabled, leaves_of
 
 
 def _incoming(output: Any, gradient: Any) -> Any:
@@ -78,7 +78,7 @@ def backward(
     is_plain = is_plain and not retain_graph and not create_graph
     trace: Any = steps.open_trace() if is_plain else None
     learning = None
-    if trace is None or tensors._mark is not trace.mark:
+    if trace is None or tensors._mark != trace.mark:
         steps.interrupt()
     else:
         learning = recorded_backward.begin(trace, tensors, grad_tensors)
@@ -116,7 +116,7 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
         made._record = ["AccumulateGradBackward0", *map(record_of, outputs)]
     else:
         made._is_tainted = True
-    if "_hooks" in leaf.__dict__:
+    if leaf._hooks is not None:
         made = barriers.hooked(leaf._hooks, made)
     if leaf._grad is None:
         if made._lazy is leaf._lazy or made._lazy.root() is not None:
@@ -129,8 +129,9 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
         leaf._grad._lazy.replaced(total)
         leaf._grad._is_tainted = True
         settling.enter_gradient(leaf._grad)
-    for hook in list(getattr(leaf, "_post_hooks", {}).values()):
-        hook(leaf)
+    if leaf._post_hooks is not None:
+        for hook in list(leaf._post_hooks.values()):
+            hook(leaf)
 
 
 def grad(
@@ -176,12 +177,12 @@ def grad(
                 results.append(None)
                 continue
         made = wrapped(gradient)
-        if create_graph and mode.grad:
+        if create_graph and is_grad_enabled():
             flows = [x for x in given if x is not None]
             made._record = ["GradBackward0", *map(record_of, [*outs, *flows])]
         else:
             made._is_tainted = True
-        if "_hooks" in tensor.__dict__:
+        if tensor._hooks is not None:
             made = barriers.hooked(tensor._hooks, made)
         results.append(made)
     if not (create_graph if retain_graph is None else retain_graph):

@@ -16,7 +16,7 @@ from composit._core import with_location
 from composit.torch.calling import is_recorded, record_of, wrapped
 from composit.torch.function import Function, FunctionRecord
 from composit.torch.hooks import HookPoint, hook_points_exist
-from composit.torch.tape import mode
+from composit.torch.tape import set_recording
 
 Rule = Callable[..., list[Any]]
 
@@ -207,13 +207,13 @@ def _sources(call: FunctionRecord) -> list[Any]:
 def _backward_of(call: FunctionRecord, gradients: list[Any], is_recording: bool) -> list[Any]:
     if not call.context._materializes:
         gradients = [None if x is not None and _is_zero(x._lazy) else x for x in gradients]
-    before, mode.grad = mode.grad, is_recording
+    before = set_recording(is_recording)
     function = call.function
     is_vjp = function.backward is Function.backward and function.vjp is not Function.vjp
     try:
         result = (function.vjp if is_vjp else function.backward)(call.context, *gradients)
     finally:
-        mode.grad = before
+        set_recording(before)
     found = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(found) < len(call.inputs) or any(x is not None for x in found[len(call.inputs) :]):
         raise RuntimeError(

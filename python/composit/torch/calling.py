@@ -15,7 +15,7 @@ from composit._core import LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
 from composit.torch import assigning, quiet, settling, steps, versions
 from composit.torch.dtypes import Size, check_device, device, dtype
-from composit.torch.tape import mode
+from composit.torch.tape import is_grad_enabled
 from composit.torch.versions import camel as camel
 
 functions: dict[str, Any] = {}  # torch.NAME
@@ -26,41 +26,41 @@ _other_names = {"axis": "dim", "keepdims": "keepdim", "self": "input"}
 _ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator")
 
 
-class TensorBase:
+class TensorBase(_core.TensorFields):
     """What Tensor derives from, so that this file can tell tensors apart."""
 
+    # Fields of a struct of the bindings: None, 0 and False at first, and no _lazy is there.
     _lazy: Any
-    _record: Any = None  # see composit/torch/tape.py
-    _is_leaf_with_grad = False
-    _is_tainted = False  # its node depends on a leaf, but no gradient goes through it
-    _root: Any = None  # the Tensor this is a view of
-    _record_of_root: Any = None  # when the view was made
-    _is_shared = False  # there were views of it, or its node was given away
-    _value: Any = None  # (node, constant): the computed value of a recorded tensor
-    _grad: Any = None
-    _twin: Any = None  # the Tensor this was detached from, whose cell it shares
-    _is_pending = False  # a leaf with a gradient whose node is to be a constant before it is used
-    _writes = 0  # into its memory, also by views of it (composit/torch/versions.py)
-    _counter: Any = None  # of the writes, where an operation saved it
-    _is_data = False  # its twin does not count its writes
-    _trace: Any = None  # the operations that make its node (composit/torch/steps.py)
-    _mark: Any = None  # of the trace in which it has a place
-    _place = 0  # its number there
-    _like: Any = None  # while it has no node: a placeholder of its dtype and shape
-
-    @property
-    def _seen(self) -> Any:
-        """What has its dtype and shape."""
-        like = self._like
-        return self._lazy if like is None else like
+    _has_lazy: bool
+    _seen: Any  # what has its dtype and shape: _like or _lazy
+    _record: Any  # see composit/torch/tape.py
+    _is_leaf_with_grad: bool
+    _is_tainted: bool  # its node depends on a leaf, but no gradient goes through it
+    _root: Any  # the Tensor this is a view of
+    _record_of_root: Any  # when the view was made
+    _is_shared: bool  # there were views of it, or its node was given away
+    _value: Any  # (node, constant): the computed value of a recorded tensor
+    _grad: Any
+    _twin: Any  # the Tensor this was detached from, whose cell it shares
+    _twins: Any  # references to those that were detached from this
+    _is_pending: bool  # a leaf with a gradient whose node is to be a constant before it is used
+    _writes: int  # into its memory, also by views of it (composit/torch/versions.py)
+    _counter: Any  # of the writes, where an operation saved it
+    _is_data: bool  # its twin does not count its writes
+    _hooks: Any  # of its gradient, where there are some
+    _post_hooks: Any
+    _trace: Any  # the operations that make its node (composit/torch/steps.py)
+    _mark: int  # of the trace in which it has a place
+    _place: int  # its number there
+    _like: Any  # while it has no node: a placeholder of its dtype and shape
 
     def __getattr__(self, name: str) -> Any:
         if name == "_lazy":
             trace = self._trace
             if trace is not None:
                 trace.build()
-                if "_lazy" in self.__dict__:
-                    return self.__dict__["_lazy"]
+                if self._has_lazy:
+                    return self._lazy
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
@@ -143,7 +143,6 @@ def settled_arguments(
     return args, kwargs
 
 
-follow = _core.follow
 pure: set[Any] = set()  # functions that are one object for ever and draw nothing
 
 
@@ -152,9 +151,17 @@ def call(
     kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """The function's result over Tensors."""
-    made = follow(function, mode.grad, args, kwargs)
+    made = _core.follow(function, args, kwargs)
     if made is not NotImplemented:
         return made
+    return call_unknown(function, name, is_view, args, kwargs)
+
+
+def call_unknown(
+    function: Callable[..., Any], name: str, is_view: bool, args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:  # fmt: skip
+    """The result of a function that was not met at this point of the trace."""
     if function in pure:
         trace = steps.open_trace()
         if trace is not None:
@@ -174,7 +181,7 @@ def call_now(
         _collect(value, found)
     for value in kwargs.values():
         _collect(value, found)
-    recorded = [tensor for tensor in found if is_recorded(tensor)] if mode.grad else []
+    recorded = [tensor for tensor in found if is_recorded(tensor)] if is_grad_enabled() else []
     is_recording = bool(recorded)
     for tensor in recorded:
         if tensor._is_pending:
@@ -299,7 +306,7 @@ def _broadcast(value: LazyTensor, shape: Any) -> LazyTensor:
 
 def check_writable(target: Any) -> None:
     """RuntimeError for leaves that require gradients, and views of them, where it is recorded."""
-    if not mode.grad:
+    if not is_grad_enabled():
         return
     if target._is_leaf_with_grad:
         raise RuntimeError(
@@ -352,13 +359,18 @@ def replace(target: Any, result: Any, name: str) -> None:
     source = result._lazy
     if is_recorded(result):
         record = [camel(name), record_of(result)]
-        if name == "copy" and mode.grad and target._record is not None:
+        if name == "copy" and is_grad_enabled() and target._record is not None:
             record.append(target._record)
         root = target._root
         if root is not None:
             root._record = target._record_of_root = ["CopySlices", root._record, record]
         target._record = record
-    elif name in _keeping and mode.grad and target._root is None and target._record is not None:
+    elif (
+        name in _keeping
+        and is_grad_enabled()
+        and target._root is None
+        and target._record is not None
+    ):
         target._record = [camel(name), target._record]  # zeros go on to where it came from
     elif target._root is None and not target._is_leaf_with_grad:
         target._record = None
@@ -371,6 +383,15 @@ def replace(target: Any, result: Any, name: str) -> None:
         versions.moved(result._record, target)
 
 
+def lifted(function: Callable[..., Any], name: str, is_view: bool = False) -> Any:
+    """The function over Tensors that `call` makes, for calls without further work."""
+
+    def unknown(*args: Any, **kwargs: Any) -> Any:
+        return call_unknown(function, name, is_view, args, kwargs)
+
+    return _core.TorchFunction(function, unknown)
+
+
 def define(
     function: Callable[..., Any], name: str, *, is_view: bool = False, is_function: bool = True,
     is_method: bool = True, is_neural: bool = False, is_inplace: bool = False,
@@ -378,11 +399,8 @@ def define(
 ) -> Any:  # fmt: skip
     """Makes a function over LazyTensors one of torch's, under a name."""
 
-    @functools.wraps(function)
-    def over_tensors(*args: Any, **kwargs: Any) -> Any:
-        made = follow(function, mode.grad, args, kwargs)
-        return call(function, name, is_view, args, kwargs) if made is NotImplemented else made
-
+    over_tensors = lifted(function, name, is_view)
+    functools.update_wrapper(over_tensors, function)
     if function.__module__ not in _drawing:
         pure.add(function)
     over_tensors.__name__ = over_tensors.__qualname__ = name

@@ -21,7 +21,7 @@ from composit.torch import calling, dtypes, settling, steps, watching
 from composit.torch.calling import TensorBase, is_recorded, record_of
 from composit.torch.functions.random import default_generator
 from composit.torch.nn.module import Module
-from composit.torch.tape import leaves_of, mode
+from composit.torch.tape import is_grad_enabled, leaves_of
 
 _most_kinds = 64  # of arguments of one function; further ones run as they are
 _compiled: weakref.WeakSet[Compiled] = weakref.WeakSet()  # what reset() makes forget
@@ -103,7 +103,7 @@ class _Graph:
             if isinstance(value, TensorBase):
                 if id(value) in places:
                     return ("argument", places[id(value)])
-                if value._mark is not trace.mark:
+                if value._mark != trace.mark:
                     raise _Unknown("a result is made outside")
                 root: Any = value._root
                 if trace.result_of(value._place) is not value or value._is_leaf_with_grad:
@@ -173,7 +173,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         given: list[Any] = []
         try:
-            key = (_kind(args, given), _kind(kwargs, given), mode.grad, dtypes._default[0])
+            key = (_kind(args, given), _kind(kwargs, given), is_grad_enabled(), dtypes._default[0])
             hash(key)
             known = self.graphs.get(key, self)
         except (_Unknown, TypeError) as error:

@@ -13,7 +13,7 @@ from composit import nn
 from composit._core import with_location
 from composit.torch import settling, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
-from composit.torch.tape import mode, no_grad
+from composit.torch.tape import is_grad_enabled, no_grad
 
 _numbers = itertools.count()
 
@@ -127,7 +127,9 @@ class Function(metaclass=_Callable):
             raise FunctionMet
         context = FunctionCtx()
         tensors = [value if isinstance(value, TensorBase) else None for value in args]
-        recorded = [x for x in tensors if x is not None and is_recorded(x)] if mode.grad else []
+        recorded = (
+            [x for x in tensors if x is not None and is_recorded(x)] if is_grad_enabled() else []
+        )
         context.needs_input_grad = tuple(
             x is not None and bool(recorded) and is_recorded(x) for x in tensors
         )

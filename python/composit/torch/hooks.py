@@ -68,7 +68,9 @@ class Hooked(TensorBase):
                 with_location("cannot register a hook on a tensor that doesn't require gradient")
             )
         if self._is_leaf_with_grad:
-            return _Handle(self.__dict__.setdefault("_hooks", {}), hook)
+            if self._hooks is None:
+                self._hooks = {}
+            return _Handle(self._hooks, hook)
         steps.interrupt()
         record = self._record
         if record is None or record is not calling.record_of(self):
@@ -90,4 +92,6 @@ class Hooked(TensorBase):
             if is_recorded(self):
                 said = "post accumulate grad hooks cannot be registered on non-leaf tensors"
             raise RuntimeError(with_location(said))
-        return _Handle(self.__dict__.setdefault("_post_hooks", {}), hook)
+        if self._post_hooks is None:
+            self._post_hooks = {}
+        return _Handle(self._post_hooks, hook)

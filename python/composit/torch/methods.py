@@ -6,26 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import calling, dtypes, functions
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
+from composit.torch.tape import is_grad_enabled
 from composit.torch.tensor import Tensor
-
-_usual = {Tensor, int, float, bool}
-_none: dict[str, Any] = {}
-follow, mode = calling.follow, calling.mode
 
 
 def _operator(function: Any, is_reflected: bool = False) -> Any:
-    plain = function.__wrapped__
-
     def method(self: Any, other: Any) -> Any:
-        if type(other) in _usual:
-            made = follow(plain, mode.grad, (other, self) if is_reflected else (self, other), _none)
-            if made is not NotImplemented:
-                return made
         is_number = isinstance(other, (TensorBase, int, float, complex, np.generic))
         if not is_number and not (isinstance(other, np.ndarray) and other.ndim == 0):
             return NotImplemented
@@ -33,7 +25,7 @@ def _operator(function: Any, is_reflected: bool = False) -> Any:
             other = other.item()
         return function(other, self) if is_reflected else function(self, other)
 
-    return method
+    return _core.TorchFunction(function.__wrapped__, method, is_reflected)
 
 
 def _attach_operators() -> None:
@@ -94,7 +86,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         value = calling.functions["from_numpy"](value)
     if isinstance(value, (list, tuple)):
         raise TypeError(with_location(f"can't assign a {type(value).__name__} to a tensor"))
-    if calling.mode.grad and (
+    if is_grad_enabled() and (
         is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
     ):
         made = calling.call(set_item, "copy_slices", False, (self, index, value), {})

@@ -15,8 +15,6 @@ from composit.torch.tape import FREED
 class _Backward:
     """The gradients of an output with respect to the leaves that a state names."""
 
-    is_gradient = True
-
     def over(self, state: State, lazies: Any) -> list[LazyTensor]:
         """The gradients, of an output's, its gradient's and leaves' LazyTensors."""
         output, *given = [lazies[stands.number] for stands in state.operands]
@@ -34,8 +32,7 @@ _backward = _Backward()
 
 
 def _is_plain(leaf: Any) -> bool:
-    own = leaf.__dict__
-    return leaf._grad is None and "_hooks" not in own and "_post_hooks" not in own
+    return leaf._grad is None and leaf._hooks is None and leaf._post_hooks is None
 
 
 def begin(trace: Trace, output: Any, gradient: Any) -> Any:
@@ -89,7 +86,7 @@ class _Learning:
         places = {id(record): number for number, record in enumerate(trace.records)
                   if record is not None}  # fmt: skip
         self.is_open = self.is_open and bool(leaves) and all(
-            x._mark is trace.mark and x._is_leaf_with_grad and _is_plain(x) for x in leaves
+            x._mark == trace.mark and x._is_leaf_with_grad and _is_plain(x) for x in leaves
         )  # fmt: skip
         self.is_open = self.is_open and all(id(record) in places for record in records)
         self.leaves = leaves
@@ -117,6 +114,7 @@ class _Learning:
         state.leaves = [leaf._place for leaf in self.leaves]
         state.freed = self.freed
         state.operation, state.operands, state.line = _backward, self.operands, self.key[2]
+        state.is_gradient = True
         state.inputs = recording.new_inputs(trace)
         token = quiet.begin()
         try:

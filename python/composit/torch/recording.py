@@ -12,7 +12,7 @@ from composit._core import LazyTensor
 from composit.torch import calling, dtypes, quiet, steps
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.steps import State, Trace
-from composit.torch.tape import mode
+from composit.torch.tape import is_grad_enabled
 
 _unknown = object()
 site = _core.site
@@ -23,7 +23,6 @@ class Operation:
     """A function over LazyTensors, as traces keep it."""
 
     __slots__ = ("function", "is_view")
-    is_gradient = False
 
     def __init__(self, function: Callable[..., Any], is_view: bool) -> None:
         self.function, self.is_view = function, is_view
@@ -66,7 +65,7 @@ def recorded(
     """The function's result over Tensors, as the trace's next operation."""
     given = (args, kwargs)
     line = site()
-    key: list[Any] = [function, mode.grad, _default[0], line]
+    key: list[Any] = [function, is_grad_enabled(), _default[0], line]
     operands: list[Any] = []
     encode = trace.encode
     named: dict[str, Any] = {}
@@ -199,7 +198,7 @@ def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -
     args, kwargs = given
     arguments = tuple(check(value) for value in args)
     named = {name: check(value) for name, value in kwargs.items()}
-    return _core.Pattern(function, mode.grad, _default[0], line, arguments, named, state)
+    return _core.Pattern(function, is_grad_enabled(), _default[0], line, arguments, named, state)
 
 
 def register(trace: Trace, first: int, parts: list[Any]) -> None:
@@ -232,7 +231,7 @@ def _learnt(
     found: list[Any] = []
     for value in (*args, *kwargs.values()):
         calling._collect(value, found)
-    recorded_ones = [x for x in found if is_recorded(x)] if mode.grad else []
+    recorded_ones = [x for x in found if is_recorded(x)] if is_grad_enabled() else []
     state = steps.new_state()
     state.inputs = new_inputs(trace)
     state.operation = operation_of(function, is_view)

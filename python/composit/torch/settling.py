@@ -41,78 +41,47 @@ def _keeps_graph(tensor: Any) -> bool:
             return False
 
 
-def settle(*wanted: Any, with_gradients: bool = True) -> None:
-    """Computes the wanted tensors, and all others that live and were not computed."""
+# Computes the wanted tensors, and all others that live and were not computed: by the program of the
+# trace's state, where there is one (bindings/settling.cpp), else as follows.
+settle = _core.settle
+wanted_places = _core.wanted_places
+
+
+def settle_slowly(wanted: Any, with_gradients: bool) -> None:
+    """Computes the wanted tensors, and others, with nodes."""
     steps.check_not_capturing("it asks for values")
-    trace = steps.current()
-    if trace.entries and not trace.is_built and settle_by_structure(trace, wanted, with_gradients):
-        return
-    trace.build()
+    steps.current().build()
     try:
         _settle_now(wanted, with_gradients)
     finally:
         steps.restart()
 
 
-def _has_live(references: list[Any]) -> bool:
-    if not references:
-        return False
-    references[:] = [ref for ref in references if ref() is not None]
-    return bool(references)
-
-
-def settle_by_structure(trace: Any, wanted: Any, with_gradients: bool) -> bool:
-    """Runs the program of the trace's state, if there is one and it computes all that is wanted."""
-    for tensor in wanted:
-        if tensor._mark is not trace.mark or "_lazy" in tensor.__dict__:
-            return False
-    numbers = wanted_places(trace, with_gradients)
-    if numbers is None:
-        return False
-    program = trace.program_of(numbers)
-    if program is None:
-        return False
-    trace.is_open = False
-    set_values(trace, numbers, program.run(trace.bound))
-    steps.restart()
-    return True
-
-
-def wanted_places(trace: Any, with_gradients: bool) -> tuple[int, ...] | None:
-    """Where results live that have no values; None where others are waiting for theirs, or a
-    result's graph is still wanted."""
-    if _has_live(_recent) or (with_gradients and _has_live(_gradients)):
-        return None
-    found = []
-    for first, state in trace.entries:
-        if state.operation.is_gradient and not with_gradients:
-            continue
-        for number in range(first, first + len(state.results)):
-            tensor = trace.tensors[number]()
-            if tensor is None or "_lazy" in tensor.__dict__:
-                continue
-            if tensor._record is not None and tensor._record[-1] is not FREED:
-                return None
-            if tensor._root is None:
-                found.append(number)
-    return tuple(found)
-
-
 def set_values(trace: Any, numbers: tuple[int, ...], values: list[Any]) -> None:
     """Gives the results at places their values, and views of them what they see."""
+    _core.set_values(trace, numbers, values)
+    set_views(trace)
+
+
+def set_views(trace: Any) -> None:
+    """Gives views of results that have their values what they see."""
     tensors = trace.tensors
-    for number, value in zip(numbers, values):
-        tensor = tensors[number]()
-        if tensor is not None:
-            tensor._lazy, tensor._like, tensor._trace = value, None, None
     for first, state in trace.entries:
         if not state.is_view:
             continue
         for i in range(len(state.results)):
             tensor = tensors[first + i]()
-            if tensor is not None and "_lazy" not in tensor.__dict__:
+            if tensor is not None and not tensor._has_lazy:
                 made = trace.seen(state)
                 tensor._lazy, tensor._like, tensor._trace = made[i], None, None
+
+
+def world() -> dict[str, Any]:
+    """What the bindings need of this file, by name."""
+    return {
+        "recent": _recent, "gradients": _gradients, "freed": FREED, "settle": settle_slowly,
+        "set_views": set_views,
+    }  # fmt: skip
 
 
 def _settle_now(wanted: Any, with_gradients: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported
-from composit.evaluation import _usual_options
+from composit.evaluation import _threads, _usual_options
 from composit.torch import dtypes, quiet, versions
 
 compile_after = [int(os.environ.get("COMPOSIT_TORCH_COMPILE_AFTER", "1000"))]  # runs; 0: never
@@ -56,7 +56,7 @@ parts = _Parts()
 leaf_type = _core.leaf_type
 
 
-class State:
+class State(_core.StateFields):
     """What is known of traces that came this far: the last operation, and its results made over
     placeholders."""
 
@@ -69,7 +69,6 @@ class State:
         "given",
         "inputs",
         "is_tainted",
-        "is_view",
         "kind",
         "leaves",
         "line",
@@ -78,9 +77,7 @@ class State:
         "numbers",
         "operands",
         "operation",
-        "patterns",
         "programs",
-        "results",
         "saved",
         "sources",
         "targets",
@@ -99,6 +96,7 @@ class State:
         self.saved: frozenset[int] = frozenset()  # all operands, where gradients go through one
         self.detached: frozenset[int] = frozenset()  # operands through which none may go
         self.is_tainted = self.is_view = False
+        self.is_gradient = False  # it is a backward
         self.floats: list[bool] = []  # of each result, whether a gradient can go through it
         self.leaves: list[int] = []  # of a backward: those that get the results as gradients
         self.freed: list[int] = []  # of a backward: places whose records it frees
@@ -141,22 +139,24 @@ def forget() -> None:
     restart()
 
 
-class Program:
+class Program(_core.ProgramFields):
     """A state's program. One that runs again and again is compiled by the C++ back end meanwhile,
     which gives the same bits."""
 
-    __slots__ = ("core", "inputs", "outputs", "runs")
+    __slots__ = ()
 
     def __init__(self, inputs: list[LazyTensor], outputs: list[LazyTensor]) -> None:
-        self.inputs, self.outputs, self.runs = inputs, outputs, 0
+        self.inputs, self.outputs = inputs, outputs
         self.core = _core.Compiled("step", inputs, outputs, _usual_options())
 
     def run(self, leaves: list[LazyTensor]) -> list[LazyTensor]:
         """The outputs' values as constants, from constants of the inputs."""
-        self.runs += 1
-        if self.runs == compile_after[0] and len(self.core.placements) <= _most_kernels:
+        return _core.run_program(self, leaves)
+
+    def compile(self) -> None:
+        """It ran compile_after[0] times."""
+        if len(self.core.placements) <= _most_kernels:
             threading.Thread(target=self._compile, name="composit.torch: a step's compiler").start()
-        return _core.run_step(self.core, leaves)
 
     def _compile(self) -> None:
         try:
@@ -165,33 +165,20 @@ class Program:
             self.runs += 1
 
 
-class Trace:
-    """The operations since the last evaluation."""
+class Trace(_core.TraceFields):
+    """The operations since the last evaluation: Trace(root) begins in that state."""
 
-    __slots__ = (
-        "bound",
-        "bound_places",
-        "entries",
-        "is_built",
-        "is_open",
-        "lazies",
-        "mark",
-        "records",
-        "state",
-        "tensors",
-    )  # fmt: skip
-
-    def __init__(self, root: State) -> None:
-        self.state = root
-        self.mark = object()  # its tensors have it, and know their places by it
-        self.is_built = False  # its operations are made as nodes at once
-        self.is_open = True  # operations may be added
-        self.tensors: list[Any] = []  # by place: leaves, and weak references to results
-        self.lazies: list[Any] = []  # by place, once they are built
-        self.records: list[Any] = []  # by place
-        self.entries: list[Any] = []  # (place of the first result, state after the operation)
-        self.bound: list[LazyTensor] = []  # what the leaves hold
-        self.bound_places: list[int] = []
+    __slots__ = ()
+    state: State
+    mark: int  # its tensors have it, and know their places by it
+    is_built: bool  # its operations are made as nodes at once
+    is_open: bool  # operations may be added
+    tensors: list[Any]  # by place: leaves, and weak references to results
+    lazies: list[Any]  # by place, once they are built
+    records: list[Any]  # by place
+    entries: list[Any]  # (place of the first result, state after the operation)
+    bound: list[LazyTensor]  # what the leaves hold
+    bound_places: list[int]
 
     def inputs(self) -> list[LazyTensor]:
         """Placeholders of the leaves, in order."""
@@ -223,7 +210,7 @@ class Trace:
             for first, state in self.entries:
                 _core.set_site(state.line)
                 for i, lazy in enumerate(state.operation.replay(self, state)):
-                    self._put(first + i, lazy, settling, state.operation.is_gradient)
+                    self._put(first + i, lazy, settling, state.is_gradient)
         finally:
             _core.set_site(before)
             quiet.end(token)
@@ -232,7 +219,7 @@ class Trace:
     def _put(self, number: int, lazy: Any, settling: Any, is_gradient: bool) -> None:
         self.lazies[number] = lazy
         tensor = self.result_of(number)
-        if tensor is None or "_lazy" in tensor.__dict__:
+        if tensor is None or tensor._has_lazy:
             return
         tensor._lazy, tensor._like, tensor._trace = lazy, None, None
         (settling.enter_gradient if is_gradient else settling.enter)(tensor)
@@ -298,7 +285,7 @@ class Trace:
             operands.append(value)
             return True
         if kind in parts.classes or isinstance(value, parts.TensorBase):
-            if value._mark is not self.mark and not self.enter_leaf(value, key):
+            if value._mark != self.mark and not self.enter_leaf(value, key):
                 return False
             stands = _places[value._place]
             key.append(stands)
@@ -378,7 +365,7 @@ class Trace:
     def _see(self, number: int) -> None:
         """Makes the view at a place that no tensor holds any more."""
         tensor = self.result_of(number)
-        if tensor is not None and "_lazy" in tensor.__dict__:
+        if tensor is not None and tensor._has_lazy:
             self.lazies[number] = tensor._lazy
             return
         for first, state in self.entries:
@@ -454,6 +441,15 @@ def restart() -> None:
     if root is None:
         root = _roots[""] = State()
     _current[:] = [Trace(root)]
+
+
+def world() -> dict[str, Any]:
+    """What the bindings need of this file, by name."""
+    return {
+        "current": _current, "trace": Trace, "roots": _roots, "count": _count,
+        "most_states": _most_states, "capturing": capturing, "threads": _threads,
+        "compile_after": compile_after, "restart": restart,
+    }  # fmt: skip
 
 
 def interrupt() -> None:

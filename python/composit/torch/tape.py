@@ -8,34 +8,22 @@ gradient. backward() frees the records it walked.
 from __future__ import annotations
 
 import functools
-import threading
+import inspect
 import weakref
 from typing import Any
 
+from composit import _core
 from composit._core import with_location
 from composit.torch.versions import Note
 
-
-class _Mode(threading.local):
-    grad = True
-    inference = False
+set_recording = _core.set_recording  # whether this thread's operations are; returns the old
 
 
-mode = _Mode()
-
-
-class _Switch:
+class _Switch(_core.GradientSwitch):
     """Sets whether operations are recorded, within a with block or a decorated function."""
 
-    is_on = False
-    _before: Any = None  # (what was set when it was entered, the same of the entry around that)
-
-    def __enter__(self) -> None:
-        self._before = (mode.grad, self._before)
-        mode.grad = self.is_on
-
-    def __exit__(self, *_: Any) -> None:
-        mode.grad, self._before = self._before
+    __slots__ = ()
+    usually_on = False
 
     def __call__(self, function: Any) -> Any:
         @functools.wraps(function)
@@ -52,20 +40,22 @@ def _of(is_on: bool) -> _Switch:
     return switch
 
 
-_new = object.__new__
-
-
 class _Plain(_Switch):
     """As a decorator it is used with or without parentheses."""
 
-    # No __init__: each with block makes one, and a call of Python's takes as long as the switch.
-    def __new__(cls, function: Any = None) -> Any:
-        switch = _new(cls)
-        return switch if function is None else switch(function)
+    __slots__ = ()
+    __signature__ = inspect.signature(lambda function=None: function)
+
+    @classmethod
+    def of_function(cls, function: Any) -> Any:
+        """The function, within a with block."""
+        return cls()(function)
 
 
 class no_grad(_Plain):
     """Operations within are not recorded."""
+
+    __slots__ = ()
 
 
 class inference_mode(_Switch):
@@ -78,23 +68,24 @@ class inference_mode(_Switch):
 class enable_grad(_Plain):
     """Operations within are recorded."""
 
-    is_on = True
+    __slots__ = ()
+    usually_on = True
 
 
 class set_grad_enabled(_Switch):
     """Sets whether operations are recorded, at once and until a with block of it ends."""
 
     def __init__(self, mode_: bool) -> None:
-        self._before = (mode.grad, None)
-        mode.grad = self.is_on = bool(mode_)
+        self.is_on = bool(mode_)
+        super().__enter__()
 
     def __enter__(self) -> None:
-        mode.grad = self.is_on
+        set_recording(self.is_on)
 
 
 def is_grad_enabled() -> bool:
     """Whether operations are recorded."""
-    return mode.grad
+    return _core.is_recording()
 
 
 class GradFn:

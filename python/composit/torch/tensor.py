@@ -368,22 +368,9 @@ class Tensor(Hooked):
             )
         made = object.__new__(type(self))
         memo[id(self)] = made
-        for key, value in self.__dict__.items():
-            if key not in (
-                "_lazy",
-                "_root",
-                "_value",
-                "_hooks",
-                "_twin",
-                "_trace",
-                "_mark",
-                "_like",
-                "_writes",
-                "_twins",
-                "_is_shared",
-                "_counter",
-            ):
-                made.__dict__[key] = value
+        made.__dict__.update(self.__dict__)
+        made._is_leaf_with_grad, made._is_pending = self._is_leaf_with_grad, self._is_pending
+        made._is_tainted, made._is_data = self._is_tainted, self._is_data
         made._lazy = constant(settling.values_of(self))
         if self._grad is not None:
             made._grad = self._grad.__deepcopy__(memo)
@@ -484,7 +471,9 @@ def _to_dtype(tensor: Tensor, dtype: dtypes.dtype) -> Tensor:
 
 
 calling._made["Tensor"] = Tensor
-_core.follow_traces(steps._current, dtypes._default, Tensor, TensorBase)
+_core.follow_world(
+    steps.world() | settling.world() | {"tensor": Tensor, "defaults": dtypes._default}
+)
 
 
 def tensor(

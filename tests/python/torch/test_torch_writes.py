@@ -110,7 +110,7 @@ def normalized(count, change=None):
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(model(x), y)
         loss.backward()
-        was_lazy.append("_lazy" in model.layers[1].running_mean.__dict__)
+        was_lazy.append(model.layers[1].running_mean._has_lazy)
         optimizer.step()
         if change is not None:
             found += change(i, model, x)

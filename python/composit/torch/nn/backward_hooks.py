@@ -7,7 +7,7 @@ from typing import Any
 from composit._core import with_location
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.function import Function, FunctionMet, graphs
-from composit.torch.tape import mode
+from composit.torch.tape import is_grad_enabled
 
 
 class _Gate(Function):
@@ -28,7 +28,7 @@ def _through(seen: Any, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[
     """The values, the tensors among them through a gate, and where these stand; no places where
     nothing is recorded."""
     places = [i for i, x in enumerate(values) if isinstance(x, TensorBase)]
-    if not mode.grad or not any(is_recorded(values[i]) for i in places):
+    if not is_grad_enabled() or not any(is_recorded(values[i]) for i in places):
         return values, []
     made = list(values)
     for i, x in zip(places, _Gate.apply(seen, *[values[i] for i in places])):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from composit import nn
+from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.flashlight.operators.table import function_of
@@ -28,11 +29,14 @@ for _name in ("silu", "gelu", "glu", "hardshrink", "softshrink", "softplus", "lo
 def _in_place_option(name: str, function: Any, is_function: bool = False) -> None:
     """An activation with the option inplace, and a function name_."""
 
-    def over(input: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
+    def unknown(input: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
         if inplace:
             calling.check_writable(input)
         made = calling.call(function, name, False, (input, *args), kwargs)
         return calling.write(input, made, name) if inplace else made
+
+    over: Any = _core.TorchFunction(function, unknown)
+    functools.update_wrapper(over, unknown)
 
     def in_place(input: Any, *args: Any, **kwargs: Any) -> Any:
         return over(input, *args, inplace=True, **kwargs)

@@ -51,7 +51,17 @@ def module_of(
             options["inplace"] = True
         if in_training:
             options["training"] = self.training
-        return calling.neural[function](*tensors, **options)
+        return over(*tensors, **options)
+
+    over = calling.neural[function]
+
+    def forward_plainly(self: Any, *tensors: Any) -> Any:
+        if has_inplace and self.inplace:
+            return over(*tensors, inplace=True)
+        return over(*tensors)
+
+    if not usual and not in_training:
+        forward = forward_plainly
 
     def extra_repr(self: Any) -> str:
         shown = extra.split(",") if extra else names

@@ -1,0 +1,235 @@
+// Values of a trace whose state is known: its program runs, and tensors get what it computes.
+#include "cell.h"
+#include "composit/execute/execute.h"
+#include "composit/ir/body.h"
+#include "composit/ir/constant_array.h"
+#include "content.h"
+#include "torch_objects.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace composit::python {
+namespace {
+
+using execute::Compiled;
+
+// The program's outputs, as tensors that hold constants, from the constants that `leaves` hold,
+// whose types are known to fit.
+std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
+    const auto count = static_cast<size_t>(PyList_GET_SIZE(leaves.ptr()));
+    std::vector<std::shared_ptr<const void>> held;
+    std::vector<const void*> inputs;
+    held.reserve(count);
+    inputs.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+        const nb::handle leaf = PyList_GET_ITEM(leaves.ptr(), static_cast<Py_ssize_t>(i));
+        const Tensor& tensor = content_of<LazyTensor>(leaf).tensor();
+        held.push_back(ir::constant_array(tensor.node()).row_major());
+        inputs.push_back(held.back().get());
+    }
+    std::vector<ir::Array> arrays;
+    {
+        const nb::gil_scoped_release released;
+        arrays = compiled.run(inputs);
+    }
+    std::vector<nb::object> results;
+    results.reserve(arrays.size());
+    for (ir::Array& array : arrays) results.push_back(wrap_copy(ir::constant(std::move(array))));
+    return results;
+}
+
+// Counts the runs: a program that ran often enough is compiled meanwhile.
+std::vector<nb::object> run_program(nb::handle of, nb::handle leaves) {
+    static PyObject* const compile = PyUnicode_InternFromString("compile");
+    auto* const program = reinterpret_cast<ProgramObject*>(of.ptr());
+    ++program->runs;
+    if (program->runs == PyLong_AsLongLong(PyList_GET_ITEM(world().compile_after->ptr(), 0))) {
+        const nb::object done = nb::steal(PyObject_CallMethodNoArgs(of.ptr(), compile));
+        if (!done.is_valid()) throw nb::python_error();
+    }
+    const nb::object core = nb::borrow(program->core);  // the compiler may put another in its place
+    return run_step(content_of<Compiled>(core), leaves);
+}
+
+bool is_any_alive(PyObject* references) {
+    if (PyList_GET_SIZE(references) == 0) return false;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(references); ++i)
+        if (PyWeakref_GetObject(PyList_GET_ITEM(references, i)) != Py_None) return true;
+    empty(references);
+    return false;
+}
+
+// What a trace has computed from, where it is known without looking at graphs.
+struct Wanted {
+    std::vector<int64_t> places;  // of results that live and have no values
+    bool has_views = false;
+};
+
+bool is_freed(const PyObject* record) {
+    auto* const list = const_cast<PyObject*>(record);
+    const Py_ssize_t count = PyList_GET_SIZE(list);
+    return count > 0 && PyList_GET_ITEM(list, count - 1) == world().freed->ptr();
+}
+
+// Nothing where others are waiting for their values, or a result's graph is still wanted.
+std::optional<Wanted> wanted_of(const TraceObject* trace, bool with_gradients) {
+    if (is_any_alive(world().recent->ptr()) ||
+        (with_gradients && is_any_alive(world().gradients->ptr())))
+        return std::nullopt;
+    Wanted wanted;
+    for (Py_ssize_t e = 0; e < PyList_GET_SIZE(trace->entries); ++e) {
+        PyObject* const entry = PyList_GET_ITEM(trace->entries, e);
+        const StateObject* const state = as_state(PyTuple_GET_ITEM(entry, 1));
+        wanted.has_views = wanted.has_views || state->is_view;
+        if (state->is_gradient && !with_gradients) continue;
+        const Py_ssize_t first = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0));
+        const Py_ssize_t count = PyList_GET_SIZE(state->results);
+        for (Py_ssize_t place = first; place < first + count; ++place) {
+            PyObject* const object = PyWeakref_GetObject(PyList_GET_ITEM(trace->tensors, place));
+            if (object == Py_None) continue;
+            const TensorObject* const tensor = as_tensor(object);
+            if (tensor->lazy) continue;
+            if (is_there(tensor->record) && !is_freed(tensor->record)) return std::nullopt;
+            if (!is_there(tensor->root)) wanted.places.push_back(place);
+        }
+    }
+    return wanted;
+}
+
+nb::tuple tuple_of(const std::vector<int64_t>& places) {
+    nb::tuple made = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(places.size())));
+    for (size_t i = 0; i < places.size(); ++i)
+        PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(places[i]));
+    return made;
+}
+
+bool is_same(const PyObject* tuple, const std::vector<int64_t>& places) {
+    auto* const held = const_cast<PyObject*>(tuple);
+    if (!held || static_cast<size_t>(PyTuple_GET_SIZE(held)) != places.size()) return false;
+    for (size_t i = 0; i < places.size(); ++i)
+        if (PyLong_AsLongLong(PyTuple_GET_ITEM(held, static_cast<Py_ssize_t>(i))) != places[i])
+            return false;
+    return true;
+}
+
+// The program for those places, which the state keeps for the next time; None for none.
+nb::object program_of(nb::handle trace, StateObject* state, const std::vector<int64_t>& places) {
+    const nb::handle threads = PyList_GET_ITEM(world().threads->ptr(), 0);
+    if (state->threads == threads.ptr() && is_same(state->wanted, places))
+        return nb::borrow(state->program);
+    const nb::tuple wanted = tuple_of(places);
+    nb::object program = trace.attr("program_of")(wanted);
+    if (!program.is_none()) {
+        put(state->wanted, wanted);
+        put(state->threads, threads);
+        put(state->program, program);
+    }
+    return program;
+}
+
+// Gives results at places their values.
+template <class ValueAt>
+void set_values(const TraceObject* trace, const std::vector<int64_t>& places, ValueAt&& value_at) {
+    for (size_t i = 0; i < places.size(); ++i) {
+        const nb::object held = nb::borrow(PyWeakref_GetObject(
+            PyList_GET_ITEM(trace->tensors, static_cast<Py_ssize_t>(places[i]))));
+        if (held.is_none()) continue;
+        TensorObject* const tensor = as_tensor(held);
+        put(tensor->lazy, value_at(i));
+        drop(tensor->like);
+        drop(tensor->trace);
+    }
+}
+
+// Computes the wanted tensors, and all others of the trace that live. False where that has to be
+// done with nodes: nothing has changed then.
+bool settle_by_structure(PyObject* const* wanted, size_t count, bool with_gradients) {
+    const World& all = world();
+    if (!all.is_ready() || PyList_GET_ITEM(all.capturing->ptr(), 0) == Py_True) return false;
+    const nb::object now = nb::borrow(PyList_GET_ITEM(all.current->ptr(), 0));
+    auto* const trace = reinterpret_cast<TraceObject*>(now.ptr());
+    if (trace->is_built || PyList_GET_SIZE(trace->entries) == 0) return false;
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_tensor_of_torch(wanted[i])) return false;
+        const TensorObject* const tensor = as_tensor(wanted[i]);
+        if (tensor->mark != trace->mark || tensor->lazy) return false;
+    }
+    const std::optional<Wanted> found = wanted_of(trace, with_gradients);
+    if (!found) return false;
+    const nb::object program = program_of(now, as_state(trace->state), found->places);
+    if (program.is_none()) return false;
+    trace->is_open = 0;
+    const std::vector<nb::object> values = run_program(program, trace->bound);
+    set_values(trace, found->places, [&](size_t i) { return values[i]; });
+    if (found->has_views) (*all.set_views)(now);
+    restart_trace();
+    return true;
+}
+
+// settle(*wanted, with_gradients=True)
+PyObject* settle(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+    return guarded([&]() -> PyObject* {
+        bool with_gradients = true;
+        if (names && PyTuple_GET_SIZE(names) > 0) {
+            const bool is_known =
+                PyTuple_GET_SIZE(names) == 1 &&
+                PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "with_gradients") == 0;
+            if (!is_known)
+                throw nb::type_error("settle: with_gradients is the only argument with a name.");
+            with_gradients = PyObject_IsTrue(values[count]) == 1;
+        }
+        if (settle_by_structure(values, static_cast<size_t>(count), with_gradients)) Py_RETURN_NONE;
+        const nb::tuple wanted = nb::steal<nb::tuple>(PyTuple_New(count));
+        for (Py_ssize_t i = 0; i < count; ++i)
+            PyTuple_SET_ITEM(wanted.ptr(), i, Py_NewRef(values[i]));
+        return (*world().settle)(wanted, with_gradients).release().ptr();
+    });
+}
+
+PyMethodDef settle_method = {
+    "settle", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(settle)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "Computes the wanted tensors, and all others that live and were not computed."};
+
+const TraceObject* as_trace(nb::handle trace) {
+    return reinterpret_cast<const TraceObject*>(trace.ptr());
+}
+
+}  // namespace
+
+void bind_settling(nb::module_& module) {
+    module.attr("settle") = nb::steal(PyCFunction_New(&settle_method, nullptr));
+    module.def(
+        "wanted_places",
+        [](nb::handle trace, bool with_gradients) -> nb::object {
+            const std::optional<Wanted> wanted = wanted_of(as_trace(trace), with_gradients);
+            return wanted ? nb::object(tuple_of(wanted->places)) : nb::none();
+        },
+        nb::arg("trace"), nb::arg("with_gradients"),
+        "Where results live that have no values; None where others are waiting for theirs, or a "
+        "result's graph is still wanted.");
+    module.def(
+        "set_values",
+        [](nb::handle trace, const nb::tuple& places, const nb::list& values) {
+            std::vector<int64_t> numbers;
+            for (nb::handle place : places) numbers.push_back(PyLong_AsLongLong(place.ptr()));
+            set_values(as_trace(trace), numbers, [&](size_t i) { return values[i]; });
+        },
+        nb::arg("trace"), nb::arg("places"), nb::arg("values"),
+        "Gives the results at places their values.");
+    module.def(
+        "run_program",
+        [](nb::handle program, nb::handle leaves) {
+            nb::list results;
+            for (const nb::object& value : run_program(program, leaves)) results.append(value);
+            return results;
+        },
+        nb::arg("program"), nb::arg("leaves"),
+        "A program's outputs as constants, from the constants of its inputs.");
+    module.def("restart_trace", restart_trace, "A new trace begins.");
+}
+
+}  // namespace composit::python
