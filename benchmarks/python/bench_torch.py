@@ -31,12 +31,11 @@ class Side:
                 x.requires_grad_()
         self.leaves = [x for x in (*self.inputs, *self.module.parameters()) if x.requires_grad]
         self.gradient = None
+        self.settle = getattr(torch, "settling", None) and torch.settling.settle
 
     def settled(self, *tensors):
-        if self.torch.__name__ != "torch":
-            from composit.torch import settling
-
-            settling.settle(*tensors)
+        if self.settle is not None:
+            self.settle(*tensors)
         return tensors
 
     def call(self):

@@ -37,6 +37,7 @@ NB_MODULE(_core, module) {
     bind_gradient_mode(module);
     bind_following(module);
     bind_settling(module);
+    bind_assigning(module);
     bind_backend(module);
     bind_foreign_calls(module);
     bind_export(module);

@@ -38,8 +38,9 @@ constexpr std::array fields<TraceObject> = {
     offsetof(TraceObject, tensors)};
 template <>
 constexpr std::array fields<StateObject> = {
-    offsetof(StateObject, patterns), offsetof(StateObject, results), offsetof(StateObject, wanted),
-    offsetof(StateObject, threads), offsetof(StateObject, program)};
+    offsetof(StateObject, patterns), offsetof(StateObject, results),
+    offsetof(StateObject, saved),    offsetof(StateObject, wanted),
+    offsetof(StateObject, threads),  offsetof(StateObject, program)};
 template <>
 constexpr std::array fields<ProgramObject> = {offsetof(ProgramObject, core),
                                               offsetof(ProgramObject, inputs),
@@ -182,6 +183,7 @@ bool is_emptied(TraceObject* trace) {
 
 PyMemberDef state_members[] = {required_at("patterns", offsetof(StateObject, patterns)),
                                required_at("results", offsetof(StateObject, results)),
+                               object_at("saved", offsetof(StateObject, saved)),
                                fact_at("is_view", offsetof(StateObject, is_view)),
                                fact_at("is_gradient", offsetof(StateObject, is_gradient)),
                                {nullptr, 0, 0, 0, nullptr}};
@@ -238,6 +240,8 @@ void follow_world(const nb::dict& said) {
     take(all.compile_after, "compile_after");
     take(all.recent, "recent");
     take(all.gradients, "gradients");
+    take(all.enter, "enter");
+    take(all.nobody, "nobody");
     take(all.freed, "freed");
     take(all.restart, "restart");
     take(all.settle, "settle");

@@ -36,7 +36,7 @@ struct TraceObject {
 // A part of class State, and its program that ran last: for which places, and threads.
 struct StateObject {
     PyObject ob_base;
-    PyObject *patterns, *results, *wanted, *threads, *program;
+    PyObject *patterns, *results, *saved, *wanted, *threads, *program;
     char is_view, is_gradient;
 };
 
@@ -59,6 +59,8 @@ struct World {
     std::shared_ptr<nb::object> compile_after;  // a list: runs of a program
     std::shared_ptr<nb::object> recent;         // a list: references to tensors without values
     std::shared_ptr<nb::object> gradients;      // a list: the same of gradients
+    std::shared_ptr<nb::object> enter;          // settling.enter
+    std::shared_ptr<nb::object> nobody;         // a reference to what is no more
     std::shared_ptr<nb::object> freed;          // the end of records that backward() freed
     std::shared_ptr<nb::object> restart;        // steps.restart
     std::shared_ptr<nb::object> settle;         // settling.settle_slowly
@@ -125,6 +127,7 @@ void bind_torch_objects(nb::module_& module);
 void bind_torch_functions(nb::module_& module);  // torch_functions.cpp
 void bind_gradient_mode(nb::module_& module);    // gradient_mode.cpp
 void bind_settling(nb::module_& module);         // settling.cpp
+void bind_assigning(nb::module_& module);        // assigning.cpp
 
 // Whether operations of this thread are recorded (torch.no_grad).
 bool is_recording();

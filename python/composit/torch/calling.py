@@ -430,12 +430,18 @@ def enter(
 def inplace(over_tensors: Any, name: str) -> Any:
     """The function that writes its result over its first operand."""
 
+    assigned = assigning.assigned
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_writable(self)
+        if self._is_leaf_with_grad or self._root is not None:
+            check_writable(self)
         made = over_tensors(self, *args, **kwargs)
-        is_new = all(made is not value for value in args)
-        if is_new and assigning.assigned(self, made):
-            return self
+        for value in args:
+            if made is value:
+                break
+        else:
+            if assigned(self, made):
+                return self
         return write(self, made, name)
 
     method.__name__ = method.__qualname__ = f"{name}_"

@@ -79,8 +79,8 @@ def set_views(trace: Any) -> None:
 def world() -> dict[str, Any]:
     """What the bindings need of this file, by name."""
     return {
-        "recent": _recent, "gradients": _gradients, "freed": FREED, "settle": settle_slowly,
-        "set_views": set_views,
+        "recent": _recent, "gradients": _gradients, "enter": enter, "freed": FREED,
+        "settle": settle_slowly, "set_views": set_views,
     }  # fmt: skip
 
 

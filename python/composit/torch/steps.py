@@ -78,7 +78,6 @@ class State(_core.StateFields):
         "operands",
         "operation",
         "programs",
-        "saved",
         "sources",
         "targets",
         "ways",

@@ -472,7 +472,9 @@ def _to_dtype(tensor: Tensor, dtype: dtypes.dtype) -> Tensor:
 
 calling._made["Tensor"] = Tensor
 _core.follow_world(
-    steps.world() | settling.world() | {"tensor": Tensor, "defaults": dtypes._default}
+    steps.world()
+    | settling.world()
+    | {"tensor": Tensor, "nobody": assigning._nobody, "defaults": dtypes._default}
 )
 
 

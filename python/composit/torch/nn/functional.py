@@ -243,15 +243,15 @@ def _with_statistics(name: str) -> Any:
         return (made.result, *news)
 
     calling.pure.add(function)
-    return function
+    return calling.lifted(function, "native_batch_norm" if name == "batch_norm" else name)
 
 
 _batch_norm, _instance_norm = _with_statistics("batch_norm"), _with_statistics("instance_norm")
 
 
-def _normalized(function: Any, name: str, args: tuple[Any, ...]) -> Any:
+def _normalized(function: Any, args: tuple[Any, ...]) -> Any:
     """The normalised input; the running statistics, the fourth and fifth argument, are written."""
-    made = calling.call(function, name, False, args, {})
+    made = function(*args)
     if not isinstance(made, tuple):
         return made
     for target, value in zip(args[3:5], made[1:]):
@@ -265,13 +265,13 @@ def batch_norm(
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Normalised over all but the channels; in training by the batch's statistics."""
-    if training and input.numel() == input.shape[1]:
+    if training and input._seen.size == input._seen.shape[1]:
         raise ValueError(
             with_location("Expected more than 1 value per channel when training, got input size "
                           f"{input.shape}")
         )  # fmt: skip
     args = (input, weight, bias, running_mean, running_var, training, momentum, eps)
-    return _normalized(_batch_norm, "native_batch_norm", args)
+    return _normalized(_batch_norm, args)
 
 
 def instance_norm(
@@ -280,7 +280,7 @@ def instance_norm(
 ) -> Any:  # fmt: skip
     """Each channel of each sample normalised."""
     args = (input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
-    return _normalized(_instance_norm, "instance_norm", args)
+    return _normalized(_instance_norm, args)
 
 
 calling.neural.update(batch_norm=batch_norm, instance_norm=instance_norm)

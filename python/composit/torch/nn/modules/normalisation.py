@@ -9,6 +9,8 @@ from composit.torch import calling
 from composit.torch.nn.module import Module
 from composit.torch.nn.parameter import Parameter
 
+_batch_norm = calling.neural["batch_norm"]
+
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
     "InstanceNorm3d", "LayerNorm", "RMSNorm", "SyncBatchNorm",
@@ -55,7 +57,7 @@ class _ByChannel(Module):
             self.num_batches_tracked.zero_()
 
     def _check(self, input: Any) -> None:
-        if input.dim() not in self._ndims:
+        if input._seen.ndim not in self._ndims:
             wanted = " or ".join(f"{n}D" for n in self._ndims)
             raise ValueError(with_location(f"expected {wanted} input (got {input.dim()}D input)"))
 
@@ -76,14 +78,20 @@ class _BatchNorm(_ByChannel):
         self._check(input)
         momentum = self.momentum
         if self.training and self.track_running_stats:
-            self.num_batches_tracked.add_(1)
+            count = self._buffers.get("num_batches_tracked")
+            count = self.num_batches_tracked if count is None else count
+            count.add_(1)
             if momentum is None:
-                momentum = 1.0 / self.num_batches_tracked.item()
-        uses_batch = self.training or self.running_mean is None
-        return calling.neural["batch_norm"](
-            input, self.running_mean, self.running_var, self.weight, self.bias, uses_batch,
-            momentum, self.eps,
-        )  # fmt: skip
+                momentum = 1.0 / count.item()
+        found, held = self._parameters, self._buffers  # quicker than attributes
+        if "weight" in found and "bias" in found and "running_mean" in held:
+            weight, bias, mean = found["weight"], found["bias"], held["running_mean"]
+            var = held["running_var"]
+        else:
+            weight, bias, mean = self.weight, self.bias, self.running_mean
+            var = self.running_var
+        uses_batch = self.training or mean is None
+        return _batch_norm(input, mean, var, weight, bias, uses_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
