@@ -44,6 +44,25 @@ COMPOSIT_INLINE void copy_bytes(unsigned char* to, const unsigned char* from, in
     if (i < count) store(to + count - step, load(from + count - step));  // some once more
 }
 
+// Slices of elements that lie side by side, selected by one line of indices and laid out in a line:
+// each is looked up as it is copied. `from` and `to` are those of place 0 and of outer index 0.
+template <class T>
+inline IndexFault gather_lines(const GatherTask<T>& g, int64_t begin, int64_t end, const T* from,
+                               T* to, int64_t width) {
+    const int64_t* const indices = g.axes.indices[0];
+    const int64_t stride = g.axes.strides[0][0], apart = g.axes.axis_strides[0];
+    const int64_t length = g.axes.lengths[0], step = g.output_outer[0];
+    const int64_t bytes = width * static_cast<int64_t>(sizeof(T));
+    for (int64_t o = begin; o < end; ++o) {
+        const int64_t given = indices[o * stride];
+        const int64_t place = given + (given < 0 ? length : 0);
+        if (place < 0 || place >= length) return {o, 0, given};
+        copy_bytes(reinterpret_cast<unsigned char*>(to + o * step),
+                   reinterpret_cast<const unsigned char*>(from + place * apart), bytes);
+    }
+    return {-1, 0, 0};
+}
+
 // Outer indices begin <= o < end. Stops at the first index out of bounds and returns it.
 template <class T>
 inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
@@ -56,6 +75,12 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
         output_inner.move(g.inner, g.output_inner, i, width);
         const bool is_consecutive = are_consecutive(data_inner.offsets, width) &&
                                     are_consecutive(output_inner.offsets, width);
+        if (is_consecutive && width > 1 && g.axes.count == 1 && g.outer.rank == 1) {
+            const IndexFault fault = gather_lines(g, begin, end, g.data + data_inner.offsets[0],
+                                                  g.output + output_inner.offsets[0], width);
+            if (fault.outer >= 0) return fault;
+            continue;
+        }
         for (int64_t o = begin; o < end; o += index_window) {
             const int64_t count = end - o < index_window ? end - o : index_window;
             const IndexFault fault = select_offsets(g.axes, g.outer, o, count, selected);
