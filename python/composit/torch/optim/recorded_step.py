@@ -148,7 +148,7 @@ def _learnt(trace: Trace, optimizer: Any) -> State | None:
 def _constant(value: float, dtype: Any) -> LazyTensor:
     found = _constants.get((value, dtype))
     if found is None:
-        if len(_constants) > 1000:
+        if len(_constants) > _most_constants:
             _constants.clear()
         found = _core.constant(np.array(value, dtype), "", False)
         _constants[(value, dtype)] = found
@@ -156,6 +156,8 @@ def _constant(value: float, dtype: Any) -> LazyTensor:
 
 
 _constants: dict[Any, LazyTensor] = {}
+# More than a step has; a constant takes about 2 KiB, and Adam makes two new ones in each step.
+_most_constants = 64
 
 
 def _run(trace: Trace, optimizer: Any, state: State, wanted: Any, program: Any) -> None:
