@@ -21,7 +21,8 @@ std::vector<Program::Explained> Program::explain(const std::vector<Array>* argum
     std::vector<Explained> rows;
     for (size_t k = 0; k < program.kernels.size(); ++k) {
         const ir::kernel::Kernel& kernel = program.kernels[k];
-        if (std::holds_alternative<ir::kernel::Pack>(kernel.body)) continue;
+        const auto* pack = std::get_if<ir::kernel::Pack>(&kernel.body);
+        if (pack != nullptr && pack->is_of_constant) continue;
         rows.push_back({kernel.name, std::string(ir::kernel::kind_name(kernel)),
                         roofline(kernel, machine), least.empty() ? -1 : least[k]});
     }

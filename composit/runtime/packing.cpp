@@ -201,7 +201,7 @@ std::vector<std::shared_ptr<const void>> memory_of_constants(const Program& prog
         if (program.buffers[b].kind == BufferKind::constant && is_read[b])
             memory[b] = program.buffers[b].value.row_major();
     for (const Kernel& kernel : program.kernels)
-        if (const auto* pack = std::get_if<Pack>(&kernel.body))
+        if (const auto* pack = std::get_if<Pack>(&kernel.body); pack && pack->is_of_constant)
             memory[static_cast<size_t>(pack->to.buffer)] =
                 program.buffers[static_cast<size_t>(pack->from.buffer)].value.arranged(
                     order_of(*pack, program, panel_width, parallel_for));

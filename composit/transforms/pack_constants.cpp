@@ -1,9 +1,12 @@
-// Constant operands of products, packed when the program is made ready and not at every run.
+// Constant operands of products, packed when the program is made ready and not at every run; and
+// operands that stay the same in a loop, packed before it and not in every iteration.
 #include "composit/ir/operation.h"
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <tuple>
 
 namespace composit::transforms {
 
@@ -53,11 +56,34 @@ class Packer {
     }
 
   private:
+    // A Repeat around the kernels at hand: what its iterations write, and the packs before it.
+    struct Around {
+        std::vector<bool> is_written;
+        int64_t iterations = 0;
+        int number = 0;  // of all Repeats
+        std::vector<Kernel> packs;
+    };
+
     void pack(std::vector<Kernel>& kernels) {
+        std::vector<Kernel> result;
         for (Kernel& kernel : kernels) {
             if (auto* contract = std::get_if<Contract>(&kernel.body)) pack(*contract);
-            if (auto* repeat = std::get_if<Repeat>(&kernel.body)) pack(repeat->kernels);
+            if (auto* repeat = std::get_if<Repeat>(&kernel.body)) {
+                enter(kernel, repeat->end - repeat->begin);
+                pack(repeat->kernels);
+                for (Kernel& before : around_.back().packs) result.push_back(std::move(before));
+                around_.pop_back();
+            }
+            result.push_back(std::move(kernel));
         }
+        kernels = std::move(result);
+    }
+
+    void enter(const Kernel& repeat, int64_t iterations) {
+        std::vector<bool> is_written(program_.buffers.size(), false);
+        for (int number : ir::kernel::buffers_written(repeat))
+            is_written[static_cast<size_t>(number)] = true;
+        around_.push_back({std::move(is_written), iterations, ++repeats_, {}});
     }
 
     void pack(Contract& c) {
@@ -79,13 +105,35 @@ class Packer {
     bool is_worth_it(const Access& access) const {
         if (access.buffer == Access::position) return false;
         const Buffer& buffer = program_.buffers[static_cast<size_t>(access.buffer)];
-        return buffer.kind == BufferKind::constant && buffer.bytes >= least_bytes;
+        if (buffer.bytes < least_bytes) return false;
+        return buffer.kind == BufferKind::constant || unchanging_in(access).has_value();
     }
 
-    // `access` to the copy that `pack` makes; equal copies are made once.
+    // The outermost Repeat in which nothing writes what the access reads, if it is read there
+    // more than once.
+    std::optional<size_t> unchanging_in(const Access& access) const {
+        const auto buffer = static_cast<size_t>(access.buffer);
+        int64_t times = 1;
+        std::optional<size_t> result;
+        for (size_t r = around_.size(); r-- > 0;) {
+            // Packed copies, which are newer than the list, are nobody's operand of a Pack.
+            if (around_[r].is_written[buffer]) break;
+            times *= around_[r].iterations;
+            if (times > 1) result = r;
+        }
+        return result;
+    }
+
+    // `access` to the copy that `pack` makes; equal copies are made once, of what changes once
+    // before each loop.
     Access packed(Pack pack, Access access) {
+        const BufferKind kind = program_.buffers[static_cast<size_t>(access.buffer)].kind;
+        pack.is_of_constant = kind == BufferKind::constant;
+        std::vector<Kernel>& packs =
+            pack.is_of_constant ? packs_ : around_[*unchanging_in(access)].packs;
+        const int where = pack.is_of_constant ? 0 : around_[*unchanging_in(access)].number;
         Kernel kernel{"", "", {}, pack};
-        const auto key = std::pair(ir::kernel::structural_hash(kernel), pack.from.buffer);
+        const auto key = std::tuple(ir::kernel::structural_hash(kernel), pack.from.buffer, where);
         auto [found, is_new] = made_.emplace(key, static_cast<int>(program_.buffers.size()));
         if (is_new) {
             const Buffer from = program_.buffers[static_cast<size_t>(pack.from.buffer)];
@@ -94,23 +142,44 @@ class Packer {
             kernel.body = pack;
             const int64_t across = ir::kernel::accesses_written(kernel)[0].extents[0];
             Buffer to;
-            to.name = "packed_" + from.name;
-            to.kind = BufferKind::packed;
+            to.name = numbered("packed_" + from.name);
+            to.kind = pack.is_of_constant ? BufferKind::packed : BufferKind::temporary;
             to.dtype = from.dtype;
             to.shape = {across, depth};
             to.bytes = across * depth * ir::size_of(to.dtype);
             program_.buffers.push_back(std::move(to));
-            packs_.push_back({"pack_" + from.name, "pack " + from.name, {}, pack});
+            packs.push_back({numbered("pack_" + from.name), "pack " + from.name, {}, pack});
         }
         access.buffer = found->second;
         access.offset = 0;
         return access;
     }
 
+    // The name itself, then name_2, name_3, …
+    std::string numbered(const std::string& name) {
+        const int count = ++names_[name];
+        return count == 1 ? name : name + "_" + std::to_string(count);
+    }
+
     Program program_;
-    std::vector<Kernel> packs_;
-    std::map<std::pair<uint64_t, int>, int> made_;  // by what is copied: the copy's buffer
+    std::map<std::string, int> names_;
+    std::vector<Kernel> packs_;  // of constants
+    std::vector<Around> around_;
+    int repeats_ = 0;
+    // By what is copied and before which Repeat (0: constants): the copy's buffer.
+    std::map<std::tuple<uint64_t, int, int>, int> made_;
 };
+
+void find_sources(std::vector<Kernel>& kernels, std::map<int, Access>& sources) {
+    for (Kernel& kernel : kernels) {
+        if (const auto* pack = std::get_if<Pack>(&kernel.body))
+            sources.emplace(pack->to.buffer, pack->from);
+        if (auto* repeat = std::get_if<Repeat>(&kernel.body))
+            find_sources(repeat->kernels, sources);
+    }
+    std::erase_if(kernels,
+                  [](const Kernel& kernel) { return std::holds_alternative<Pack>(kernel.body); });
+}
 
 void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Access>& sources) {
     for (Kernel& kernel : kernels) {
@@ -135,11 +204,7 @@ Program pack_constants(Program program) { return Packer(std::move(program)).run(
 
 Program without_packs(Program program) {
     std::map<int, Access> sources;
-    for (const Kernel& kernel : program.kernels)
-        if (const auto* pack = std::get_if<Pack>(&kernel.body))
-            sources.emplace(pack->to.buffer, pack->from);
-    std::erase_if(program.kernels,
-                  [](const Kernel& kernel) { return std::holds_alternative<Pack>(kernel.body); });
+    find_sources(program.kernels, sources);
     read_in_place(program.kernels, sources);
     return program;
 }

@@ -127,7 +127,8 @@ ir::kernel::Program fuse_rows(ir::kernel::Program program, int64_t bytes_of_part
 ir::kernel::Program finish_products(ir::kernel::Program program, int64_t bytes_near);
 
 // ----- pack_constants.cpp
-// Constant operands of products copied once into the order in which they are read: weights.
+// Operands of products copied into the order in which they are read: constants once, weights; and
+// before a loop what its products read in every iteration and nothing in it writes.
 ir::kernel::Program pack_constants(ir::kernel::Program program);
 // The same program with its operands where they were.
 ir::kernel::Program without_packs(ir::kernel::Program program);

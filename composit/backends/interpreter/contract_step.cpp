@@ -156,14 +156,44 @@ class FinishedStep : public Step {
     StepRef finish_;
 };
 
+class PackStep : public Step {
+  public:
+    PackStep(const ir::kernel::Pack& pack, const ContractKernel& kernel)
+        : across_(pack.across, {&pack.from}, {0}),
+          depth_(pack.depth, {&pack.from}, {pack.across.size()}),
+          pack_(pack),
+          kernel_(kernel) {}
+
+    void run(const Memory& memory, const runtime::Run& run) const override {
+        const PackArguments arguments{start_of(memory, pack_.from),
+                                      start_of(memory, pack_.to),
+                                      across_.loops(),
+                                      depth_.loops(),
+                                      across_.strides(0),
+                                      depth_.strides(0),
+                                      pack_.is_left};
+        const int64_t count = across_.count(), together = kernel_.packed_together;
+        const auto work = static_cast<double>(count) * static_cast<double>(depth_.count());
+        split(run, (count + together - 1) / together, work, [&](int64_t begin, int64_t end) {
+            kernel_.pack(arguments, begin * together, std::min(count, end * together));
+        });
+    }
+
+  private:
+    Group across_, depth_;
+    const ir::kernel::Pack& pack_;
+    const ContractKernel& kernel_;
+};
+
 }  // namespace
 
-// The executable packs, by runtime/packing.h; there is nothing to do later.
+// The executable packs constants, by runtime/packing.h; there is nothing to do later.
 StepRef make_step(const ir::kernel::Pack& pack, const Program&, const KernelSet& set) {
     const ContractKernel* kernel = set.contract(pack.from.dtype);
     user_check<NotSupported>(kernel != nullptr && kernel->panel_width != nullptr,
                              "interpreter: operands of ", pack.from.dtype, " cannot be packed");
-    return nullptr;
+    if (pack.is_of_constant) return nullptr;
+    return std::make_unique<PackStep>(pack, *kernel);
 }
 
 StepRef make_step(const ir::kernel::Contract& contract, const Program& program,

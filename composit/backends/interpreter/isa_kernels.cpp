@@ -246,25 +246,44 @@ void contract_others(const ContractArguments& a, const ContractRange& range, voi
     contract_plain<Add, Multiply>(contraction<T>(a), part(range));
 }
 
+template <class T>
+void pack_floats(const PackArguments& a, int64_t begin, int64_t end) {
+    const Packing<T> packing = {static_cast<const T*>(a.from),
+                                static_cast<T*>(a.to),
+                                loops(a.across),
+                                loops(a.depth),
+                                a.across_strides,
+                                a.depth_strides};
+    if (a.is_left)
+        pack_whole<true>(packing, begin, end);
+    else
+        pack_whole<false>(packing, begin, end);
+}
+
 struct FindContract {
     template <class T>
     const ContractKernel* of() const {
         if constexpr (is_floating<T>) {
             static constexpr ContractKernel kernel = {
-                contract_scratch<T> * static_cast<int64_t>(sizeof(T)), tile_rows, tile_columns<T>,
-                contract_floats<T>, panel_width<T>};
+                contract_scratch<T> * static_cast<int64_t>(sizeof(T)),
+                tile_rows,
+                tile_columns<T>,
+                contract_floats<T>,
+                panel_width<T>,
+                pack_floats<T>,
+                packed_together};
             return &kernel;
         } else {
             static constexpr ContractKernel kernel = {
-                0, 1, 256, contract_others<Sum, Product, Wrapping<T>>, nullptr};
+                0, 1, 256, contract_others<Sum, Product, Wrapping<T>>, nullptr, nullptr, 1};
             return &kernel;
         }
     }
 };
 
 const ContractKernel* find_contract(DType dtype) {
-    static constexpr ContractKernel truths = {0, 1, 256, contract_others<Any, All, uint8_t>,
-                                              nullptr};
+    static constexpr ContractKernel truths = {
+        0, 1, 256, contract_others<Any, All, uint8_t>, nullptr, nullptr, 1};
     return dtype == DType::boolean ? &truths
                                    : for_type<const ContractKernel*>(dtype, FindContract{});
 }

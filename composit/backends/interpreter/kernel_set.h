@@ -71,12 +71,22 @@ struct ContractArguments {  // see prelude/contract.h
 struct ContractRange {
     int64_t batch_begin, batch_end, row_begin, row_end, column_begin, column_end;
 };
+struct PackArguments {  // see prelude/contract_pack.h
+    const void* from;
+    void* to;
+    LoopNest across, depth;
+    const int64_t *across_strides, *depth_strides;
+    bool is_left;
+};
 struct ContractKernel {
     int64_t scratch_bytes;
     int64_t tile_rows, tile_columns;
     void (*run)(const ContractArguments& arguments, const ContractRange& range, void* scratch);
     // See prelude/contract_pack.h; null: no operand is ever packed.
     int64_t (*panel_width)(bool is_left, int64_t remaining);
+    // Rows or columns [begin, end), multiples of packed_together or all; null as well.
+    void (*pack)(const PackArguments& arguments, int64_t begin, int64_t end);
+    int64_t packed_together;
 };
 
 struct IndexArguments {  // see prelude/indices.h

@@ -111,7 +111,9 @@ void Fingerprint::add(const Kernel& kernel) {
         [&](const Search& s) {
             all(s.extents, s.row, s.sorted, s.values, s.output, uint64_t{s.is_right});
         },
-        [&](const Pack& p) { all(p.across, p.depth, uint64_t{p.is_left}, p.from, p.to); },
+        [&](const Pack& p) {
+            all(p.across, p.depth, uint64_t{p.is_left}, p.from, p.to, uint64_t{p.is_of_constant});
+        },
         [&](const Fused& f) {
             add(f.pieces);
             for (const Member& member : f.members) {

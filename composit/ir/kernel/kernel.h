@@ -126,15 +126,17 @@ struct Contract {
     Finish finish = {};
 };
 
-// Copies a constant operand of contractions into the order in which their inner loops read it,
+// Copies an operand of contractions into the order in which their inner loops read it. A constant:
 // once, when the executable is made; the copy may take the place of the original: see
-// runtime/packing.h. The back end decides on the order: only its contractions read `to`. `across`
-// are the rows of a left operand, the columns of a right one.
+// runtime/packing.h. Anything else: where the kernel stands, before the loop that reads it again
+// and again. The back end decides on the order: only its contractions read `to`. `across` are the
+// rows of a left operand, the columns of a right one.
 struct Pack {
     Extents across, depth;
     bool is_left = false;
     Access from;  // strides over across + depth
     Access to;    // strides over `across`, filled up to whole register tiles of any CPU, and depth
+    bool is_of_constant = true;
 };
 
 // output[outer, inner] = data[sum over j of index_j[outer] * axis_strides[j] + inner part], NumPy's

@@ -292,3 +292,44 @@ template <class T>
 inline int64_t panel_width(bool is_left, int64_t remaining) {
     return is_left ? next_tile_rows(remaining, true) : tile_columns<T>;
 }
+
+// A whole operand, and where its panels go: across are its rows, or columns.
+template <class T>
+struct Packing {
+    const T* from;
+    T* to;
+    Loops across, depth;
+    const int64_t *across_strides, *depth_strides;
+};
+
+// So many rows, or columns, are whole panels of any CPU.
+constexpr int64_t packed_together = 96;
+
+// The panels of rows, or columns, [begin, end), which are multiples of packed_together or all.
+template <bool is_left, class T>
+inline void pack_whole(const Packing<T>& p, int64_t begin, int64_t end) {
+    constexpr int64_t most_depth = 256;
+    const int64_t count = iterations(p.across), depth = iterations(p.depth);
+    OffsetWindow<packed_together> across;
+    OffsetWindow<most_depth> along;
+    for (int64_t at = begin; at < end; at += packed_together) {
+        const int64_t some = end - at < packed_together ? end - at : packed_together;
+        across.move(p.across, p.across_strides, at, some);
+        for (int64_t k = 0; k < depth; k += most_depth) {
+            along.move(p.depth, p.depth_strides, k,
+                       depth - k < most_depth ? depth - k : most_depth);
+            for (int64_t i = 0; i < some;) {
+                const int64_t width = panel_width<T>(is_left, count - at - i);
+                const int64_t left = some - i < width ? some - i : width;
+                T* const to = p.to + (at + i) * depth + k * width;
+                if constexpr (is_left)
+                    pack_left_panel(static_cast<int>(width), p.from, across.offsets + i, left,
+                                    along.offsets, along.count, to);
+                else
+                    pack_panel<tile_columns<T>>(p.from, across.offsets + i, left, along.offsets,
+                                                along.count, to, width, some - i);
+                i += width;
+            }
+        }
+    }
+}
