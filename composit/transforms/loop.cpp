@@ -99,6 +99,10 @@ bool is_used(const Tensor& parameter, const Tensors& results) {
     return false;
 }
 
+std::string name_of_saved(const Tensor& value) {
+    return (value.name().empty() ? value.node().operation().name : value.name()) + "_saved";
+}
+
 Tensor number(int64_t value) { return ir::constant(Array::scalar(DType::int64, value)); }
 
 Tensor empty_stack(int64_t iterations, const Tensor& row) {
@@ -107,8 +111,9 @@ Tensor empty_stack(int64_t iterations, const Tensor& row) {
     return ops::full(shape, ir::constant(Array::zeros(row.dtype(), {})));
 }
 
-// The states at the beginning of each iteration that are wanted, stacked: the loop once more.
-Tensors saved_states(const Node& node, const LoopParts& parts, const Flags& wanted) {
+// Values of each iteration, states at its beginning or what it computes, stacked: the loop once
+// more.
+Tensors saved_values(const Node& node, const LoopParts& parts, const Tensors& values) {
     Draft draft(parts.body.name + "_saved");
     const Tensor counter = draft.counter();
     Tensors from{parts.counter()}, to{counter};
@@ -118,22 +123,40 @@ Tensors saved_states(const Node& node, const LoopParts& parts, const Flags& want
         to.push_back(draft.parameter(node.operands()[k], parts.parameter(k).name()));
     };
     for (size_t k = 0; k < parts.states; ++k) pass(k);
-    for (size_t k = 0; k < parts.states; ++k) {
-        if (!wanted[k]) continue;
-        const Tensor& state = parts.parameter(k);
+    for (const Tensor& value : values)
         stacks.push_back(
-            draft.parameter(empty_stack(parts.iterations(), state), state.name() + "_saved"));
-    }
+            draft.parameter(empty_stack(parts.iterations(), value), name_of_saved(value)));
     for (size_t k = parts.states; k < parts.operands(); ++k) pass(k);
-    for (const Tensor& result : ir::substitute(parts.body.results, from, to)) draft.result(result);
+    Tensors made = parts.body.results;
+    made.insert(made.end(), values.begin(), values.end());
+    made = ir::substitute(made, from, to);
+    for (size_t k = 0; k < parts.states; ++k) draft.result(made[k]);
     const Tensor place = ops::map("subtract", {counter, number(parts.begin)});
-    for (size_t k = 0, next = 0; k < parts.states; ++k)
-        if (wanted[k]) draft.result(ops::scatter(stacks[next++], {place}, {0}, to[k + 1], false));
+    for (size_t v = 0; v < values.size(); ++v)
+        draft.result(ops::scatter(stacks[v], {place}, {0}, made[parts.states + v], false));
     const Tensors all = draft.make(parts.begin, parts.end);
-    Tensors saved(parts.states);
-    for (size_t k = 0, next = parts.states; k < parts.states; ++k)
-        if (wanted[k]) saved[k] = all[next++];
-    return saved;
+    return {all.begin() + static_cast<std::ptrdiff_t>(parts.states), all.end()};
+}
+
+// What a derivative reads of the iterations: states, and products, which take longer to compute
+// than to read, if they take little more memory than those.
+Tensors values_to_save(const LoopParts& parts, const Tensors& back) {
+    constexpr int64_t most_of_states = 4;
+    const auto states_in = [&](const Tensors& results) {
+        Tensors used;
+        for (size_t k = 0; k < parts.states; ++k)
+            if (is_used(parts.parameter(k), results)) used.push_back(parts.parameter(k));
+        return used;
+    };
+    int64_t bytes = 0;
+    for (const Tensor& state : states_in(back)) bytes += state.size() * ir::size_of(state.dtype());
+    const Tensors products = products_to_save(parts, back, most_of_states * bytes);
+    Tensors instead;
+    for (const Tensor& product : products)
+        instead.push_back(ir::input("saved", product.dtype(), product.shape()));
+    Tensors values = states_in(ir::substitute(back, products, instead));
+    values.insert(values.end(), products.begin(), products.end());
+    return values;
 }
 
 bool is_scatter(const Tensor& x, bool add) {
@@ -225,10 +248,11 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
     }
     if (results.empty()) return Tensors(parts.operands());
     const Tensors back = vjp(results, cotangents, sources);
-    Flags is_needed;
-    for (size_t k = 0; k < parts.states; ++k)
-        is_needed.push_back(is_used(parts.parameter(k), back));
-    const Tensors saved = saved_states(node, parts, is_needed);
+    const Tensors values = values_to_save(parts, back);
+    const Tensors stacks = saved_values(node, parts, values);
+    Tensors saved(parts.states);
+    for (size_t v = 0; v < values.size(); ++v)
+        if (parts.is_state(values[v])) saved[parts.number_of(values[v])] = stacks[v];
 
     // Rows of a gradient that the iteration wrote are read, then cleared: last, where they lie.
     std::vector<size_t> early, late;  // numbers of `smooth`
@@ -263,15 +287,14 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
                 product->stacks[f] = draft.parameter(
                     empty_stack(parts.iterations(), product->factors[f]), "factors");
     pass_gradients(late);
-    for (size_t k = 0; k < parts.operands(); ++k) {
+    for (size_t v = 0; v < values.size(); ++v) {
+        from.push_back(values[v]);
+        to.push_back(
+            ops::gather(draft.parameter(stacks[v], name_of_saved(values[v])), {place}, {0}));
+    }
+    for (size_t k = parts.states; k < parts.operands(); ++k) {
         from.push_back(parts.parameter(k));
-        if (k >= parts.states)
-            to.push_back(draft.parameter(node.operands()[k], parts.parameter(k).name()));
-        else if (saved[k])
-            to.push_back(ops::gather(
-                draft.parameter(saved[k], parts.parameter(k).name() + "_saved"), {place}, {0}));
-        else
-            from.pop_back();
+        to.push_back(draft.parameter(node.operands()[k], parts.parameter(k).name()));
     }
     Tensors changed;
     for (size_t s : early) changed.push_back(back[s]);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace composit::transforms {
 
@@ -31,5 +32,11 @@ struct LoopParts {
     bool is_state(const ir::Tensor& x) const { return number_of(x) < states; }
     int64_t iterations() const { return std::max<int64_t>(0, end - begin); }
 };
+
+// ----- loop_saving.cpp
+// Products and convolutions of an iteration that its derivative, `back`, reads as well, in the
+// order in which it does, as long as they take no more than so many bytes together.
+std::vector<ir::Tensor> products_to_save(const LoopParts& parts,
+                                         const std::vector<ir::Tensor>& back, int64_t most_bytes);
 
 }  // namespace composit::transforms

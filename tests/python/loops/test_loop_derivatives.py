@@ -278,3 +278,51 @@ def test_gradients_of_weights_equal_those_of_the_unrolled_loop():
         expected = composit.grad(unrolled, argnums=k)(x, h, w)
         found = composit.grad(lambda *a: recurrent_loss(*a, 9), argnums=k)(x, h, w)
         np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-9, atol=1e-9)
+
+
+def saved_by(function, *arguments):
+    """The stacks that the loop of a gradient fills for the one that goes back."""
+    compiled = composit.compile(composit.grad(function))
+    compiled(*arguments)
+    (made,) = compiled.specialisations.values()
+    text = made.passes[-1].after.split("\nkernel ")[0]
+    return sorted(line.split()[1][:-1] for line in text.splitlines() if "_saved:" in line)
+
+
+def test_products_are_saved_instead_of_computed_again():
+    x, w = (DRAW.standard_normal(shape).astype("float32") * 0.1 for shape in [(8, 64), (64, 64)])
+
+    def loss(w):
+        return cnp.sum(composit.fori_loop(0, 5, lambda i, y: cnp.tanh(y @ w), cnp.asarray(x)))
+
+    assert saved_by(loss, w) == ["contract_saved", "x0_saved"]
+    expected = composit.grad(lambda w: _unrolled_loss(x, w))(w)
+    np.testing.assert_allclose(composit.grad(loss)(w), expected, rtol=1e-5, atol=1e-6)
+
+
+def _unrolled_loss(x, w):
+    y = cnp.asarray(x)
+    for _ in range(5):
+        y = cnp.tanh(y @ w)
+    return cnp.sum(y)
+
+
+def test_what_takes_much_more_memory_than_the_state_is_computed_again():
+    x, w = DRAW.standard_normal((2, 64)) * 0.1, DRAW.standard_normal((64, 640)) * 0.1
+
+    def loss(w):
+        def body(i, y):
+            return cnp.tanh(y @ w) @ w.T * 0.1
+
+        return cnp.sum(composit.fori_loop(0, 5, body, cnp.asarray(x)))
+
+    assert saved_by(loss, w) == ["x0_saved"]
+
+
+def test_short_products_are_computed_again():
+    x, w = DRAW.standard_normal((8, 16)), DRAW.standard_normal((16, 16))
+
+    def loss(w):
+        return cnp.sum(composit.fori_loop(0, 5, lambda i, y: cnp.tanh(y @ w), cnp.asarray(x)))
+
+    assert saved_by(loss, w) == ["x0_saved"]
