@@ -86,6 +86,7 @@ is_neg(A) can_cast(t.float32, t.int32) broadcast_shapes((3, 1), (4,))
 histogram(C, 4, range=(-2.0, 2.0)) stft(SG, 16, return_complex=True)
 istft(t.stft(SG, 16, return_complex=True), 16) scalar_tensor(2) geqrf(A)[1].shape
 nonzero_static(K, size=4) max_pool2d(N, 3, 2, 1) ctc_loss(CT.log_softmax(-1), CL, LN, LT)
+lu(D) lu_solve(T, *t.lu(D)) lu_unpack(*t.lu(D)) orgqr(A.T, W3) ormqr(S, W3, T)
 """
 
 SPECIAL = """
@@ -136,6 +137,9 @@ cross_entropy(A, O, label_smoothing=0.1) ctc_loss(CT.log_softmax(-1), CL, LN, LT
 dropout(A, 0.5, False) dropout1d(V, 0.5, False) dropout2d(N, 0.5, False) dropout3d(M, 0.5, False)
 elu(A) elu_(A.clone()) embedding(H, A) embedding_bag(IX, F) embedding_bag(I1, F, OF, mode="sum")
 embedding_bag(IX, F, mode="max") feature_alpha_dropout(N, 0.5, False)
+fractional_max_pool2d(N, 2, 3, _random_samples=O.detach().reshape(2, 3, 2))
+fractional_max_pool3d(M, 2, 3, _random_samples=O.detach().reshape(2, 2, 3))
+linear_cross_entropy(A, K2, Y)
 fold(V[:1].reshape(1, 4, 6)[:, :, :4], (3, 3), 2) gaussian_nll_loss(A, B, P) gelu(A)
 gelu(A, approximate="tanh") glu(A) grid_sample(N, GR) grid_sample(N, GR, "nearest", "border", True)
 grid_sample(N, GR, "bicubic", "reflection", False) group_norm(V, 3, W3, V3) hardshrink(A)
@@ -209,6 +213,7 @@ Unfold(2)(N) Upsample(scale_factor=2)(N) UpsamplingBilinear2d(scale_factor=2)(N)
 UpsamplingNearest2d(scale_factor=2)(N) ZeroPad1d(1)(V) ZeroPad2d(1)(N) ZeroPad3d(1)(M)
 LazyLinear(3)(A) LazyConv2d(4, 3)(N) LazyBatchNorm1d()(V) FractionalMaxPool2d(2, 3)(N).shape
 AdaptiveLogSoftmaxWithLoss(4, 5, [2])(A, Y)
+LinearCrossEntropyLoss(4, 4)(A, Y)
 """
 
 OPTIMISERS = """

@@ -9,6 +9,7 @@ from composit.torch import autograd, compiler, fft, func, linalg, nn, optim, spe
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
 from composit.torch import methods as _methods
+from composit.torch.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from composit.torch.compiling import compile
 from composit.torch.dtypes import (
     Size,
@@ -28,6 +29,7 @@ from composit.torch.tape import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
+    is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
@@ -58,6 +60,9 @@ __all__ = [
     "default_generator",
     "device", "dtype", "enable_grad", "finfo", "fft", "func", "get_default_dtype", "iinfo",
     "inference_mode",
-    "is_grad_enabled", "linalg", "nn", "no_grad", "optim", "set_default_dtype", "set_grad_enabled",
+
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
+    "is_inference_mode_enabled", "linalg", "nn", "no_grad", "optim",
+    "set_default_dtype", "set_grad_enabled",
     "set_printoptions", "load", "save", "special", "utils", "vmap", *_calling.functions,
 ]  # fmt: skip

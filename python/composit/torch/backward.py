@@ -7,7 +7,7 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import barriers, quiet, recorded_backward, settling, steps, versions
+from composit.torch import anomaly, barriers, quiet, recorded_backward, settling, steps, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.tape import free, is_grad_enabled, leaves_of
 
@@ -44,6 +44,7 @@ def _chained(
 
 
 def _by_graph(outputs: list[Any], incoming: list[Any], inputs: list[Any]) -> list[Any]:
+    anomaly.check_graph(outputs, incoming, inputs)
     token = quiet.begin()
     try:
         # The core reads an output that flows into itself as ones: {loss: loss}.
@@ -75,7 +76,7 @@ def backward(
     steps.check_not_capturing("it takes gradients")
     is_plain = isinstance(tensors, TensorBase) and inputs is None
     is_plain = is_plain and (grad_tensors is None or isinstance(grad_tensors, TensorBase))
-    is_plain = is_plain and not retain_graph and not create_graph
+    is_plain = is_plain and not retain_graph and not create_graph and not anomaly.is_checking()
     trace: Any = steps.open_trace() if is_plain else None
     learning = None
     if trace is None or tensors._mark != trace.mark:

@@ -13,6 +13,7 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
+from composit.torch import anomaly
 from composit.torch.calling import is_recorded, record_of, wrapped
 from composit.torch.function import Function, FunctionRecord
 from composit.torch.hooks import HookPoint, hook_points_exist
@@ -189,6 +190,7 @@ def _through_function(
         if tensor is not None and is_recording:
             tensor._record = ["GradBackward0", *_sources(call)]
     found = _backward_of(call, gradients, is_recording)
+    anomaly.check_function(call[0], [None if x is None else x._lazy for x in found])
     starts, flows = [], []
     for node, is_needed, gradient in zip(call.nodes, call.context.needs_input_grad, found):
         if is_needed and gradient is not None:

@@ -121,6 +121,32 @@ def jvp(
     return tuple(lifted(found))
 
 
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """func's value at the primals, and the linear function from their tangents to its tangent."""
+    _check_argnums("linearize", func)
+    value = func(*primals)
+
+    def jvp_fn(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return value, jvp_fn
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """The module, whose batch normalisations keep no running statistics any more."""
+    for module in root.modules():
+        if isinstance(module, _batch_norms()) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
+def _batch_norms() -> Any:
+    from composit.torch import nn
+
+    return (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)  # type: ignore[attr-defined]
+
+
 def vmap(
     func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,

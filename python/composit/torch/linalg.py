@@ -110,17 +110,22 @@ def _eigvalsh(A: Any, UPLO: str = "L") -> Any:
     return _l.eigvalsh(A, UPLO)
 
 
-@_linalg("householder_product")
-def _householder_product(input: Any, tau: Any) -> Any:
-    """The product of Householder reflections, whose vectors are below the diagonal."""
-    rows, columns = input.shape[-2:]
+def reflected(input: Any, tau: Any) -> Any:
+    """The product of Householder reflections, whose vectors are below the diagonal: square."""
+    rows = input.shape[-2]
     product = cnp.broadcast_to(cnp.eye(rows, dtype=input.dtype), (*input.shape[:-2], rows, rows))
     for k in range(tau.shape[-1]):
         tail = cnp.where(np.arange(rows) > k, input[..., k], np.arange(rows) == k)
         vector = cnp.astype(tail, input.dtype)[..., None]
         scaled = tau[..., k, None, None] * cnp.matmul(product, vector)
         product = product - cnp.matmul(scaled, adjoint(vector))
-    return product[..., :columns]
+    return product
+
+
+@_linalg("householder_product")
+def householder_product_of(input: Any, tau: Any) -> Any:
+    """The first columns of the product of Householder reflections."""
+    return reflected(input, tau)[..., : input.shape[-1]]
 
 
 @_linalg("inv")
@@ -179,7 +184,7 @@ def _eliminated(A: Any) -> tuple[Any, Any]:
 
 
 @_linalg("lu_factor")
-def _lu_factor(A: Any, *, pivot: bool = True) -> Any:
+def lu_factor_of(A: Any, *, pivot: bool = True) -> Any:
     """L and U in one matrix, and the pivots from 1."""
     lu, (pivots, _) = _eliminated(A)
     return pair("linalg_lu_factor", "LU", "pivots")(lu, pivots)
@@ -222,7 +227,7 @@ def order_of(pivots: Any, rows: int) -> Any:
 
 
 @_linalg("lu_solve")
-def _lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+def lu_solve_of(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     """X with A @ X = B, or X @ A = B, from A's lu_factor."""
     lower, upper = split_lu(LU)
     order = order_of(pivots, LU.shape[-2])

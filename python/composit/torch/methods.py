@@ -172,7 +172,8 @@ def _in_place_view(name: str) -> Any:
 
     def method(self: Any, *args: Any) -> Any:
         made = view(self, *args)
-        self._lazy, self._root, self._record = made._lazy, made._root, made._record
+        self._lazy, self._record = made._lazy, made._record
+        self._root = None if made._root is self else made._root  # no tensor is a view of itself
         return self
 
     method.__doc__ = f"Becomes its {name}."
@@ -190,7 +191,8 @@ def attach() -> None:
         "zero_": _zero, "fill_diagonal_": _fill_diagonal, "where": _where, "apply_": _apply,
         "type_as": _type_as, "squeeze_": _in_place_view("squeeze"),
         "unsqueeze_": _in_place_view("unsqueeze"), "t_": _in_place_view("t"),
-        "transpose_": _in_place_view("transpose"),
+        "transpose_": _in_place_view("transpose"), "swapaxes_": _in_place_view("swapaxes"),
+        "swapdims_": _in_place_view("swapdims"),
     }  # fmt: skip
     for name in ("bool", "half", "float", "double", "short", "int", "long", "bfloat16", "cfloat",
                  "cdouble"):  # fmt: skip
@@ -200,6 +202,7 @@ def attach() -> None:
         setattr(Tensor, name, method)
     Tensor.T = property(_transposed)  # type: ignore[attr-defined]
     Tensor.mT = property(_matrices_transposed)  # type: ignore[attr-defined]
+    Tensor.mH = property(lambda self: self.adjoint())  # type: ignore[attr-defined]
     Tensor.H = property(lambda self: self.adjoint())  # type: ignore[attr-defined]
     for name in ("real", "imag"):
         setattr(Tensor, name, property(calling.methods[name]))

@@ -59,10 +59,45 @@ class no_grad(_Plain):
 
 
 class inference_mode(_Switch):
-    """As no_grad."""
+    """As no_grad, and is_inference_mode_enabled() says so."""
 
     def __init__(self, mode: bool = True) -> None:
         self.is_on = not mode
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before = (mode.inference, self._before)
+        mode.inference = not self.is_on
+
+    def __exit__(self, *_: Any) -> None:
+        mode.inference, self._before = self._before
+        super().__exit__()
+
+    def __call__(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def switched(*args: Any, **kwargs: Any) -> Any:
+            with inference_mode(not self.is_on):
+                return function(*args, **kwargs)
+
+        return switched
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this is within inference_mode."""
+    return mode.inference
+
+
+class set_multithreading_enabled:
+    """Accepted: gradients are part of one program, whose threads torch.set_num_threads says."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        pass
 
 
 class enable_grad(_Plain):

@@ -35,7 +35,10 @@ LESS = """
     nn.functional.max_pool1d_with_indices nn.functional.max_pool2d_with_indices
     nn.functional.max_pool3d_with_indices nn.functional.pad
     nn.functional.scaled_dot_product_attention nn.functional.selu_ pow slogdet special.zeta
-    std_mean stft take_along_dim triangular_solve vander
+    std_mean stft take_along_dim triangular_solve vander lu orgqr ormqr
+    nn.functional.adaptive_max_pool1d_with_indices nn.functional.adaptive_max_pool2d_with_indices
+    nn.functional.adaptive_max_pool3d_with_indices nn.functional.conv_tbc
+    nn.functional.fractional_max_pool2d nn.functional.linear_cross_entropy nn.functional.rrelu_
 """
 
 

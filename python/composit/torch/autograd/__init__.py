@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit.torch import function
+from composit.torch.anomaly import detect_anomaly, set_detect_anomaly
 from composit.torch.autograd import functional
 from composit.torch.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from composit.torch.backward import backward, grad
@@ -15,12 +16,14 @@ from composit.torch.tape import (
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 
 __all__ = [
-    "Function", "GradcheckError", "backward", "enable_grad", "function", "functional", "grad",
+    "Function", "GradcheckError", "backward", "detect_anomaly",
+    "enable_grad", "function", "functional", "grad",
     "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
-    "set_grad_enabled",
+    "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
 

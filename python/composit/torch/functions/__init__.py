@@ -1,8 +1,10 @@
 """torch's functions, by subject: each is a pure function over LazyTensors."""
 
 from composit.torch.functions import (
+    asked,
     copying,
     creation,
+    factored,
     further,
     indexing,
     linear,
@@ -15,6 +17,7 @@ from composit.torch.functions import (
 )
 
 __all__ = [
-    "copying", "creation", "further", "indexing", "linear", "pointwise", "random", "reductions",
+    "asked", "copying", "creation", "factored",
+    "further", "indexing", "linear", "pointwise", "random", "reductions",
     "settings", "shapes", "sorting",
 ]  # fmt: skip

@@ -64,6 +64,31 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return _deterministic[1]
 
 
+_debug_modes = ("default", "warn", "error")
+
+
+@_function
+def set_deterministic_debug_mode(debug_mode: Any) -> None:
+    """0 ("default"), 1 ("warn") or 2 ("error"), accepted: results are the same each
+    time."""
+    known = debug_mode in _debug_modes or debug_mode in (0, 1, 2)
+    if not known:
+        raise RuntimeError(
+            with_location(
+                f"set_deterministic_debug_mode: {debug_mode!r}. 'default', 'warn', 'error' or 0, 1 "
+                "or 2 is required."
+            )
+        )
+    number = _debug_modes.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
+    _deterministic[:] = [number > 0, number == 1]
+
+
+@_function
+def get_deterministic_debug_mode() -> int:
+    """What was set."""
+    return 0 if not _deterministic[0] else 1 if _deterministic[1] else 2
+
+
 @_function
 def set_float32_matmul_precision(precision: str) -> None:
     """Accepted: products of float32 are made in float32."""

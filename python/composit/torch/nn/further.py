@@ -136,6 +136,34 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
 
 calling.neural.update(upsample_nearest=upsample_nearest, upsample_bilinear=upsample_bilinear)
 
+
+def linear_cross_entropy(
+    input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
+    reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Any:  # fmt: skip
+    """cross_entropy of input @ linear_weight^T + linear_bias; weights are (classes, …, in), where
+    dimensions between are the loss's own. options, which say how PyTorch cuts the product into
+    pieces, are refused."""
+    if options is not None:
+        raise NotImplementedError(
+            with_location(
+                "linear_cross_entropy: options are not built; composit plans the product."
+            )
+        )
+    outer = tuple(linear_weight.shape[:-1])
+    flat = linear_weight.reshape(-1, linear_weight.shape[-1])
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = calling.neural["linear"](input, flat, bias)
+    logits = logits.reshape(*input.shape[:-1], *outer)
+    return calling.neural["cross_entropy"](
+        logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
+        reduction=reduction, label_smoothing=label_smoothing,
+    )  # fmt: skip
+
+
+calling.neural["linear_cross_entropy"] = linear_cross_entropy
+
 # What SELU tends to where it is given little, and so what alpha dropout puts in place of elements.
 _SATURATED = -1.7580993408473766
 

@@ -29,11 +29,8 @@ def _max_pool(count: int) -> None:
     define(function, f"max_pool{count}d", doc="The largest element of each window.", **_neural)
 
     def adaptive(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        if return_indices:
-            raise NotImplementedError(
-                with_location(f"adaptive_max_pool{count}d: return_indices is not built yet.")
-            )
-        return function_of(f"adaptive_max_pool{count}d")(input, output_size)[0]
+        found = function_of(f"adaptive_max_pool{count}d")(input, output_size)
+        return tuple(found) if return_indices else found[0]
 
     define(adaptive, f"adaptive_max_pool{count}d",
            doc="The largest element of as many windows as are wanted.", **_neural)  # fmt: skip

@@ -12,6 +12,7 @@ from composit.torch.nn.modules import (
     plain,
     pools,
     recurrent,
+    sampled,
     transformer,
 )
 from composit.torch.nn.modules.activations import *
@@ -25,12 +26,13 @@ from composit.torch.nn.modules.normalisation import *
 from composit.torch.nn.modules.plain import *
 from composit.torch.nn.modules.pools import *
 from composit.torch.nn.modules.recurrent import *
+from composit.torch.nn.modules.sampled import *
 from composit.torch.nn.modules.transformer import *
 
 __all__ = [
     *activations.__all__, *attention.__all__, *containers.__all__, *convolutions.__all__,
     *further.__all__, *lazy.__all__,
     *losses.__all__, *normalisation.__all__, *plain.__all__, *pools.__all__,
-    *recurrent.__all__,
+    *recurrent.__all__, *sampled.__all__,
     *transformer.__all__,
 ]  # fmt: skip

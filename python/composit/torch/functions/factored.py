@@ -1,0 +1,200 @@
+"""LU and reflections under torch's own names, decompositions of low rank, histograms of points."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.torch import calling, dtypes, linalg
+from composit.torch.calling import define, torch_function
+from composit.torch.named_results import pair
+
+define(linalg.householder_product_of, "orgqr")
+
+
+@torch_function("ormqr")
+def _ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+    """Q @ other, or other @ Q, of the square Q whose reflections geqrf gives; or Q's adjoint."""
+    q = linalg.reflected(input, tau)
+    q = linalg.adjoint(q) if transpose else q
+    return cnp.matmul(q, other) if left else cnp.matmul(other, q)
+
+
+@torch_function("lu")
+def _lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    """L and U in one matrix, the pivots from 1, and with get_infos 0 for each matrix."""
+    found = tuple(linalg.lu_factor_of(A, pivot=pivot))
+    return (*found, linalg._info(A)) if get_infos else found
+
+
+@torch_function("lu_solve")
+def _lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """X with A @ X = b, from A's lu."""
+    return linalg.lu_solve_of(LU_data, LU_pivots, b)
+
+
+@torch_function("lu_unpack", is_method=False)
+def _lu_unpack(
+    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """P, L and U with P @ L @ U = A, from A's lu; empty where they are not asked for."""
+    empty = cnp.zeros((0,), LU_data.dtype)
+    rows = LU_data.shape[-2]
+    lower, upper = linalg.split_lu(LU_data) if unpack_data else (empty, empty)
+    permutation = empty
+    if unpack_pivots:
+        order = linalg.order_of(LU_pivots, rows)
+        is_there = cnp.equal(np.arange(rows)[:, None], order[..., None, :])
+        permutation = cnp.astype(is_there, LU_data.dtype)
+    return pair("lu_unpack", "P", "L", "U")(permutation, lower, upper)
+
+
+def svd_lowrank(
+    A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
+) -> tuple[Any, Any, Any]:
+    """U, S and V with U @ diag(S) @ V^H near A - M, of rank q: by products with drawn vectors
+    (Halko et al., arXiv 0909.4061, algorithm 5.1)."""
+    count, steps = 6 if q is None else q, 2 if niter is None else niter
+    rows, columns = A.shape[-2:]
+    if not 0 <= count <= min(rows, columns):
+        raise ValueError(
+            with_location(
+                f"svd_lowrank: q is {count}, of a matrix of {rows} x {columns}. A number from 0 to "
+                f"{min(rows, columns)} is required."
+            )
+        )
+    whole = A if M is None else A - M
+    if rows < columns:
+        whole = whole.mH
+    qr = linalg.qr  # type: ignore[attr-defined]
+    drawn = calling.functions["randn"](whole.shape[-1], count, dtype=A.dtype)
+    basis = qr(whole @ drawn).Q
+    for _ in range(steps):
+        basis = qr(whole.mH @ basis).Q
+        basis = qr(whole @ basis).Q
+    u, s, vh = linalg.svd(basis.mH @ whole, full_matrices=False)  # type: ignore[attr-defined]
+    u, v = basis @ u, vh.mH
+    return (v, s, u) if rows < columns else (u, s, v)
+
+
+def pca_lowrank(
+    A: Any, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Any, Any, Any]:
+    """svd_lowrank of A less the mean of its rows: V's columns are the principal directions."""
+    rows, columns = A.shape[-2:]
+    count = min(6, rows, columns) if q is None else q
+    if not 0 <= count <= min(rows, columns):
+        raise ValueError(
+            with_location(
+                f"q(={count}) must be non-negative integer and not greater than min(m, n)="
+                f"{min(rows, columns)}"
+            )
+        )
+    if niter < 0:
+        raise ValueError(with_location(f"niter(={niter}) must be non-negative integer"))
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, count, niter)
+
+
+def histogramdd(
+    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
+    """How many points (the last dimension are coordinates) are in each box, and the edges. bins:
+    numbers of equal parts, or each dimension's edges; range: least and largest, one after the
+    other."""
+    points = input.detach().reshape(-1, input.shape[-1]).numpy()
+    count = points.shape[1]
+    given = [bins] * count if isinstance(bins, int) else list(bins)
+    if len(given) != count:
+        raise RuntimeError(
+            with_location(
+                f"histogramdd: {len(given)} bins for {count} coordinates. One for each is required."
+            )
+        )
+    parts = [x.detach().numpy() if isinstance(x, calling.TensorBase) else x for x in given]
+    ends = None if range is None else np.reshape(range, (count, 2)).tolist()
+    weights = None if weight is None else weight.detach().reshape(-1).numpy()
+    found, edges = np.histogramdd(points, parts, ends, density, weights)
+    made = calling.functions["from_numpy"]
+    return pair("histogramdd", "hist", "bin_edges")(
+        made(found.astype(points.dtype)), tuple(made(x.astype(points.dtype)) for x in edges)
+    )
+
+
+def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+    """true_fn(*operands) or false_fn(*operands), by a truth or a tensor of one element."""
+    shape = tuple(pred._seen.shape) if isinstance(pred, calling.TensorBase) else ()
+    if math.prod(shape) != 1:
+        raise RuntimeError(
+            with_location(f"cond: pred is of shape {shape}. One element is required.")
+        )
+    return true_fn(*operands) if bool(pred) else false_fn(*operands)
+
+
+def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
+    """The carried values after body_fn(*carried) as long as cond_fn(*carried) holds."""
+    carried = tuple(carried_inputs)
+    while bool(cond_fn(*carried)):
+        made = body_fn(*carried)
+        carried = tuple(made) if isinstance(made, (tuple, list)) else (made,)
+        if len(carried) != len(carried_inputs):
+            raise RuntimeError(
+                with_location(
+                    f"while_loop: body_fn returned {len(carried)} values for "
+                    f"{len(carried_inputs)}. As many as are carried are required."
+                )
+            )
+    return carried
+
+
+def empty_strided(size: Any, stride: Any, **options: Any) -> Any:
+    """empty(size): what is of other strides in PyTorch is contiguous here."""
+    if len(tuple(size)) != len(tuple(stride)):
+        raise RuntimeError(
+            with_location(
+                f"dimensionality of sizes ({len(tuple(size))}) must match dimensionality of "
+                f"strides ({len(tuple(stride))})"
+            )
+        )
+    return calling.functions["empty"](*size, **options)
+
+
+def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
+    """empty(size): what is laid out otherwise in PyTorch is contiguous here."""
+    if sorted(physical_layout) != list(range(len(tuple(size)))):
+        raise RuntimeError(
+            with_location(
+                f"empty_permuted: physical_layout is {tuple(physical_layout)}. The numbers of "
+                f"{len(tuple(size))} dimensions are required."
+            )
+        )
+    return calling.functions["empty"](*size, **options)
+
+
+def from_file(
+    filename: Any, shared: bool | None = None, size: int = 0, *, dtype: Any = None,
+    requires_grad: bool = False, **_: Any,
+) -> Any:  # fmt: skip
+    """A tensor of the first `size` elements of a file, which are read at once."""
+    if shared:
+        raise NotImplementedError(
+            with_location("from_file: shared=True, which writes into the file, is not built.")
+        )
+    kind = dtypes.numpy_dtype(dtype or dtypes.default())
+    array = np.fromfile(filename, kind, size)
+    if array.size < size:
+        raise RuntimeError(
+            with_location(
+                f"from_file: {filename} has {array.size} elements of {kind}. {size} are required."
+            )
+        )
+    made = calling.functions["from_numpy"](array)
+    return made.requires_grad_() if requires_grad else made
+
+
+for _f in (svd_lowrank, pca_lowrank, histogramdd, cond, while_loop, empty_strided, empty_permuted,
+           from_file):  # fmt: skip
+    calling.functions[_f.__name__] = _f

@@ -1,0 +1,160 @@
+"""Max pools of windows at places that are drawn (fractional pools), adaptive pools with indices,
+and functions that PyTorch has under names of its library's inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import nn
+from composit import numpy as cnp
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.calling import define, torch_function
+from composit.torch.nn import functional, further, pools_and_losses
+
+assert functional and pools_and_losses and further  # they fill the table that is read here
+_neural: dict[str, Any] = {"is_function": False, "is_method": False, "is_neural": True}
+
+
+def _starts(sample: Any, length: int, count: int, kernel: int) -> Any:
+    """Where windows start: (…, count). As PyTorch computes it, in the samples' dtype (B. Graham,
+    Fractional Max-Pooling, arXiv 1412.6071): steps of alpha from a drawn place, cut to integers,
+    the last window at the end."""
+    last = cnp.full((*sample.shape, 1), length - kernel, "int64")
+    if count == 1:
+        return last
+    alpha = cnp.full((), (length - kernel) / (count - 1), sample.dtype)
+    steps = np.arange(count - 1).astype(np.dtype(sample.dtype))
+    places = cnp.astype((steps + sample[..., None]) * alpha, "int64")
+    first = cnp.astype(sample * alpha, "int64")[..., None]
+    return cnp.concatenate([places - first, last], axis=-1)
+
+
+def _pooled(count: int) -> Any:
+    def pool(input: Any, kernel: Any, sizes: Any, samples: Any) -> tuple[Any, Any]:
+        x = input if input.ndim == count + 2 else input[None]
+        lengths = x.shape[2:]
+        # (batch, channels, windows …, elements of a window …): where each element is when flat.
+        places: Any = cnp.zeros((1,) * (2 + 2 * count), "int64")
+        for i, (n, m, k) in enumerate(zip(lengths, sizes, kernel)):
+            # PyTorch draws height before width of volumes, but width before height of images.
+            sample = samples[..., count - 1 - i if count == 2 else i]
+            inner = _starts(sample, n, m, k)[..., None] + np.arange(k)
+            spread = [1] * (2 + 2 * count)
+            spread[:2], spread[2 + i], spread[2 + count + i] = inner.shape[:2], m, k
+            places = places * n + cnp.reshape(inner, tuple(spread))
+        windows = (*x.shape[:2], int(np.prod(sizes)), int(np.prod(kernel)))
+        places = cnp.reshape(cnp.broadcast_to(places, (*x.shape[:2], *sizes, *kernel)), windows)
+        flat = cnp.reshape(x, (*x.shape[:2], -1))
+        found = cnp.take_along_axis(flat, cnp.reshape(places, (*x.shape[:2], -1)), axis=2)
+        found = cnp.reshape(found, windows)
+        best = cnp.argmax(found, axis=-1, keepdims=True)
+        shape = (*x.shape[:2], *sizes)
+        values, indices = (
+            cnp.reshape(cnp.take_along_axis(part, best, axis=-1), shape) for part in (found, places)
+        )
+        return (values, indices) if input.ndim == count + 2 else (values[0], indices[0])
+
+    return pool
+
+
+def _fractional(count: int) -> None:
+    name = f"fractional_max_pool{count}d"
+    pool = define(_pooled(count), name, is_function=False, is_method=False)
+
+    def with_indices(
+        input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+        return_indices: bool = False, _random_samples: Any = None,
+    ) -> Any:  # fmt: skip
+        """The largest elements of windows at drawn places, and where they are."""
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(
+                with_location(
+                    f"{name} requires specifying either an output_size or an output_ratio"
+                )
+            )
+        kernel = further._each(kernel_size, count)
+        lengths = tuple(input.shape[-count:])
+        if output_size is None:
+            ratios = (output_ratio,) * count if isinstance(output_ratio, float) else output_ratio
+            sizes = tuple(int(n * ratio) for n, ratio in zip(lengths, ratios))
+        else:
+            sizes = further._each(output_size, count)
+        for n, m, k in zip(lengths, sizes, kernel):
+            if m < 1 or m + k - 1 > n:
+                raise RuntimeError(
+                    with_location(
+                        f"{name}: windows of {kernel} at {sizes} places do not fit into {lengths}. "
+                        "output_size + kernel_size - 1 of at most the length is required."
+                    )
+                )
+        if _random_samples is None:
+            batch = input.shape[0] if input.dim() == count + 2 else 1
+            channels = input.shape[-count - 1]
+            _random_samples = calling.functions["rand"](batch, channels, count, dtype=input.dtype)
+        return pool(input, kernel, sizes, _random_samples)
+
+    def values(*args: Any, **kwargs: Any) -> Any:
+        names = ("input", "kernel_size", "output_size", "output_ratio", "return_indices")
+        given = {**dict(zip(names, args)), **kwargs}
+        made = with_indices(**given)
+        return made if given.get("return_indices") else made[0]
+
+    values.__doc__ = "The largest elements of windows at drawn places; return_indices: and where."
+    values.__name__ = values.__qualname__ = name
+    values.__wrapped__ = with_indices  # type: ignore[attr-defined]  # its arguments
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    calling.neural.update({name: values, with_indices.__name__: with_indices})
+
+
+for _count in (2, 3):
+    _fractional(_count)
+
+
+def _adaptive_with_indices(count: int) -> None:
+    name = f"adaptive_max_pool{count}d_with_indices"
+
+    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        return calling.neural[f"adaptive_max_pool{count}d"](input, output_size, True)
+
+    with_indices.__doc__ = "The largest elements of as many windows as are wanted, and where."
+    with_indices.__name__ = with_indices.__qualname__ = name
+    calling.neural[name] = with_indices
+
+
+for _count in (1, 2, 3):
+    _adaptive_with_indices(_count)
+
+
+@torch_function("native_channel_shuffle", is_method=False, is_neural=True)
+def _native_channel_shuffle(input: Any, groups: int) -> Any:
+    """Channels of groups, one of each in turn."""
+    batch, channels, *rest = input.shape
+    if groups < 1 or channels % groups:
+        raise ValueError(
+            f"native_channel_shuffle: {channels} channels in {groups} groups. A number of channels "
+            "that the groups divide is required."
+        )
+    parts = cnp.reshape(input, (batch, groups, channels // groups, *rest))
+    return cnp.reshape(cnp.swapaxes(parts, 1, 2), tuple(input.shape))
+
+
+@torch_function("conv_tbc", is_method=False, is_neural=True)
+def _conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """A convolution over (time, batch, channels), of filters (width, in, out)."""
+    x, filters = cnp.transpose(input, (1, 2, 0)), cnp.transpose(weight, (2, 1, 0))
+    found = nn.convolution(x, filters, channels_last=False, padding=(pad,))
+    return cnp.transpose(found, (2, 0, 1)) + bias
+
+
+def rrelu_(
+    input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
+    generator: Any = None,
+) -> Any:  # fmt: skip
+    """rrelu, written over the tensor."""
+    return calling.neural["rrelu"](input, lower, upper, training, True)
+
+
+calling.neural["rrelu_"] = calling.functions["rrelu_"] = rrelu_

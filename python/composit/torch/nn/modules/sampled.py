@@ -1,0 +1,181 @@
+"""Modules of pools at drawn places, and of losses that hold the layer before them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import calling
+from composit.torch.named_results import pair
+from composit.torch.nn import fractional
+from composit.torch.nn.module import Module
+from composit.torch.nn.modules.containers import ModuleList, Sequential
+from composit.torch.nn.modules.plain import Linear
+
+assert fractional
+__all__ = ["AdaptiveLogSoftmaxWithLoss", "FractionalMaxPool2d", "FractionalMaxPool3d",
+           "LinearCrossEntropyLoss"]  # fmt: skip
+
+
+class _FractionalMaxPool(Module):
+    _count = 2
+
+    def __init__(
+        self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+        return_indices: bool = False, _random_samples: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        kind, count = type(self).__name__, self._count
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                with_location(
+                    f"{kind} requires specifying either an output size, or a pooling ratio"
+                )
+            )
+        if output_size is not None and output_ratio is not None:
+            raise ValueError(
+                with_location("only one of output_size and output_ratio may be specified")
+            )
+        self.kernel_size = (kernel_size,) * count if isinstance(kernel_size, int) else kernel_size
+        self.output_size = (output_size,) * count if isinstance(output_size, int) else output_size
+        is_one = isinstance(output_ratio, float)
+        self.output_ratio = (output_ratio,) * count if is_one else output_ratio
+        for ratio in self.output_ratio or ():
+            if not 0 < ratio < 1:
+                raise ValueError(
+                    with_location(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+                )
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+
+    def forward(self, input: Any) -> Any:
+        """The largest elements; with return_indices also where they are."""
+        return calling.neural[f"fractional_max_pool{self._count}d"](
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+            _random_samples=self._random_samples,
+        )  # fmt: skip
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The largest elements of windows of images, at drawn places."""
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The largest elements of windows of volumes, at drawn places."""
+
+    _count = 3
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """A softmax over many classes, the frequent ones first: those before the first cutoff have a
+    row of their own, others are clusters of smaller width (Grave et al., arXiv 1609.04309)."""
+
+    def __init__(
+        self, in_features: int, n_classes: int, cutoffs: Any, div_value: float = 4.0,
+        head_bias: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        cutoffs = list(cutoffs)
+        if not cutoffs:
+            raise ValueError(with_location("cutoffs should be a sequence of length larger than 0"))
+        is_fine = all(isinstance(c, int) for c in cutoffs) and cutoffs == sorted(set(cutoffs))
+        if not is_fine or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1:
+            raise ValueError(
+                with_location(
+                    "cutoffs should be a sequence of unique, positive integers sorted in an "
+                    "increasing order, where each value is between 1 and n_classes-1"
+                )
+            )
+        self.in_features, self.n_classes = in_features, n_classes
+        self.cutoffs, self.div_value, self.head_bias = [*cutoffs, n_classes], div_value, head_bias
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(self.cutoffs) - 1
+        self.head_size = self.shortlist_size + self.n_clusters
+        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.head = Linear(in_features, self.head_size, bias=head_bias, **made)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            width = int(in_features // div_value ** (i + 1))
+            size = self.cutoffs[i + 1] - self.cutoffs[i]
+            self.tail.append(
+                Sequential(Linear(in_features, width, bias=False, **made),
+                           Linear(width, size, bias=False, **made))
+            )  # fmt: skip
+
+    def reset_parameters(self) -> None:
+        """Draws all weights anew."""
+        self.head.reset_parameters()
+        for first, second in self.tail:
+            first.reset_parameters()
+            second.reset_parameters()
+
+    def forward(self, input_: Any, target_: Any) -> Any:
+        """(output, loss): the target's log-probability of each sample, and their mean's negative.
+        RuntimeError for targets that are no classes."""
+        if input_.dim() != target_.dim() + 1 or input_.dim() not in (1, 2):
+            raise RuntimeError(
+                with_location(
+                    "AdaptiveLogSoftmaxWithLoss: 0D or 1D target tensor expected, and an input of "
+                    f"one dimension more; given are {target_.dim()} and {input_.dim()}."
+                )
+            )
+        if input_.dim() == 2 and input_.shape[0] != target_.shape[0]:
+            raise RuntimeError(
+                with_location("Input and target should have the same size in the batch dimension.")
+            )
+        lowest, highest = int(target_.min()), int(target_.max())
+        if lowest < 0 or highest >= self.n_classes:
+            raise RuntimeError(
+                with_location(
+                    f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                    f"[{lowest}, {highest}] were found. "
+                )
+            )
+        found = self.log_prob(input_ if input_.dim() == 2 else input_.unsqueeze(0))
+        output = found.gather(1, target_.reshape(-1, 1)).squeeze(1)
+        loss = (-output).mean()
+        shaped = output if input_.dim() == 2 else output.squeeze(0)
+        return pair("_ASMoutput", "output", "loss")(shaped, loss)
+
+    def log_prob(self, input: Any) -> Any:
+        """Log-probabilities of all classes: (batch, n_classes)."""
+        head = self.head(input).log_softmax(1)
+        parts = [head[:, : self.shortlist_size]]
+        for i, cluster in enumerate(self.tail):
+            own = head[:, self.shortlist_size + i : self.shortlist_size + i + 1]
+            parts.append(cluster(input).log_softmax(1) + own)
+        return calling.functions["cat"](parts, 1)
+
+    def predict(self, input: Any) -> Any:
+        """The likeliest class of each sample."""
+        return self.log_prob(input).argmax(1)
+
+
+class LinearCrossEntropyLoss(Module):
+    """cross_entropy of a Linear's results; with out_features the loss has dimensions of its own."""
+
+    def __init__(
+        self, in_features: int, num_classes: int, *, out_features: Any = (), bias: bool = False,
+        device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Any = None,
+        ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.in_features, self.num_classes = in_features, num_classes
+        self.out_features, self.reduction = tuple(out_features), reduction
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        self.options = options
+        self.register_buffer("weight", weight)
+        count = num_classes * math.prod(self.out_features)
+        self.linear = Linear(in_features, count, bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss."""
+        outer = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return calling.neural["linear_cross_entropy"](
+            input, self.linear.weight.reshape(*outer, self.in_features), target,
+            linear_bias=None if bias is None else bias.reshape(*outer), weight=self.weight,
+            reduction=self.reduction, ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
