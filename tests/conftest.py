@@ -1,6 +1,7 @@
 """Options and fixtures that all tests share."""
 
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,22 @@ def pytest_addoption(parser):
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the files of tests/golden"
     )
+    parser.addoption(
+        "--shuffle", type=int, metavar="SEED", help="run the tests in an order drawn from a seed"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Whole files are moved, and tests within them, so that modules' fixtures are made once."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        return
+    draw = random.Random(seed)
+    files = sorted({item.path for item in items})
+    draw.shuffle(files)
+    place = {file: number for number, file in enumerate(files)}
+    draw.shuffle(items)
+    items.sort(key=lambda item: place[item.path])
 
 
 class Golden:
