@@ -138,7 +138,6 @@ dropout(A, 0.5, False) dropout1d(V, 0.5, False) dropout2d(N, 0.5, False) dropout
 elu(A) elu_(A.clone()) embedding(H, A) embedding_bag(IX, F) embedding_bag(I1, F, OF, mode="sum")
 embedding_bag(IX, F, mode="max") feature_alpha_dropout(N, 0.5, False)
 fractional_max_pool2d(N, 2, 3, _random_samples=O.detach().reshape(2, 3, 2))
-fractional_max_pool3d(M, 2, 3, _random_samples=O.detach().reshape(2, 2, 3))
 linear_cross_entropy(A, K2, Y)
 fold(V[:1].reshape(1, 4, 6)[:, :, :4], (3, 3), 2) gaussian_nll_loss(A, B, P) gelu(A)
 gelu(A, approximate="tanh") glu(A) grid_sample(N, GR) grid_sample(N, GR, "nearest", "border", True)
