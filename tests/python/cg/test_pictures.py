@@ -120,6 +120,27 @@ def test_nothing_is_left_behind_or_opened(tmp_path, monkeypatch, capsys):
     assert not list(tmp_path.iterdir()) and capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("model, inputs, title", [
+    (SimpleModel, (3,), "simpel model"),
+    (CompositeModel_NoWeightSharing_DifferentInputs, (3, 4), "NoWeightSharing_DifferentInputs"),
+    (CompositeModel_WeightSharing_DifferentInputs, (3, 3),
+     "test_visualize_CompositeModel_WeightSharing_**Different**Inputs"),
+    (CompositeModel_NoWeightSharing_SameInputs, (3, 4),
+     "test_visualize_CompositeModel_**No**WeightSharing_**Same**Inputs"),
+    (CompositeModel_WeightSharing_SameInputs, (3, 4),
+     "test_visualize_CompositeModel_WeightSharing_**Same**Inputs"),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*values are given for 1 inputs")
+def test_calls_of_the_page(model, inputs, title, monkeypatch):
+    """Word by word, surplus inputs included; without a display nothing waits."""
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    m = model()
+    result = m(*inputs)
+    picture = plot_cg(result.root, wait=2, title=title)
+    assert title in picture.source and f"({result.value})" in picture.source
+
+
 @NEEDS_DOT
 def test_a_window_where_there_is_a_display(monkeypatch):
     opened = []
