@@ -13,6 +13,7 @@ from composit.knossos.arrays import Array, Arrays, Index
 from composit.knossos.values import Mismatch, is_number, kind_of, scalar
 
 _MADE = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
+_FILLED = (np.full, np.eye, np.identity)
 _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
 _METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod,
             "dot": np.dot, "copy": np.copy, "transpose": np.transpose}  # fmt: skip
@@ -26,7 +27,7 @@ class ArrayFunctions(Arrays):
 
     def makes_arrays(self, function: Any) -> bool:
         try:
-            return function in _MADE
+            return function in _MADE or function in _FILLED
         except TypeError:  # not hashable
             return False
 
@@ -76,6 +77,13 @@ class ArrayFunctions(Arrays):
             return self._reduction(function, arguments)
         if function in (np.dot, np.matmul):
             return self.product(*self._arrays(function, arguments, 2))
+        if function is np.outer:
+            return self._outer(*self._arrays(function, arguments, 2))
+        if function is np.clip:
+            functions.count(function, arguments, 3)
+            return self.elementwise(
+                lambda *numbers: functions.clipped(self.operators, list(numbers)), arguments
+            )
         if function is np.transpose:
             return self._transposed(*self._arrays(function, arguments, 1))
         if function is builtins.abs:
@@ -100,7 +108,15 @@ class ArrayFunctions(Arrays):
             )
         return given
 
-    def _made(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:
+    def _made(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        if function in _FILLED:
+            if len(arguments) != (2 if function is np.full else 1) or named:
+                wanted = "a shape and a number" if function is np.full else "one extent"
+                raise Mismatch(f"{function.__name__} of other arguments", f"Give it {wanted}.")
+            if function is not np.full:
+                return self._identity(*arguments)
+            zeros = self._made(np.zeros, arguments[:1], {})
+            return self.elementwise(lambda _, number: number, [zeros, scalar(arguments[1])])
         if len(arguments) != 1 or named:
             raise Mismatch(f"{function.__name__} of more than a shape", "A shape is required.")
         shape = arguments[0] if isinstance(arguments[0], tuple) else (arguments[0],)
@@ -109,6 +125,26 @@ class ArrayFunctions(Arrays):
                 raise Mismatch("an extent that is no integer", "Integers are required.")
         return self._constant(tuple(self.extent(extent) for extent in shape), "float",
                               _MADE[function])  # fmt: skip
+
+    def _identity(self, extent: Any) -> Array:
+        operators = self.operators
+
+        def at(indices: Index) -> Any:
+            is_diagonal = operators.compare("==", *indices)
+            if isinstance(is_diagonal, bool):
+                return float(is_diagonal)
+            return operators.select(is_diagonal, 1.0, 0.0)
+
+        return Array("float", self._made(np.zeros, [(extent, extent)], {}).shape, at)
+
+    def _outer(self, a: Array, b: Array) -> Array:
+        if len(a.shape) != 1 or len(b.shape) != 1:
+            raise Mismatch("an outer product of arrays of several axes", "Write a loop.")
+        kind = "float" if "float" in (a.kind, b.kind) else "int"
+        return Array(
+            kind, (*a.shape, *b.shape),
+            lambda at: self.operators.binary("*", a.at(at[:1]), b.at(at[1:])), a.reads | b.reads,
+        )  # fmt: skip
 
     def _constant(self, shape: tuple[Any, ...], kind: str, value: float) -> Array:
         number = value if kind == "float" else builtins.int(value)

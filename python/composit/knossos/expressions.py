@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dataclasses
 import types
 from typing import Any
 
@@ -29,6 +30,13 @@ _BINARY = {
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^",
 }  # fmt: skip
+_INSTEAD = {
+    ast.Lambda: "Define the function outside and call it.",
+    ast.Dict: "Use variables, a tuple or a NamedTuple.",
+    ast.Set: "Use variables, or a tuple.",
+    ast.JoinedStr: "Kernels compute with numbers: leave it out.",
+    ast.NamedExpr: "Write the assignment on a line of its own.",
+}
 _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Not: "not", ast.Invert: "~"}
 _COMPARED = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -57,7 +65,7 @@ class Expressions(ArrayFunctions):
         if method is None:
             self.refuse(
                 node, f"`{shown(node)}` is not part of kernels",
-                "See docs/knossos.md for what kernels may hold.",
+                _INSTEAD.get(type(node), "See docs/knossos.md for what kernels may hold."),
             )  # fmt: skip
         try:
             return method(node)
@@ -364,7 +372,13 @@ class Expressions(ArrayFunctions):
                 values = [self.value(each) for each in node.args]
                 named = {each.arg or "": self.value(each.value) for each in node.keywords}
                 return self.method(holder, node.func.attr, values, named)
+            if isinstance(holder, Record) and node.func.attr == "_replace":
+                return self._replaced(node, holder)
         function = self.meaning(node.func)
+        if function is dataclasses.replace and node.args:
+            record = self.value(node.args[0])
+            if isinstance(record, Record):
+                return self._replaced(node, record)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise Mismatch("*arguments in a call", "Write the arguments.")
         fields = fields_of(function)
@@ -388,7 +402,7 @@ class Expressions(ArrayFunctions):
         if fields is not None:
             named = {each.arg or "": self.value(each.value) for each in node.keywords}
             return self._record(node, function, fields, arguments, named)
-        is_function = isinstance(function, types.FunctionType) and not is_own
+        is_function = isinstance(function, types.FunctionType) and not (is_own or is_numpy)
         if is_function or hasattr(function, "procedure"):
             return self._kernel_call(node, self.as_kernel(function), arguments)
         with contextlib.suppress(LookupError):
@@ -398,6 +412,15 @@ class Expressions(ArrayFunctions):
             "Functions of math, numpy's of numbers, other kernels, and plain functions with "
             "annotated arguments can.",
         )  # fmt: skip
+
+    def _replaced(self, node: ast.Call, record: Record) -> Record:
+        """A record with other values of some fields."""
+        given = {each.arg or "": self.value(each.value) for each in node.keywords}
+        if not set(given) <= set(record.fields):
+            self.refuse(node, f"{record.made_by.__name__} has the fields "
+                        f"{', '.join(record.fields)}", "Give others of them by name.",
+                        TypeError)  # fmt: skip
+        return Record(record.made_by, {**record.fields, **given})
 
     def _record(
         self, node: ast.Call, made_by: Any, fields: Any, arguments: list[Any], named: Any

@@ -56,13 +56,16 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     if function is tuple and len(arguments) == 1 and isinstance(arguments[0], tuple):
         return arguments[0]
     if function is divmod:
-        _count(function, arguments, 2)
+        count(function, arguments, 2)
         return (operators.binary("//", *arguments), operators.binary("%", *arguments))
     arguments = [scalar(argument) for argument in arguments]
     if function is stop_gradient:
         return _stopped(operators, arguments)
+    if function is np.clip:
+        count(function, arguments, 3)
+        return clipped(operators, arguments)
     if function in (pow, math.pow):
-        _count(function, arguments, 2)
+        count(function, arguments, 2)
         if function is math.pow:
             arguments = [_as_float(operators, argument) for argument in arguments]
         return operators.power(*arguments)
@@ -81,11 +84,18 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     raise LookupError
 
 
+def clipped(operators: Operators, arguments: list[Any]) -> Any:
+    """(number, least, most) as numpy.clip does it, which asks for the most last."""
+    number, low, high = arguments
+    return call(operators, np.minimum, [call(operators, np.maximum, [number, low]), high])
+
+
 def _as_float(operators: Operators, value: Any) -> Any:
     return float(value) if is_number(value) else operators.cast(value, "float")
 
 
-def _count(function: Any, arguments: list[Any], *counts: int) -> None:
+def count(function: Any, arguments: list[Any], *counts: int) -> None:
+    """Refuses other numbers of arguments."""
     if len(arguments) not in counts:
         wanted = " or ".join(map(str, counts))
         raise Mismatch(
@@ -121,7 +131,7 @@ def _extremum(operators: Operators, function: Any, arguments: list[Any]) -> Any:
 
 
 def _converted(operators: Operators, function: Any, arguments: list[Any]) -> Any:
-    _count(function, arguments, 1)
+    count(function, arguments, 1)
     value = arguments[0]
     if function is float:
         return operators.cast(value, "float")
@@ -146,32 +156,32 @@ def _integer(operators: Operators, value: Expr) -> Expr:
 
 def _of_math(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     if function in _ROUNDINGS:
-        _count(function, arguments, 1)
+        count(function, arguments, 1)
         if kind_of(arguments[0]) != "float":
             return operators.cast(arguments[0], "int")
         return _integer(operators, make(_ROUNDINGS[function], [arguments[0]]))
     if function is math.gcd:
-        _count(function, arguments, 2)
+        count(function, arguments, 2)
         x, y, kind = operators.promoted(*arguments)
         if kind == "float":
             raise Mismatch("gcd of a float", "Integers are required.")
         return _core.scalar.call("gcd", x, y)
     values = [operators.cast(argument, "float") for argument in arguments]
     if function is math.log:
-        _count(function, arguments, 1, 2)
+        count(function, arguments, 1, 2)
         logs = [_core.scalar.call("log", value) for value in values]
         return logs[0] if len(logs) == 1 else make("divide", logs)
     if function is math.sqrt:
-        _count(function, arguments, 1)
+        count(function, arguments, 1)
         return make("square_root", values)
     if function is math.fabs:
-        _count(function, arguments, 1)
+        count(function, arguments, 1)
         return make("absolute", values)
     if function is math.copysign:
-        _count(function, arguments, 2)
+        count(function, arguments, 2)
         return make("copysign", values)
     name = _TESTS.get(function) or _FLOATS[function]
-    _count(function, arguments, _core.scalar.find_row(name).arity)
+    count(function, arguments, _core.scalar.find_row(name).arity)
     return _core.scalar.call(name, *values)
 
 
@@ -179,7 +189,7 @@ def _of_numpy(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     row = _core.scalar.find_row(function.__name__)
     if row is None:
         raise LookupError
-    _count(function, arguments, row.arity)
+    count(function, arguments, row.arity)
     if not any(isinstance(argument, Expr) for argument in arguments):
         result = function(*arguments).item()
         if not is_number(result):
@@ -195,7 +205,7 @@ def _of_numpy(operators: Operators, function: Any, arguments: list[Any]) -> Any:
 
 
 def _stopped(operators: Operators, arguments: list[Any]) -> Any:
-    _count(stop_gradient, arguments, 1)
+    count(stop_gradient, arguments, 1)
     value = arguments[0]
     if is_number(value) or kind_of(value) != "float":
         return value

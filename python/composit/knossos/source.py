@@ -78,6 +78,9 @@ def shown(node: ast.AST) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
+_MAKERS = ("zeros", "ones", "empty", "full", "eye", "identity")
+
+
 def mentions_arrays(source: Source) -> bool:
     """Whether a function of numbers has arrays of its own: NumPy's makers of arrays, or
     comprehensions over ranges that variables bound."""
@@ -86,7 +89,7 @@ def mentions_arrays(source: Source) -> bool:
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     }  # fmt: skip
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and node.attr in ("zeros", "ones", "empty"):
+        if isinstance(node, ast.Attribute) and node.attr in _MAKERS:
             return True
         if isinstance(node, ast.ListComp):
             loops = [each.iter for each in node.generators if isinstance(each.iter, ast.Call)]

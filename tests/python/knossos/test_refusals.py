@@ -2,7 +2,9 @@
 
 import inspect
 import math
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from composit import knossos
@@ -178,6 +180,42 @@ def by_name(x: float) -> float:
     return max(x, 1.0, key=abs)
 
 
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+def with_lambda(x: float) -> float:
+    f = lambda y: y + x
+    return f(x)
+
+
+def with_dict(x: float) -> float:
+    d = {"a": x}
+    return d["a"]
+
+
+def with_text(x: float) -> float:
+    name = f"{x}"  # noqa: F841
+    return x
+
+
+def with_walrus(x: float) -> float:
+    if (y := 2.0 * x) > 1.0:
+        return y
+    return x
+
+
+def numpys_own(x: float) -> float:
+    return np.linspace(0.0, x, 3)[1]
+
+
+def another_field(x: float) -> float:
+    p = Pair(x, 1.0)
+    p = p._replace(c=2.0)
+    return p.a
+
+
 CASES = {
     unannotated: (0, "x has no annotation", "Write x: float"),
     unknown_annotation: (0, "`complex` is no type", "is required"),
@@ -212,6 +250,12 @@ CASES = {
     part_assigned: (1, "`t[0]` is part of a value", "new tuple"),
     index_beyond: (1, "index 2 of a tuple of 2", "required"),
     by_name: (1, "arguments by name", "position"),
+    with_lambda: (1, "`lambda y: y + x`", "Define the function outside"),
+    with_dict: (1, "`{'a': x}`", "a NamedTuple"),
+    with_text: (1, "`f'{x}'`", "leave it out"),
+    with_walrus: (1, "`(y := (2.0 * x))`", "on a line of its own"),
+    numpys_own: (1, "np.linspace cannot be called", "Functions of math"),
+    another_field: (2, "Pair has the fields a, b", "Give others of them by name"),
 }  # fmt: skip
 
 
