@@ -88,9 +88,9 @@ double highest_argument(const Expr& x) { return is_float32(x) ? 89.0 : 710.0; }
 
 namespace {
 
-// exp(x) = power * 2^k, for k in the low bits of `shifted` above those of `shift`.
+// exp(x) = (1 + above) * 2^k, for k in the low bits of `shifted` above those of `shift`.
 struct Exponential {
-    Expr power, shifted;
+    Expr above, shifted;
 };
 
 Exponential exponential(const Expr& bounded, double shift) {
@@ -102,7 +102,7 @@ Exponential exponential(const Expr& bounded, double shift) {
     const Expr curved =
         polynomial(rest, is_float32(bounded) ? std::span<const double>(exp_float32)
                                              : std::span<const double>(exp_float64));
-    return {fma(rest * rest, curved, rest) + 1.0, shifted};
+    return {fma(rest * rest, curved, rest), shifted};
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ Expr exp_of(const Expr& x) {
     const Expr bounded =
         at_least(at_most(x, highest_argument(x)), lowest_argument(x)).named("bounded");
     const Exponential found = exponential(bounded, scale_shift(x));
-    return scale_by_shifted(found.power, found.shifted);
+    return scale_by_shifted(found.above + 1.0, found.shifted);
 }
 
 Expr exp2_of(const Expr& x) {
@@ -166,12 +166,13 @@ Logistic logistic(const Expr& x, double lowest) {
 Expr sigmoid_of(const Expr& x) {
     require_float("sigmoid", x);
     // 1 / (1 + e) on the right, e / (1 + e) on the left: e = exp(-|x|) cannot overflow. Its power
-    // of two is taken so much higher that it is normal, then back, which alone can round.
+    // of two is taken so much higher that it is normal, the other factor lower: the product alone
+    // can round.
     const int higher = mantissa_bits(x) + 2;
+    const double lower = std::ldexp(1.0, -higher);
     const Expr bounded = at_least(-absolute(x), lowest_argument(x)).named("bounded");
     const Exponential found = exponential(bounded, exponent_shift(x) + higher);
-    const Expr e =
-        (found.power * power_of_two(found.shifted) * std::ldexp(1.0, -higher)).named("e");
+    const Expr e = (fma(found.above, lower, lower) * power_of_two(found.shifted)).named("e");
     const Pair denominator = fast_two_sum(constant_like(x, 1.0), e);
     const Expr quotient = (select(x < 0.0, e, 1.0) / denominator.high).named("quotient");
     // Less what the denominator lost, times its reciprocal, of which few digits are needed.
