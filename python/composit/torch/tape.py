@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import weakref
 from typing import Any
 
@@ -58,19 +59,28 @@ class no_grad(_Plain):
     __slots__ = ()
 
 
+class _Inference(threading.local):
+    is_on = False
+
+
+_inference = _Inference()
+
+
 class inference_mode(_Switch):
     """As no_grad, and is_inference_mode_enabled() says so."""
+
+    _around: Any = None  # (what was set when it was entered, the same of the entry around that)
 
     def __init__(self, mode: bool = True) -> None:
         self.is_on = not mode
 
     def __enter__(self) -> None:
         super().__enter__()
-        self._before = (mode.inference, self._before)
-        mode.inference = not self.is_on
+        self._around = (_inference.is_on, self._around)
+        _inference.is_on = not self.is_on
 
     def __exit__(self, *_: Any) -> None:
-        mode.inference, self._before = self._before
+        _inference.is_on, self._around = self._around
         super().__exit__()
 
     def __call__(self, function: Any) -> Any:
@@ -84,7 +94,7 @@ class inference_mode(_Switch):
 
 def is_inference_mode_enabled() -> bool:
     """Whether this is within inference_mode."""
-    return mode.inference
+    return _inference.is_on
 
 
 class set_multithreading_enabled:
