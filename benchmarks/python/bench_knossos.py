@@ -238,8 +238,9 @@ def mean_over_hand(threads: int) -> tuple[float, dict[str, float]]:
     return math.exp(statistics.mean(map(math.log, RATIOS.values()))), {}
 
 
-def lines(kernel: knossos.Kernel) -> Probe:
-    """Lines of the function's C++ per line of its Python, without documentation and comments."""
+def lines(kernel: knossos.Kernel, is_vjp: bool = False) -> Probe:
+    """Lines of the C++ of the function, or of its vjp, per line of the function's Python, without
+    documentation and comments."""
 
     def measure(threads: int) -> tuple[float, dict[str, float]]:
         import ast
@@ -247,11 +248,12 @@ def lines(kernel: knossos.Kernel) -> Probe:
 
         text = inspect.getsource(kernel.__wrapped__)
         python = len(ast.unparse(ast.parse(text)).splitlines()) - 1  # without the decorator
-        made = kernel.procedure().source.splitlines()
+        made = (kernel.vjp if is_vjp else kernel).procedure().source.splitlines()
         count = sum(bool(line.strip()) and not line.strip().startswith("//") for line in made)
         return count / python, {"C++": count, "Python": python}
 
-    return Probe(f"{kernel.__name__}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,))
+    name = kernel.__name__ + ", vjp" * is_vjp
+    return Probe(f"{name}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,))
 
 
 def call_overhead(threads: int) -> tuple[float, dict[str, float]]:
@@ -313,6 +315,11 @@ def cases():
         hand_tracking.poses, hand_tracking.skin,
     ):  # fmt: skip
         yield lines(kernel)
+    for kernel in (
+        relu3, gelu, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
+        hand_tracking.skin,
+    ):  # fmt: skip
+        yield lines(kernel, True)
     one = (1,)
     yield Probe("call of a number", 0.5, 0.5, "us", call_overhead, threads=one)
     yield Probe("first result, cold", 500, 500, "ms", first_result(True), threads=one)
