@@ -44,9 +44,10 @@ class Writer:
         if choice == 5:
             return f"({a} / (1.5 + {b} * {b}))"
         if choice == 6:
-            return f"({a} if {self.make_bool(names, depth - 1)} else {b})"
+            # An int and a float beside each other are floats here: -(0 if c else x) may be -0.0.
+            return f"(float({a}) if {self.make_bool(names, depth - 1)} else float({b}))"
         if choice == 7:
-            return f"{self.pick('min', 'max')}({a}, {b})"
+            return f"{self.pick('min', 'max')}(float({a}), float({b}))"
         if choice == 8:
             return f"({a} {self.pick('%', '//')} {self.pick('2.5', '0.75', '-1.5', '3')})"
         if choice == 9:

@@ -104,11 +104,12 @@ def test_histogramdd():
 
 @IGNORED
 def test_control_flow():
-    def chosen(t, x):
-        return t.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
+    def chosen(x):
+        return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
-    same(chosen, np.ones(3, "float32"))
-    same(chosen, -np.ones(3, "float32"))
+    # PyTorch's own compiles its branches, which fails behind other tests of one process.
+    ones = torch.ones(3)
+    assert torch.equal(chosen(ones), ones.sin()) and torch.equal(chosen(-ones), ones.cos())
     with pytest.raises(RuntimeError, match="One element is required"):
         torch.cond(torch.ones(2) > 0, lambda: 1, lambda: 2)
     found = torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2),
