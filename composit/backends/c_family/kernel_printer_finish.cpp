@@ -41,6 +41,38 @@ Indices indices_of(KernelText& writer, const Extents& extents, const std::string
     return made;
 }
 
+// The loops over the output, merged as what is read and stored here allows: access 0 is the output,
+// then come the finish's inputs and its further outputs.
+struct Groups {
+    LoopNest batch, rows, columns;
+
+    explicit Groups(const Contract& c) {
+        const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size();
+        std::vector<const Access*> all = {&c.output};
+        for (const auto* accesses : {&c.finish.inputs, &c.finish.outputs})
+            for (const Access& access : *accesses) all.push_back(&access);
+        const auto nest = [&all](const Extents& extents, size_t first, size_t count) {
+            LoopNest part{extents, {}};
+            for (const Access* access : all) {
+                const auto start = access->strides.begin() + static_cast<std::ptrdiff_t>(first);
+                part.accesses.push_back(*access);
+                part.accesses.back().strides.assign(start,
+                                                    start + static_cast<std::ptrdiff_t>(count));
+            }
+            return merge_loops(std::move(part));
+        };
+        batch = nest(c.batch, 0, b);
+        rows = nest(c.rows, b, m);
+        columns = nest(c.columns, b + m, n);
+    }
+
+    // Whether the columns of a part of a tile are always neighbours in the innermost loop: tiles
+    // end where blocks of so many columns end.
+    bool is_one_run() const {
+        return columns.extents.size() < 2 || columns.extents.back() % columns_per_task == 0;
+    }
+};
+
 class FinishPrinter {
   public:
     FinishPrinter(const Contract& c, const ir::kernel::Program& program, const Names& file_names)
@@ -77,9 +109,7 @@ class FinishPrinter {
         code.add(
             text("const int64_t ", count, " = ", is_whole_, " ? ", width_, " : ", columns_, ";"));
         const Extents& columns = groups_.columns.extents;
-        // Sums are handed over in parts of a tile, and tiles end where blocks of so many columns
-        // end. A loop that ends elsewhere may end among them.
-        const bool is_one_run = columns.size() < 2 || columns.back() % columns_per_task == 0;
+        const bool is_one_run = groups_.is_one_run();
         const std::string done = is_one_run ? "" : writer_.names.claim("done");
         const std::string flat = is_one_run ? column_ : writer_.names.claim("n");
         Indices inside = indices_of(writer_, columns, "uvw", flat);
@@ -97,8 +127,8 @@ class FinishPrinter {
             declare_columns();
             const std::string left = text(columns.back(), " - ", inside.texts.back());
             const std::string rest = text(count, " - ", done);
-            code.add(text("const int64_t ", end, " = ", left, " < ", rest, " ? ", left, " : ", rest,
-                          ";"));
+            code.add(text("const int64_t ", end, " = ", is_whole_, " ? ", count, " : ", left, " < ",
+                          rest, " ? ", left, " : ", rest, ";"));
         }
         code.open(header_of(i, rows_));
         if (!groups_.rows.extents.empty())
@@ -131,7 +161,7 @@ class FinishPrinter {
             values, read, indices, KernelText::Argument{"sum", sum, contract_.output.dtype});
         body.insert(body.end(), computed.lines.begin(), computed.lines.end());
         for (size_t j = 0; j < values.size(); ++j) {
-            const Access to = j == 0 ? merged(contract_.output, 2, 1)
+            const Access to = j == 0 ? merged(contract_.output, 0)
                                      : access(contract_.finish.outputs[j - 1], inputs + j - 1);
             body.push_back(text(writer_.element(to, indices), " = ", computed.results[j], ";"));
         }
@@ -148,18 +178,18 @@ class FinishPrinter {
     }
 
     // An access with its strides over the merged loops.
-    Access merged(Access access, size_t in_batch, size_t in_others) const {
-        access.strides = ir::kernel::concatenate({groups_.batch.accesses[in_batch].strides,
-                                                  groups_.rows.accesses[in_others].strides,
-                                                  groups_.columns.accesses[in_others].strides});
+    Access merged(Access access, size_t number) const {
+        access.strides = ir::kernel::concatenate({groups_.batch.accesses[number].strides,
+                                                  groups_.rows.accesses[number].strides,
+                                                  groups_.columns.accesses[number].strides});
         return access;
     }
     Access access(const Access& of_finish, size_t number) const {
-        return merged(of_finish, 3 + number, 2 + number);
+        return merged(of_finish, 1 + number);
     }
 
     const Contract& contract_;
-    ContractGroups groups_;
+    Groups groups_;
     KernelText writer_;
     std::string claim(const char* wish) { return writer_.names.claim(wish); }
     const std::string sums_ = claim("sums"), b_ = claim("b"), row_ = claim("row"),
@@ -216,7 +246,13 @@ std::string declare_finish(KernelText& writer, const PrintedKernel& finish,
     Lines& code = writer.code;
     code.add(text("const void* const ", operands, "[] = {", join(pointers), "};"));
     code.add(text("const Finish<", type, "> ", name, " = {[](", join(parameters), ") {"));
-    code.add(text("    const bool ", is_whole, " = ", columns, " == tile_columns<", type, ">;"));
+    const std::string width = text("tile_columns<", type, ">");
+    std::string condition = text(columns, " == ", width);
+    if (const Groups groups(contract); !groups.is_one_run()) {
+        const int64_t run = groups.columns.extents.back();
+        condition += text(" && ", arguments[4], " % ", run, " <= ", run, " - ", width);
+    }
+    code.add(text("    const bool ", is_whole, " = ", condition, ";"));
     code.add(
         text("    (", is_whole, " ? ", finish.function, "<true> : ", finish.function, "<false>)("));
     code.add(text("        ", join(arguments), ");"));

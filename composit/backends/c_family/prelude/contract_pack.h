@@ -51,16 +51,23 @@ class Runs {
             for (int i = 0; i < lanes; ++i)
                 is_in_[n][i] = begin <= i && i < end ? ~Word(0) : Word(0);
         }
+        is_one_ = are_consecutive(across, lanes);
         return end == lanes;
     }
 
     COMPOSIT_INLINE void copy(const T* from, T* to) const {
-        Words all{};
+        // Loads of whole vectors that cross lines of the cache take as long as two; most vectors
+        // are one run, and the processor foresees which.
+        Words all;
+        __builtin_memcpy(&all, from + starts_[0], sizeof all);
+        if (!is_one_) {
+            all &= is_in_[0];
 #pragma GCC unroll 4
-        for (int n = 0; n < N; ++n) {
-            Words run;
-            __builtin_memcpy(&run, from + starts_[n], sizeof run);
-            all |= run & is_in_[n];
+            for (int n = 1; n < N; ++n) {
+                Words run;
+                __builtin_memcpy(&run, from + starts_[n], sizeof run);
+                all |= run & is_in_[n];
+            }
         }
         __builtin_memcpy(to, &all, sizeof all);
     }
@@ -70,6 +77,7 @@ class Runs {
     typedef Word Words __attribute__((vector_size(COMPOSIT_VECTOR_BYTES)));
     int64_t starts_[N] = {};
     Words is_in_[N] = {};
+    bool is_one_ = false;
 };
 
 // A right operand that is packed while it is read: the rows of a panel whose vectors are two runs.

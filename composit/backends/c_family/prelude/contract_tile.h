@@ -120,18 +120,23 @@ __attribute__((noinline)) void put_sums(T* __restrict sums, const TileOutput<T>&
 template <class T, int R, int V>
 COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>& out) {
     constexpr int lanes = vector_lanes<T>;
-    if (out.is_consecutive && out.finish == nullptr) {
+    T plain[R][tile_columns<T>];
+    const bool is_finished = out.finish != nullptr;
+    if (out.is_consecutive && (V <= 2 || !is_finished)) {
 #pragma GCC unroll 16
         for (int i = 0; i < R; ++i) {
             if (i == out.row_count) break;
             T* row = out.at + out.rows[i] + out.columns[0];
+            T* to = is_finished ? plain[i] : row;
 #pragma GCC unroll 4
-            for (int v = 0; v < V; ++v, row += lanes)
-                store(row, out.is_first ? sums[i][v] : load(row) + sums[i][v]);
+            for (int v = 0; v < V; ++v, row += lanes, to += lanes)
+                store(to, out.is_first ? sums[i][v] : load(row) + sums[i][v]);
         }
+        if (is_finished)
+            out.finish->run(out.finish->operands, plain[0], out.b, out.row, out.row_count,
+                            out.column, out.count);
         return;
     }
-    T plain[R][tile_columns<T>];
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i)
 #pragma GCC unroll 2
