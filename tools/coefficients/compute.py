@@ -57,6 +57,17 @@ def gelu_entry(times, center, lowest, highest):
     return value, lambda u: 1 / (1 + value(u)), low, high, 8, SINGLE
 
 
+def gelu_root_part(a):
+    """((2 Phi(-a))^(-1/4) - 1) / a."""
+    return (mp.erfc(a / root(2)) ** mpf("-0.25") - 1) / a
+
+
+def gelu_root_weight(a):
+    """What an error of it does to a Phi(-a), beside the smaller of a and 1."""
+    tail = mp.erfc(a / root(2))
+    return 2 * a * tail ** mpf("1.25") * max(a, mpf(1))
+
+
 def gelu_exponential_part(r):
     return mp.expm1(-r * UNROUNDED / 2) / r if r else -UNROUNDED / 2
 
@@ -139,6 +150,9 @@ def entries():
     yield ("erf_float64", "erf(x) / x - 1 in z = x^2, |x| <= 0.9",
            lambda z: mp.erf(root(z)) / root(z) - 1, lambda z: root(z) / mp.erf(root(z)),
            TINY, erf_high, 12, DOUBLE)
+    yield ("gelu_root_float32", "((2 Phi(-a))^(-1/4) - 1) / a, Phi normal, a <= 6, so that a "
+           "Phi(-a) is close beside min(a, 1)", gelu_root_part, gelu_root_weight, TINY, mpf(6), 12,
+           SINGLE)
     yield ("gelu_near_float32", "4 m(a) - 1, m(a) = exp(t / 2) Phi(-a), Phi normal, t = a^2 ln(2) "
            "/ float32(ln(2)), in (a - 0.5) / (a + 2.25), a <= 1.375, relative to 4 m(a)",
            *gelu_entry(lambda a: mpf(1), "0.5", "0", "1.375"))

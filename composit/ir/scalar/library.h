@@ -44,7 +44,9 @@ Expr arctanh_of(const Expr& x);
 // elsewhere
 Expr erf_of(const Expr& x);
 Expr erfc_of(const Expr& x);
-Expr gelu_of(const Expr& x);        // x Phi(x), Phi the normal distribution; gelu(-inf) = -0
+// x Phi(x), Phi the normal distribution; gelu(-inf) = -0. In float32 negative results have the
+// error of a number near -1/4.
+Expr gelu_of(const Expr& x);
 Expr gelu_slope_of(const Expr& x);  // Phi(x) + x phi(x), to the accuracy of Phi(-|x|)
 
 // ----- library_normal.cpp

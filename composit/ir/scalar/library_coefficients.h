@@ -144,6 +144,14 @@ inline constexpr double erf_float64[] = {
     0x1.ba5147b53a8d8p-20, -0x1.61e4a8f7d47c7p-23, 0x1.035c09d0dc2a4p-26, -0x1.297202a970bd9p-30,
 };
 
+// ((2 Phi(-a))^(-1/4) - 1) / a, Phi normal, a <= 6, so that a Phi(-a) is close beside min(a, 1);
+// error 2^-27.97
+inline constexpr double gelu_root_float32[] = {
+    0x1.9884400000000p-3,   0x1.97737c0000000p-4,  0x1.ae185c0000000p-6,   0x1.6ba3720000000p-8,
+    0x1.2831c20000000p-10,  0x1.56bf000000000p-11, -0x1.37a9a80000000p-12, 0x1.b6888c0000000p-13,
+    -0x1.3d89de0000000p-14, 0x1.4066b00000000p-16, -0x1.65b7500000000p-19, 0x1.8661280000000p-23,
+};
+
 // 4 m(a) - 1, m(a) = exp(t / 2) Phi(-a), Phi normal, t = a^2 ln(2) / float32(ln(2)), in (a - 0.5) /
 // (a + 2.25), a <= 1.375, relative to 4 m(a); error 2^-26.83
 inline constexpr double gelu_near_float32[] = {
