@@ -1,5 +1,5 @@
-"""Each construct of the language: the value that CPython computes, to the bit for arithmetic, and the
-slopes of dual numbers."""
+"""Each construct of the language: the value that CPython computes, to the bit for arithmetic, and
+the slopes of dual numbers."""
 
 import dataclasses
 import math  # noqa: F401, read by the texts below
@@ -53,12 +53,15 @@ NUMBERS = {
     "conditional expression": "return (x if n > 2 else 2.0 * x) + (1.0 if x > 0 else 3.0)",
     "for range": "y = 0.0\nfor i in range(n):\n    y += x * i\nreturn y",
     "for bounds and step": "y = 0.0\nfor i in range(n, -3, -2):\n    y = y * x + i\nreturn y",
-    "nested for": "y = 0.0\nfor i in range(3):\n    for j in range(i):\n        y += x * j\nreturn y",
+    "nested for": "y = 0.0\nfor i in range(3):\n    "
+    "for j in range(i):\n        y += x * j\nreturn y",
     "while": "y = x\nwhile y < 3.0:\n    y = y * y + 1.0\nreturn y",
     "while and else branch": "k = n\nwhile k > 0:\n    k -= 1\n    x = x * 0.5\nreturn x",
     "break": "y = x\nfor i in range(9):\n    if y > 2.0:\n        break\n    y += 0.5\nreturn y",
-    "continue": "y = x\nfor i in range(5):\n    if i == n:\n        continue\n    y += x * i\nreturn y",
-    "return in a loop": "for i in range(9):\n    x = x * 1.5\n    if x > 4.0:\n        return x\nreturn -x",
+    "continue": "y = x\nfor i in range(5):\n    if i == n:\n        "
+    "continue\n    y += x * i\nreturn y",
+    "return in a loop": "for i in range(9):\n    x = x * 1.5\n    "
+    "if x > 4.0:\n        return x\nreturn -x",
     "call": "return helper(x, n) * 2.0",
     "bounded recursion": "return power(x, 3)",
     "closure over constants": "return x * SCALE + PAIR[0] * PAIR[1]",
@@ -69,12 +72,14 @@ NUMBERS = {
     "record": "p = Point(x, 2.0)\nreturn p.x * p.y + p[1]",
     "record with a part replaced": "p = Point(x, 2.0)._replace(y=x)\nreturn p.x * p.y",
     "record in a record": "b = Ball(Point(x, 1.0), radius=2.0)\nreturn b.centre.x * b.radius",
-    "dataclass with a part replaced": "b = dataclasses.replace(Ball(Point(x, 1.0), 2.0), radius=x)\n"
+    "dataclass with a part replaced":
+    "b = dataclasses.replace(Ball(Point(x, 1.0), 2.0), radius=x)\n"
     "return b.centre.x * b.radius",
     "math": "return math.sin(x) + math.exp(-x) * math.atan2(x, 2.0) + math.hypot(x, 1.0)",
     "min max abs": "return min(x, 0.5) + max(x, n) + abs(x)",
     "conversions": "return float(int(x * 3.0)) + round(x) * x + math.floor(x) + float(n > 2)",
-    "numpy": "return np.sin(x) + np.maximum(x, 0.25) + np.where(n > 2, x, 2.0) + np.clip(x, 0.0, 1.0)",
+    "numpy": "return np.sin(x) + np.maximum(x, 0.25) + "
+    "np.where(n > 2, x, 2.0) + np.clip(x, 0.0, 1.0)",
     "assert": "assert n > -9\nreturn x",
     "docstring and pass": '"""Of x."""\nif n > 99:\n    pass\nreturn x',
 }  # fmt: skip
@@ -83,7 +88,8 @@ ARRAYS = {
     "elements": "return x[0] * x[-1] + y[1]",
     "for over an array": "t = s\nfor v in x:\n    t += v * v\nreturn t",
     "enumerate by range": "t = s\nfor i in range(len(x)):\n    t += x[i] * y[i] * i\nreturn t",
-    "local array": "u = np.zeros(len(x))\nfor i in range(len(x)):\n    u[i] = x[i] * s\nreturn u[0] + u[1]",
+    "local array": "u = np.zeros(len(x))\nfor i in range(len(x)):\n    "
+    "u[i] = x[i] * s\nreturn u[0] + u[1]",
     "functional update": "u = x.copy()\nu[1] = s\nu[0] += 2.0 * s\nreturn np.sum(u * y)",
     "ones and like": "u = np.ones(3)\nv = np.zeros_like(u)\nv[0] = s\nreturn np.sum(u * v)",
     "full": "u = np.full(3, s)\nreturn np.sum(u * u) + np.full((2, 2), 2)[0, 1]",
@@ -96,9 +102,11 @@ ARRAYS = {
     "slices": "t = x[1:]\nreturn np.sum(t) * s",
     "comprehension of an array": "u = np.array([v * s for v in x])\nreturn np.sum(u)",
     "comprehension of a range": "u = [x[i] * y[i] for i in range(len(x))]\nreturn sum(u)",
-    "two axes": "u = np.zeros((2, 3))\nu[1, 2] = s\nu[0, 0] = s * s\nreturn np.sum(u[:, 2]) + u[0][0]",
+    "two axes": "u = np.zeros((2, 3))\nu[1, 2] = s\n"
+    "u[0, 0] = s * s\nreturn np.sum(u[:, 2]) + u[0][0]",
     "shape": "return s * x.shape[0] + x.size + x.ndim",
-    "break in a loop over an array": "t = s\nfor v in x:\n    if v > 1.0:\n        break\n    t += v\nreturn t",
+    "break in a loop over an array": "t = s\nfor v in x:\n    if v > 1.0:\n        "
+    "break\n    t += v\nreturn t",
 }  # fmt: skip
 
 
