@@ -43,9 +43,10 @@ constexpr int64_t contract_row_block = vector_bytes == 64 ? 288 : 144;
 // blocks of a left operand that is fetched ahead leave more of it to others.
 constexpr int64_t few_columns = 256, row_block_of_few_columns = 144;
 constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
-// Panels that are packed on the way stay in the L2 cache until the next block of rows reads them,
-// and the results in the L3 cache until the next block of depth adds to them.
-constexpr int64_t column_block_to_pack = vector_bytes == 64 ? 512 : 1024;
+// Panels that are packed on the way are fetched ahead from the L2 or L3 cache for the next block of
+// rows. With more columns the left operand's panels would be packed less often, but the results
+// leave the L3 cache before the next block of depth adds to them.
+constexpr int64_t column_block_to_pack = 1024;
 constexpr int64_t panels_at_a_time = 4;
 
 // Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
