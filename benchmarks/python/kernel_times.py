@@ -26,6 +26,8 @@ def example(name: str):
         weights = draw(bert.shapes())
         ids, mask = bert.inputs(int(name[4:] or 1))
         return lambda ids, mask: bert.composit_model(ids, mask, weights), (ids, mask)
+    if name == "gpt2":
+        return token_of_gpt2()
     if name == "resnet":
         weights = draw(resnet.shapes())
         return lambda image: resnet.composit_model(image, weights), (normal(1, 3, 224, 224),)
@@ -33,6 +35,20 @@ def example(name: str):
     weights = draw(model.shapes())
     step = training.composit_step(model.composit_model)
     return step, (*training.batch_of(32), weights, training.composit_state(weights))
+
+
+def token_of_gpt2():
+    """What follows 128 tokens, in caches of 256."""
+    from composit.model_zoo import gpt2
+    from composit.model_zoo.parameters import as_tensors
+    from models import gpt2_step
+
+    parameters = as_tensors(gpt2.create_parameters())
+
+    def model(ids, cache, position):
+        return gpt2.gpt2(ids, parameters, num_heads=12, cache=cache, position=position)
+
+    return model, (np.full((1, 1), 464), gpt2_step.empty_cache(256), np.int64(128))
 
 
 def report(name: str, runs: int, lines: int) -> None:
@@ -72,7 +88,7 @@ def report(name: str, runs: int, lines: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", help="bert, bert8, resnet, convnet or vit")
+    parser.add_argument("model", help="bert, bert8, gpt2, resnet, convnet or vit")
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--lines", type=int, default=25)
     chosen = parser.parse_args()
