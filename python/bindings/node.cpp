@@ -64,6 +64,8 @@ void bind_operation(nb::module_& module) {
     nb::class_<OperationHandle>(module, "Operation", "A kind of tensor primitive, with its rules.")
         .def_prop_ro("name", [](const OperationHandle& self) { return self.operation->name; })
         .def_prop_ro("doc", [](const OperationHandle& self) { return self.operation->doc; })
+        .def_prop_ro("is_foreign",
+                     [](const OperationHandle& self) { return self.operation->is_foreign; })
         .def("__repr__", [](const OperationHandle& self) { return self.operation->name; })
         .def(
             "__eq__",

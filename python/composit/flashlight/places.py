@@ -60,6 +60,7 @@ class _Record:
         self.places: dict[Any, Place] = {}
         self.snapshots: dict[Any, tuple[int, LazyTensor]] = {}
         self.writes = 0
+        self.depth = 0  # of the scope that it was made in
 
 
 def _layout(tensor: torch.Tensor) -> tuple[Any, ...]:
@@ -85,6 +86,15 @@ class Memory:
         """Whether the tensor's memory is in the graph, as an input or because it was written."""
         found = self._records.get(tensor.untyped_storage()._cdata)
         return found is not None and found.cell is not None
+
+    def add_constant(self, real: torch.Tensor, depth: int) -> None:
+        """Torch made the tensor in the trace, so many scopes deep."""
+        if real.untyped_storage()._cdata not in self._records:
+            self._record(real).depth = depth
+
+    def depth(self, tensor: torch.Tensor) -> int:
+        """How many scopes deep the tensor's memory was made."""
+        return self._record(tensor).depth
 
     def twin(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor on the device "meta"."""
@@ -138,7 +148,7 @@ class Memory:
             self._count += 1
         array = array_of(tensor)
         record.leaf = _core.constant(array if is_input else array.copy(), name, False)
-        record.cell = Cell(record.leaf)
+        record.cell = Cell(record.leaf, record.depth)
         record.first, record.source = _layout(tensor), tensor if is_input else None
 
     def leaves(self) -> Iterator[tuple[str, torch.Tensor, LazyTensor]]:

@@ -16,8 +16,8 @@ _core.add_internal_folder(_own[1])  # nodes have the lines of the models
 
 
 def _lines() -> tuple[str, str]:
-    """The innermost lines outside torch and composit, and outside installed packages: as
-    "file.py:12", or empty."""
+    """The innermost lines outside torch and composit, and outside installed packages and code
+    that torch.export wrote: as "file.py:12", or empty."""
     model = user = ""
     frame = sys._getframe(1)
     while frame is not None and not user:
@@ -25,7 +25,7 @@ def _lines() -> tuple[str, str]:
         if not path.startswith(_own) and not path.startswith("<frozen"):
             line = f"{os.path.basename(path)}:{frame.f_lineno}"
             model = model or line
-            if "/site-packages/" not in path:
+            if "/site-packages/" not in path and not path.startswith("<eval_with_key"):
                 user = line
         frame = frame.f_back  # type: ignore[assignment]
     return model, user

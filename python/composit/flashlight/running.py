@@ -11,6 +11,7 @@ from torch._ops import HigherOrderOperator
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight import operators
+from composit.flashlight.control import of_functions
 from composit.flashlight.decompositions import decomposed
 from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.places import mapped, tensors_in
@@ -27,7 +28,7 @@ _OF_METADATA = ("resize_", "set_", "resize_as_", "as_strided_", "t_", "transpose
 def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """The operator's result in the trace."""
     if isinstance(func, HigherOrderOperator):
-        return _of_functions(tracer, func, args)
+        return of_functions(tracer, func, args)
     name = func._schema.name.partition("::")[2]
     is_random = Tag.nondeterministic_seeded in func.tags
     given = list(tensors_in((args, kwargs)))
@@ -47,24 +48,6 @@ def run(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if row is None:
         return decomposed(tracer, func, args, kwargs)
     return _mapped(tracer, func, row, args, kwargs)
-
-
-def _of_functions(tracer: Any, func: Any, args: Any) -> Any:
-    """torch.cond of a predicate that is known is the branch it chooses; all else whose arguments
-    are functions would decide by values."""
-    if func.name() == "cond":
-        predicate, chosen, otherwise, operands = args
-        is_tensor = isinstance(predicate, torch.Tensor)
-        if not is_tensor or tracer.is_constant(predicate):
-            is_true = bool(tracer.value_of(predicate, "cond") if is_tensor else predicate)
-            with tracer.mode:
-                return (chosen if is_true else otherwise)(*operands)
-    refuse(
-        tracer,
-        f"torch.ops.higher_order.{func.name()}",
-        "an operator of functions, whose control flow depends on values, is not traced. Loops of "
-        "composit are fori_loop and scan, choices are where.",
-    )
 
 
 def _numbered(tracer: Any, indices: Any) -> list[Any]:
@@ -89,6 +72,9 @@ def _by_torch(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
             return value._real
         return value
 
+    if func._schema.is_mutable:
+        for tensor in tensors_in(_targets(func, args, kwargs)):
+            _check_scope(tracer, func, tracer.memory.depth(tensor._real))  # type: ignore[attr-defined]
     result = func(*mapped(args, real), **mapped(kwargs, real))
     if func._schema.is_mutable:
         for tensor in tensors_in(_targets(func, args, kwargs)):
@@ -248,6 +234,7 @@ def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
                 "this writes a tensor from before the trace, which stays as it was. A clone of it "
                 "can be written.",
             )
+        _check_scope(tracer, func, tracer.depth_of(target))
     if row is not None:
         target = targets[0]
         options = {"key": tracer.next_key()} if row.wants_key else {}
@@ -270,6 +257,17 @@ def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if not func._schema.returns:
         return None
     return written if isinstance(results, (tuple, list)) else written[0]
+
+
+def _check_scope(tracer: Any, func: Any, depth: int) -> None:
+    """Refuses to write what was made outside of the function that is being traced."""
+    if depth < len(tracer.scopes):
+        refuse(
+            tracer,
+            str(func),
+            f"a function that {tracer.scopes[-1].operator} calls writes a tensor from outside of "
+            "it. A clone of it can be written, and returned.",
+        )
 
 
 def _functional(func: Any) -> Any:

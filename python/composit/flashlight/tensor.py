@@ -17,10 +17,11 @@ Get = Callable[[LazyTensor], LazyTensor]
 class Cell:
     """What a memory of torch's holds in the trace; writing replaces it."""
 
-    __slots__ = ("value", "version")
+    __slots__ = ("depth", "value", "version")
 
-    def __init__(self, value: LazyTensor) -> None:
+    def __init__(self, value: LazyTensor, depth: int = 0) -> None:
         self.value, self.version = value, 0
+        self.depth = depth  # of the scope that it was made in: how many are around it
 
     def replace(self, value: LazyTensor) -> None:
         """What is read from here from now on."""

@@ -18,7 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from composit._core import LazyTensor
-from composit.flashlight import functions, places
+from composit.flashlight import control, functions, places
 from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
 from composit.flashlight.tensor import Cell, Place, Tensor
@@ -71,6 +71,7 @@ class Tracer:
         self.memory = places.Memory(self.paths.name_of)
         self._key = key
         self._draws = 0
+        self.scopes: list[control.Scope] = []  # functions of torch.cond and others, outermost first
         self.decomposing: list[Any] = []  # operators that torch's definitions are running for
 
     # ----- operators
@@ -86,6 +87,7 @@ class Tracer:
 
     def constant(self, real: torch.Tensor) -> Tensor:
         """A value that torch computed, as one of the trace."""
+        self.memory.add_constant(real, len(self.scopes))
         return Tensor(self, self.memory.twin(real), None, real)
 
     def is_constant(self, tensor: torch.Tensor) -> bool:
@@ -112,7 +114,26 @@ class Tracer:
         """The tensor's elements as they are now."""
         if self.is_constant(tensor):
             return self.memory.snapshot(tensor._real)  # type: ignore[attr-defined]
-        return self.place(tensor).read()
+        place = self.place(tensor)
+        value = place.read()
+        for scope in self.scopes[place.cell.depth :]:
+            value = scope.seen(value)
+        return value
+
+    def depth_of(self, tensor: torch.Tensor) -> int:
+        """How many scopes deep the tensor's memory was made."""
+        if self.is_constant(tensor):
+            return self.memory.depth(tensor._real)  # type: ignore[attr-defined]
+        return self.place(tensor).cell.depth
+
+    @contextlib.contextmanager
+    def within(self, scope: control.Scope) -> Iterator[None]:
+        """While it lasts, a function of torch.cond or another such operator is traced."""
+        self.scopes.append(scope)
+        try:
+            yield
+        finally:
+            self.scopes.pop()
 
     def twin(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor on torch's device "meta"; twins share memory where the tensors do."""
@@ -120,7 +141,7 @@ class Tracer:
 
     def tensor(self, value: LazyTensor, twin: torch.Tensor) -> Tensor:
         """A value that composit is to compute, as one of the trace."""
-        return Tensor(self, twin, Place(Cell(value)))
+        return Tensor(self, twin, Place(Cell(value, len(self.scopes))))
 
     def value_of(self, tensor: Tensor, asked: str) -> torch.Tensor:
         """A constant's value in torch; another's is refused, as a trace computes nothing."""
@@ -154,7 +175,10 @@ class Tracer:
         if self._key is None:
             self._key = random.key(torch.initial_seed() % 2**63)
         self._draws += 1
-        return random.fold_in(self._key, self._draws)
+        key = random.fold_in(self._key, self._draws)
+        for scope in self.scopes:
+            key = key if scope.counter is None else random.fold_in(key, scope.counter)
+        return key
 
 
 def tracer_of(args: Any, kwargs: Any) -> Tracer:
@@ -200,6 +224,7 @@ def trace(*, key: Any = None) -> Iterator[Tracer]:
             stack.enter_context(_as_export())
             stack.enter_context(tracer.paths.watching())
             stack.enter_context(functions.watching())
+            stack.enter_context(control.watching())
             stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(tracer.mode)
             yield tracer

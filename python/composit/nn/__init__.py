@@ -44,7 +44,7 @@ from composit.nn.recurrent import *
 from composit.nn.remat import remat
 from composit.nn.resizing import *
 from composit.nn.schedules import *
-from composit.nn.training import chain_rule, stop_gradient
+from composit.nn.training import chain_rule, gradient_where, stop_gradient
 from composit.operations import wrap_as_operation
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "clip_by_value",
     "compile_within",
     "global_norm",
+    "gradient_where",
     "lion",
     "optimize",
     "remat",

@@ -1,4 +1,4 @@
-"""chain_rule: gradients of outputs with respect to inputs; stop_gradient, which ends them."""
+"""chain_rule: gradients of outputs with respect to inputs; functions that end them."""
 
 from __future__ import annotations
 
@@ -26,3 +26,13 @@ def chain_rule(
 def stop_gradient(x: Any) -> LazyTensor:
     """x, through which no gradient flows (torch's detach): its derivative is zero."""
     return _core.nn.stop_gradient(x)
+
+
+def gradient_where(condition: Any, x: Any) -> LazyTensor:
+    """x, through which gradients flow where the condition (bool, of a shape that broadcasts to x's)
+    holds; elsewhere they become zeros, whatever they are, NaN too. So a choice between two
+    computations, `where(c, f(gradient_where(c, x)), g(gradient_where(~c, x)))`, has the derivative
+    of the one that is chosen, where the other's is infinite too.
+
+    TypeError for another dtype of the condition, ValueError for its shape."""
+    return _core.nn.gradient_where(condition, x)

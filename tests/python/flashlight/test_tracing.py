@@ -307,30 +307,6 @@ def test_values_are_refused_by_line(function):
     assert text.endswith(f"[test_tracing.py:{line}]"), text
 
 
-def test_operators_of_functions():
-    """torch.cond of what is known takes its branch; else they are refused by name and line."""
-
-    def chosen(x, known):
-        predicate = torch.ones(2).sum() > 1 if known else x.sum() > 0
-        return torch.cond(predicate, lambda x: x + 1, lambda x: x - 1, (x,))
-
-    x = torch.rand(3)
-    with flashlight.tracer.trace():
-        output = chosen(x, True)
-    assert np.array_equal(composit.evaluate(output), x.numpy() + 1)
-    refusal = r"torch\.ops\.higher_order\.cond: .*depends on values.*\[test_tracing\.py:\d+\]"
-    with pytest.raises(NotImplementedError, match=refusal), flashlight.tracer.trace():
-        chosen(x, False)
-    from torch._higher_order_ops import while_loop
-
-    with pytest.raises(
-        NotImplementedError, match=r"higher_order\.while_loop: .*fori_loop and scan"
-    ):
-        flashlight.trace(
-            lambda x: while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,)), torch.rand(3)
-        )
-
-
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
 @pytest.mark.parametrize("dtype", [torch.complex32, torch.float8_e4m3fn, torch.float8_e5m2])
 def test_dtypes_that_are_not_there_are_refused_by_name_and_line(dtype):

@@ -106,6 +106,35 @@ def test_no_gradient_flows_through_stop_gradient():
     check(gradient, ROWS)
 
 
+def test_gradients_flow_where_they_are_let_through():
+    x = cnp.asarray(np.array([-4, 4, 0, 9], "float32"))
+    with np.errstate(all="ignore"):
+        root = cnp.sqrt(nn.gradient_where(x > 0, x))
+        y = cnp.where(x > 0, root, 3 * nn.gradient_where(x <= 0, x))
+        check(chain_rule({y: y}, [x])[0], [3, 0.25, 3, 1 / 6])
+    check(nn.gradient_where(np.array(False), ROWS), ROWS)
+    z = cnp.asarray(ROWS.astype("float16") + 1j)
+    for value in (z, cnp.asarray(ROWS.astype("float16"))):
+        gated = nn.gradient_where(cnp.asarray(ROWS[0] > 0), value)
+        assert composit.evaluate(gated).tobytes() == composit.evaluate(value).tobytes()
+        (gradient,) = chain_rule({gated: value}, [value])
+        expected = np.where(ROWS[0] > 0, composit.evaluate(value), 0)
+        assert np.array_equal(composit.evaluate(gradient), expected)
+
+    def gated(c, x):
+        return nn.gradient_where(c, x) * 2
+
+    c = ROWS[:, 0] > 0
+    batched = composit.vmap(composit.grad(lambda c, x: gated(c, x).sum(), 1))(c, ROWS)
+    check(batched, np.where(c[:, None], 2, np.zeros_like(ROWS)))
+    _, tangent = composit.jvp(lambda x: gated(c[:, None], x), (ROWS,), (ROWS,))
+    check(tangent, np.where(c[:, None], 2 * ROWS, 0))
+    with pytest.raises(TypeError, match=r"the condition is float32\[4, 8\]\. One of dtype bool"):
+        nn.gradient_where(ROWS, ROWS)
+    with pytest.raises(ValueError):
+        nn.gradient_where(ROWS > 0, ROWS[0])
+
+
 def test_optimize_keeps_names_and_takes_an_evaluate_function():
     w = cnp.asarray(ROWS, name="weight")
     calls = []
