@@ -22,12 +22,14 @@ void register_images();
 void register_differentiation();
 void register_remat();
 void register_resizing();
+void register_unpooling();
 
 void register_operations() {
     register_images();
     register_differentiation();
     register_remat();
     register_resizing();
+    register_unpooling();
 }
 
 Tensor relu(const Tensor& x) { return apply("relu", {x}); }

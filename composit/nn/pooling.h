@@ -29,6 +29,15 @@ struct PoolOptions {
 // The same, and where each maximum is: its position (int64) in the row-major spatial axes of x.
 [[nodiscard]] std::pair<Tensor, Tensor> max_pool_with_indices(const Tensor& x,
                                                               const PoolOptions& options);
+// The way back from max_pool_with_indices with the same kernel_size, strides and padding: x's
+// elements where `indices` (positions in the result's row-major spatial axes, which negative ones
+// count from the end of) say, zeros elsewhere. An element that several write gets the last of them,
+// and each of them its gradient, as PyTorch's. Lengths are (n - 1) * stride - 2 * padding + window,
+// or output_size (one for all or one per axis), less than a stride off. TypeError for indices that
+// are no integers, ValueError for shapes that differ, IndexError when evaluated for an index that
+// is out of range. One node on rows.
+[[nodiscard]] Tensor max_unpool(const Tensor& x, const Tensor& indices, const PoolOptions& options,
+                                const std::vector<int64_t>& output_size = {});
 // Padding is zeros. What ceil_mode adds behind them never counts. One node.
 [[nodiscard]] Tensor average_pool(const Tensor& x, const PoolOptions& options);
 

@@ -76,6 +76,14 @@ void bind_nn_images(nb::module_& module) {
     pool("max_pool_with_indices", [](const Tensor& x, const nn::PoolOptions& options) {
         return errors_as("max_pool", [&] { return nn::max_pool_with_indices(x, options); });
     });
+    module.def(
+        "max_unpool",
+        [](const Tensor& x, const Tensor& indices, const Integers& kernel_size, bool channels_last,
+           const Integers& strides, const Integers& padding, const Integers& output_size) {
+            return nn::max_unpool(x, indices, {kernel_size, channels_last, strides, padding},
+                                  output_size);
+        },
+        located);
     pool("average_pool", nn::average_pool);
     module.def(
         "lp_pool",

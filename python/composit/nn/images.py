@@ -15,7 +15,7 @@ _c = _core.nn
 
 __all__ = [
     "adaptive_average_pool", "adaptive_max_pool", "average_pool", "convolution",
-    "global_average_pool", "global_max_pool", "lp_pool", "max_pool", "pad",
+    "global_average_pool", "global_max_pool", "lp_pool", "max_pool", "max_unpool", "pad",
     "transposed_convolution",
 ]  # fmt: skip
 
@@ -108,6 +108,33 @@ def max_pool(
         _lengths(dilation),
         ceil_mode,
         True,
+    )
+
+
+def max_unpool(
+    image: Any,
+    indices: Any,
+    *,
+    kernel_size: Any,
+    channels_last: bool,
+    strides: Any = (1, 1),
+    padding: Any = (0, 0),
+    output_size: Any = None,
+) -> LazyTensor:
+    """The way back from `max_pool(…, return_indices=True)` with the same windows: its maxima where
+    its indices say, zeros elsewhere. Lengths: (n - 1) * stride - 2 * padding + window, or
+    output_size, less than a stride off. An element that several write gets the last of them, and
+    each of them its gradient, as PyTorch's max_unpool1d, 2d and 3d.
+
+    TypeError for indices that are no integers, ValueError for shapes that do not fit, IndexError
+    when evaluated for an index that is out of range (negative ones count from the end)."""
+    return _c.max_unpool(
+        image,
+        indices,
+        kernel_size,
+        channels_last,
+        *_windows(strides, padding),
+        _lengths(output_size),
     )
 
 

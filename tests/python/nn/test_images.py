@@ -129,6 +129,34 @@ for x, options in [
             few(*x) if name == "max_pool" else normal(*x),
         )
 
+for x, options, size in [
+    ((2, 3, 9), {"kernel_size": 3, "strides": 3}, None),
+    ((2, 3, 9), {"kernel_size": 3, "strides": 2}, 9),  # windows that share their maxima
+    ((2, 3, 7, 8), {"kernel_size": (3, 2), "strides": 2, "padding": 1}, (8, 9)),
+    ((2, 3, 7, 8), {"kernel_size": (2, 3)}, None),
+    ((1, 2, 5, 6, 4), {"kernel_size": 2, "strides": (2, 3, 2)}, (5, 6, 4)),
+]:
+    count = len(x) - 2
+    theirs = {"kernel_size": options["kernel_size"], "stride": options.get("strides", 1),
+              "padding": options.get("padding", 0)}  # fmt: skip
+    if count > 1 and "padding" in options:
+        theirs["padding"] = (1,) * count
+    pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[count - 1]
+    unpool = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[count - 1]
+    values, places = pool(torch.tensor(few(*x)), return_indices=True, **theirs)
+    whole = None if size is None else ((size,) if isinstance(size, int) else size)
+
+    def unpooled(v, channels_last, i=places, o=options, s=size):
+        i = last(i.numpy()) if channels_last else i.numpy()
+        return nn.max_unpool(v, i, channels_last=channels_last, output_size=s, **o)
+
+    add(
+        f"max_unpool {x} {options}",
+        unpooled,
+        lambda v, f=unpool, i=places, o=theirs, s=whole: f(v, i, output_size=s, **o),
+        values.numpy(),
+    )
+
 for x, norm, options in [
     ((2, 3, 9), 2, {"kernel_size": 3, "strides": 2}),
     ((2, 3, 9), 3.0, {"kernel_size": 4, "strides": 3, "ceil_mode": True}),
@@ -318,3 +346,23 @@ def test_norms_of_windows_that_cannot_be():
             nn.lp_pool(x, norm, kernel_size=2, channels_last=False)
     with pytest.raises(ValueError, match="lp_pool: "):
         nn.lp_pool(x, 2, kernel_size=5, channels_last=False)
+
+
+def test_what_max_unpool_refuses():
+    x, places = np.ones((1, 1, 2, 2), "float32"), np.arange(4).reshape(1, 1, 2, 2)
+    windows = {"kernel_size": 2, "strides": 2, "channels_last": False}
+    with pytest.raises(IndexError, match="out of bounds"):
+        np.asarray(nn.max_unpool(x, places + 13, **windows))
+    for wrong, message in [
+        ({"indices": places[:, :, 1:]}, "indices have shape (1, 1, 1, 2). They must be equal."),
+        ({"output_size": (4, 6)}, "between 2 and 6 is required"),
+        ({"padding": 3}, "would have -2 elements along spatial axis 0"),
+    ]:
+        arguments = {"indices": places, **windows, **wrong}
+        with pytest.raises(ValueError) as raised:
+            nn.max_unpool(x, arguments.pop("indices"), **arguments)
+        assert message in str(raised.value)
+    with pytest.raises(TypeError, match="indices are float32"):
+        nn.max_unpool(x, x, **windows)
+    batched = composit.vmap(lambda x, i: nn.max_unpool(x, i, **windows))(x[None], places[None])
+    assert np.array_equal(batched, np.asarray(nn.max_unpool(x, places, **windows))[None])
