@@ -1,6 +1,7 @@
 // composit/nn/training.h, optimizers.h, composing.h and schedules.h, into module composit._core.nn.
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/nn/budget.h"
 #include "composit/nn/composing.h"
 #include "composit/nn/remat.h"
 #include "composit/nn/training.h"
@@ -9,6 +10,7 @@
 #include "nn.h"
 
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 
 namespace composit::python {
@@ -140,6 +142,31 @@ void bind_composing(nb::module_& module) {
     module.def("cast_floating", &nn::cast_floating, located);
 }
 
+// Choices are None (all calls) or lists of numbers.
+void bind_budget(nb::module_& module) {
+    const nb::call_guard<Located> located;
+    module.def("bytes_within", &nn::bytes_within);
+    module.def(
+        "choose_within",
+        [](int64_t memory, const nb::callable& planned, const nb::callable& compiled,
+           const std::string& calls) {
+            const auto asked = [](const nb::callable& function, const nn::Again& again) {
+                if (!again) return function(nb::none());
+                return function(std::vector<int64_t>(again->begin(), again->end()));
+            };
+            const auto plan = [&](const nn::Again& again) {
+                auto [bytes, kept] =
+                    nb::cast<std::pair<int64_t, std::map<int64_t, int64_t>>>(asked(planned, again));
+                return nn::Planned{bytes, std::move(kept)};
+            };
+            nn::choose_within(
+                memory, plan,
+                [&](const nn::Again& again) { return nb::cast<int64_t>(asked(compiled, again)); },
+                calls);
+        },
+        located);
+}
+
 }  // namespace
 
 void bind_nn_training(nb::module_& module) {
@@ -150,6 +177,7 @@ void bind_nn_training(nb::module_& module) {
             return nn::remat(function, name)(arguments);
         },
         located);
+    bind_budget(module);
     bind_schedules(module);
     bind_optimizers(module);
     bind_clipping(module);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,15 +40,7 @@ def current_choice() -> Choice | None:
 
 def bytes_within(tensor: Any) -> int:
     """Of everything that the body of a call computes, of which the tensor is a result."""
-    body = tensor.node.attributes.get("body")
-    if body is None:  # nothing depends on what the call was given
-        return 0
-    return sum(
-        math.prod(shape) * np.dtype(dtype).itemsize
-        for node in _core.topological_order(list(body.results))
-        if not node.is_constant and not node.is_input
-        for shape, dtype in zip(node.shapes, node.dtypes)
-    )
+    return _core.nn.bytes_within(tensor)
 
 
 def _with(choice: Choice, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,43 +91,20 @@ def compile_within(
             )
         )
     planning = {k: v for k, v in options.items() if k in ("fuse", "reuse_buffers", "donate")}
+    results: list[CompiledFunction] = []
 
-    def planned(again: frozenset[int] | None) -> tuple[int, Choice]:
-        choice = Choice(again)
+    def choice_of(again: list[int] | None) -> Choice:
+        return Choice(None if again is None else frozenset(again))
+
+    def planned(again: list[int] | None) -> tuple[int, dict[int, int]]:
+        choice = choice_of(again)
         program = compile(_with(choice, function), *examples, backend="interpreter", **planning)
-        return planned_bytes(program), choice
+        return planned_bytes(program), choice.kept
 
-    def compiled(again: frozenset[int]) -> CompiledFunction:
-        return compile(_with(Choice(again), function), *examples, **options)
+    def compiled(again: list[int] | None) -> int:
+        results.append(compile(_with(choice_of(again), function), *examples, **options))
+        return planned_bytes(results[-1])
 
-    none, _ = planned(frozenset())
-    if none <= memory:
-        result = compiled(frozenset())
-        if planned_bytes(result) <= memory:
-            return result
-    every, choice = planned(None)
-    order = sorted(choice.kept, key=lambda call: (-choice.kept[call], call))
-    reached = {0: none, len(order): every}
-
-    def fits(count: int) -> bool:
-        if count not in reached:
-            reached[count], _ = planned(frozenset(order[:count]))
-        return reached[count] <= memory
-
-    least, enough = 0, len(order)  # too few; perhaps enough
-    while enough - least > 1:
-        middle = (least + enough) // 2
-        least, enough = (least, middle) if fits(middle) else (middle, enough)
-    while enough <= len(order) and fits(enough):  # as the back end asked for plans it
-        result = compiled(frozenset(order[:enough]))
-        reached[enough] = planned_bytes(result)
-        if reached[enough] <= memory:
-            return result
-        enough += 1
-    raise MemoryError(
-        with_location(
-            f"compile_within: {memory} bytes are allowed; {min(reached.values())} are planned at "
-            f"least, {none} without computing anything again, for {len(order)} calls of "
-            "remat(…, when_needed=True). More memory, or more such calls, are required."
-        )
-    )
+    calls = "remat(…, when_needed=True)"
+    _core.nn.choose_within(min(int(memory), 2**62), planned, compiled, calls)
+    return results[-1]
