@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -24,21 +24,36 @@ from composit.nn import gradient_where
 
 
 class Scope:
-    """A function being traced: one side of a choice, or the body of a loop with its counter."""
+    """A function being traced: one side of a choice, taken where `is_taken` holds, or the body of a
+    loop with its counter."""
 
-    def __init__(
-        self, operator: str, guard: Callable[[LazyTensor], LazyTensor] | None, counter: Any = None
-    ) -> None:
-        self.operator, self.counter, self._guard = operator, counter, guard
+    def __init__(self, operator: str, is_taken: Any = None, counter: Any = None) -> None:
+        self.operator, self.counter, self._is_taken = operator, counter, is_taken
         self._seen: dict[int, tuple[LazyTensor, LazyTensor]] = {}
+        self.total: set[Any] = set()  # nodes that look up elements, and cannot fail
 
     def seen(self, value: LazyTensor) -> LazyTensor:
-        """A value from outside as the function sees it."""
-        if self._guard is None:
+        """A value from outside as the function sees it: the same, but that gradients reach it where
+        the side is taken, and where not they are zero, never NaN."""
+        if self._is_taken is None:
             return value
         if id(value) not in self._seen:
-            self._seen[id(value)] = (value, self._guard(value))
+            self._seen[id(value)] = (value, gradient_where(self._is_taken, value))
         return self._seen[id(value)][1]
+
+    def within_bounds(self, index: LazyTensor) -> LazyTensor:
+        """Indices as the side looks up elements with: 0 where it is not taken."""
+        return index if self._is_taken is None else cnp.where(self._is_taken, index, 0)
+
+    def note_total(self, results: Any, operands: Any) -> None:
+        """What lies between these operands, whose indices are within bounds, and the results."""
+        ends = {x.node for x in operands}
+        left = [x.node for x in results]
+        while left:
+            node = left.pop()
+            if node not in ends and node not in self.total:
+                self.total.add(node)
+                left += [operand.node for operand in node.operands]
 
     @property
     def border(self) -> set[Any]:
@@ -82,12 +97,8 @@ def _cond(
     if decides.dtype != bool:
         decides = cnp.not_equal(decides, 0)
 
-    def side(function: Any, is_taken_if: bool) -> tuple[list[Any], list[Any], Any]:
-        def guard(value: LazyTensor) -> LazyTensor:
-            """The value; a gradient reaches it where this side is taken, else zero, never NaN."""
-            return gradient_where(decides if is_taken_if else cnp.logical_not(decides), value)
-
-        scope = Scope(operator, guard)
+    def side(function: Any, is_taken: LazyTensor) -> tuple[list[Any], list[Any], Any]:
+        scope = Scope(operator, is_taken)
         with tracer.within(scope):
             with tracer.mode:
                 results, structure = pytree.tree_flatten(function(*operands))
@@ -95,8 +106,8 @@ def _cond(
         _check_total(tracer, operator, values, scope)
         return results, values, structure
 
-    yes, if_true, structure = side(chosen, True)
-    no, if_false, other = side(otherwise, False)
+    yes, if_true, structure = side(chosen, decides)
+    no, if_false, other = side(otherwise, cnp.logical_not(decides))
     if structure != other:
         refuse(
             tracer,
@@ -125,24 +136,27 @@ def _check_total(tracer: Any, operator: str, values: list[Any], scope: Scope) ->
     """Refuses a side that could raise an error although it is not taken: both are computed."""
     left = [value.node for value in values if isinstance(value, LazyTensor)]
     met, border = set(left), scope.border
+    counters: set[Any] = set()  # of loops, which stay within what they go along
     while left:
         node = left.pop()
+        if node in border:
+            continue
         name = node.operation.name
         fails = node.operation.is_foreign
-        if name in ("gather", "scatter"):
-            indices = node.operands[1 : 1 + len(node.attributes["axes"])]
-            fails = not all(index.node.is_constant for index in indices)
-        if fails and node not in border:
+        if name in ("gather", "scatter") and node not in scope.total:
+            indices = [x.node for x in node.operands[1 : 1 + len(node.attributes["axes"])]]
+            fails = not all(index.is_constant or index in counters for index in indices)
+        if fails:
             refuse(
                 tracer,
                 operator,
                 f"a side computes {node.name or name!r} [{node.location}], which can fail for its "
-                "operands' values (an index out of bounds, a singular matrix), and both sides are "
-                "computed. It must stand before the choice.",
+                "operands' values, and both sides are computed. It must stand before the choice.",
             )
-        inner = node.attributes.get("body")
-        operands = [] if node in border else list(node.operands)
-        for operand in (*operands, *(inner.results if inner is not None else ())):
+        body = node.attributes.get("body")
+        if body is not None and name == "loop":
+            counters.add(body.parameters[0].node)
+        for operand in (*node.operands, *(body.results if body is not None else ())):
             if operand.node not in met:
                 met.add(operand.node)
                 left.append(operand.node)
@@ -159,7 +173,7 @@ def _scan(tracer: Any, operator: str, body: Any, init: Any, xs: Any, additional:
     structure: list[Any] = []  # of all that it gives
 
     def step(carry: list[LazyTensor], x: list[LazyTensor]) -> tuple[Any, Any]:
-        with tracer.within(Scope(operator, None, x[-1])):
+        with tracer.within(Scope(operator, counter=x[-1])):
             given = [_result(tracer, value, like) for value, like in zip(carry, init)]
             given += [_result(tracer, value, like) for value, like in zip(x, xs)]
             with tracer.mode:
@@ -197,7 +211,7 @@ def _while_loop(
     """Iteration behind iteration, as loops of Python are traced, as long as the condition is known:
     it may depend on counters, not on what is traced."""
     carried, structure = list(carried), None
-    with tracer.within(Scope(operator, None)):
+    with tracer.within(Scope(operator)):
         while True:
             with tracer.mode:
                 goes_on = condition(*carried, *additional)

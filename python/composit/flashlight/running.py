@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -109,6 +111,9 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
         return numpy_dtype(value) if isinstance(value, torch.dtype) else value
 
     plain = mapped(args, operand)
+    looks_up = bool(tracer.scopes) and func._schema.name in _LOOKUPS
+    if looks_up:
+        plain = (plain[0], *mapped(plain[1:], functools.partial(_within_bounds, tracer)))
     named = {name: mapped(value, operand) for name, value in kwargs.items() if name not in _ignored}
     memories = {twin.untyped_storage()._cdata for twin in twins.values()}
     if all(
@@ -124,6 +129,10 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
         if isinstance(error, IndexError) and "out of bounds" in str(error):
             raise  # as torch does when it computes
         refuse(tracer, str(func), str(error))
+    if looks_up:
+        ends = [x for x in _lazy_in(plain) if not x.node.is_constant]
+        for scope in tracer.scopes:
+            scope.note_total(_lazy_in(result), ends)
     if isinstance(result, operators.Written):
         for index, value in result.writes.items():
             name = func._schema.arguments[index].name
@@ -135,6 +144,29 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
         _wrapped(tracer, func, row, args, plain, named, options, value, twin, twins, i)
         for i, (value, twin) in enumerate(zip(result, seen))
     )
+
+
+# Operators that look up elements of their first operand by the indices that the others hold.
+_LOOKUPS = {
+    f"aten::{name}"
+    for name in ("embedding", "gather", "index", "index_select", "take", "_unsafe_index")
+}
+
+
+def _within_bounds(tracer: Any, value: Any) -> Any:
+    """An index as the functions around look up with: of a side that is not taken, 0."""
+    if isinstance(value, LazyTensor) and not value.node.is_constant and value.dtype.kind in "iu":
+        for scope in tracer.scopes:
+            value = scope.within_bounds(value)
+    return value
+
+
+def _lazy_in(value: Any) -> Iterator[LazyTensor]:
+    if isinstance(value, LazyTensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _lazy_in(item)
 
 
 _ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "generator")

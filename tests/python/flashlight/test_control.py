@@ -272,21 +272,61 @@ def test_writes_to_the_outside_are_refused():
     assert np.allclose(rows[:, 1], np.cumsum(x.numpy(), 0))
 
 
+def test_a_side_that_is_not_taken_looks_up_nothing():
+    """Its indices may be out of bounds, as in torch; those of the one that is taken may not."""
+    table, other = torch.rand(5, 3), torch.rand(90, 3)
+
+    def chosen(ids, x):
+        return torch.cond(
+            ids.max() < 5,
+            lambda: torch.nn.functional.embedding(ids, table) + torch.take(x, ids)[:, None],
+            lambda: other[ids] * x.gather(0, ids % 4)[:, None],
+            (),
+        )
+
+    x = torch.rand(5)
+    traced = flashlight.trace(chosen, torch.tensor([1, 2, 4]), x)
+    for ids in (torch.tensor([1, 0, 4]), torch.tensor([70, 0, 3])):
+        expected = table[ids] + x[ids][:, None] if ids.max() < 5 else other[ids] * x[ids % 4, None]
+        assert np.array_equal(traced(ids, x), expected)
+        (compiled,) = traced.compile()(ids.numpy(), x.numpy())
+        assert compiled.tobytes() == traced(ids, x).tobytes()
+    with pytest.raises(IndexError, match="index 95 is out of bounds"):
+        traced(torch.tensor([95, 0, 1]), x)
+
+
+def test_a_loop_in_a_choice():
+    def chosen(x):
+        return torch.cond(
+            x.sum() > 0,
+            lambda x: scan(lambda c, r: (c + r.sqrt(), c * r), torch.zeros(2), x)[1],
+            lambda x: x * 2,
+            (x,),
+        )
+
+    x = torch.rand(4, 2)
+    sums = torch.cumsum(x.sqrt(), 0)
+    assert np.allclose(flashlight.trace(chosen, x)(x), (sums - x.sqrt()) * x, atol=1e-6)
+    assert np.array_equal(flashlight.trace(chosen, x)(-x), x * -2)
+
+
 def test_sides_that_could_fail_are_refused():
     def chosen(x, i):
-        return torch.cond(i < 3, lambda: torch.take(x, i), lambda: x[0], ())
+        return torch.cond(i[0] < 3, lambda: x.index_fill(0, i, 1.0), lambda: x * 2, ())
 
-    assert refused(chosen, torch.rand(3), torch.tensor(7)).endswith(
-        "which can fail for its operands' values (an index out of bounds, a singular matrix), and "
-        "both sides are computed. It must stand before the choice."
+    text = refused(chosen, torch.rand(3), torch.tensor([7]))
+    assert text.startswith("torch.ops.higher_order.cond: a side computes ") and text.endswith(
+        "which can fail for its operands' values, and both sides are computed. It must stand "
+        "before the choice."
     )
 
     def before(x, i):
-        row = torch.take(x, i)
-        return torch.cond(i > 0, lambda: row + x[[1, 0, 2]], lambda: x * 2, ())
+        filled = x.index_fill(0, i, 1.0)
+        return torch.cond(i[0] > 0, lambda: filled + x[[1, 0, 2]], lambda: x * 2, ())
 
-    x, i = torch.rand(3, 3), torch.tensor(2)
-    assert np.array_equal(flashlight.trace(before, x, i)(x, i), x[0, 2] + x[[1, 0, 2]])
+    x, i = torch.rand(3, 3), torch.tensor([2])
+    expected = x.index_fill(0, i, 1.0) + x[[1, 0, 2]]
+    assert np.array_equal(flashlight.trace(before, x, i)(x, i), expected)
 
 
 def test_results_that_differ_are_refused():
