@@ -415,6 +415,25 @@ std::vector<std::pair<int64_t, double>> sizes_of(const Tensor& x, const Interpol
     return sizes;
 }
 
+// The spatial axes in the order in which they are resized: innermost first, as PyTorch adds. Where
+// elements are only copied, first the axes that get shorter, outer ones before inner ones: whole
+// rows are copied faster than elements.
+std::vector<size_t> order_of(bool is_nearest, const Tensor& x,
+                             const std::vector<std::pair<int64_t, double>>& sizes,
+                             bool channels_last) {
+    std::vector<size_t> order(sizes.size());
+    for (size_t d = 0; d < order.size(); ++d) order[d] = order.size() - 1 - d;
+    if (!is_nearest) return order;
+    const auto shrinks = [&](size_t d) {
+        return sizes[d].first < x.shape()[d + (channels_last ? 1 : 2)];
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        if (shrinks(a) != shrinks(b)) return shrinks(a);
+        return shrinks(a) && a < b;
+    });
+    return order;
+}
+
 // Where PyTorch copies an axis that keeps its length, or doubles, whatever the factor says.
 bool ignores_factor(const Mode& mode, const InterpolateOptions& options, size_t count, int64_t from,
                     int64_t to) {
@@ -440,7 +459,7 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
     const Tensor given = is_nearest ? numpy::strong(x) : floating("interpolate", x);
     const bool is_narrow = !is_nearest && ir::size_of(given.dtype()) < 4;
     Tensor y = is_narrow ? ops::astype(given, DType::float32) : given;
-    for (size_t d = count; d-- > 0;) {  // innermost first, while the others are as they were
+    for (const size_t d : order_of(is_nearest, y, sizes, options.channels_last)) {
         const auto axis = static_cast<int64_t>(d) + (options.channels_last ? 1 : 2);
         const auto [to, factor] = sizes[d];
         const int64_t from = y.shape()[static_cast<size_t>(axis)];

@@ -95,6 +95,7 @@ void GraphLowering::count_uses(const std::vector<const Node*>& order,
     for (const Node* node : order)
         for (const Tensor& operand : node->operands()) {
             use(operand);
+            if (node->operation().name == "transpose") transposes_[&operand.node()] = node;
             const int64_t count = ir::element_count(operand.shape());
             if (count < ir::element_count(node->types()[0].shape))
                 repeated_.emplace(&operand.node(), operand.output_index());
@@ -189,9 +190,29 @@ Access GraphLowering::new_temporary(DType dtype, const Shape& shape) {
 
 Access GraphLowering::new_output(int i) {
     const ir::TensorType& type = node_->types()[static_cast<size_t>(i)];
-    const Access access = new_temporary(type.dtype, type.shape);
+    Access access;
+    if (const Axes* axes = later_order()) {
+        Shape shape;
+        for (int64_t axis : *axes) shape.push_back(type.shape[static_cast<size_t>(axis)]);
+        const Access rows = new_temporary(type.dtype, shape);
+        access = rows;
+        for (size_t d = 0; d < axes->size(); ++d)
+            access.strides[static_cast<size_t>((*axes)[d])] = rows.strides[d];
+    } else {
+        access = new_temporary(type.dtype, type.shape);
+    }
     values_.at(node_)[static_cast<size_t>(i)] = ops::nest_of(type.shape, access);
     return access;
+}
+
+// A gather that is only transposed is written in that order at once: `take` along an inner axis.
+const GraphLowering::Axes* GraphLowering::later_order() const {
+    if (node_->operation().name != "gather") return nullptr;
+    const auto transpose = transposes_.find(node_);
+    if (transpose == transposes_.end()) return nullptr;
+    const auto uses = uses_.find(node_);
+    if (uses == uses_.end() || uses->second[0] != 1) return nullptr;
+    return &transpose->second->attributes().get<Axes>("axes");
 }
 
 namespace {

@@ -35,6 +35,10 @@ class GraphLowering : public ir::Lowering {
     // may lie in any.
     ir::kernel::Access materialise_as_read(const ir::Nest& nest);
 
+    // The axes in which what the current node gives is read, where that is known and wanted.
+    using Axes = std::vector<int64_t>;
+    const Axes* later_order() const;
+
     // Limits that keep a kernel's text and registers small (semantics.md 15).
     static constexpr int largest_body = 64;
     static constexpr size_t most_inputs = 16;
@@ -61,8 +65,9 @@ class GraphLowering : public ir::Lowering {
     ir::kernel::Program program_;
     std::vector<Tensor> inputs_;
     std::unordered_map<const ir::Node*, std::vector<ir::Nest>> values_;
-    std::unordered_map<const ir::Node*, std::vector<int>> uses_;    // to come, of each output
-    std::set<std::pair<const ir::Node*, int>> outputs_, repeated_;  // repeated: by broadcasting
+    std::unordered_map<const ir::Node*, std::vector<int>> uses_;       // to come, of each output
+    std::unordered_map<const ir::Node*, const ir::Node*> transposes_;  // one that reads the node
+    std::set<std::pair<const ir::Node*, int>> outputs_, repeated_;     // repeated: by broadcasting
     std::unordered_set<std::string> buffer_names_, kernel_names_;
     std::map<std::string, int> last_number_;
     const ir::Node* node_ = nullptr;  // being lowered

@@ -66,3 +66,32 @@ def test_slices_that_lie_together_compiled(length):
     found = composit.compile(take, x, indices, threads=2)(x, indices)
     wanted = np.concatenate([x[indices], 2 * x[indices]], axis=2)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("axis", range(4))
+@pytest.mark.parametrize("shape", [(2, 3, 9, 7), (3, 2, 40, 300), (2, 70, 6, 8), (1, 5, 3, 270)])
+def test_what_is_taken_along_an_inner_axis_is_written_in_its_order(shape, axis):
+    """One kernel, without a copy that changes the order of axes."""
+    x = rng.standard_normal(shape).astype("float32")
+    indices = rng.integers(-shape[axis], shape[axis], 50)
+    wanted = np.take(x, indices, axis)
+    assert np.array_equal(cnp.take(cnp.asarray(x), cnp.asarray(indices), axis=axis), wanted)
+    for threads in (1, 2):
+        take = composit.compile(lambda x, i: cnp.take(x, i, axis=axis), x, indices, threads=threads)
+        assert [kernel.kind for kernel in take.program.kernels] == ["Gather"]
+        assert np.array_equal(take(x, indices), wanted)
+
+
+def test_what_is_used_in_another_order_too_stays():
+    x = rng.standard_normal((4, 6, 5)).astype("float32")
+    indices = rng.integers(0, 5, 9)
+
+    def both(x, i):
+        taken = cnp.take(cnp.transpose(x, (2, 0, 1)), i, axis=0)  # index, 4, 6
+        return cnp.transpose(taken, (1, 2, 0)), taken, cnp.transpose(taken, (2, 1, 0)) * 2
+
+    wanted = np.take(x, indices, 2)
+    for found in (both(cnp.asarray(x), indices), composit.compile(both, x, indices)(x, indices)):
+        a, b, c = (np.asarray(each) for each in found)
+        assert np.array_equal(a, wanted) and np.array_equal(b, wanted.transpose(2, 0, 1))
+        assert np.array_equal(c, 2 * wanted.transpose(1, 0, 2))

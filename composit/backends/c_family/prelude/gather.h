@@ -22,6 +22,7 @@ inline void copy_elements(const T* from, const int64_t* from_offsets, T* to,
 }
 
 constexpr int64_t scattered_at_a_time = 16;  // elements
+constexpr int64_t shortest_run = 8;          // elements that are worth a copy of bytes
 
 // Copies bytes that do not overlap. Slices are mostly a few lines of the cache, for which a call of
 // memcpy takes as long as the copy itself.
@@ -44,6 +45,21 @@ COMPOSIT_INLINE void copy_bytes(unsigned char* to, const unsigned char* from, in
     if (i < count) store(to + count - step, load(from + count - step));  // some once more
 }
 
+// Elements at `selected` places, side by side. Four at a time: vector gathers take longer.
+template <class T>
+COMPOSIT_INLINE void copy_selected(const T* from, const int64_t* selected, T* to, int64_t count) {
+    int64_t r = 0;
+    for (; r + 4 <= count; r += 4) {
+        const T a = from[selected[r]], b = from[selected[r + 1]], c = from[selected[r + 2]],
+                d = from[selected[r + 3]];
+        to[r] = a;
+        to[r + 1] = b;
+        to[r + 2] = c;
+        to[r + 3] = d;
+    }
+    for (; r < count; ++r) to[r] = from[selected[r]];
+}
+
 // Slices of elements that lie side by side, selected by one line of indices and laid out in a line:
 // each is looked up as it is copied. `from` and `to` are those of place 0 and of outer index 0.
 template <class T>
@@ -63,12 +79,20 @@ inline IndexFault gather_lines(const GatherTask<T>& g, int64_t begin, int64_t en
     return {-1, 0, 0};
 }
 
+// How many elements of a slice lie side by side in the data and in the output; 1: none do.
+template <class T>
+inline int64_t run_length(const GatherTask<T>& g) {
+    const int last = g.inner.rank - 1;
+    if (last < 0 || g.data_inner[last] != 1 || g.output_inner[last] != 1) return 1;
+    return g.inner.extents[last];
+}
+
 // Outer indices begin <= o < end. Stops at the first index out of bounds and returns it.
 template <class T>
 inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
     OffsetWindow<index_window> data_inner, output_inner, output_outer;
     int64_t selected[index_window];
-    const int64_t inner = iterations(g.inner);
+    const int64_t inner = iterations(g.inner), run = run_length(g);
     for (int64_t i = 0; i < inner; i += index_window) {
         const int64_t width = inner - i < index_window ? inner - i : index_window;
         data_inner.move(g.inner, g.data_inner, i, width);
@@ -89,7 +113,7 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
             if (width == 1 && are_consecutive(output_outer.offsets, count)) {
                 const T* const from = g.data + data_inner.offsets[0];
                 T* const to = g.output + output_outer.offsets[0] + output_inner.offsets[0];
-                for (int64_t r = 0; r < count; ++r) to[r] = from[selected[r]];
+                copy_selected(from, selected, to, count);
                 continue;
             }
             if (is_consecutive && width > 1) {
@@ -99,6 +123,31 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
                 for (int64_t r = 0; r < count; ++r)
                     copy_bytes(reinterpret_cast<unsigned char*>(to + output_outer.offsets[r]),
                                reinterpret_cast<const unsigned char*>(from + selected[r]), bytes);
+                continue;
+            }
+            if (g.axes.count == 1 && g.axes.axis_strides[0] == 1 &&
+                are_consecutive(output_outer.offsets, count)) {
+                // What is selected lies in a line, and so does where it goes.
+                for (int64_t j = 0; j < width; ++j) {
+                    const T* const from = g.data + data_inner.offsets[j];
+                    T* const to = g.output + output_outer.offsets[0] + output_inner.offsets[j];
+                    copy_selected(from, selected, to, count);
+                }
+                continue;
+            }
+            if (run >= shortest_run) {
+                for (int64_t j = 0; j < width;) {
+                    const int64_t rest = run - (i + j) % run;
+                    const int64_t length = rest < width - j ? rest : width - j;
+                    const T* const from = g.data + data_inner.offsets[j];
+                    T* const to = g.output + output_inner.offsets[j];
+                    const int64_t bytes = length * static_cast<int64_t>(sizeof(T));
+                    for (int64_t r = 0; r < count; ++r)
+                        copy_bytes(reinterpret_cast<unsigned char*>(to + output_outer.offsets[r]),
+                                   reinterpret_cast<const unsigned char*>(from + selected[r]),
+                                   bytes);
+                    j += length;
+                }
                 continue;
             }
             // Elements of a slice that lie apart share lines of the cache with those of the next
