@@ -2,8 +2,10 @@
 #include "composit/nn/differentiation.h"
 
 #include "composit/base/error.h"
+#include "composit/base/errors_as.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
+#include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
 
@@ -90,7 +92,8 @@ Tensor gradient_where(const Tensor& condition, const Tensor& x) {
                           "gradient_where: the condition is ", condition.type(),
                           ". One of dtype bool is required.");
     const Tensor value = numpy::strong(x);
-    const Tensor whole = ops::broadcast_to(condition, value.shape());
+    const Tensor whole =
+        errors_as("gradient_where", [&] { return numpy::broadcast_to(condition, value.shape()); });
     return ir::make(gradient_where_operation(), {whole, value});
 }
 

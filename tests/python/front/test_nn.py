@@ -131,7 +131,7 @@ def test_gradients_flow_where_they_are_let_through():
     check(tangent, np.where(c[:, None], 2 * ROWS, 0))
     with pytest.raises(TypeError, match=r"the condition is float32\[4, 8\]\. One of dtype bool"):
         nn.gradient_where(ROWS, ROWS)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="gradient_where: "):
         nn.gradient_where(ROWS > 0, ROWS[0])
 
 
