@@ -1,4 +1,4 @@
-"""torch's operators of functions (torch.cond, scan, map, while_loop) as composit's choices and loops.
+"""torch's operators of functions (cond, scan, map, while_loop) as composit's choices and loops.
 
 Their functions are traced like the code around them, in a scope of their own: what they read from
 outside goes through the scope, and nothing outside is written.

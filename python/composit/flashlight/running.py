@@ -76,7 +76,7 @@ def _by_torch(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
 
     if func._schema.is_mutable:
         for tensor in tensors_in(_targets(func, args, kwargs)):
-            _check_scope(tracer, func, tracer.memory.depth(tensor._real))  # type: ignore[attr-defined]
+            _check_scope(tracer, func, tracer.depth_of(tensor))
     result = func(*mapped(args, real), **mapped(kwargs, real))
     if func._schema.is_mutable:
         for tensor in tensors_in(_targets(func, args, kwargs)):

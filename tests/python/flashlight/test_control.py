@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 class Choice(torch.nn.Module):
-    """Both sides have weights; the derivative of either is infinite or NaN where it is not taken."""
+    """Both sides have weights; the derivative of either is no number where it is not taken."""
 
     def __init__(self):
         super().__init__()
@@ -350,7 +350,7 @@ def test_values_in_a_loop_decide_nothing():
 
 
 def test_torch_is_what_it_was():
-    """A choice that was traced is compiled and exported afterwards; other threads compile theirs."""
+    """What was traced is compiled and exported afterwards; other threads compile theirs."""
     from torch._higher_order_ops import utils
 
     before = utils._hop_compile_and_call
