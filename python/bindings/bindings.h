@@ -20,6 +20,7 @@ void bind_steps(nanobind::module_& module);          // composit.torch: steps by
 void bind_following(nanobind::module_& module);      // following.h
 void bind_backend(nanobind::module_& module);        // runtime/backend.h
 void bind_foreign_calls(nanobind::module_& module);  // runtime/foreign.h
+void bind_ruled_call(nanobind::module_& module);     // functional/ruled_call.h
 void bind_mosaic(nanobind::module_& module);         // mosaic/*.h
 void bind_cg(nanobind::module_& module);             // cg/*.h
 void bind_export(nanobind::module_& module);         // exporters/cpp_project/export.h

@@ -40,6 +40,7 @@ NB_MODULE(_core, module) {
     bind_assigning(module);
     bind_backend(module);
     bind_foreign_calls(module);
+    bind_ruled_call(module);
     bind_export(module);
     nb::module_ numpy = module.def_submodule("numpy", "composit/numpy/*.h");
     bind_numpy_elementwise(numpy);

@@ -9,7 +9,7 @@ from typing import Any
 import composit
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.torch import func_by_records, quiet, steps
+from composit.torch import func_by_records, function_rules, quiet, steps
 from composit.torch.calling import TensorBase, wrapped
 from composit.torch.tape import no_grad
 
@@ -106,7 +106,7 @@ def _vjp_by_graph(func: Function, *primals: Any, has_aux: bool) -> tuple[Any, ..
 
     def vjp_fn(*cotangents: Any) -> Any:
         found = lifted(pull(lowered(cotangents[0] if len(cotangents) == 1 else cotangents)))
-        return tuple(found)
+        return tuple(function_rules.plain(found))
 
     return (lifted(value), vjp_fn, *map(lifted, rest))
 
@@ -116,9 +116,9 @@ def jvp(
 ) -> tuple[Any, ...]:
     """func's value and its tangent, for tangents of the primals."""
     _check_argnums("jvp", func)
-    transform = func_by_records.forward_mode("jvp", composit.jvp)
+    transform = func_by_records.with_rules(composit.jvp)
     found = transform(_traced(func), lowered(primals), lowered(tangents), has_aux=has_aux)
-    return tuple(lifted(found))
+    return tuple(function_rules.plain(lifted(found)))
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
@@ -155,12 +155,7 @@ def vmap(
     _check_argnums("vmap", func)
     batched = _transformed(composit.vmap(_traced(func), in_axes=in_dims, out_axes=out_dims))
 
-    @functools.wraps(func)
-    def apply(*args: Any, **kwargs: Any) -> Any:
-        func_by_records.check_no_records("vmap")
-        return batched(*args, **kwargs)
-
-    return apply
+    return functools.wraps(func)(func_by_records.with_rules(batched, randomness))
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -208,8 +203,7 @@ def _by_argument(
         finally:
             quiet.end(token)
         made, aux = result
-        if isinstance(argnums, int):
-            made = _first_argument(made)
+        made = _first_argument(made) if isinstance(argnums, int) else _map_results(made, tuple)
         return (lifted(made), lifted(aux)) if has_aux else lifted(made)
 
     return apply
@@ -290,7 +284,7 @@ def jacfwd(
 ) -> Function:  # fmt: skip
     """The Jacobian of func by arguments argnums, column by column."""
     by_graph = _by_argument("jacfwd", func, argnums, has_aux, _forward)
-    return func_by_records.forward_mode("jacfwd", by_graph)
+    return func_by_records.with_rules(by_graph)
 
 
 def hessian(func: Function, argnums: Any = 0) -> Function:

@@ -1,5 +1,6 @@
 """torch.func through Functions: where the function that is differentiated calls a Function, whose
-backward the graph does not know, the outermost transform begins anew with autograd's records."""
+backward the graph does not know, the outermost transform begins anew with autograd's records, or,
+where vmap or forward mode is among the transforms, with the Function's own rules."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 
 from composit import nn
 from composit._core import with_location
-from composit.torch import backward, steps
+from composit.torch import backward, function_rules, steps
 from composit.torch.calling import TensorBase, functions, is_recorded
 from composit.torch.function import Function, FunctionMet, graphs
 from composit.torch.tape import enable_grad
@@ -23,12 +24,20 @@ class _Depth(threading.local):
 depth = _Depth()
 
 
+class RulesNeeded(Exception):
+    """Records do not go through vmap or forward mode, where Functions are nodes with rules."""
+
+
 def by_graph_or_records(by_graph: Callable[..., Any], by_records: Callable[..., Any]) -> Any:
-    """The transform that differentiates the graph, unless that calls a Function."""
+    """The transform that differentiates the graph, unless that calls a Function: then by records,
+    which run its backward as it is, or by its rules where vmap or forward mode is met, too."""
 
     @functools.wraps(by_graph)
     def apply(*args: Any, **kwargs: Any) -> Any:
-        if not depth.records:
+        if graphs.ruled:
+            return with_rules(by_graph)(*args, **kwargs)
+        is_first = not depth.records
+        if is_first:
             graphs.depth += 1
             try:
                 return by_graph(*args, **kwargs)
@@ -37,7 +46,12 @@ def by_graph_or_records(by_graph: Callable[..., Any], by_records: Callable[..., 
                     raise
             finally:
                 graphs.depth -= 1
-        return _in_records(by_records, args, kwargs)
+        try:
+            return _in_records(by_records, args, kwargs)
+        except RulesNeeded:
+            if not is_first:
+                raise
+        return with_rules(by_graph)(*args, **kwargs)
 
     return apply
 
@@ -55,44 +69,24 @@ def _in_records(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         steps.record_in(thread)
 
 
-def forward_mode(name: str, transform: Callable[..., Any]) -> Callable[..., Any]:
-    """A transform of forward mode, which Functions have no rule for."""
+def with_rules(transform: Callable[..., Any], randomness: str | None = None) -> Callable[..., Any]:
+    """A transform within which calls of Functions are nodes with rules."""
 
     @functools.wraps(transform)
     def apply(*args: Any, **kwargs: Any) -> Any:
-        if depth.records:
-            raise _no_forward_mode(name)
-        graphs.depth += 1
+        if depth.records and not graphs.ruled:
+            raise RulesNeeded
+        before = graphs.randomness
+        graphs.randomness = before if randomness is None else randomness
+        graphs.ruled += 1
         try:
-            return transform(*args, **kwargs)
-        except FunctionMet:
-            if graphs.depth > 1:
-                raise
-            raise _no_forward_mode(name) from None
+            found = transform(*args, **kwargs)
         finally:
-            graphs.depth -= 1
+            graphs.ruled -= 1
+            graphs.randomness = before
+        return function_rules.plain(found)
 
     return apply
-
-
-def _no_forward_mode(name: str) -> Exception:
-    return NotImplementedError(
-        with_location(
-            f"{name}: an autograd.Function is called, and Functions' jvp is not built yet. "
-            "torch.func.grad, vjp and jacrev go through its backward."
-        )
-    )
-
-
-def check_no_records(name: str) -> None:
-    """NotImplementedError within a transform by records."""
-    if depth.records:
-        raise NotImplementedError(
-            with_location(
-                f"{name}: within torch.func.grad, vjp or jacrev of a function that calls an "
-                "autograd.Function it is not built yet."
-            )
-        )
 
 
 class _Same(Function):

@@ -24,6 +24,9 @@ class FunctionMet(Exception):
 
 class _Graphs(threading.local):
     depth = 0  # of transforms of torch.func that differentiate graphs
+    ruled = 0  # of those in which a call of a Function is a node with its rules
+    made = 0  # such calls
+    randomness = "error"  # of the vmap around
 
 
 graphs = _Graphs()
@@ -47,6 +50,8 @@ class FunctionCtx:
     def __init__(self) -> None:
         self._saved: tuple[Any, ...] = ()
         self._versions: list[int] = []
+        self._saved_for_forward: tuple[Any, ...] = ()
+        self._results: list[Any] = []
         self._not_differentiable: set[int] = set()
         self._dirty: set[int] = set()
         self._materializes = True
@@ -57,7 +62,9 @@ class FunctionCtx:
         self._saved = tensors
         self._versions = [x._version if isinstance(x, TensorBase) else 0 for x in tensors]
 
-    save_for_forward = save_for_backward
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keeps tensors for jvp, as ctx.saved_tensors."""
+        self._saved_for_forward = tensors
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -92,7 +99,9 @@ class _Callable(type):
 class Function(metaclass=_Callable):
     """The base of functions with a backward of their own: forward(ctx, *args), or forward(*args)
     with setup_context(ctx, inputs, output), and backward(ctx, *grad_outputs), which returns a
-    gradient, or None, for each argument of forward."""
+    gradient, or None, for each argument of forward. For torch.func's forward mode jvp(ctx,
+    *tangents) returns a tangent for each result, for its vmap vmap(info, in_dims, *args) results
+    and their dimensions; generate_vmap_rule = True makes that of the others."""
 
     generate_vmap_rule = False
 
@@ -120,9 +129,33 @@ class Function(metaclass=_Callable):
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the results; each class has its own."""
+        raise NotImplementedError(
+            with_location(
+                "You must implement the jvp function for custom autograd.Function to use it with "
+                "forward mode AD."
+            )
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The results over a dimension of the arguments, and theirs; each class has its own."""
+        raise NotImplementedError(
+            with_location(
+                "To use autograd.Function with vmap, you must either override the vmap "
+                "staticmethod or set generate_vmap_rule=True."
+            )
+        )
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward, and records backward."""
+        if graphs.ruled:
+            from composit.torch import function_rules
+
+            return function_rules.apply(cls, args, kwargs)
         if graphs.depth:
             raise FunctionMet
         context = FunctionCtx()

@@ -54,7 +54,7 @@ class Call:
 
     def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, whose gradients the hooks will see."""
-        if graphs.depth:
+        if graphs.depth and not graphs.ruled:
             raise FunctionMet
         self.length = len(args)
         args, self.inputs = _through(self._at_inputs, args)
