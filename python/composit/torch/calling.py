@@ -218,7 +218,7 @@ def _note(record: Any, function: Any, args: Any, kwargs: Any, result: Any) -> No
                 for x in versions.tensors_in(place, value, TensorBase, is_recorded)]  # fmt: skip
     made: list[Any] = []
     _collect(result if isinstance(result, TensorBase) else list(result), made)
-    versions.note(record, function, operands, made)
+    versions.note(record, function, operands, made, given)
 
 
 def _written_out(name: str, out: Any, result: Any) -> Any:
