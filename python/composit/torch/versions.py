@@ -272,7 +272,7 @@ def note(record: Any, function: Any, operands: Iterable[Any], results: Any, give
             entries += [] if chosen is None else [_entry(chosen, True, record[0])]
         elif type(what) is str:
             entries += [
-                _entry(x, True, record[0])
+                _entry(x, True, record[0] if x._record is record else None)
                 for x in results
                 if x is not None and (what == "r" or not x.dtype.is_floating_point)
             ]
