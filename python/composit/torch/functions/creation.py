@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,29 @@ from composit.torch.tensor import Tensor, constant, tensor
 def _made(lazy: Any, requires_grad: bool) -> Any:
     found = calling.wrapped(lazy)
     return found.requires_grad_() if requires_grad else found
+
+
+@functools.lru_cache(512)
+def _filled(size: Any, kind: type, value: Any, to: Any) -> Any:
+    """A leaf of one value. Nodes are immutable, so tensors share it, each in a cell of its own."""
+    return cnp.full(integers(size), value, to)
+
+
+@functools.lru_cache(128)
+def _counted(start: int, end: int, step: int, to: Any) -> Any:
+    """A leaf of few integers, as above."""
+    return constant(np.arange(start, end, step).astype(to))
+
+
+def _of_one_value(size: Any, value: Any, to: Any) -> Any:
+    """A LazyTensor of one value. Kept by type and value: -0.0 is equal to 0.0, and NaN to none."""
+    kind = type(value)
+    if kind is int or kind is bool or (kind is float and value and value == value):
+        try:
+            return _filled(size, kind, value, to).copied()
+        except TypeError:  # a list in `size`; what is wrong with it is said below
+            pass
+    return cnp.full(integers(size), value, to)
 
 
 def _function(name: str) -> Any:
@@ -45,7 +69,7 @@ def _full(name: str, value: float) -> None:
         if out is not None:
             calling.overwrite(out, cnp.full(integers(size), value, out.dtype.numpy))
             return out
-        return _made(cnp.full(integers(size), value, to), requires_grad)
+        return _made(_of_one_value(size, value, to), requires_grad)
 
     def like(
         input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -53,7 +77,7 @@ def _full(name: str, value: float) -> None:
     ) -> Any:  # fmt: skip
         dtypes.check_device(device)
         to = (dtype or input.dtype).numpy
-        return _made(cnp.full(tuple(input.shape), value, to), requires_grad)
+        return _made(_of_one_value((tuple(input.shape),), value, to), requires_grad)
 
     def new(
         self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
@@ -85,7 +109,7 @@ def full(
     value = _number(fill_value)
     to = dtype.numpy if dtype is not None else dtypes.from_numbers(value)
     shape = (size,) if isinstance(size, int) else tuple(size)
-    return _made(cnp.full(shape, value, to), requires_grad)
+    return _made(_of_one_value((shape,), value, to), requires_grad)
 
 
 @_function("full_like")
@@ -108,6 +132,9 @@ def _new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **opt
 calling.methods["new_full"] = _new_full
 
 
+_int64 = np.dtype("int64")
+
+
 def _steps_dtype(dtype: Any, *numbers: Any) -> Any:
     if dtype is not None:
         return dtype.numpy
@@ -122,6 +149,11 @@ def arange(
 ) -> Any:  # fmt: skip
     """Numbers from start, before end."""
     dtypes.check_device(device)
+    if type(start) is int and type(end or 0) is int and type(step) is int and step > 0:
+        first, last = (0, start) if end is None else (start, end)
+        if 0 <= last - first <= 4096:
+            to = _int64 if dtype is None else dtype.numpy
+            return _made(_counted(first, last, step, to).copied(), requires_grad)
     numbers = [_number(x) for x in (start, end, step)]
     if numbers[1] is None:
         numbers[:2] = [0, numbers[0]]
