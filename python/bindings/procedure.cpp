@@ -360,6 +360,8 @@ void bind_procedure(nb::module_& module) {
     inner.def("jvp", procedure::jvp);
     inner.def("vjp", procedure::vjp);
     inner.def("reverse", procedure::reverse);
+    inner.def("reverse_over_rows", procedure::reverse_over_rows, "The derivative of over_rows.");
+    inner.def("over_rows", procedure::over_rows, "The procedure for each row of its arguments.");
     inner.def("without_dead_code", procedure::without_dead_code);
     inner.def("slope", procedure::slope);
     inner.def("always_leaves", procedure::always_leaves);

@@ -98,6 +98,8 @@ struct Procedure {
     // What its user says its derivative is, in place of the one that is derived: its parameters are
     // those of `vjp` (or `reverse`), its results those. given_derivative.cpp
     std::shared_ptr<const Procedure> derivative = {};
+    // What this one, made by `over_rows`, runs for each row: derivatives are made of that one's.
+    std::shared_ptr<const Procedure> of_each_row = {};
 
     Expr variable(size_t index) const {
         return Expr::argument(static_cast<int>(index), variables[index].dtype,
@@ -151,6 +153,17 @@ Procedure with_assertions_ahead(Procedure procedure);
 //   if (c + a >= 0 & c + a <= c + d - 1 & c + d - 1 < l) for (…) y += x[c + b] else for (…) …
 // indices_ahead.cpp
 Procedure with_indices_ahead(Procedure procedure);
+
+// The procedure for each row: arrays have one more axis, the first, numbers stand in arrays of one
+// axis and results are outputs. Its bits are those of a call for each row, and so are those of
+// `jvp` and `reverse`. Outputs: an array for each result, then those of the procedure.
+// NotSupported, with the line, where an extent depends on a number that each row has one of.
+//   y(x, n, w): return v   to   vy(x, rows, n, w, y): for (row …) y[row] = v of x[row], w[row]
+// over_rows.cpp
+Procedure over_rows(const Procedure& procedure);
+// `reverse` of what `over_rows` makes of the procedure: `over_rows` of its derivative, with outputs
+// in the order of the floating operands.
+Procedure reverse_over_rows(const Procedure& procedure);
 
 // The results as expressions over the parameters: branches are choices, of which both sides are
 // computed; a loop runs only where it is reached. flatten.cpp

@@ -448,6 +448,7 @@ class Reverser : private ReverseSetup {
 }  // namespace
 
 Procedure reverse(const Procedure& procedure) {
+    if (procedure.of_each_row) return reverse_over_rows(*procedure.of_each_row);
     if (procedure.derivative) return given_vjp(procedure);
     return Reverser(procedure).run();
 }

@@ -318,6 +318,7 @@ Procedure pulled_back(const Procedure& procedure, const std::string& name,
 }  // namespace
 
 Procedure jvp(const Procedure& procedure) {
+    if (procedure.of_each_row) return over_rows(jvp(*procedure.of_each_row));
     if (procedure.derivative) return given_jvp(procedure);
     std::vector<Variable> seeds;
     const std::vector<size_t> parameters = floating(procedure.variables, procedure.parameters);

@@ -22,6 +22,7 @@ from composit._core import with_location
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
 from composit.knossos.kernel import Kernel, kernel_of
+from composit.knossos.mapped_kernel import mapped
 
 __all__ = ["Kernel", "Tensor", "elementwise", "register", "stop_gradient", "vmap"]
 
@@ -60,7 +61,11 @@ def elementwise(
 
 
 def vmap(function: Callable[..., Any] | None = None, *, generate_lm: bool = False) -> Any:
-    """Tensor to Tensor of float to float: the function over the elements of arrays and tensors."""
+    """Tensor to Tensor of float to float: the function over the elements of arrays and tensors.
+    Of a kernel with arrays, that kernel over the leading axis of all its arguments, (rows, n) to
+    (rows, m) of n to m, (rows,) of a number: the bits of a call for each row.
+
+    NotSupported, with the line, where an extent of a result depends on a number that is given."""
     if function is None:
         return lambda f: vmap(f)
-    return _kernel("vmap", function)
+    return mapped(_kernel("vmap", function))

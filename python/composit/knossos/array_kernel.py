@@ -32,6 +32,8 @@ class ArrayKernel(Kernel):
     ) -> None:  # fmt: skip
         super().__init__(name, doc, maker, structures, result)
         self._leaves = [leaf for each in structures for leaf in leaves_of(each)]
+        # The procedure's operands by their places among the leaves.
+        self._operands = list(range(len(self._leaves)))
         self._extents = self._first_extents()
         self._numbers: dict[Any, tuple[Any, int]] = {}  # of procedures that nodes call
 
@@ -39,7 +41,8 @@ class ArrayKernel(Kernel):
         """(leaf, axis) of each named extent, where it is first met."""
         known: set[str] = set()
         found = []
-        for i, leaf in enumerate(self._leaves):
+        for i in self._operands:
+            leaf = self._leaves[i]
             for axis, extent in enumerate(leaf.extents if isinstance(leaf, TensorOf) else ()):
                 if isinstance(extent, str) and extent not in known:
                     known.add(extent)
@@ -101,6 +104,7 @@ class ArrayKernel(Kernel):
                 self._check_kind(leaf, value.dtype, wanted)
                 value = cnp.astype(value, wanted)
             operands.append(value)
+        operands = [operands[i] for i in self._operands]
         return self._in_order(_core.procedure.node(self._number_of(dtype), operands))
 
     def _number_of(self, dtype: Any) -> int:
@@ -119,7 +123,8 @@ class ArrayKernel(Kernel):
         arrays: list[Any] = []
         extents = iter(self._extents)
         expected = next(extents, None)
-        for i, (leaf, value) in enumerate(zip(self._leaves, leaves)):
+        for i in self._operands:
+            leaf, value = self._leaves[i], leaves[i]
             if not isinstance(leaf, TensorOf):
                 number = self._number(leaf.kind, value)
                 (floats if leaf.kind == "float" else integers).append(number)
@@ -207,32 +212,40 @@ class ArrayKernel(Kernel):
     def _float_results(self) -> int:
         return len(self._float_result_leaves())
 
-    def _with(self, suffix: str, make: Any, more: list[Leaf], results: list[Leaf]) -> ArrayKernel:
+    def _with(
+        self, suffix: str, make: Any, more: list[Leaf], order: list[int], results: list[Leaf]
+    ) -> ArrayKernel:  # fmt: skip
+        """A derivative, which takes `more`; its procedure takes these in the order of `order`."""
         structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))
         # Extents of results are those of arguments: none of the new ones is met first.
-        return ArrayKernel(
+        made = ArrayKernel(
             f"{self.__name__}_{suffix}", "", lambda dtype: make(self.procedure(dtype)),
             [*self._leaves, *(_nameless(leaf) for leaf in more)], lambda: structure,
         )  # fmt: skip
+        made._operands = [*self._operands, *(len(self._leaves) + i for i in order)]
+        return made
 
     @functools.cached_property
     def vjp(self) -> Kernel:
         """vjp(x, …, dy, …): what each float argument receives of gradients of the results, by
         reverse accumulation."""
         self._check_smooth()
-        made = self._with("vjp", _core.procedure.reverse, self._float_result_leaves(),
-                          self._float_leaves())  # fmt: skip
+        received = self._float_result_leaves()  # numbers, then arrays
+        order = sorted(range(len(received)), key=lambda i: isinstance(received[i], TensorOf))
+        made = self._with("vjp", _core.procedure.reverse, received, order, self._float_leaves())
         given = self._derivative
         if isinstance(given, ArrayKernel):  # extents have the names that its annotations say
             made.parameter_structures = made._leaves = given._leaves
-            made._extents = given._extents
+            made._extents, made._operands = given._extents, given._operands
         return made
 
     @functools.cached_property
     def jvp(self) -> Kernel:
         """jvp(x, …, dx, …): the tangents of the results for those of the float arguments."""
         self._check_smooth()
-        return self._with("jvp", _core.procedure.jvp, self._float_leaves(),
+        floats = self._floats()
+        order = [floats.index(i) for i in self._operands if i in floats]
+        return self._with("jvp", _core.procedure.jvp, self._float_leaves(), order,
                           self._float_result_leaves())  # fmt: skip
 
     @functools.cached_property

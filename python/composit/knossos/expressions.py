@@ -444,6 +444,11 @@ class Expressions(ArrayFunctions):
                 node, f"{kernel.__name__} has arrays and a derivative that was given",
                 "Such a kernel is not yet part of another: call it from Python.",
             )  # fmt: skip
+        if kernel.is_of_arrays and source is None:
+            self.refuse(
+                node, f"{kernel.__name__} is made of a kernel with arrays",
+                "Its derivatives and maps are not parts of others: call them from Python.",
+            )  # fmt: skip
         is_plain = source is not None and kernel._derivative is None
         if is_plain and (kernel.is_of_arrays or self.calls_itself(source)):
             return self.inlined(node, source, arguments)

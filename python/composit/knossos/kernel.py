@@ -14,6 +14,12 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, structure_of
 from composit.knossos.given_derivative import derivative_for
+from composit.knossos.given_values import (
+    check_leaf,
+    is_composit_torch,
+    is_torch,
+    numbers_without_axes,
+)
 from composit.knossos.source import Source, mentions_arrays
 from composit.knossos.translate import translate
 
@@ -46,6 +52,7 @@ class Kernel:
         self._derivative: Kernel | None = None
         self._source: Source | None = None
         self._is_making_derivative = False
+        self._over_rows: Kernel | None = None  # over the rows of arrays, where it has arrays
 
     # ----- what it is made of
 
@@ -82,12 +89,18 @@ class Kernel:
         with file and line, at its first use, where arguments or results are others."""
         with self._lock:
             self._derivative = kernel_of(function)
-            self._procedures.clear()
-            self._compiled.clear()
-            self._rows, self._fast = None, self._first_call
-            for name in ("vjp", "jvp", "grad", "_autograd_function"):
-                vars(self).pop(name, None)
+            self._forget()
             return self._derivative
+
+    def _forget(self) -> None:
+        """What was made of it is made anew."""
+        self._procedures.clear()
+        self._compiled.clear()
+        self._rows, self._fast = None, self._first_call
+        for name in ("vjp", "jvp", "grad", "_autograd_function"):
+            vars(self).pop(name, None)
+        if self._over_rows is not None:
+            self._over_rows._forget()
 
     def _kinds(self) -> list[str]:
         return [kind for each in self.parameter_structures for _, kind in each.leaves("")]
@@ -183,12 +196,12 @@ class Kernel:
 
     def _general(self, arguments: tuple[Any, ...]) -> Any:
         leaves = self._leaves_of(arguments)
-        if any(_is_composit_torch(leaf) for leaf in leaves):
+        if any(is_composit_torch(leaf) for leaf in leaves):
             from composit.torch import calling
 
             made = calling.call(self._of_leaves, self.__name__, False, tuple(leaves), {})
             return self._shaped(made)
-        if any(_is_torch(leaf) for leaf in leaves):
+        if any(is_torch(leaf) for leaf in leaves):
             from composit.knossos.torch_functions import call
 
             return self._shaped(call(self, leaves))
@@ -200,7 +213,7 @@ class Kernel:
     def _computed(self, leaves: list[Any]) -> Any:
         """Results, one or a tuple, for numbers, arrays or tensors."""
         for leaf in leaves:
-            _check_leaf(self.__name__, leaf)
+            check_leaf(self.__name__, leaf)
         if not any(hasattr(leaf, "shape") or isinstance(leaf, (list, tuple)) for leaf in leaves):
             code = self._code(_DOUBLE)
             if code is not None:
@@ -222,9 +235,9 @@ class Kernel:
             code = self._code(dtype)
             made = NotImplemented if code is None else code.map(*arrays)
             if made is not NotImplemented:
-                return _numbers_without_axes(made)
+                return numbers_without_axes(made)
         made = self._evaluated(arrays)
-        return _numbers_without_axes(tuple(made) if len(made) > 1 else made[0])
+        return numbers_without_axes(tuple(made) if len(made) > 1 else made[0])
 
     def _mapped(self, leaves: list[Any]) -> list[Any]:
         """A node for each result. Integers beside floats would take their dtype."""
@@ -416,37 +429,12 @@ class _Taker:
         return next(self._rest)
 
 
-def _numbers_without_axes(made: Any) -> Any:
-    """NumPy's numbers in place of arrays that have no axes."""
-    if isinstance(made, tuple):
-        return tuple(_numbers_without_axes(each) for each in made)
-    return made[()] if made.ndim == 0 else made
-
-
 def _kind(dtype: Any) -> str:
     return {"f": "float", "i": "int", "b": "bool"}[np.dtype(dtype).kind]
 
 
 def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0] if (text or "").strip() else ""
-
-
-def _is_composit_torch(value: Any) -> bool:
-    return type(value).__module__.startswith("composit.torch")
-
-
-def _is_torch(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "torch" or hasattr(value, "requires_grad")
-
-
-def _check_leaf(name: str, leaf: Any) -> None:
-    if isinstance(leaf, (bool, int, float, list)) or hasattr(leaf, "dtype"):
-        return
-    if hasattr(leaf, "__array__"):
-        return
-    raise TypeError(
-        with_location(f"{name}: {leaf!r} is no number. A number, an array or a tensor is required.")
-    )
 
 
 _in_translation = threading.local()

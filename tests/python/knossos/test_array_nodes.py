@@ -61,6 +61,16 @@ def test_values_and_gradients(way):
     assert np.asarray(lazy_h).tobytes() == h.tobytes() and float(lazy_total) == total
 
 
+def test_derivatives_of_tensors_have_the_bits_of_those_of_arrays():
+    """Of an array and a number, in this order: the procedure takes their gradients in another."""
+    x, dh, dt = X[0], X[1], 0.3
+    for kernel, more in ((weighted.vjp, (dh, dt)), (weighted.jvp, (dh, dt))):
+        wanted = kernel(x, 0.7, 2, *more)
+        found = composit.evaluate(*kernel(composit.asarray(x), 0.7, 2, *more))
+        for each, want in zip(found, wanted):
+            assert np.asarray(each).tobytes() == np.asarray(want).tobytes()
+
+
 def test_a_call_is_one_node():
     h, total = weighted(composit.asarray(X[0]), 0.7, 2)
     assert (h.shape, total.shape) == ((4,), ())

@@ -1,0 +1,142 @@
+"""MappedKernel: a kernel with arrays for each row of its arguments, what vmap makes of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import NotSupported, with_location
+from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit.knossos.array_kernel import ArrayKernel
+from composit.knossos.kernel import Kernel
+
+
+class MappedKernel(ArrayKernel):
+    """A kernel over the leading axis of all its arguments: arrays have one axis more than the
+    annotations say, numbers are arrays of one axis, and so are results; a number that is given
+    stands for itself in each row. Its bits are those of the kernel called with row after row;
+    derivatives are those of each row.
+
+    NotSupported, with the line, where the extents of results depend on numbers that are given."""
+
+    def __init__(self, inner: ArrayKernel, of: ArrayKernel | None = None) -> None:
+        """`of`: what `inner` is the derivative in reverse of."""
+        rows = _free_name(inner)
+        maps, made_of = _core.procedure.over_rows, inner
+        if of is not None:
+            maps, made_of = _core.procedure.reverse_over_rows, of
+        super().__init__(
+            f"v{inner.__name__}", inner.__doc__ or "", lambda dtype: maps(made_of.procedure(dtype)),
+            [_with_rows(each, rows) for each in inner.parameter_structures],
+            lambda: _with_rows(inner._result_structure(), rows),
+        )  # fmt: skip
+        self._inner, self._of = inner, of
+        self._depth: int = getattr(inner, "_depth", 0) + 1  # how many axes are mapped
+        self.__module__ = inner.__module__
+        self._operands = inner._operands
+        self._extents = self._first_extents()
+
+    def _plain_order(self) -> list[int] | None:
+        is_moved = self._operands != sorted(self._operands)
+        return None if is_moved or self._of is not None else self._inner._plain_order()
+
+    def _in_order(self, made: list[Any]) -> list[Any]:
+        if self._of is None:
+            return self._inner._in_order(made)  # code returns what were numbers first
+        floats = [i for i in self._of._operands if self._of._leaves[i].kind == "float"]
+        return [made[floats.index(i)] for i in sorted(floats)]
+
+    def _computed(self, leaves: list[Any]) -> Any:
+        """A number in place of one for each row stands for that many."""
+        kinds = (bool, int, float, np.bool_, np.integer, np.floating)
+        given = [np.shape(each) if isinstance(each, (list, tuple)) else getattr(each, "shape", ())
+                 for each in leaves]  # fmt: skip
+        rows = next((shape[: self._depth] for shape in given if shape), None)
+        if rows is None:
+            raise ValueError(
+                with_location(
+                    f"{self.__name__}: numbers stand for arrays, whose first axis is that of the "
+                    f"calls of {self._inner.__name__}. At least one array is required."
+                )
+            )
+        dtypes = {"float": self._dtype(leaves), "int": np.dtype("int64"), "bool": np.dtype("bool")}
+        leaves = [
+            np.full(rows, self._number(leaf.kind, value), dtypes[leaf.kind])
+            if isinstance(value, kinds) and self._is_number(leaf) else value
+            for leaf, value in zip(self._leaves, leaves)
+        ]  # fmt: skip
+        return super()._computed(leaves)
+
+    def _is_number(self, leaf: Leaf) -> bool:
+        """Whether it is a number in each call of the kernel that is mapped first."""
+        return isinstance(leaf, TensorOf) and len(leaf.extents) == self._depth
+
+    def _has_jvp(self) -> bool:
+        return self._inner._has_jvp()
+
+    @property
+    def vjp(self) -> Kernel:  # type: ignore[override]
+        """vjp(x, …, dy, …): what each float argument receives, row by row."""
+        vjp = self._inner.vjp
+        assert isinstance(vjp, ArrayKernel)
+        if vjp._over_rows is None:
+            vjp._over_rows = MappedKernel(vjp, self._inner)
+        return vjp._over_rows
+
+    @property
+    def jvp(self) -> Kernel:  # type: ignore[override]
+        """jvp(x, …, dx, …): the tangents of the results, row by row."""
+        return mapped(self._inner.jvp)
+
+    @property
+    def grad(self) -> Any:
+        """grad(x, …): the derivatives of each row's result, a number, with respect to each float
+        argument of the row."""
+        self._inner.grad  # noqa: B018 - refuses other results
+        vjp = self.vjp
+
+        def grad(*arguments: Any) -> Any:
+            return vjp(*self._leaves_of(arguments), 1.0)
+
+        grad.__name__ = f"{self.__name__}_grad"
+        return grad
+
+    def derivative(self, function: Any) -> Kernel:
+        """Not of this one: the derivative is given to the kernel that is mapped."""
+        name = self._inner.__name__
+        raise NotSupported(
+            with_location(
+                f"{self.__name__}.derivative: its derivative is that of {name} in each row. Write "
+                f"@{name}.derivative for a function of one row."
+            )
+        )
+
+
+def mapped(kernel: Kernel) -> Kernel:
+    """The kernel for each row; the same one for the same kernel. A kernel of numbers is one over
+    the elements of arrays already."""
+    if not isinstance(kernel, ArrayKernel):
+        return kernel
+    if kernel._over_rows is None:
+        kernel._over_rows = MappedKernel(kernel)
+    return kernel._over_rows
+
+
+def _free_name(inner: ArrayKernel) -> str:
+    """A name that no extent of the kernel has."""
+    taken = {extent for each in inner._leaves if isinstance(each, TensorOf)
+             for extent in each.extents}  # fmt: skip
+    name = "rows"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _with_rows(structure: Leaf, rows: str) -> Leaf:
+    if isinstance(structure, Parts):
+        parts = {key: _with_rows(part, rows) for key, part in structure.parts.items()}
+        return Parts(structure.made_by, parts)
+    inner = structure.extents if isinstance(structure, TensorOf) else ()
+    return TensorOf(structure.kind, (rows, *inner))
