@@ -74,24 +74,27 @@ NormalTail normal_tail(const Expr& x) {
 }  // namespace
 
 Expr gelu_of_float32(const Expr& x) {
-    // Whose fourth powers overflow: what is left of x < -bound is -0.
-    constexpr double bound = 1024;
+    // The divisor is 2 root^4 scale^4, finite for a <= bound; below -bound gelu rounds to -0.
+    constexpr double scale = 0x1p-16, scale_2 = scale * scale, scale_4 = scale_2 * scale_2;
+    constexpr double bound = 48;
     const Expr a = magnitude_at_most(x, bound).named("a");
     const Expr square = (a * a).named("square");
     const Expr fourth = (square * square).named("fourth");
     // In parts of four terms, so that few operations wait for each other.
     const auto part = [&a, &square](size_t i) {
         const auto& c = coefficients::gelu_root_float32;
-        const auto pair = [&](size_t k) { return fma(constant_like(a, c[k + 1]), a, c[k]); };
+        const auto pair = [&](size_t k) {
+            return fma(constant_like(a, c[k + 1] * scale), a, c[k] * scale);
+        };
         return fma(pair(i + 2), square, pair(i));
     };
     const Expr slope = fma(fma(part(8), fourth, part(4)), fourth, part(0)).named("slope");
     const Expr above = (a * slope).named("root_less_1");
-    const Expr second = fma(above, above, above + above).named("square_less_1");
-    const Expr sum = second + 2.0;
-    const Expr divisor = fma(second, sum + sum, 2.0).named("divisor");
+    const Expr second = fma(above, above, above * (2 * scale)).named("square_less_1");
+    const Expr sum = second + 2 * scale_2;
+    const Expr divisor = fma(second, sum + sum, 2 * scale_4).named("divisor");
     // NaN comes from x itself, as do zeros with their sign.
-    return at_least(x, -0.0) - a / divisor;
+    return fma(a / divisor, -scale_4, at_least(x, -0.0));
 }
 
 // Phi(-a) - a phi(a) for x < 0, else what it lacks to 1.

@@ -109,6 +109,17 @@ def test_slopes_drawn_by_key():
     np.testing.assert_array_equal(np.asarray(gradient), slopes)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function", [nn.gelu, nn.silu, nn.sigmoid, nn.softplus])
+def test_finite_results_report_nothing(function, dtype):
+    """An overflow within would be told, and each call be run again to find out where."""
+    large = np.geomspace(1e-30, np.finfo(dtype).max, 1000)
+    x = np.concatenate([-large, large, [0, -0.0, np.inf, -np.inf]]).astype(dtype)
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        composit.evaluate(function(composit.asarray(x)))
+        composit.compile(lambda x: function(x), x)(x)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
