@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_loops.h"
+#include "composit/backends/c_family/procedure_roundings.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -34,7 +35,8 @@ std::string zero_of(ir::DType dtype) {
 
 class Printer {
   public:
-    explicit Printer(const Procedure& procedure) : procedure_(procedure), homes_(procedure) {
+    explicit Printer(const Procedure& procedure)
+        : procedure_(procedure), homes_(procedure), roundings_(roundings_of(procedure)) {
         find_hoisted();
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             names_.push_back(name_of(procedure.variables[i].name, i));
@@ -90,7 +92,8 @@ class Printer {
 
     // Values as texts; what they share or is long comes before, as constants.
     std::vector<std::string> values(const Statement& statement, std::vector<std::string>& before) {
-        const Statements printed = print_statements(statement.values, names_, taken_);
+        const Statements printed =
+            print_statements(statement.values, names_, taken_, &roundings_.variables);
         for (const std::string& text : printed.lines) before.push_back(plain(text));
         std::vector<std::string> results;
         for (const std::string& text : printed.results) results.push_back(plain(text));
@@ -182,7 +185,9 @@ class Printer {
                                               : element(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
                 if (statement.kind == Kind::append) return line(place, statement.line);
-                return line(place + (statement.kind == Kind::add ? " += " : " = ") + value + ";",
+                return line(statement.kind == Kind::add
+                                ? addition(statement, place, value, roundings_)
+                                : place + " = " + value + ";",
                             statement.line);
             }
             case Kind::allocate: return print_allocation(block, index);
@@ -211,10 +216,9 @@ class Printer {
                             statement.line);
             }
             case Kind::expect: {
-                const std::vector<std::string> holds = values(statement, before);
+                const std::string holds = values(statement, before)[0];
                 for (const std::string& text : before) line(text, statement.line);
-                line("assert(" + holds[0] + ");", statement.line);
-                return;
+                return line("assert(" + holds + ");", statement.line);
             }
         }
     }
@@ -374,7 +378,8 @@ class Printer {
         for (size_t i = procedure_.parameters; i < homes_.count(); ++i)
             if (is_declared_by(block, 0, static_cast<int>(i))) return false;
         TakenNames trial = taken_;
-        return print_statements(block[0].values, names_, trial).lines.empty();
+        return print_statements(block[0].values, names_, trial, &roundings_.variables)
+            .lines.empty();
     }
 
     void print_loop(const Block& block, size_t index) {
@@ -437,6 +442,7 @@ class Printer {
 
     const Procedure& procedure_;
     Homes homes_;
+    const ProcedureRoundings roundings_;
     TakenNames taken_;
     std::vector<std::string> names_, arrays_;
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
@@ -484,16 +490,6 @@ std::string print_procedure(const Procedure& original) {
     for (std::string line; std::getline(doc, line);)
         out += line.empty() ? "//\n" : "// " + line + "\n";
     return out + function_head(procedure, names, printer.arrays()) + " {\n" + body + "}\n";
-}
-
-std::vector<Expr> expressions_of(const Procedure& procedure) {
-    std::vector<Expr> all;
-    if (procedure.arrays.empty()) all = ir::procedure::flatten(procedure);
-    for (const Statement* statement : ir::procedure::all_statements(procedure.body)) {
-        const std::vector<Expr> own = ir::procedure::expressions_of(procedure, *statement);
-        all.insert(all.end(), own.begin(), own.end());
-    }
-    return all;
 }
 
 }  // namespace composit::c_family

@@ -165,4 +165,14 @@ Procedure without_unread(Procedure procedure) {
     }
 }
 
+std::vector<Expr> expressions_of(const Procedure& procedure) {
+    std::vector<Expr> all;
+    if (procedure.arrays.empty()) all = ir::procedure::flatten(procedure);
+    for (const Statement* statement : ir::procedure::all_statements(procedure.body)) {
+        const std::vector<Expr> own = ir::procedure::expressions_of(procedure, *statement);
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+}
+
 }  // namespace composit::c_family

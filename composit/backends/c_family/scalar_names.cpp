@@ -121,6 +121,7 @@ const std::unordered_set<std::string>& reserved_words() {
         "main",
         "bits_as",
         "multiply_add",
+        "rounded",
         "square_root",
         "round_down",
         "round_up",

@@ -15,6 +15,16 @@ COMPOSIT_SCALAR To bits_as(From x) { return __builtin_bit_cast(To, x); }
 COMPOSIT_SCALAR float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 COMPOSIT_SCALAR double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
+// A product that is not fused with what is added to it: g++ from 12 on does that where it makes
+// lanes of a vector of a sum and a difference, whatever -ffp-contract says.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+COMPOSIT_SCALAR float rounded(float x) { return __builtin_assoc_barrier(x); }
+COMPOSIT_SCALAR double rounded(double x) { return __builtin_assoc_barrier(x); }
+#else
+COMPOSIT_SCALAR float rounded(float x) { return x; }
+COMPOSIT_SCALAR double rounded(double x) { return x; }
+#endif
+
 COMPOSIT_SCALAR float square_root(float x) { return __builtin_sqrtf(x); }
 COMPOSIT_SCALAR double square_root(double x) { return __builtin_sqrt(x); }
 COMPOSIT_SCALAR float round_down(float x) { return __builtin_floorf(x); }

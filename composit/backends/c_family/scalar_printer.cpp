@@ -1,12 +1,14 @@
 // Printing scalar expressions as C++17: one `const` per shared, named or long sub-expression.
 #include "composit/backends/c_family/scalar_printer.h"
 
+#include "composit/backends/c_family/scalar_roundings.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
 #include <cmath>
 #include <iomanip>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -274,11 +276,12 @@ class TermMaker {
 class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
-                     TakenNames& taken)
+                     TakenNames& taken, const Roundings* roundings)
         : results_(expand(results)),
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
           taken_(taken) {
+        if (roundings) fusing_.emplace(*roundings);
         for (const Expr& expr : order_) {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
             if (expr.op() == Op::select)
@@ -336,10 +339,16 @@ class StatementPrinter {
         out.lines.push_back(
             text("for (int64_t ", count, " = 0; ", count, " < ", loop.limit, "; ++", count, ") {"));
         const auto add = [&out](const std::string& line) { out.lines.push_back("    " + line); };
-        const Statements condition = StatementPrinter({loop.condition}, names, taken_).run();
+        Roundings of_state;  // what a state may become is not known
+        for (int i = 0; i < static_cast<int>(names.size()); ++i)
+            for (std::set<int>* each : {&of_state.products, &of_state.negated, &of_state.constants})
+                each->insert(i);
+        const Roundings* roundings = fusing_ ? &of_state : nullptr;
+        const Statements condition =
+            StatementPrinter({loop.condition}, names, taken_, roundings).run();
         for (const std::string& line : condition.lines) add(line);
         add("if (!(" + condition.results[0] + ")) break;");
-        const Statements steps = StatementPrinter(loop.steps, names, taken_).run();
+        const Statements steps = StatementPrinter(loop.steps, names, taken_, roundings).run();
         for (const std::string& line : steps.lines) add(line);
         // All steps read the old state.
         std::vector<std::string> next;
@@ -355,7 +364,7 @@ class StatementPrinter {
         return names;
     }
 
-    Term term_of(const Expr& expr) const {
+    Term term_of(const Expr& expr) {
         if (expr.op() == Op::constant) {
             const std::string text = literal(expr.dtype(), expr.bits());
             return {text, text[0] == '-' ? Binding::prefix : Binding::atom};
@@ -367,9 +376,14 @@ class StatementPrinter {
             return {arguments_[index], Binding::atom};
         }
         std::vector<Term> operands;
-        for (const Expr& operand : expr.operands()) operands.push_back(terms_.at(operand.id()));
+        for (const Expr& operand : expr.operands()) {
+            operands.push_back(terms_.at(operand.id()));
+            if (fusing_ && fusing_->is_rounded(expr, operands.size() - 1))
+                operands.back() = function("rounded", {operands.back()});
+        }
         bool chooses = expr.op() == Op::select || expr.op() == Op::call;
         for (const Term& operand : operands) chooses |= operand.chooses;
+        if (fusing_) fusing_->shape_of(expr);  // in this order, so that none goes deep
         Term term = TermMaker(expr, std::move(operands)).make();
         term.chooses = chooses;
         return term;
@@ -379,6 +393,7 @@ class StatementPrinter {
     std::vector<Expr> order_;
     const std::vector<std::string>& arguments_;
     TakenNames& taken_;
+    std::optional<Fusing> fusing_;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_set<const ExprNode*> branches_;
     std::unordered_map<const ExprNode*, Term> terms_;
@@ -397,45 +412,13 @@ std::vector<std::string> parameter_names(const Specialisation& specialisation, T
 
 }  // namespace
 
-const Specialisation& specialisation_of(const Expr& call) {
-    std::vector<DType> dtypes;
-    for (const Expr& operand : call.operands()) dtypes.push_back(operand.dtype());
-    return ir::scalar::specialise(call.row(), dtypes);
-}
-
-std::vector<const Specialisation*> functions_used(const std::vector<Expr>& results) {
-    struct Visit {
-        const Specialisation* specialisation;
-        std::vector<const Specialisation*> callees;
-        size_t next = 0;
-    };
-    const auto callees_of = [](const std::vector<Expr>& exprs) {
-        std::vector<const Specialisation*> callees;
-        for (const Expr& expr : ir::scalar::all_expressions(exprs))
-            if (expr.op() == Op::call) callees.push_back(&specialisation_of(expr));
-        return callees;
-    };
-    std::vector<const Specialisation*> order;
-    std::unordered_set<const Specialisation*> seen;
-    std::vector<Visit> stack{{nullptr, callees_of(results)}};
-    while (!stack.empty()) {
-        Visit& visit = stack.back();
-        if (visit.next < visit.callees.size()) {
-            const Specialisation* callee = visit.callees[visit.next++];
-            if (seen.insert(callee).second) stack.push_back({callee, callees_of({callee->body})});
-        } else {
-            if (visit.specialisation && !visit.specialisation->is_one_operation)
-                order.push_back(visit.specialisation);
-            stack.pop_back();
-        }
-    }
-    return order;
-}
-
 std::string print_function(const Specialisation& specialisation) {
     TakenNames taken({specialisation.symbol});
     const std::vector<std::string> names = parameter_names(specialisation, taken);
-    const Statements body = print_statements({specialisation.body}, names, taken);
+    Roundings roundings;  // products are rounded where they are given to a function
+    for (int i = 0; i < static_cast<int>(names.size()); ++i)
+        for (std::set<int>* each : {&roundings.negated, &roundings.constants}) each->insert(i);
+    const Statements body = print_statements({specialisation.body}, names, taken, &roundings);
     std::vector<std::string> parameters;
     for (size_t i = 0; i < names.size(); ++i)
         parameters.push_back(type_name(specialisation.signature.operands[i]) +
@@ -451,8 +434,9 @@ std::string print_function(const Specialisation& specialisation) {
 }
 
 Statements print_statements(const std::vector<Expr>& results,
-                            const std::vector<std::string>& arguments, TakenNames& taken) {
-    return StatementPrinter(results, arguments, taken).run();
+                            const std::vector<std::string>& arguments, TakenNames& taken,
+                            const Roundings* roundings) {
+    return StatementPrinter(results, arguments, taken, roundings).run();
 }
 
 std::string print_tables(const std::vector<Expr>& results) {

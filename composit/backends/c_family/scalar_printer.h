@@ -22,6 +22,8 @@ std::string type_name(ir::DType dtype);  // "float", "int32_t", "bool"
 std::string literal(ir::DType dtype,
                     ir::scalar::Bits bits);  // exact: 0.5f, -3, 255, __builtin_inf()
 
+struct Roundings;
+
 // `wanted` as a C++ identifier that is neither a word of the language nor of the prelude, and not
 // in `taken`, into which it is entered: "x", else "x_2", "x_3", …
 std::string unique_name(const std::string& wanted, TakenNames& taken);
@@ -40,13 +42,15 @@ std::string print_function(const ir::scalar::Specialisation& specialisation);
 
 // Statements that compute `results` from C expressions that stand for the arguments (names,
 // literals, or anything that binds as tightly). Names are made unique against `taken` and entered
-// into it.
+// into it. With `roundings`, of the arguments, products are `rounded` where compilers might fuse
+// them (scalar_roundings.h): in functions whose results may be neighbours in memory.
 struct Statements {
     std::vector<std::string> lines;    // "const float t0 = x * x;"
     std::vector<std::string> results;  // expressions, one per result
 };
 Statements print_statements(const std::vector<ir::scalar::Expr>& results,
-                            const std::vector<std::string>& arguments, TakenNames& taken);
+                            const std::vector<std::string>& arguments, TakenNames& taken,
+                            const Roundings* roundings = nullptr);
 
 // The longest path through the values of operations that each need the one before, calls counted
 // with what they do.

@@ -1,0 +1,74 @@
+#include "composit/backends/c_family/procedure_roundings.h"
+
+namespace composit::c_family {
+namespace {
+
+using ir::procedure::Statement;
+using Kind = Statement::Kind;
+
+// Whether it says more than before.
+bool enter(Roundings& known, int number, const Shape& shape) {
+    bool is_new = false;
+    if (shape.is_product) is_new |= known.products.insert(number).second;
+    if (shape.is_negated) is_new |= known.negated.insert(number).second;
+    if (shape.is_constant) is_new |= known.constants.insert(number).second;
+    return is_new;
+}
+
+Shape shape_in(const Roundings& known, int number) {
+    return {known.products.contains(number), known.negated.contains(number),
+            known.constants.contains(number)};
+}
+
+Shape shape_of(const ir::scalar::Expr& value, const ProcedureRoundings& known) {
+    Fusing fusing(known.variables);
+    for (const ir::scalar::Expr& each : ir::scalar::topological_order({value}))
+        fusing.shape_of(each);
+    return fusing.shape_of(value);
+}
+
+}  // namespace
+
+ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
+    ProcedureRoundings known;
+    const std::vector<const Statement*> all = ir::procedure::all_statements(procedure.body);
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (const Statement* each : all) {
+            switch (each->kind) {
+                case Kind::load:
+                    has_changed |=
+                        enter(known.variables, each->variable, shape_in(known.arrays, each->array));
+                    break;
+                case Kind::assign:
+                    has_changed |=
+                        enter(known.variables, each->variable, shape_of(each->values[0], known));
+                    break;
+                case Kind::store:
+                case Kind::append:
+                    has_changed |=
+                        enter(known.arrays, each->array, shape_of(each->values[0], known));
+                    break;
+                case Kind::allocate:
+                    has_changed |= enter(known.arrays, each->array, {false, false, true});
+                    break;
+                case Kind::add:  // to 0, maybe
+                    has_changed |= enter(known.arrays, each->array, {false, true, false});
+                    break;
+                default: break;
+            }
+        }
+    }
+    return known;
+}
+
+std::string addition(const Statement& statement, const std::string& place, const std::string& value,
+                     const ProcedureRoundings& known) {
+    const Shape own = shape_in(known.arrays, statement.array);
+    const Shape added = shape_of(statement.values[0], known);
+    const std::string term = added.is_product && own.is_negated ? "rounded(" + value + ")" : value;
+    const bool is_rounded = own.is_product && added.is_negated;
+    return place + (is_rounded ? " = rounded(" + place + ") + " : " += ") + term + ";";
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,21 @@
+// Which variables of a procedure compilers may see to be products.
+#pragma once
+
+#include "composit/backends/c_family/scalar_roundings.h"
+#include "composit/ir/procedure/procedure.h"
+
+#include <string>
+
+namespace composit::c_family {
+
+// Of a procedure's variables and of its arrays' elements, as they are assigned anywhere in it.
+struct ProcedureRoundings {
+    Roundings variables, arrays;
+};
+ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure);
+
+// "place += value;", with what is to be rounded before.
+std::string addition(const ir::procedure::Statement& statement, const std::string& place,
+                     const std::string& value, const ProcedureRoundings& known);
+
+}  // namespace composit::c_family

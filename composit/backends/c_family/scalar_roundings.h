@@ -1,0 +1,43 @@
+// Products that a compiler may fuse with a sum around them.
+//
+// g++ from 12 on makes one multiply-add of two lanes a * b - c, d * e + f that are neighbours in a
+// vector, in spite of -ffp-contract=off, and so rounds once in place of twice. Behind `rounded` it
+// does not see the product. The lanes need a difference, so that a sum's products are left alone.
+#pragma once
+
+#include "composit/ir/scalar/expr.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace composit::c_family {
+
+// What a compiler may know of a value: that it is a product, something negated (it makes a
+// difference of a sum with that), a constant.
+struct Shape {
+    bool is_product = false, is_negated = false, is_constant = false;
+};
+
+// Numbers of arguments that may be such.
+struct Roundings {
+    std::set<int> products, negated, constants;
+};
+
+class Fusing {
+  public:
+    explicit Fusing(const Roundings& of_arguments) : arguments_(of_arguments) {}
+
+    // What the value may be, however it is written.
+    Shape shape_of(const ir::scalar::Expr& value);
+
+    // Whether operand i of a sum, a difference or a call is to be rounded before.
+    bool is_rounded(const ir::scalar::Expr& value, size_t i);
+
+  private:
+    Shape computed(const ir::scalar::Expr& value);
+
+    const Roundings& arguments_;
+    std::unordered_map<const ir::scalar::ExprNode*, Shape> known_;
+};
+
+}  // namespace composit::c_family
