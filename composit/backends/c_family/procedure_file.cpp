@@ -27,6 +27,14 @@ std::vector<Procedure> all_of(const std::vector<ProcedureFamily>& families) {
     return all;
 }
 
+std::vector<ProcedureFamily> all_with_names(std::vector<ProcedureFamily> families) {
+    for (ProcedureFamily& family : families) {
+        family.value = with_names(std::move(family.value));
+        for (Procedure& each : family.derivatives) each = with_names(std::move(each));
+    }
+    return families;
+}
+
 bool has_assertion(const std::vector<Procedure>& procedures) {
     return std::any_of(procedures.begin(), procedures.end(), [](const Procedure& procedure) {
         const auto all = ir::procedure::all_statements(procedure.body);
@@ -124,8 +132,10 @@ std::string run_function(const Procedure& procedure, size_t number) {
 
 }  // namespace
 
-ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families) {
-    internal_check(!families.empty(), "a file of no procedures");
+ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& given) {
+    internal_check(!given.empty(), "a file of no procedures");
+    const std::vector<ProcedureFamily> families = all_with_names(given);
+    const std::string space = namespace_name(name);
     const std::vector<Procedure> all = all_of(families);
     std::vector<Expr> extents;  // which selfchecks compute
     for (const Procedure& procedure : all)
@@ -134,13 +144,13 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
                 extents.insert(extents.end(), array.shape.begin(), array.shape.end());
     ProcedureFile out;
     out.header = comment(name, families) + "#pragma once\n\n#include <cstdint>\n\nnamespace " +
-                 name + " {\n\n";
+                 space + " {\n\n";
     out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
     if (any_arrays(all)) out.source += "#include <algorithm>\n";
     if (has_assertion(all)) out.source += "#include <cassert>\n";
     out.source += "#include <cstdint>\n";
     if (any_arrays(all)) out.source += "#include <vector>\n";
-    out.source += "\n" + exactness_pragmas() + "\n" + support(all, extents) + "namespace " + name +
+    out.source += "\n" + exactness_pragmas() + "\n" + support(all, extents) + "namespace " + space +
                   " {\n\n" + functions(all);
     for (const Procedure& procedure : all) {
         out.header += results_struct(procedure) + signature_of(procedure) + ";\n";
@@ -151,21 +161,24 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     for (const ProcedureFamily& family : families) {
         if (!has_selfcheck(family)) continue;
         out.header += declare_selfcheck(family);
-        out.source += print_selfcheck(name, family);
+        out.source += print_selfcheck(space, family);
     }
-    out.header += "}  // namespace " + name + "\n";
-    out.source += "}  // namespace " + name + "\n";
+    out.header += "}  // namespace " + space + "\n";
+    out.source += "}  // namespace " + space + "\n";
     return out;
 }
 
-std::string print_functions(const std::vector<Procedure>& procedures) {
+std::string print_functions(const std::vector<Procedure>& given) {
+    std::vector<Procedure> procedures = given;
+    for (Procedure& each : procedures) each = with_names(std::move(each));
     std::string out = support(procedures);
     for (const Procedure& procedure : procedures)
         out += results_struct(procedure) + print_procedure(procedure) + "\n";
     return out;
 }
 
-std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families) {
+std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& given) {
+    const std::vector<ProcedureFamily> families = all_with_names(given);
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
         if (has_arrays(each)) each = with_indices_ahead(with_assertions_ahead(std::move(each)));

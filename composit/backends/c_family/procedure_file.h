@@ -18,8 +18,9 @@ struct ProcedureFile {
     std::string header, source;
 };
 
-// NAME.hpp and NAME.cpp, in the namespace NAME: each procedure, and over arrays with a v before its
-// name. Of families of double that have a vjp the file has a selfcheck.
+// NAME.hpp and NAME.cpp, in the namespace NAME (NAME_1, where C++ or its library has that name):
+// each procedure, and over arrays with a v before its name. Of families of double that have a vjp
+// the file has a selfcheck.
 ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families);
 
 // One source for the loader: the same functions, and for each procedure in turn

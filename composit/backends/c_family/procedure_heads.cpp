@@ -32,6 +32,13 @@ std::string fitting(const std::string& head, const std::vector<std::string>& par
     return out + rest.substr(0, rest.size() - 2);
 }
 
+Procedure with_names(Procedure procedure) {
+    TakenNames functions, members;
+    procedure.name = unique_name(procedure.name, functions);
+    for (Variable& result : procedure.results) result.name = unique_name(result.name, members);
+    return procedure;
+}
+
 std::string result_type(const Procedure& procedure) {
     if (procedure.results.empty()) return "void";
     if (procedure.results.size() == 1) return type_name(procedure.results[0].dtype);

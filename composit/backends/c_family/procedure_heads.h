@@ -13,6 +13,10 @@ inline constexpr size_t longest_line = 100;
 // A function's head, on more lines where one is too long.
 std::string fitting(const std::string& head, const std::vector<std::string>& parameters);
 
+// The procedure under a name that C++ can say, as are those of its results: "double_1" for what
+// Python may call double. Names that are identifiers of C++ and of no function of the prelude stay.
+ir::procedure::Procedure with_names(ir::procedure::Procedure procedure);
+
 // "double", "polar_results", "void".
 std::string result_type(const ir::procedure::Procedure& procedure);
 

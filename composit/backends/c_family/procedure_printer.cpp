@@ -461,7 +461,7 @@ std::string signature_of(const Procedure& procedure) {
         names.push_back(unique_name(variable.name, taken));
     for (const ArrayVariable& array : procedure.arrays)
         arrays.push_back(unique_name(array.name, taken));
-    return function_head(procedure, names, arrays);
+    return function_head(with_names(procedure), names, arrays);
 }
 
 std::string results_struct(const Procedure& procedure) {
@@ -473,7 +473,7 @@ std::string results_struct(const Procedure& procedure) {
 }
 
 std::string print_procedure(const Procedure& original) {
-    const Procedure procedure = without_unread(original);
+    const Procedure procedure = with_names(without_unread(original));
     Printer printer(procedure);
     std::vector<std::string> names = printer.names();
     const std::string body = printer.run();

@@ -131,10 +131,12 @@ const std::unordered_set<std::string>& reserved_words() {
         "float_remainder",
         "absolute",
         "next_after",
+        "next_after_bits",
         "linux",
         "unix",
         "i386",
         "errno",
+        "std",
         "assert",
         "stdin",
         "stdout",
@@ -144,6 +146,41 @@ const std::unordered_set<std::string>& reserved_words() {
         "EOF",
         "NULL",
     };
+    return words;
+}
+
+// What headers of C's library declare outside of namespaces, as far as a kernel may be called so.
+const std::unordered_set<std::string>& library_names() {
+    static const std::unordered_set<std::string> words = {
+        "abort",      "abs",       "access",    "acos",    "acosh",       "acosl",     "alarm",
+        "alloca",     "asctime",   "asin",      "asinh",   "atan",        "atan2",     "atanh",
+        "atexit",     "atof",      "atoi",      "atol",    "bcmp",        "bcopy",     "brk",
+        "bsearch",    "bzero",     "cabs",      "calloc",  "cbrt",        "ceil",      "chdir",
+        "chmod",      "clearerr",  "clock",     "close",   "confstr",     "copysign",  "cos",
+        "cosh",       "ctime",     "difftime",  "div",     "drem",        "dup",       "erf",
+        "erfc",       "exit",      "exp",       "exp10",   "exp2",        "expm1",     "fabs",
+        "fclose",     "fdim",      "feof",      "ferror",  "ffs",         "fgetc",     "fgets",
+        "fileno",     "finite",    "floor",     "fma",     "fmax",        "fmin",      "fmod",
+        "fopen",      "fork",      "fprintf",   "fputc",   "fputs",       "fread",     "free",
+        "frexp",      "fscanf",    "fseek",     "ftell",   "fwrite",      "gamma",     "getc",
+        "getchar",    "getenv",    "getopt",    "gets",    "gmtime",      "hypot",     "ilogb",
+        "index",      "isalnum",   "isalpha",   "isdigit", "islower",     "isspace",   "isupper",
+        "isinf",      "isnan",     "j0",        "j1",      "jn",          "kill",      "labs",
+        "ldexp",      "ldiv",      "lgamma",    "link",    "llabs",       "lldiv",     "llrint",
+        "llround",    "localtime", "log",       "log10",   "log1p",       "log2",      "logb",
+        "longjmp",    "lrint",     "lround",    "malloc",  "memchr",      "memcmp",    "memcpy",
+        "memmove",    "memset",    "mktime",    "modf",    "nan",         "nearbyint", "nextafter",
+        "nexttoward", "nice",      "pause",     "perror",  "pipe",        "pow",       "pow10",
+        "printf",     "putc",      "puts",      "qsort",   "raise",       "rand",      "random",
+        "read",       "realloc",   "remainder", "remove",  "remquo",      "rename",    "rewind",
+        "rindex",     "rint",      "round",     "scalb",   "scalbln",     "scalbn",    "scanf",
+        "select",     "setbuf",    "setjmp",    "signal",  "significand", "sin",       "sincos",
+        "sinh",       "sleep",     "sprintf",   "sqrt",    "srand",       "srandom",   "sscanf",
+        "stat",       "std",       "strcat",    "strchr",  "strcmp",      "strcpy",    "strlen",
+        "strstr",     "strtod",    "strtok",    "strtol",  "swab",        "sync",      "system",
+        "tan",        "tanh",      "tgamma",    "time",    "tmpfile",     "tolower",   "toupper",
+        "trunc",      "truncate",  "ungetc",    "unlink",  "usleep",      "wait",      "write",
+        "y0",         "y1",        "yn"};
     return words;
 }
 
@@ -217,6 +254,11 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     std::string name = is_reserved ? stem + "_1" : stem;
     for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
     return name;
+}
+
+std::string namespace_name(const std::string& wanted) {
+    TakenNames taken;
+    return library_names().contains(wanted) ? wanted + "_1" : unique_name(wanted, taken);
 }
 
 }  // namespace composit::c_family

@@ -28,6 +28,10 @@ struct Roundings;
 // in `taken`, into which it is entered: "x", else "x_2", "x_3", …
 std::string unique_name(const std::string& wanted, TakenNames& taken);
 
+// `wanted` as the name of a namespace: nor is it a function of C's library, which headers declare
+// outside of namespaces: "exp_1".
+std::string namespace_name(const std::string& wanted);
+
 // The row that a call is of, for the dtypes of its operands.
 const ir::scalar::Specialisation& specialisation_of(const ir::scalar::Expr& call);
 

@@ -137,7 +137,7 @@ class ProcedureCall {
     }
 
     std::vector<std::string> call_of(const std::vector<std::string>& arguments) const {
-        const auto& results = callable_.procedure().results;
+        const auto results = c_family::with_names(callable_.procedure()).results;
         const std::string call = text("procedures::", function_, "(", join(arguments), ");");
         if (results.empty()) return {call};
         if (results.size() == 1) return {output(0, true) + " = " + call};

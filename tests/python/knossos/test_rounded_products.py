@@ -115,7 +115,8 @@ def _exported(kernel, calls, folder):
         f'#include "{name}.hpp"\n'
         'extern "C" void run(const double* x, double* y, int64_t n) {\n'
         "    for (int64_t i = 0; i < n; ++i) {\n"
-        f"        const auto r = {name}::{name}(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);\n"
+        "        const double* p = x + 4 * i;\n"
+        f"        const auto r = {name}::{name}(p[0], p[1], p[2], p[3]);\n"
         "        y[2 * i] = r.y0;\n        y[2 * i + 1] = r.y1;\n    }\n}\n"
     )
     found = {}

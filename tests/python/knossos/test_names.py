@@ -1,0 +1,92 @@
+"""Kernels and their results may have any name that Python takes: words of C++ and names of what
+the generated code or C's library has are spelled otherwise in C++, and compile."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+
+from composit import knossos
+
+WORDS = ["double", "union", "main", "int64_t", "errno", "std", "größe"]
+OF_THE_PRELUDE = ["absolute", "rounded", "multiply_add", "next_after", "square_root", "bits_as"]
+OF_THE_LIBRARY = ["exp", "div", "time", "index", "y1", "gamma"]
+
+TEXT = """
+def NAME(x: float, y: float) -> float:
+    return abs(x * y - 1.0) - x * y
+"""
+
+
+def kernel_named(name, folder):
+    """A kernel of that name, from a file."""
+    file = folder / "written.py"
+    file.write_text(TEXT.replace("NAME", name))
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    return knossos.register(names[name])
+
+
+MAIN = """#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include "FILE.hpp"
+int main() {
+    std::printf("%.17g %.17g", SPACE::FUNCTION(3.0, 0.7), SPACE::FUNCTION_selfcheck());
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", WORDS + OF_THE_PRELUDE + OF_THE_LIBRARY)
+def test_kernels_of_any_name(name, tmp_path):
+    kernel = kernel_named(name, tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = kernel(3.0, 0.7)
+        several = kernel(np.full(5, 3.0), np.full(5, 0.7))
+    assert found == abs(3.0 * 0.7 - 1.0) - 3.0 * 0.7
+    np.testing.assert_array_equal(np.asarray(several), np.full(5, found))
+    kernel.export(tmp_path)
+    function = "gr_e" if name == "größe" else name if name in OF_THE_LIBRARY else name + "_1"
+    space = function if name in WORDS + OF_THE_PRELUDE else name + "_1"
+    assert f"double {function}(double x, double y) {{" in kernel.source
+    main = MAIN.replace("FILE", name).replace("SPACE", space).replace("FUNCTION", function)
+    (tmp_path / "it.cpp").write_text(main)
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", name + ".cpp", "it.cpp"]
+    made = subprocess.run([*command, "-o", "it"], cwd=tmp_path, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    shown = subprocess.run([tmp_path / "it"], capture_output=True, text=True, check=True).stdout
+    value, error = map(float, shown.split())
+    assert value == found
+    assert error < 1e-6
+
+
+@dataclasses.dataclass
+class Spelled:
+    """A record with words of C++ as fields."""
+
+    new: float
+    default: float
+
+
+def swapped(r: Spelled) -> Spelled:
+    return Spelled(r.default * 2.0, r.new)
+
+
+def test_results_of_any_name(tmp_path):
+    kernel = knossos.register(swapped)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = kernel(Spelled(1.0, 3.0))
+    assert (float(made.new), float(made.default)) == (6.0, 1.0)
+    kernel.export(tmp_path)
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-c", "swapped.cpp"]
+    built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
