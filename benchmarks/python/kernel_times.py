@@ -39,9 +39,10 @@ def example(name: str):
 
 def token_of_gpt2():
     """What follows 128 tokens, in caches of 256."""
+    from models import gpt2_step
+
     from composit.model_zoo import gpt2
     from composit.model_zoo.parameters import as_tensors
-    from models import gpt2_step
 
     parameters = as_tensors(gpt2.create_parameters())
 

@@ -12,7 +12,8 @@ polar_vjp_results polar_vjp(double x, double y, double dr, double dtheta) {
     const double dtheta_dx = t == 0.0 ? 0.0 : -y / t;
     const double t_2 = multiply_add(y, y, x * x);
     const double dtheta_dy = t_2 == 0.0 ? 0.0 : x / t_2;
-    return {dr * dr_dx + dtheta * dtheta_dx, dr * dr_dy + dtheta * dtheta_dy};  // kernels.py:56
+    // kernels.py:56
+    return {rounded(dr * dr_dx) + dtheta * dtheta_dx, dr * dr_dy + dtheta * dtheta_dy};
 }
 
 polar_jvp_results polar_jvp(double x, double y, double dx, double dy) {
@@ -20,6 +21,6 @@ polar_jvp_results polar_jvp(double x, double y, double dx, double dy) {
     const double dr = dx * (x / r) + dy * (y / r);
     const double t = multiply_add(y, y, x * x);  // kernels.py:55
     const bool t_2 = t == 0.0;
-    const double dtheta = dy * (t_2 ? 0.0 : x / t) + dx * (t_2 ? 0.0 : -y / t);
+    const double dtheta = rounded(dy * (t_2 ? 0.0 : x / t)) + dx * (t_2 ? 0.0 : -y / t);
     return {dr, dtheta};  // kernels.py:56
 }

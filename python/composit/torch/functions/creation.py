@@ -21,7 +21,7 @@ def _made(lazy: Any, requires_grad: bool) -> Any:
 
 
 @functools.lru_cache(512)
-def _filled(size: Any, kind: type, value: Any, to: Any) -> Any:
+def _filled(size: Any, kind: str, value: Any, to: Any) -> Any:
     """A leaf of one value. Nodes are immutable, so tensors share it, each in a cell of its own."""
     return cnp.full(integers(size), value, to)
 
@@ -37,7 +37,7 @@ def _of_one_value(size: Any, value: Any, to: Any) -> Any:
     kind = type(value)
     if kind is int or kind is bool or (kind is float and value and value == value):
         try:
-            return _filled(size, kind, value, to).copied()
+            return _filled(size, kind.__name__, value, to).copied()
         except TypeError:  # a list in `size`; what is wrong with it is said below
             pass
     return cnp.full(integers(size), value, to)
