@@ -76,10 +76,10 @@ class MultiheadAttention(Module):
     ) -> tuple[Any, Any]:  # fmt: skip
         """Masks: True, or -inf, where nothing is attended to."""
         is_batched = query.dim() == 3
-        tensors = [x if is_batched else x.unsqueeze(1) for x in (query, key, value)]
-        if self.batch_first and is_batched:
-            tensors = [x.transpose(0, 1) for x in tensors]
-        q, k, v = (self._heads(x) for x in self._projections(*tensors))
+        tensors = [x if is_batched else x.unsqueeze(0) for x in (query, key, value)]
+        # The batch stays the axis it is: rows of one sequence are read one after the other.
+        batch_axis = 0 if self.batch_first or not is_batched else 1
+        q, k, v = (self._heads(x, batch_axis) for x in self._projections(*tensors))
         mask = self._mask(q, k, key_padding_mask, attn_mask)
         if need_weights:
             scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(self.head_dim))
@@ -89,21 +89,18 @@ class MultiheadAttention(Module):
         else:
             share = self.dropout if self.training else 0.0
             mixed = calling.neural["scaled_dot_product_attention"](q, k, v, mask, share)
-        batch, _, length, _ = mixed.shape
-        joined = mixed.permute(2, 0, 1, 3).reshape(length, batch, self.embed_dim)
+        joined = mixed.permute((0, 2, 1, 3) if batch_axis == 0 else (2, 0, 1, 3)).flatten(2)
         output = self.out_proj(joined)
         if not is_batched:
-            output = output.squeeze(1)
-        elif self.batch_first:
-            output = output.transpose(0, 1)
+            output = output.squeeze(0)
         if not need_weights:
             return output, None
         shown = weights.mean(dim=1) if average_attn_weights else weights
         return output, shown if is_batched else shown.squeeze(0)
 
-    def _heads(self, x: Any) -> Any:
-        length, batch, _ = x.shape
-        return x.reshape(length, batch, self.num_heads, self.head_dim).permute(1, 2, 0, 3)
+    def _heads(self, x: Any, batch_axis: int) -> Any:
+        split = x.reshape(*x.shape[:2], self.num_heads, self.head_dim)
+        return split.permute((0, 2, 1, 3) if batch_axis == 0 else (1, 2, 0, 3))
 
     def _mask(self, q: Any, k: Any, key_padding_mask: Any, attn_mask: Any) -> Any:
         """What is added to the scores of all heads."""
