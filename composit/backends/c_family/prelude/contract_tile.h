@@ -153,20 +153,35 @@ COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>
     put_sums(plain[0], part);
 }
 
-// Brings what a tile's results are stored to, and made of, near.
+// Brings what a tile's results are stored to, and made of, near: a few rows in each step. All at
+// once they would fill the processor's list of lines it waits for, behind which the operands'
+// stand.
 template <class T, int V>
-COMPOSIT_INLINE void fetch_tile(const TileOutput<T>& out) {
-    const int64_t other = out.finish != nullptr ? out.finish->fetched : 0;
-    for (int64_t i = 0; i < out.row_count; ++i) {
-        const T* const row = out.at + out.rows[i] + out.columns[0];
+class ResultsAhead {
+  public:
+    COMPOSIT_INLINE ResultsAhead(const TileOutput<T>& out, int64_t depth)
+        : out_(out),
+          other_(out.finish != nullptr ? out.finish->fetched : 0),
+          rows_of_step_(depth < 8 * depth_of_step ? tile_rows : 2) {}
+
+    COMPOSIT_INLINE void step() {
+        for (const int64_t end = row_ + rows_of_step_; row_ < end && row_ < out_.row_count;
+             ++row_) {
+            const T* const row = out_.at + out_.rows[row_] + out_.columns[0];
 #pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) __builtin_prefetch(row + v * vector_lanes<T>, 1);
-        if (other == 0) continue;
-        const char* const read = reinterpret_cast<const char*>(row) + other;
+            for (int v = 0; v < V; ++v) __builtin_prefetch(row + v * vector_lanes<T>, 1);
+            if (other_ == 0) continue;
+            const char* const read = reinterpret_cast<const char*>(row) + other_;
 #pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) __builtin_prefetch(read + v * vector_bytes);
+            for (int v = 0; v < V; ++v) __builtin_prefetch(read + v * vector_bytes);
+        }
     }
-}
+
+  private:
+    const TileOutput<T>& out_;
+    const int64_t other_, rows_of_step_;
+    int64_t row_ = 0;
+};
 
 // The sums of one column beside a tile, whose packed rows are lanes, after or before others that
 // are of no account.
@@ -203,7 +218,7 @@ struct LoneColumn<T, false> {
 template <class T, int R, int V = 2, bool lone = false, class Left, class Right>
 void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& out,
                    Ahead<T>& ahead) {
-    fetch_tile<T, V>(out);
+    ResultsAhead<T, V> results(out, depth);
     const T* starts[R];  // in registers; rows that are not wanted repeat the last one
     Vector<T> sums[R][V];
     LoneColumn<T, lone> lone_column(out);
@@ -215,6 +230,7 @@ void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& o
     }
     for (int64_t k = 0; k < depth;) {
         LinesOfStep next = ahead.step();
+        results.step();
         const int64_t end = depth - k < depth_of_step ? depth : k + depth_of_step;
 #pragma GCC unroll 4
         for (; k < end; ++k) {
