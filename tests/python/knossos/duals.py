@@ -106,13 +106,17 @@ _SLOPES = {
 
 
 class DualMath:
-    """The module math, of duals."""
+    """The module math, of duals; values are those of `functions`."""
 
     pi, e, inf = math.pi, math.e, math.inf
 
+    def __init__(self, functions=math):
+        self.functions = functions
+
     def __getattr__(self, name):
         return lambda x: Dual(
-            getattr(math, name)(dual(x).value), _SLOPES[name](dual(x).value) * dual(x).slope
+            getattr(self.functions, name)(dual(x).value),
+            _SLOPES[name](dual(x).value) * dual(x).slope,
         )
 
     def floor(self, x):
@@ -139,13 +143,13 @@ class DualMath:
         return Dual(math.atan2(y.value, x.value), (x.value * y.slope - y.value * x.slope) / d)
 
 
-def on_duals(function):
+def on_duals(function, functions=math):
     """The Python function, and those of its module that it calls, with math's for duals."""
     names = {
         name: found for name, found in function.__globals__.items()
         if not isinstance(found, types.FunctionType)
     }  # fmt: skip
-    names["math"] = DualMath()
+    names["math"] = DualMath(functions)
     names["float"] = lambda x: x if isinstance(x, Dual) else float(x)
     for name, found in function.__globals__.items():
         if isinstance(found, types.FunctionType):
@@ -153,9 +157,9 @@ def on_duals(function):
     return types.FunctionType(function.__code__, names, None, None, function.__closure__)
 
 
-def slopes(function, arguments):
+def slopes(function, arguments, functions=math):
     """d result / d argument for each float among the arguments, of a function of one result."""
-    moved = on_duals(function)
+    moved = on_duals(function, functions)
     found = []
     for i, argument in enumerate(arguments):
         if isinstance(argument, float):

@@ -9,6 +9,7 @@ import os
 import numpy as np
 import pytest
 from array_grammar import HEADER, NestedWriter, Writer
+from own_functions import with_own_functions
 
 from composit import _core, knossos
 from composit.errors import NotSupported
@@ -78,6 +79,10 @@ def test_compiled(seed, writer, count, tmp_path):
                 assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), about
 
 
+def are_close(a, b):
+    return np.allclose(a, b, rtol=1e-9, atol=1e-11, equal_nan=True)
+
+
 def compare(members, random):
     """Checks the kernel and its derivatives; (arguments, results) of each."""
     kernel = members[0]
@@ -89,8 +94,11 @@ def compare(members, random):
     value, array = made[0][1]
     wanted_value, wanted_array = kernel.__wrapped__(x, y, s, k)
     about = kernel.procedure().source
-    np.testing.assert_allclose(value, wanted_value, rtol=1e-9, atol=1e-11, err_msg=about)
-    np.testing.assert_allclose(array, wanted_array, rtol=1e-9, atol=1e-11, err_msg=about)
+    if not (are_close(value, wanted_value) and are_close(array, wanted_array)):
+        # A function's last bit may have grown: then composit's own functions give the same bits.
+        wanted_value, wanted_array = with_own_functions(kernel.__wrapped__)(x, y, s, k)
+        np.testing.assert_array_equal(value, wanted_value, err_msg=about)
+        np.testing.assert_array_equal(array, wanted_array, err_msg=about)
     moved_value, moved_array = made[1][1]
     forward = r * moved_value + received @ moved_array
     if len(members) == 2:

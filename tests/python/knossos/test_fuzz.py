@@ -4,12 +4,14 @@ COMPOSIT_KNOSSOS_FUZZ=100000 tries that many in place of 2000; COMPOSIT_KNOSSOS_
 """
 
 import linecache
+import math
 import os
 
 import duals
 import kernel_grammar
 import numpy as np
 import pytest
+from own_functions import OwnFunctions
 
 import composit
 from composit import _core, knossos
@@ -22,8 +24,6 @@ CALLS = 12
 
 def defined(text, number):
     """The function of a text, which inspect finds again."""
-    import math
-
     file = f"fuzzed_{number}.py"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names = {"math": math, "__name__": __name__}
@@ -113,5 +113,12 @@ def check_slopes(text, function, call, got):
         want = duals.slopes(function, call)
     except (ArithmeticError, ValueError):
         return
-    for a, b in zip(got, want, strict=True):
-        assert kernel_grammar.close(a, b, 1e-7), (text, call, got, want)
+    if all(map(are_close, got, want)):
+        return
+    # A function's last bit may have grown: then from composit's functions, at the same places.
+    want = duals.slopes(function, call, OwnFunctions(math))
+    assert all(map(are_close, got, want)), (text, call, got, want)
+
+
+def are_close(a, b):
+    return kernel_grammar.close(a, b, 1e-7)
