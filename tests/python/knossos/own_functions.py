@@ -10,7 +10,7 @@ import composit
 import composit.numpy as cnp
 
 OWN = {"sin": "sin", "cos": "cos", "atan": "arctan", "arctan": "arctan", "tanh": "tanh",
-       "exp": "exp"}  # fmt: skip
+       "erf": "erf", "exp": "exp"}  # fmt: skip
 
 
 class OwnFunctions:
@@ -20,8 +20,6 @@ class OwnFunctions:
         self.module = module
 
     def __getattr__(self, name):
-        if name == "erf":
-            return lambda x: float(composit.evaluate(composit.scipy.special.erf(np.float64(x))))
         if name not in OWN:
             return getattr(self.module, name)
         own = getattr(cnp, OWN[name])
