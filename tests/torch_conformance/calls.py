@@ -86,6 +86,13 @@ is_neg(A) can_cast(t.float32, t.int32) broadcast_shapes((3, 1), (4,))
 histogram(C, 4, range=(-2.0, 2.0)) stft(SG, 16, return_complex=True)
 istft(t.stft(SG, 16, return_complex=True), 16) scalar_tensor(2) geqrf(A)[1].shape
 nonzero_static(K, size=4) max_pool2d(N, 3, 2, 1) ctc_loss(CT.log_softmax(-1), CL, LN, LT)
+geqrf(A) geqrf(A.T)
+segment_reduce(A, "sum", lengths=t.tensor([1, 0, 2]))
+segment_reduce(A, "mean", offsets=t.tensor([0, 1, 3]))
+segment_reduce(A, "max", lengths=t.tensor([2, 1]), initial=0.5)
+segment_reduce(H.double(), "max", lengths=t.tensor([3]))
+segment_reduce(P, "min", lengths=t.tensor([3])) segment_reduce(P, "prod", lengths=t.tensor([2, 1]))
+segment_reduce(A, "sum", lengths=t.tensor([1, 1]), unsafe=True)
 lu(D) lu_solve(T, *t.lu(D)) lu_unpack(*t.lu(D)) orgqr(A.T, W3) ormqr(S, W3, T)
 """
 

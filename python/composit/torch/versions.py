@@ -38,7 +38,7 @@ _TABLE = {
     "r0<0 0<0": "slogdet std_mean",
     "0<0 r<0": """
         amax amin aminmax cumprod det logcumsumexp logsumexp pdist prod sgn std pinverse pinv erfcx
-        i0e i1 i1e log_ndtr vector_norm frobenius_norm norm""",
+        i0e i1 i1e log_ndtr vector_norm frobenius_norm norm segment_reduce""",
     "0<0,1 1<0,1": """
         atan2 arctan2 fmax fmin logaddexp logaddexp2 maximum minimum xlogy xlog1py conv1d conv2d
         conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu grid_sampler grid_sample
@@ -87,6 +87,7 @@ _TABLE = {
     "1<0 r<0": "ldexp",
     "1<1": "polygamma",
     "1<0,2 2<0,1 0<1,2": "bilinear",
+    "!<0": "geqrf",
     "0<1 1<1 !<0": "igamma igammac gammainc gammaincc",
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from composit import nn
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.torch import calling, dtypes, linalg
@@ -14,6 +15,17 @@ from composit.torch.calling import define, torch_function
 from composit.torch.named_results import pair
 
 define(linalg.householder_product_of, "orgqr")
+
+
+_Geqrf = pair("geqrf", "a", "tau")
+
+
+@torch_function("geqrf")
+def _geqrf(input: Any) -> Any:
+    """The reflections below R and their factors, (a, tau): what orgqr and ormqr take. No gradient,
+    as in PyTorch."""
+    reflections, factors = cnp.linalg.qr(nn.stop_gradient(input), "raw")
+    return _Geqrf(cnp.swapaxes(reflections, -1, -2), factors)
 
 
 @torch_function("ormqr")

@@ -2,7 +2,15 @@
 
 from composit.torch.optim import lr_scheduler
 from composit.torch.optim.adams import Adam, AdamW, NAdam, RAdam
-from composit.torch.optim.adaptive import ASGD, Adadelta, Adagrad, Adamax, RMSprop, Rprop
+from composit.torch.optim.adaptive import (
+    ASGD,
+    Adadelta,
+    Adagrad,
+    Adamax,
+    RMSprop,
+    Rprop,
+    SparseAdam,
+)
 from composit.torch.optim.factored import Adafactor, Muon
 from composit.torch.optim.lbfgs import LBFGS
 from composit.torch.optim.optimizer import Optimizer
@@ -24,6 +32,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
 ]  # fmt: skip
 

@@ -15,6 +15,7 @@ from composit.torch.optim.optimizer import (
     stepped,
     zeros_like,
 )
+from composit.torch.tape import enable_grad
 
 
 def _held(state: dict[str, Any], name: str, x: LazyTensor) -> LazyTensor:
@@ -244,3 +245,30 @@ class ASGD(Optimizer):
         is_first = cnp.equal(group["_mu"], 1.0)
         state["ax"] = cnp.where(is_first, x, average + (x - average) * group["_mu"])
         return x
+
+
+class SparseAdam(Optimizer):
+    """Adam for gradients by rows, which nothing gives here: a step with a dense gradient is
+    PyTorch's error."""
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
+        maximize: bool = False,
+    ) -> None:  # fmt: skip
+        check_at_least_zero(lr=lr, eps=eps)
+        check_betas(betas)
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+
+    def step(self, closure: Any = None) -> Any:
+        """RuntimeError where a parameter has a gradient, as all gradients are dense."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        if any(p._grad is not None for group in self.param_groups for p in group["params"]):
+            raise RuntimeError(
+                with_location(
+                    "SparseAdam does not support dense gradients, please consider Adam instead"
+                )
+            )
+        return loss
