@@ -21,6 +21,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -132,8 +133,8 @@ Procedure without_dead_code(Procedure procedure);
 
 // The same procedure in fewer words: no copies that come to nothing, variables of their own for
 // loops that share one by accident, values where they are used. Variables may share names, where
-// no loop or branch holds two of them. tidy.cpp
-Procedure tidied(Procedure procedure);
+// no loop or branch holds two of them. Copies that have one of the `names` stay. tidy.cpp
+Procedure tidied(Procedure procedure, const std::set<std::string>& names);
 
 // The same procedure, which reads parameters in place of variables that are only ever copies of
 // them, in extents too; parameters that are assigned stay as they are. tidy.cpp

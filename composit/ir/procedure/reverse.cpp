@@ -75,7 +75,7 @@ class Reverser : private ReverseSetup {
         }
         whole.push_back(Statement::leave(std::move(values), p_.line));
         out_.body = std::move(whole);
-        return tidied(without_dead_code(std::move(out_)));
+        return tidied(without_dead_code(std::move(out_)), names_);
     }
 
   private:

@@ -14,6 +14,7 @@ ReverseSetup::ReverseSetup(const Procedure& procedure) : p_(with_parameters_for_
     out_.name = procedure.name + "_vjp";
     out_.file = procedure.file;
     out_.line = procedure.line;
+    for (const Variable& each : procedure.variables) names_.insert(each.name);
     ArrayUse(p_).check();
     add_parameters();
     keep_arrays(p_, kept_);

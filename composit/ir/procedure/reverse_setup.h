@@ -31,7 +31,8 @@ class ReverseSetup {
     void copy_all(int from, int to, const ArrayVariable& array);
     Expr adjoint(int variable) const;
 
-    Procedure p_;  // with the numbers of out_
+    std::set<std::string> names_;  // of the function's variables
+    Procedure p_;                  // with the numbers of out_
     Procedure out_;
     size_t added_ = 0;              // parameters of out_ beyond p_'s
     std::vector<size_t> received_;  // parameters of out_

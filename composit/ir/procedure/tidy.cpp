@@ -24,7 +24,8 @@ std::vector<Expr> all_variables(const Procedure& procedure) {
 
 class Tidier {
   public:
-    explicit Tidier(Procedure procedure) : p_(std::move(procedure)) {}
+    Tidier(Procedure procedure, const std::set<std::string>& names)
+        : p_(std::move(procedure)), names_(names) {}
 
     Procedure run() {
         leave_out_idle_copies(p_.body);
@@ -35,6 +36,11 @@ class Tidier {
             for (const int variable : variables_in(array.shape)) extents.insert(variable);
         separate(p_.body, extents);
         p_ = with_parameters_for_copies(std::move(p_));
+        leave_out_repeated_assertions(p_.body, {});
+        uses_ = mentions_in(p_, p_.body);
+        assignments_ = assignments_in(p_.body);
+        replace_copies(p_.body);
+        p_ = without_dead_code(std::move(p_));
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);
@@ -107,14 +113,73 @@ class Tidier {
         }
     }
 
-    // A variable that only the next statement reads, once: its value stands there.
+    // What holds is asserted once, until a variable in it changes.
+    static void leave_out_repeated_assertions(Block& block, std::vector<Expr> known) {
+        const auto forget = [&known](const Block& changed) {
+            const std::map<int, int> assigned = assignments_in(changed);
+            std::erase_if(known, [&](const Expr& condition) {
+                const std::set<int> read = variables_in({condition});
+                return std::any_of(read.begin(), read.end(),
+                                   [&](int each) { return assigned.contains(each); });
+            });
+        };
+        for (size_t i = 0; i < block.size(); ++i) {
+            Statement& statement = block[i];
+            if (statement.kind == Kind::expect) {
+                const bool is_known =
+                    std::any_of(known.begin(), known.end(), [&](const Expr& each) {
+                        return scalar::structurally_equal({each}, {statement.values[0]});
+                    });
+                if (is_known)
+                    block.erase(block.begin() + static_cast<std::ptrdiff_t>(i--));
+                else
+                    known.push_back(statement.values[0]);
+                continue;
+            }
+            const bool is_branch = statement.kind == Kind::branch;
+            if (!is_branch) forget({statement});
+            if (is_branch || statement.kind == Kind::loop) {
+                leave_out_repeated_assertions(statement.body, known);
+                if (is_branch) leave_out_repeated_assertions(statement.otherwise, known);
+            }
+            if (is_branch) forget({statement});
+        }
+    }
+
+    // s = v; … s …, where the block's rest alone reads s and changes neither: v stands for s,
+    // unless the function has that name.
+    void replace_copies(Block& block) {
+        for (Statement& statement : block)
+            for (Block* inner : {&statement.body, &statement.otherwise}) replace_copies(*inner);
+        for (size_t i = 0; i + 1 < block.size(); ++i) {
+            if (!is_copy(block[i])) continue;
+            const int copy = block[i].variable, from = block[i].values[0].index();
+            if (static_cast<size_t>(copy) < p_.parameters || assignments_[copy] != 1 ||
+                names_.contains(p_.variables[static_cast<size_t>(copy)].name) ||
+                assigns(block, i + 1, block.size(), from))
+                continue;
+            Block rest(block.begin() + static_cast<std::ptrdiff_t>(i) + 1, block.end());
+            if (mentions_in(p_, rest)[copy] != uses_[copy] - 1) continue;
+            std::vector<Expr> by = all_variables(p_);
+            by[static_cast<size_t>(copy)] = p_.variable(static_cast<size_t>(from));
+            replace_variables(rest, by, false);
+            std::move(rest.begin(), rest.end(), block.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            uses_[from] += uses_[copy] - 1;
+            uses_[copy] = 1;
+        }
+    }
+
+    // A variable that one statement reads, once, before which elements alone are written: its value
+    // stands there.
     void join(Block& block) {
         for (Statement& statement : block)
             for (Block* inner : {&statement.body, &statement.otherwise}) join(*inner);
         for (size_t i = 0; i + 1 < block.size(); ++i) {
             if (block[i].kind != Kind::assign) continue;
             const int variable = block[i].variable;
-            Statement& next = block[i + 1];
+            size_t place = i + 1;
+            while (place + 1 < block.size() && writes_only(block[place], variable)) ++place;
+            Statement& next = block[place];
             const bool is_plain = next.kind == Kind::assign || next.kind == Kind::store ||
                                   next.kind == Kind::add || next.kind == Kind::leave;
             if (!is_plain || static_cast<size_t>(variable) < p_.parameters ||
@@ -129,6 +194,13 @@ class Tidier {
         }
     }
 
+    // Whether a statement changes no variable, and does not read this one.
+    static bool writes_only(const Statement& statement, int variable) {
+        return (statement.kind == Kind::store || statement.kind == Kind::add) &&
+               !variables_in(statement.values).contains(variable) &&
+               !variables_in(statement.index).contains(variable);
+    }
+
     // In how many places a statement's values read a variable.
     static int count_of(const Statement& statement, int variable) {
         int count = 0;
@@ -141,6 +213,7 @@ class Tidier {
     }
 
     Procedure p_;
+    const std::set<std::string>& names_;
     std::map<int, int> uses_, assignments_;
 };
 
@@ -164,6 +237,8 @@ Procedure with_parameters_for_copies(Procedure procedure) {
     return procedure;
 }
 
-Procedure tidied(Procedure procedure) { return Tidier(std::move(procedure)).run(); }
+Procedure tidied(Procedure procedure, const std::set<std::string>& names) {
+    return Tidier(std::move(procedure), names).run();
+}
 
 }  // namespace composit::ir::procedure
