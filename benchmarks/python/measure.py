@@ -56,7 +56,7 @@ class Probe:
     name what is shown beside it. None says that composit cannot do this yet."""
 
     name: str
-    must: float
+    must: float | None
     aim: float | None
     unit: str
     measure: Callable[[int], tuple[float | None, dict[str, float]]]

@@ -75,6 +75,21 @@ def lstm_gradient(*arrays) -> Prepared:
     return prepared(function, *arrays, layers, d, len(arrays[-1]), *made), made
 
 
+def lstm_layer(*arrays) -> Prepared:
+    n, (_, d, m) = len(arrays[-1]), arrays[0].shape
+    made = [np.empty((n, d))]
+    return prepared(library("lstm_layer").lstm_layer, *arrays, n, d, m, *made), made
+
+
+def lstm_layer_gradient(*arrays) -> Prepared:
+    """With respect to all arrays but the last, which is the gradient of the hidden states."""
+    *given, received = arrays
+    n, (_, d, m) = len(received), given[0].shape
+    made = [np.empty_like(each) for each in given]
+    function = library("lstm_layer").lstm_layer_gradient
+    return prepared(function, *given, n, d, m, received, *made), made
+
+
 def bundle_adjustment(cameras, points, weights, seen, features) -> Prepared:
     count = len(weights)
     made = [np.empty((count, 2)), np.empty(count)]

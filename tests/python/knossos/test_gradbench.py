@@ -1,4 +1,5 @@
-"""logsumexp, k-means and least squares: GradBench's, beside C++ by hand and complex steps."""
+"""logsumexp, k-means and least squares, GradBench's, and an LSTM of operators, beside C++ by hand
+and complex steps."""
 
 import cmath
 
@@ -100,3 +101,36 @@ def test_linear_least_squares():
         (db, b, lambda z: np.sum((a @ x - z) ** 2)),
     ):
         np.testing.assert_allclose(found, complex_steps(function, at), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("n, d, m", [(1, 1, 1), (4, 3, 2), (6, 9, 17)])
+def test_lstm_layer(n, d, m):
+    module = example("lstm_layer")
+    given = module.example(np.random.default_rng(n), n, d, m)
+    made = module.lstm_layer(*given)
+    np.testing.assert_allclose(made, module.lstm_layer.__wrapped__(*given), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(made, by_hand("lstm_layer", *given)[1][0], rtol=1e-13, atol=1e-15)
+    received = np.random.default_rng(0).normal(size=(n, d))
+    gradients = module.lstm_layer.vjp(*given, received)
+    _, written = by_hand("lstm_layer_gradient", *given, received)
+    for place, (gradient, hand) in enumerate(zip(gradients, written, strict=True)):
+        np.testing.assert_allclose(gradient, hand, rtol=1e-11, atol=1e-14)
+
+        def moved(z, place=place):
+            arguments = [*given[:place], z, *given[place + 1 :]]
+            return np.sum(layer_of(*arguments) * received)
+
+        stepped = complex_steps(moved, given[place])
+        np.testing.assert_allclose(gradient, stepped, rtol=1e-11, atol=1e-14)
+
+
+def layer_of(weight, recurrent, bias, hidden, cell, inputs):
+    """With NumPy, of complex numbers too."""
+    made = []
+    for x in inputs:
+        forget, write, change, read = weight @ x + recurrent @ hidden + bias
+        forget, write, read = (1 / (1 + np.exp(-gate)) for gate in (forget, write, read))
+        cell = forget * cell + write * np.tanh(change)
+        hidden = read * np.tanh(cell)
+        made.append(hidden)
+    return np.array(made)

@@ -1,0 +1,62 @@
+"""Kernels' own Python text on complex numbers: derivatives of analytic functions to the last bits,
+as no difference is taken. Choices are made by real parts."""
+
+import cmath
+import math
+import types
+
+import numpy as np
+
+STEP = 1e-200
+
+
+class ComplexMath:
+    """The module math, of complex numbers."""
+
+    def __getattr__(self, name):
+        return getattr(cmath, name, None) or getattr(math, name)
+
+
+class ComplexNumpy:
+    """NumPy, whose new arrays are complex."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def zeros(self, shape):
+        return np.zeros(shape, complex)
+
+    def empty(self, shape):
+        return np.empty(shape, complex)
+
+
+def on_complex_numbers(function):
+    """The Python function, and those of its module that it calls."""
+    names = {}
+    for name, found in function.__globals__.items():
+        own = getattr(found, "__wrapped__", found)
+        if found is math or found is np:
+            names[name] = ComplexMath() if found is math else ComplexNumpy()
+        elif isinstance(own, types.FunctionType):
+            names[name] = types.FunctionType(own.__code__, names, None, own.__defaults__)
+        else:
+            names[name] = found
+    return types.FunctionType(function.__code__, names, None, None, function.__closure__)
+
+
+def gradients(function, arguments, received=1.0):
+    """Of sum(function(*arguments) * received) by each array, and each float, among the arguments."""
+    moved, found = on_complex_numbers(function), []
+    for k, given in enumerate(arguments):
+        array = np.asarray(given)
+        if array.dtype != np.float64:
+            continue
+        gradient = np.empty(array.shape)
+        for place in np.ndindex(array.shape):
+            stepped = array.astype(complex)
+            stepped[place] += 1j * STEP
+            value = stepped if array.ndim else complex(stepped)
+            result = moved(*arguments[:k], value, *arguments[k + 1 :])
+            gradient[place] = np.sum(np.asarray(result).imag * received) / STEP
+        found.append(gradient)
+    return found
