@@ -65,7 +65,9 @@ class Tensor(Hooked):
     __array_priority__ = 1000
     name: str | None = None
     device = dtypes.cpu
-    is_cuda = is_sparse = is_quantized = is_meta = is_mps = False
+    is_cpu = True
+    is_cuda = is_sparse = is_quantized = is_meta = is_mps = is_nested = is_mkldnn = False
+    is_sparse_csr = is_ipu = is_maia = is_mtia = is_vulkan = is_xla = is_xpu = False
     layout = "torch.strided"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

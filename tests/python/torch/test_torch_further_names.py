@@ -1,6 +1,8 @@
 """LU, reflections, low rank, histograms of points, control flow and what tensors say of themselves,
 beside PyTorch."""
 
+import re
+
 import numpy as np
 import pytest
 import torch as peer
@@ -236,3 +238,29 @@ def test_func():
         module.eval()
         x = t.tensor(drawn(4, 3))
         assert abs(module[0](x).mean().item()) < 1e-6
+
+
+@pytest.mark.parametrize("dtype, error", [("float64", 1e-13), ("float32", 1e-4)])
+def test_bessel_functions_of_the_second_kind(dtype, error):
+    """Beside PyTorch, whose own error is 5e-7, and closer by the Wronskian of all four,
+    J1 Y0 - J0 Y1 = 2 / (pi x), also where the series change (40)."""
+    x = np.concatenate([np.geomspace(1e-6, 0.1, 50), np.linspace(0.1, 120, 4001)]).astype(dtype)
+    names = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1")
+    found = [getattr(torch.special, name)(torch.tensor(x)) for name in names]
+    j0, j1, y0, y1 = (value.numpy().astype("float64") for value in found)
+    assert abs((j1 * y0 - j0 * y1) * np.pi * x / 2 - 1).max() < error
+    ends = np.array([0.0, -0.0, -1.0, np.nan, 1e4], dtype)
+    for name in names[2:]:
+        for given in (x, ends, np.array([1, 2, 50])):
+            mine, theirs = (getattr(t.special, name)(t.tensor(given)) for t in (torch, peer))
+            assert str(mine.dtype) == str(theirs.dtype)
+            np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=2e-6, atol=2e-6)
+
+
+def test_a_tensor_is_on_a_cpu_and_of_no_other_kind():
+    kinds = [name for name in dir(peer.Tensor) if re.fullmatch("is_[a-z_]+", name)
+             and not callable(getattr(peer.Tensor, name))]  # fmt: skip
+    mine, theirs = torch.ones(2), peer.ones(2)
+    there = [name for name in kinds if hasattr(mine, name)]
+    assert {"is_cpu", "is_cuda", "is_leaf", "is_nested", "is_sparse_csr", "is_xpu"} <= set(there)
+    assert [getattr(mine, name) for name in there] == [getattr(theirs, name) for name in there]

@@ -14,6 +14,7 @@ from composit.torch.autograd import gradcheck
 _SYMMETRIC = "reads one triangle of a symmetric matrix; the gradient is that of both, halved"
 _ORDER = "the first argument has no gradient: PyTorch refuses it, and so does composit"
 REASONS = {
+    "geqrf": "PyTorch has no derivative of it, and neither has composit",
     "nan_to_num": "differences of infinities are not numbers",
     "igamma": _ORDER,
     "igammac": _ORDER,

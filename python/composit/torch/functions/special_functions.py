@@ -270,6 +270,17 @@ def _scaled_modified(x: Array, order: int) -> Array:
     return cnp.where(is_large, large, small)
 
 
+def _hankel(far: Array, order: int) -> tuple[Array, Array]:
+    """The sums of Hankel's expansion of J_n and Y_n for large arguments, even and odd terms."""
+    even = term = cnp.ones((), far.dtype)
+    odd: Array = cnp.zeros((), far.dtype)
+    for k in range(1, 16):
+        term = term * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k * far)
+        sign = (-1) ** (k // 2)
+        even, odd = (even, odd + sign * term) if k % 2 else (even + sign * term, odd)
+    return even, odd
+
+
 def _ordinary(order: int) -> Callable[[Array], Array]:
     """J_n: Bessel's integral, by Hankel's series where x is large."""
 
@@ -279,12 +290,7 @@ def _ordinary(order: int) -> Callable[[Array], Array]:
         near = cnp.where(is_large, cnp.zeros((), x.dtype), x)
         small = _over_angles(lambda angle: cnp.cos(near * math.sin(angle) - order * angle))
         far = cnp.where(is_large, size, cnp.full((), 40.0))
-        even = term = cnp.ones((), x.dtype)
-        odd: Array = cnp.zeros((), x.dtype)
-        for k in range(1, 16):
-            term = term * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k * far)
-            sign = (-1) ** (k // 2)
-            even, odd = (even, odd + sign * term) if k % 2 else (even + sign * term, odd)
+        even, odd = _hankel(far, order)
         angle = far - order * math.pi / 2 - math.pi / 4
         large = cnp.sqrt(2 / (math.pi * far)) * (even * cnp.cos(angle) - odd * cnp.sin(angle))
         large = cnp.where(x < 0, -large, large) if order else large
@@ -294,6 +300,46 @@ def _ordinary(order: int) -> Callable[[Array], Array]:
 
 
 bessel_j0, bessel_j1 = _ordinary(0), _ordinary(1)
+
+
+_TERMS = 40  # J_n(40) is below 1e-16 from n = 80 on
+
+
+def _of_second_kind(order: int) -> Callable[[Array], Array]:
+    """Y_n: Neumann's series, by Hankel's where x is large; -inf at 0, NaN below.
+
+    Neumann's sum of J_2k (or J_2k+1) is one integral over angles: each J is one, and the sums of
+    their cosines (or sines) are constants (Abramowitz and Stegun 9.1.88)."""
+
+    def weight(angle: float) -> float:
+        if order:
+            return sum(
+                (-1) ** k * (2 * k + 1) / (k * (k + 1)) * math.sin((2 * k + 1) * angle)
+                for k in range(1, _TERMS)
+            )
+        return 2 * sum((-1) ** k / k * math.cos(2 * k * angle) for k in range(1, _TERMS + 1))
+
+    def function(x: Array) -> Array:
+        is_near = cnp.logical_and(x > 0, x <= 40)
+        near = cnp.where(is_near, x, cnp.ones((), x.dtype))
+        wave = cnp.sin if order else cnp.cos
+        first = _over_angles(lambda angle: cnp.cos(near * math.sin(angle) - order * angle))
+        series = _over_angles(lambda angle: wave(near * math.sin(angle)) * weight(angle))
+        small = (cnp.log(near / 2) + (np.euler_gamma - order)) * first - series
+        if order:
+            small = small - _over_angles(lambda angle: cnp.cos(near * math.sin(angle))) / near
+        small = small * (2 / math.pi)
+        far = cnp.where(x > 40, x, cnp.full((), 40.0))
+        even, odd = _hankel(far, order)
+        angle = far - order * math.pi / 2 - math.pi / 4
+        large = cnp.sqrt(2 / (math.pi * far)) * (even * cnp.sin(angle) + odd * cnp.cos(angle))
+        ends = cnp.where(cnp.equal(x, 0), cnp.full((), -np.inf), cnp.full((), np.nan))
+        return cnp.where(x > 0, cnp.where(is_near, small, large), ends)
+
+    return wide(function)
+
+
+bessel_y0, bessel_y1 = _of_second_kind(0), _of_second_kind(1)
 
 
 def spherical_bessel_j0(x: Array) -> Array:
