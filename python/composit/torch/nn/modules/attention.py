@@ -8,6 +8,7 @@ from typing import Any
 from composit._core import with_location
 from composit.torch import calling
 from composit.torch.nn import init
+from composit.torch.nn.attention import additive, multi_head_attention_forward
 from composit.torch.nn.module import Module
 from composit.torch.nn.modules.plain import Linear, parameter
 
@@ -29,11 +30,6 @@ class MultiheadAttention(Module):
         super().__init__()
         if embed_dim % num_heads:
             raise ValueError(with_location("embed_dim must be divisible by num_heads"))
-        if add_bias_kv or add_zero_attn:
-            raise NotImplementedError(
-                with_location("MultiheadAttention: add_bias_kv and add_zero_attn are not built "
-                              "yet.")
-            )  # fmt: skip
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.batch_first, self.head_dim = batch_first, embed_dim // num_heads
@@ -52,6 +48,13 @@ class MultiheadAttention(Module):
             "in_proj_bias", parameter(3 * embed_dim, dtype=dtype) if bias else None
         )
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
+        for name in ("bias_k", "bias_v"):
+            self.register_parameter(
+                name, parameter(1, 1, embed_dim, dtype=dtype) if add_bias_kv else None
+            )
+            if add_bias_kv:
+                init.xavier_normal_(getattr(self, name))
+        self.add_zero_attn = add_zero_attn
         for name in ("in_proj_weight", *sizes):
             if getattr(self, name) is not None:
                 init.xavier_uniform_(getattr(self, name))
@@ -76,6 +79,17 @@ class MultiheadAttention(Module):
     ) -> tuple[Any, Any]:  # fmt: skip
         """Masks: True, or -inf, where nothing is attended to."""
         is_batched = query.dim() == 3
+        if self.bias_k is not None or self.add_zero_attn:
+            swaps = self.batch_first and is_batched
+            q, k, v = (x.transpose(0, 1) if swaps else x for x in (query, key, value))
+            output, weights = multi_head_attention_forward(
+                q, k, v, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+                self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight,
+                self.out_proj.bias, self.training, key_padding_mask, need_weights, attn_mask,
+                not self._qkv_same_embed_dim, self.q_proj_weight, self.k_proj_weight,
+                self.v_proj_weight, None, None, average_attn_weights, is_causal,
+            )  # fmt: skip
+            return output.transpose(0, 1) if swaps else output, weights
         tensors = [x if is_batched else x.unsqueeze(0) for x in (query, key, value)]
         # The batch stays the axis it is: rows of one sequence are read one after the other.
         batch_axis = 0 if self.batch_first or not is_batched else 1
@@ -108,17 +122,10 @@ class MultiheadAttention(Module):
         other = k.shape[2]
         mask = None
         if attn_mask is not None:
-            mask = _additive(attn_mask, q.dtype)
+            mask = additive(attn_mask, q.dtype)
             if mask.dim() == 3:
                 mask = mask.reshape(batch, heads, length, other)
         if key_padding_mask is not None:
-            padding = _additive(key_padding_mask, q.dtype).reshape(batch, 1, 1, other)
+            padding = additive(key_padding_mask, q.dtype).reshape(batch, 1, 1, other)
             mask = padding if mask is None else mask + padding
         return mask
-
-
-def _additive(mask: Any, dtype: Any) -> Any:
-    if mask.dtype.name != "bool":
-        return mask
-    zeros = calling.functions["zeros"](*mask.shape, dtype=dtype)
-    return zeros.masked_fill(mask, float("-inf"))
