@@ -140,14 +140,23 @@ def _flat(result: Any) -> list[Any]:
     return [result]
 
 
+def strided(library: Any, array: np.ndarray) -> Any:
+    """The array as a view whose elements are no neighbours: of one in another order of axes, or of
+    one that is twice as long."""
+    if array.ndim < 2:
+        return library.tensor(np.repeat(array, 2))[::2] if array.ndim else library.tensor(array)
+    return library.tensor(array.T.copy()).permute(*reversed(range(array.ndim)))
+
+
 def _run(
-    example: Example, library: Any, weights: Any, is_recorded: bool = True
-) -> tuple[list[Any], dict[str, Any]]:
+    example: Example, library: Any, weights: Any, is_recorded: bool = True,
+    make: Callable[[Any, np.ndarray], Any] = lambda library, array: library.tensor(array),
+) -> tuple[list[Any], dict[str, Any]]:  # fmt: skip
     named = set(_NAME.findall(example.text)) & set(ARRAYS)
     tensors = {}
     if example.space != "optim":
         for name in sorted(named):
-            tensors[name] = library.tensor(ARRAYS[name])
+            tensors[name] = make(library, ARRAYS[name])
             if is_recorded and ARRAYS[name].dtype.kind in "fc":
                 tensors[name].requires_grad_()
     return _flat(_result_of(example, library, tensors, weights)), tensors
@@ -180,19 +189,20 @@ def _check(mine: Any, theirs: Any, rtol: float, atol: float) -> None:
     np.testing.assert_allclose(x, y, rtol=rtol, atol=atol * max(scale, 1))
 
 
-def tried(example: Example) -> Outcome:
-    """Compares the two libraries on one example; without gradients where PyTorch has none."""
+def tried(example: Example, **how: Any) -> Outcome:
+    """Compares the two libraries on one example; without gradients where PyTorch has none. Its
+    tensors are made by `make`."""
     outcome = Outcome()
     for is_recorded in (True, False):
         weights: dict[str, Any] = {}
         try:
-            theirs, their_leaves = _run(example, peer, weights, is_recorded)
+            theirs, their_leaves = _run(example, peer, weights, is_recorded, **how)
             outcome.has_gradient = _backward(theirs, peer)
         except (RuntimeError, TypeError, NotImplementedError) as error:
             outcome.refusal = str(error)
             continue
         outcome.refusal = ""
-        mine = (theirs, weights, outcome, their_leaves, is_recorded)
+        mine = (theirs, weights, outcome, their_leaves, is_recorded, how)
         outcome.values = _said(lambda mine=mine: _check_values(example, *mine))  # type: ignore
         break
     return outcome
@@ -200,9 +210,9 @@ def tried(example: Example) -> Outcome:
 
 def _check_values(
     example: Example, theirs: list[Any], weights: Any, outcome: Outcome, their_leaves: Any,
-    is_recorded: bool,
+    is_recorded: bool, how: dict[str, Any],
 ) -> None:  # fmt: skip
-    mine, leaves = _run(example, torch, weights, is_recorded)
+    mine, leaves = _run(example, torch, weights, is_recorded, **how)
     assert len(mine) == len(theirs), f"{len(mine)} results for {len(theirs)}"
     for x, y in zip(mine, theirs):
         _check(x, y, 3e-5, 3e-6)

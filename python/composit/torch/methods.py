@@ -60,6 +60,9 @@ def _is_basic(index: Any) -> bool:
 
 
 def _get_item(self: Tensor, index: Any) -> Any:
+    made = _core.follow(get_item, (self, index), {})
+    if made is not NotImplemented:
+        return made
     is_basic = _is_basic(index)
     if not is_basic:
         index = _as_places(index)

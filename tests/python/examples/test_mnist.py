@@ -29,9 +29,11 @@ def test_a_short_run(program, more, capsys):
     assert 0 <= float(said.split("test accuracy: ")[1].split(" %")[0]) <= 100
 
 
-def test_the_convolutional_network_learns(capsys):
-    assert cnn.main(["--epochs", "3", "--truncate_train", "600"]) == 0
-    assert float(capsys.readouterr().out.split("test accuracy: ")[1].split(" %")[0]) > 85
+@pytest.mark.parametrize("program, words, least", [(cnn, ["--epochs", "10"], 98), (vit, [], 95)])
+def test_it_learns(program, words, least, capsys):
+    assert program.main(words) == 0
+    accuracy = float(capsys.readouterr().out.split("test accuracy: ")[1].split(" %")[0])
+    assert accuracy > least
 
 
 @pytest.mark.parametrize(

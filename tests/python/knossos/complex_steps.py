@@ -45,7 +45,7 @@ def on_complex_numbers(function):
 
 
 def gradients(function, arguments, received=1.0):
-    """Of sum(function(*arguments) * received) by each array, and each float, among the arguments."""
+    """Of sum(function(*arguments) * received) by each array and float among the arguments."""
     moved, found = on_complex_numbers(function), []
     for k, given in enumerate(arguments):
         array = np.asarray(given)

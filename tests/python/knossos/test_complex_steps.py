@@ -19,8 +19,8 @@ def check(kernel, given, received=1.0):
 @pytest.mark.parametrize("n, k, d", [(1, 1, 1), (7, 3, 4)])
 def test_gaussian_mixture(n, k, d):
     random = np.random.default_rng(n)
-    given = [random.normal(size=k), random.normal(size=(k, d)),
-             random.normal(size=(k, d * (d + 1) // 2)), random.normal(size=(n, d)), 0.7, 2]  # fmt: skip
+    shapes = [(k,), (k, d), (k, d * (d + 1) // 2), (n, d)]
+    given = [*(random.normal(size=shape) for shape in shapes), 0.7, 2]
     check(example("gaussian_mixture").gaussian_mixture, given)
 
 

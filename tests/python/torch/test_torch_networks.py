@@ -240,17 +240,42 @@ def test_twenty_steps_of_training_are_those_of_pytorch(name):
      lambda s, o: s.LambdaLR(o, lambda n: n + 1),
      lambda s, o: s.MultiplicativeLR(o, lambda n: 0.9),
      lambda s, o: s.OneCycleLR(o, 1.0, 12, cycle_momentum=False),
+     lambda s, o: s.OneCycleLR(o, 1.0, epochs=4, steps_per_epoch=3),
+     lambda s, o: s.OneCycleLR(o, [1.0], 13, three_phase=True, anneal_strategy="linear"),
+     lambda s, o: s.OneCycleLR(o, 1.0, 12, 1, 1, 0.5, "cos", True, [0.7], [0.9], 10.0, 100.0),
      lambda s, o: s.SequentialLR(o, [s.ConstantLR(o, 0.1, 2), s.ExponentialLR(o, 0.9)], [3])],
 )  # fmt: skip
-def test_learning_rates(make):
+@pytest.mark.parametrize("name, options", [("SGD", {"momentum": 0.9}), ("Adam", {})])
+def test_learning_rates(make, name, options):
+    """And momenta."""
     rates = []
     for library in (torch, peer):
-        optimizer = library.optim.SGD([library.zeros(2, requires_grad=True)], lr=0.5)
+        weights = [library.zeros(2, requires_grad=True)]
+        optimizer = getattr(library.optim, name)(weights, lr=0.5, **options)
         schedule = make(library.optim.lr_scheduler, optimizer)
-        own = [optimizer.param_groups[0]["lr"]]
-        for _ in range(11):
-            optimizer.step()
-            schedule.step()
-            own.append(optimizer.param_groups[0]["lr"])
-        rates.append(own)
+        own = []
+        for step in range(12):
+            if step > 0:
+                optimizer.step()
+                schedule.step()
+            (group,) = optimizer.param_groups
+            own.append((group["lr"], group["momentum" if name == "SGD" else "betas"]))
+        rates.append([np.hstack(each) for each in own])
     np.testing.assert_allclose(*rates, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"epochs": 3}, {"total_steps": 0}, {"total_steps": 5, "pct_start": 2.0},
+                {"total_steps": 5, "anneal_strategy": "cubic"}],
+)  # fmt: skip
+def test_cycles_that_pytorch_refuses(options):
+    texts = []
+    for library in (torch, peer):
+        optimizer = library.optim.SGD([library.zeros(2, requires_grad=True)], 0.1, momentum=0.9)
+        with pytest.raises(ValueError) as error:
+            library.optim.lr_scheduler.OneCycleLR(optimizer, 1.0, **options)
+        texts.append(str(error.value).split(" [")[0])
+        plain = library.optim.Adagrad([library.zeros(2, requires_grad=True)])
+        with pytest.raises(ValueError, match="optimizer must support momentum or beta1"):
+            library.optim.lr_scheduler.OneCycleLR(plain, 1.0, 5)
+    assert texts[0] == texts[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from composit.examples.digits.data import Digits
 
 
 def train(
-    torch: Any, model: Any, loss_fn: Any, digits: Digits, options: argparse.Namespace
-) -> tuple[list[float], list[float]]:
+    torch: Any, model: Any, loss_fn: Any, digits: Digits, options: argparse.Namespace,
+    schedule: Callable[[Any, int], Any] | None = None,
+) -> tuple[list[float], list[float]]:  # fmt: skip
     """The loss of every step, and the accuracy after every epoch. Options: batch_size, epochs,
-    learning_rate, seed, and device (the CPU without)."""
+    learning_rate, seed, and device (the CPU without). `schedule` makes what changes the learning
+    rate after each step, of the optimizer and the number of steps."""
     from tqdm import tqdm
 
     device = getattr(options, "device", "cpu")
@@ -23,6 +26,7 @@ def train(
     count = len(digits.train_images)
     size = min(options.batch_size, count)
     steps = count // size
+    scheduler = schedule(optimizer, options.epochs * steps) if schedule else None
     losses, accuracies = [], []
     with tqdm(total=options.epochs * steps, unit="step") as bar:
         for epoch in range(options.epochs):
@@ -36,6 +40,8 @@ def train(
                 loss = loss_fn(model(images), labels)
                 loss.backward()
                 optimizer.step()
+                if scheduler is not None:
+                    scheduler.step()
                 losses.append(loss.item())
                 bar.update()
             accuracies.append(accuracy(torch, model, digits, device))

@@ -13,17 +13,17 @@ from composit.examples.digits import data
 from composit.examples.digits.training import train
 
 
-def parser(name: str, description: str, epochs: int = 20) -> argparse.ArgumentParser:
+def parser(name: str, description: str, learning_rate: float = 0.001) -> argparse.ArgumentParser:
     """The options that both trainings take."""
     made = argparse.ArgumentParser(prog=f"python -m composit.examples.mnist.{name}.train",
                                    description=description)  # fmt: skip
     option = made.add_argument
     option("--device", default="cpu", help="device to train on (cpu)")
-    option("--epochs", type=int, default=epochs, help=f"number of epochs ({epochs})")
+    option("--epochs", type=int, default=20, help="number of epochs (20)")
     option("--batch_size", type=int, default=32, help="batch size (32)")
     option("--truncate_train", type=int, default=10000, help="number of training samples (10000)")
     option("--truncate_test", type=int, default=1000, help="number of test samples (1000)")
-    option("--learning_rate", type=float, default=0.001, help="of Adam (0.001)")
+    option("--learning_rate", type=float, default=learning_rate, help=f"of Adam ({learning_rate})")
     option("--seed", type=int, default=1, help="of the split, the weights and the order (1)")
     option("--data", type=Path, metavar="DIR",
            help="MNIST's four IDX files instead of scikit-learn's scans")  # fmt: skip
@@ -61,7 +61,10 @@ def digits_of_28(options: argparse.Namespace) -> data.Digits:
     return data.Digits(source, *parts)
 
 
-def run(make: Callable[[], Any], options: argparse.Namespace) -> int:
+def run(
+    make: Callable[[], Any], options: argparse.Namespace,
+    schedule: Callable[[Any, int], Any] | None = None,
+) -> int:  # fmt: skip
     """Trains and says how well it went; the exit status."""
     try:
         device = torch.device(options.device)
@@ -73,7 +76,7 @@ def run(make: Callable[[], Any], options: argparse.Namespace) -> int:
         model.to(device)
         numbers = sum(parameter.numel() for parameter in model.parameters())
         print(f"model: {numbers} numbers to learn")
-        _, accuracies = train(torch, model, torch.nn.CrossEntropyLoss(), digits, options)
+        _, accuracies = train(torch, model, torch.nn.CrossEntropyLoss(), digits, options, schedule)
         print(f"test accuracy: {100 * accuracies[-1]:.2f} %")
     except (data.DataError, ImportError, OSError, RuntimeError) as error:
         print(error, file=sys.stderr)

@@ -8,6 +8,8 @@ from collections import Counter
 from typing import Any
 
 from composit._core import with_location
+from composit.torch.optim.cycles import CyclicLR, OneCycleLR
+from composit.torch.optim.schedule import LRScheduler
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -16,48 +18,6 @@ __all__ = [
     "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
-
-
-class LRScheduler:
-    """The base: get_lr says the groups' next rates."""
-
-    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        self.optimizer, self.last_epoch = optimizer, last_epoch
-        for group in optimizer.param_groups:
-            if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
-            elif "initial_lr" not in group:
-                raise KeyError(
-                    with_location("param 'initial_lr' is not specified when resuming an optimizer")
-                )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.step()
-
-    def get_lr(self) -> list[float]:
-        """The rates of step last_epoch."""
-        raise NotImplementedError
-
-    def get_last_lr(self) -> list[float]:
-        """The rates that are in force."""
-        return self._last_lr
-
-    def step(self, epoch: int | None = None) -> None:
-        """Goes one step on."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = rate
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
-
-    def _now(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
-
-    def state_dict(self) -> dict[str, Any]:
-        """All but the optimiser."""
-        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a state."""
-        self.__dict__.update(state_dict)
 
 
 class LambdaLR(LRScheduler):
@@ -228,50 +188,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
 
-class OneCycleLR(LRScheduler):
-    """Up to max_lr and down again; momentum is not cycled."""
-
-    def __init__(
-        self, optimizer: Any, max_lr: float, total_steps: int | None = None,
-        epochs: int | None = None, steps_per_epoch: int | None = None, pct_start: float = 0.3,
-        anneal_strategy: str = "cos", cycle_momentum: bool = True, base_momentum: float = 0.85,
-        max_momentum: float = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
-        three_phase: bool = False, last_epoch: int = -1,
-    ) -> None:  # fmt: skip
-        if cycle_momentum or three_phase:
-            raise NotImplementedError(
-                with_location("OneCycleLR: cycle_momentum and three_phase are not built yet; "
-                              "cycle_momentum=False is.")
-            )  # fmt: skip
-        self.total_steps = total_steps or (epochs or 0) * (steps_per_epoch or 0)
-        self.pct_start, self.is_cosine = pct_start, anneal_strategy == "cos"
-        self.max_lr = max_lr
-        for group in optimizer.param_groups:
-            group["initial_lr"] = max_lr / div_factor
-        self.final_div_factor = final_div_factor
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        """Up, then down"""
-        turn = float(self.pct_start * self.total_steps) - 1
-        end = self.total_steps - 1
-        rates = []
-        for base in self.base_lrs:
-            if self.last_epoch <= turn:
-                share = self.last_epoch / turn
-                rates.append(self._between(base, self.max_lr, share))
-            else:
-                share = (self.last_epoch - turn) / (end - turn)
-                last = base / self.final_div_factor
-                rates.append(self._between(self.max_lr, last, share))
-        return rates
-
-    def _between(self, start: float, end: float, share: float) -> float:
-        if self.is_cosine:
-            return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
-        return (end - start) * share + start
-
-
 class SequentialLR:
     """Schedules one after the other, changed at milestones."""
 
@@ -385,71 +301,3 @@ class ChainedScheduler:
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
             scheduler.load_state_dict(state)
         self._last_lr = state_dict["_last_lr"]
-
-
-class CyclicLR(LRScheduler):
-    """Up from base_lr to max_lr and down again (Smith, 2017), and momentum the other way."""
-
-    def __init__(
-        self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
-        step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
-        scale_fn: Any = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
-        base_momentum: Any = 0.8, max_momentum: Any = 0.9, last_epoch: int = -1,
-    ) -> None:  # fmt: skip
-        groups = optimizer.param_groups
-
-        def each(value: Any) -> list[float]:
-            return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
-
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(with_location("mode is invalid and scale_fn is None"))
-        self.max_lrs = each(max_lr)
-        if last_epoch == -1:
-            for group, rate in zip(groups, each(base_lr)):
-                group["lr"] = group["initial_lr"] = rate
-        down = step_size_up if step_size_down is None else step_size_down
-        self.total_size = float(step_size_up + down)
-        self.step_ratio = step_size_up / self.total_size
-        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
-        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
-        if scale_fn is None:
-            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
-        if cycle_momentum:
-            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-                raise ValueError(
-                    with_location(
-                        "optimizer must support momentum or beta1 with `cycle_momentum` option "
-                        "enabled"
-                    )
-                )
-            self.base_momentums, self.max_momentums = each(base_momentum), each(max_momentum)
-            for group, momentum in zip(groups, self.max_momentums):
-                self._set_momentum(group, momentum)
-        super().__init__(optimizer, last_epoch)
-
-    @staticmethod
-    def _set_momentum(group: dict[str, Any], momentum: float) -> None:
-        if "momentum" in group:
-            group["momentum"] = momentum
-        else:
-            group["betas"] = (momentum, *group["betas"][1:])
-
-    def scale_fn(self, x: float) -> float:
-        """How much of the height the cycle, or the step, x has."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
-        halves = {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1)}
-        return halves[self.mode] if self.mode in halves else self.gamma**x
-
-    def get_lr(self) -> list[float]:
-        """base + height * how far up"""
-        cycle = math.floor(1 + self.last_epoch / self.total_size)
-        x = 1.0 + self.last_epoch / self.total_size - cycle
-        up = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
-        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
-        if self.cycle_momentum:
-            ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums)
-            for group, low, high in ends:
-                self._set_momentum(group, high - (high - low) * up * scale)
-        return [base + (high - base) * up * scale
-                for base, high in zip(self.base_lrs, self.max_lrs)]  # fmt: skip

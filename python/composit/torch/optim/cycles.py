@@ -1,0 +1,168 @@
+"""Learning rates that rise and fall, and momentum the other way: CyclicLR and OneCycleLR."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from composit._core import with_location
+from composit.torch.optim.schedule import LRScheduler
+
+
+def _each(value: Any, groups: list[dict[str, Any]]) -> list[float]:
+    """One for each group, of as many or one."""
+    return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
+
+
+def _check_momentum(optimizer: Any) -> None:
+    if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+        raise ValueError(
+            with_location(
+                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+            )
+        )
+
+
+def _set_momentum(group: dict[str, Any], momentum: float) -> None:
+    if "momentum" in group:
+        group["momentum"] = momentum
+    else:
+        group["betas"] = (momentum, *group["betas"][1:])
+
+
+class OneCycleLR(LRScheduler):
+    """Up from max_lr / div_factor to max_lr, and down below where it began (Smith and Topin, 2018),
+    momentum the other way; with three_phase down as it went up, then further."""
+
+    def __init__(
+        self, optimizer: Any, max_lr: Any, total_steps: int | None = None,
+        epochs: int | None = None, steps_per_epoch: int | None = None, pct_start: float = 0.3,
+        anneal_strategy: str = "cos", cycle_momentum: bool = True, base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
+        three_phase: bool = False, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        if total_steps is None and (epochs is None or steps_per_epoch is None):
+            raise ValueError(
+                with_location("You must define either total_steps OR (epochs AND steps_per_epoch)")
+            )
+        given = {"total_steps": total_steps, "epochs": epochs, "steps_per_epoch": steps_per_epoch}
+        for name, value in given.items() if total_steps is None else [("total_steps", total_steps)]:
+            if value is not None and (not isinstance(value, int) or value <= 0):
+                raise ValueError(
+                    with_location(f"Expected positive integer {name}, but got {value}")
+                )
+        if not (isinstance(pct_start, float) and 0 <= pct_start <= 1):
+            raise ValueError(
+                with_location(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+            )
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                with_location(
+                    "anneal_strategy must be one of 'cos' or 'linear', instead got "
+                    f"{anneal_strategy}"
+                )
+            )
+        self.total_steps = total_steps or (epochs or 0) * (steps_per_epoch or 0)
+        self.is_cosine, self.cycle_momentum = anneal_strategy == "cos", cycle_momentum
+        up, end = float(pct_start * self.total_steps) - 1, self.total_steps - 1
+        # The last step of each part, and the rates and momenta between which it goes.
+        rise = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        fall = (end, "max_lr", "min_lr", "base_momentum", "max_momentum")
+        if three_phase:
+            middle = (float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr",
+                      "base_momentum", "max_momentum")  # fmt: skip
+            last = (end, "initial_lr", "min_lr", "max_momentum", "max_momentum")
+            self._phases = [rise, middle, last]
+        else:
+            self._phases = [rise, fall]
+        groups = optimizer.param_groups
+        if last_epoch == -1:
+            for group, rate in zip(groups, _each(max_lr, groups)):
+                group["initial_lr"], group["max_lr"] = rate / div_factor, rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        if cycle_momentum:
+            _check_momentum(optimizer)
+            momenta = _each(base_momentum, groups), _each(max_momentum, groups)
+            for group, least, most in zip(groups, *momenta) if last_epoch == -1 else ():
+                _set_momentum(group, most)
+                group["base_momentum"], group["max_momentum"] = least, most
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Of the part that the step is in"""
+        if self.last_epoch > self.total_steps:
+            raise ValueError(
+                with_location(
+                    f"Tried to step {self.last_epoch} times. The specified number of total steps "
+                    f"is {self.total_steps}"
+                )
+            )
+        number = 0
+        while number + 1 < len(self._phases) and self.last_epoch > self._phases[number][0]:
+            number += 1
+        start = self._phases[number - 1][0] if number > 0 else 0.0
+        end, rate, next_rate, momentum, next_momentum = self._phases[number]
+        share = (self.last_epoch - start) / (end - start)
+        rates = []
+        for group in self.optimizer.param_groups:
+            rates.append(self._between(group[rate], group[next_rate], share))
+            if self.cycle_momentum:
+                _set_momentum(group, self._between(group[momentum], group[next_momentum], share))
+        return rates
+
+    def _between(self, start: float, end: float, share: float) -> float:
+        if self.is_cosine:
+            return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+        return (end - start) * share + start
+
+
+class CyclicLR(LRScheduler):
+    """Up from base_lr to max_lr and down again (Smith, 2017), and momentum the other way."""
+
+    def __init__(
+        self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
+        step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
+        scale_fn: Any = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
+        base_momentum: Any = 0.8, max_momentum: Any = 0.9, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        groups = optimizer.param_groups
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError(with_location("mode is invalid and scale_fn is None"))
+        self.max_lrs = _each(max_lr, groups)
+        if last_epoch == -1:
+            for group, rate in zip(groups, _each(base_lr, groups)):
+                group["lr"] = group["initial_lr"] = rate
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
+        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        if cycle_momentum:
+            _check_momentum(optimizer)
+            self.base_momentums = _each(base_momentum, groups)
+            self.max_momentums = _each(max_momentum, groups)
+            for group, momentum in zip(groups, self.max_momentums):
+                _set_momentum(group, momentum)
+        super().__init__(optimizer, last_epoch)
+
+    def scale_fn(self, x: float) -> float:
+        """How much of the height the cycle, or the step, x has."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        halves = {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1)}
+        return halves[self.mode] if self.mode in halves else self.gamma**x
+
+    def get_lr(self) -> list[float]:
+        """base + height * how far up"""
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        up = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            ends = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums)
+            for group, low, high in ends:
+                _set_momentum(group, high - (high - low) * up * scale)
+        return [base + (high - base) * up * scale
+                for base, high in zip(self.base_lrs, self.max_lrs)]  # fmt: skip
