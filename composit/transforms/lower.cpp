@@ -92,6 +92,8 @@ void GraphLowering::count_uses(const std::vector<const Node*>& order,
         counts.resize(static_cast<size_t>(x.node().output_count()));
         ++counts[static_cast<size_t>(x.output_index())];
     };
+    uses_.reserve(order.size());
+    values_.reserve(order.size());
     for (const Node* node : order)
         for (const Tensor& operand : node->operands()) {
             use(operand);

@@ -27,9 +27,15 @@ class Simplification {
     explicit Simplification(const std::vector<Tensor>& outputs)
         : order_(topological_order(outputs)) {
         for (const SimplifyRule& rule : simplify_rules()) rules_[rule.operation].push_back(&rule);
+        // Tables that grow step by step are moved as often, which large graphs feel.
+        replaced_.reserve(order_.size());
+        by_work_.reserve(order_.size());
+        known_.reserve(order_.size());
         const auto use = [&](const Tensor& tensor, std::string_view by) {
-            ++uses_[&tensor.node()];
-            if (by != "contract") used_as_array_.insert(&tensor.node());
+            if (may_be_swapped(tensor.node())) {
+                ++uses_[&tensor.node()];
+                if (by != "contract") used_as_array_.insert(&tensor.node());
+            }
             if (tensor.node().output_count() > 1)
                 used_outputs_[&tensor.node()].insert(tensor.output_index());
         };
@@ -67,6 +73,10 @@ class Simplification {
     }
 
   private:
+    static bool may_be_swapped(const Node& node) {
+        return node.operation().name == "transpose" || node.operation().name == "contract";
+    }
+
     Ref<Node> with_new_operands(const Node& node) const {
         std::vector<Tensor> operands;
         bool changed = false;
@@ -151,8 +161,8 @@ class Simplification {
     std::vector<const Node*> order_;
     std::unordered_map<std::string, std::vector<const SimplifyRule*>> rules_;
     std::unordered_map<const Node*, std::unordered_set<int>> used_outputs_;
-    std::unordered_map<const Node*, int> uses_;
-    std::unordered_set<const Node*> used_as_array_;  // by anything but products
+    std::unordered_map<const Node*, int> uses_;      // of products and transposes
+    std::unordered_set<const Node*> used_as_array_;  // of these, by anything but products
     std::unordered_set<const Node*> of_product_;     // or of its transpose, that are used once
     std::unordered_map<const Node*, Ref<Node>> replaced_;
     std::unordered_map<const Node*, std::pair<int, Tensor>>

@@ -1,6 +1,7 @@
 // Runs compiled programs: finds the pointers, shares tasks out, reports indices out of bounds.
 #include "composit/backends/cpp/executable.h"
 
+#include "composit/backends/cpp/work.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/runtime/interrupt.h"
@@ -18,22 +19,11 @@ using ir::kernel::BufferKind;
 using ir::kernel::Kernel;
 using ir::kernel::Program;
 
-constexpr double work_per_chunk = 32768;  // operations and bytes; less is not worth waking a thread
 constexpr int64_t chunks_per_thread = 4;  // evens out threads of different speed
 
 constexpr double work_between_looks = 0x1p24;  // for an interruption, in a loop
 
 int64_t rounded_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// About what a thread does before Ctrl-C is looked for: tens of milliseconds. A part of a
-// contraction packs its operands anew, so its parts are larger.
-double most_work(const Kernel& kernel) {
-    return std::holds_alternative<ir::kernel::Contract>(kernel.body) ? 0x1p33 : 0x1p28;
-}
-
-double work_of(const Kernel& kernel, const Program& program) {
-    return ir::kernel::flops(kernel) + ir::kernel::bytes_moved(kernel, program);
-}
 
 // The expression for a place in the text of a model.
 std::string pointer_text(const Layout::Place& place) {
@@ -109,7 +99,8 @@ ModelStep Layout::step_of(const Program& program, const c_family::Modules& modul
         return step;
     }
     const auto& function = modules.modules[call.module].functions[call.function];
-    const bool is_small = function.tasks <= 1 || work < 2 * work_per_chunk;
+    const bool is_small =
+        function.tasks <= 1 || nanoseconds_of(*call.kernel, program) < 2 * nanoseconds_per_chunk;
     step.module = call.module;
     step.function = call.function;
     step.tasks = function.tasks;
@@ -163,7 +154,8 @@ CompiledProgram::Step CompiledProgram::step_of(const Program& program,
                                                const c_family::Modules& modules,
                                                const c_family::Call& call) const {
     const Kernel& kernel = *call.kernel;
-    Step step{call.number, {}, 0, 1, work_of(kernel, program), most_work(kernel), {}, {}};
+    const double work = work_of(kernel, program), nanoseconds = nanoseconds_of(kernel, program);
+    Step step{call.number, {}, 0, 1, work, most_work(kernel), nanoseconds, {}, {}};
     for (int buffer : call.buffers) step.at.push_back(places_[static_cast<size_t>(buffer)]);
     if (const auto* repeat = std::get_if<ir::kernel::Repeat>(&kernel.body)) {
         step.begin = repeat->begin;
@@ -308,7 +300,7 @@ int64_t CompiledProgram::Step::chunks(int threads) const {
     if (threads > 1) {
         const int64_t each =
             std::clamp<int64_t>(tasks / tasks_together / threads, 1, chunks_per_thread);
-        wished = std::min(static_cast<double>(threads * each), work / work_per_chunk);
+        wished = std::min(static_cast<double>(threads * each), nanoseconds / nanoseconds_per_chunk);
     }
     wished = std::max({1.0, wished, work / most_work});
     return static_cast<int64_t>(std::min(wished, static_cast<double>(std::max<int64_t>(tasks, 1))));

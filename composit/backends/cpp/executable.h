@@ -62,7 +62,7 @@ class CompiledProgram : public runtime::Executable {
         size_t kernel;  // in the program
         Entry entry;
         int64_t tasks, tasks_together;
-        double work, most_work;
+        double work, most_work, nanoseconds;
         std::vector<Layout::Place> at;
         std::vector<IndexAxis> axes;
         int64_t begin = 0, end = 0;  // of a Repeat, whose counter is all that `at` names
