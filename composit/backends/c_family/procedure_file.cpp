@@ -112,7 +112,8 @@ std::string run_function(const Procedure& procedure, size_t number) {
                                      procedure.variables[static_cast<size_t>(each)].dtype));
     }
     for (const int each : outputs) arguments.push_back(pointer(each, ""));
-    const std::string call = procedure.name + "(" + join(arguments) + ");\n";
+    // Whatever it is called: its own names may be its caller's.
+    const std::string call = "::" + procedure.name + "(" + join(arguments) + ");\n";
     std::string out = text("int run_", number, "(const Slot* in, Slot* out, void* const* arrays)",
                            " {\n    try {\n        (void)in;\n        (void)out;\n        ");
     if (procedure.results.empty()) {
@@ -210,7 +211,7 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
             pointers.push_back(
                 text("static_cast<", type_name(procedure.results[i].dtype), "*>(out[", i, "])"));
         pointers.push_back("n");
-        const std::string call = procedure.name + "(" + join(arguments) + ")";
+        const std::string call = "::" + procedure.name + "(" + join(arguments) + ")";
         out += text("void call_", n, "(const Slot* in, Slot* out) {\n");
         if (procedure.results.size() == 1) {
             out += "    " + slot("out", 0, procedure.results[0].dtype) + " = " + call + ";\n";
@@ -221,7 +222,7 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
                        procedure.results[i].name + ";\n";
         }
         out += text("}\nvoid map_", n, "(const void* const* in, void* const* out, int64_t n) {\n",
-                    "    v", procedure.name, "(", join(pointers), ");\n}\n");
+                    "    ::v", procedure.name, "(", join(pointers), ");\n}\n");
     }
     return out + "}\n";
 }

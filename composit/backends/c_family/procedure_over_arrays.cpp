@@ -30,6 +30,7 @@ struct ArrayNames {
     TakenNames taken;
 
     explicit ArrayNames(const Procedure& procedure) {
+        (void)unique_name(procedure.name, taken);  // which the loop calls
         for (size_t i = 0; i < procedure.parameters; ++i)
             parameters.push_back(unique_name(procedure.variables[i].name, taken));
         for (const Variable& result : procedure.results)

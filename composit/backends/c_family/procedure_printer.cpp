@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_printer.h"
 
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_lines.h"
 #include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_roundings.h"
 #include "composit/backends/c_family/procedure_text.h"
@@ -47,7 +48,7 @@ class Printer {
     std::string run() {
         for (const size_t array : hoisted_) line(array_declaration(array, true) + ";");
         print_block(procedure_.body);
-        return out_;
+        return printed(gathered(std::move(lines_)), procedure_.file);
     }
     const std::vector<std::string>& arrays() const { return arrays_; }
     const std::vector<std::string>& names() const { return names_; }
@@ -77,17 +78,7 @@ class Printer {
     const std::string& name(int number) const { return names_[static_cast<size_t>(number)]; }
 
     void line(const std::string& text, int source_line = 0) {
-        std::string printed(indent_ * 4, ' ');
-        printed += text;
-        if (source_line != 0 && source_line != marked_ && !procedure_.file.empty()) {
-            const std::string mark = composit::text("// ", procedure_.file, ":", source_line);
-            if (printed.size() + mark.size() + 2 <= longest_line)
-                printed += "  " + mark;
-            else
-                printed.insert(0, std::string(indent_ * 4, ' ') + mark + "\n");
-            marked_ = source_line;
-        }
-        out_ += printed + "\n";
+        lines_.push_back({indent_, text, source_line});
     }
 
     // Values as texts; what they share or is long comes before, as constants.
@@ -109,6 +100,12 @@ class Printer {
         for (const char* symbol : {"+", "-", "*", "/"})
             if (value.starts_with(name(statement.variable) + " " + symbol + " ")) return symbol;
         return "";
+    }
+
+    // x = x
+    static bool is_own_value(const Statement& statement) {
+        const Expr& value = statement.values[0];
+        return value.op() == Op::argument && value.index() == statement.variable;
     }
 
     bool is_declared_by(const Block& block, size_t index, int number) const {
@@ -192,6 +189,7 @@ class Printer {
             }
             case Kind::allocate: return print_allocation(block, index);
             case Kind::assign: {
+                if (is_own_value(statement)) return;
                 const std::vector<std::string> value = values(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
                 const std::string target = target_of(block, index);
@@ -209,11 +207,7 @@ class Printer {
                 if (results.empty() && &block == &procedure_.body) return;
                 if (results.empty()) return line("return;", statement.line);
                 if (results.size() == 1) return line("return " + results[0] + ";", statement.line);
-                const std::string all = "return {" + join(results) + "};";
-                const bool fits = all.size() + indent_ * 4 <= longest_line;
-                const std::string separator = ",\n" + std::string(indent_ * 4 + 8, ' ');
-                return line(fits ? all : "return {" + join(results, separator) + "};",
-                            statement.line);
+                return line("return {" + in_lines(results, indent_) + "};", statement.line);
             }
             case Kind::expect: {
                 const std::string holds = values(statement, before)[0];
@@ -447,9 +441,8 @@ class Printer {
     std::vector<std::string> names_, arrays_;
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
     std::set<size_t> hoisted_;
-    std::string out_;
+    std::vector<PrintedLine> lines_;
     size_t indent_ = 1;
-    int marked_ = 0;
 };
 
 }  // namespace

@@ -131,6 +131,7 @@ const std::unordered_set<std::string>& reserved_words() {
         "float_remainder",
         "absolute",
         "next_after",
+        "Slot",
         "next_after_bits",
         "linux",
         "unix",

@@ -108,6 +108,7 @@ void ReverseSetup::add_adjoints() {
         is_adjoint_.insert(adjoints_[each]);
     }
     for (size_t i = 0; i < p_.arrays.size(); ++i) add_array_adjoint(static_cast<int>(i));
+    if (out_.arrays.empty()) return;  // the order is that of the parameters
     for (size_t i = p_.parameters; i < out_.parameters; ++i)
         out_.head.push_back(static_cast<int>(i));
     for (const int input : out_.arrays_of(Role::input))

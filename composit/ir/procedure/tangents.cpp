@@ -5,9 +5,11 @@
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
+#include <type_traits>
 
 namespace composit::ir::procedure {
 namespace {
@@ -315,6 +317,37 @@ Procedure pulled_back(const Procedure& procedure, const std::string& name,
     return out;
 }
 
+// Whether its derivative in reverse is shorter: to carry a tangent along for each of many
+// parameters costs the function as many times. Loops would have to keep their states.
+bool is_of_many(const Procedure& procedure) {
+    constexpr size_t few = 4;
+    if (!procedure.arrays.empty() ||
+        floating(procedure.variables, procedure.parameters).size() <= few)
+        return false;
+    const auto all = all_statements(procedure.body);
+    return std::none_of(all.begin(), all.end(),
+                        [](const Statement* each) { return each->kind == Kind::loop; });
+}
+
+// The procedure with some of its results: those of the numbers.
+Procedure with_results(Procedure procedure, const std::vector<size_t>& numbers) {
+    const auto chosen = [&](const auto& all) {
+        std::remove_cvref_t<decltype(all)> some;
+        for (const size_t number : numbers) some.push_back(all[number]);
+        return some;
+    };
+    const std::function<void(Block&)> leave = [&](Block& block) {
+        for (Statement& statement : block) {
+            if (statement.kind == Kind::leave) statement.values = chosen(statement.values);
+            leave(statement.body);
+            leave(statement.otherwise);
+        }
+    };
+    leave(procedure.body);
+    procedure.results = chosen(procedure.results);
+    return without_dead_code(std::move(procedure));
+}
+
 }  // namespace
 
 Procedure jvp(const Procedure& procedure) {
@@ -364,6 +397,7 @@ Procedure jvp(const Procedure& procedure) {
 
 Procedure vjp(const Procedure& procedure) {
     if (procedure.derivative) return given_vjp(procedure);
+    if (is_of_many(procedure)) return reverse(procedure);
     return pulled_back(procedure, procedure.name + "_vjp",
                        floating(procedure.results, procedure.results.size()),
                        floating(procedure.variables, procedure.parameters));
@@ -371,8 +405,14 @@ Procedure vjp(const Procedure& procedure) {
 
 Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter) {
     if (procedure.derivative) return given_vjp_of(procedure, result, parameter);
-    return pulled_back(procedure, procedure.name + "_vjp_" + procedure.variables[parameter].name,
-                       {result}, {parameter});
+    const std::string name = procedure.name + "_vjp_" + procedure.variables[parameter].name;
+    if (!is_of_many(procedure)) return pulled_back(procedure, name, {result}, {parameter});
+    const std::vector<size_t> all = floating(procedure.variables, procedure.parameters);
+    const auto place = std::find(all.begin(), all.end(), parameter) - all.begin();
+    Procedure made =
+        with_results(reverse(with_results(procedure, {result})), {static_cast<size_t>(place)});
+    made.name = name;
+    return made;
 }
 
 Procedure slope(const Procedure& procedure, size_t result, size_t parameter) {

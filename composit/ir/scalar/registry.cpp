@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -80,7 +81,11 @@ std::string symbol_of(const Row& row, const Signature& signature, uint64_t revis
     for (char c : row.name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     if (std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol.insert(0, "f");
     if (revision > 1) symbol += text("_", revision);
-    for (DType dtype : signature.operands) symbol += text("_", dtype);
+    const std::vector<DType>& operands = signature.operands;
+    const bool are_alike = std::adjacent_find(operands.begin(), operands.end(),
+                                              std::not_equal_to<>()) == operands.end();
+    if (are_alike && !operands.empty()) return text(symbol, "_", operands[0]);
+    for (DType dtype : operands) symbol += text("_", dtype);
     return symbol;
 }
 

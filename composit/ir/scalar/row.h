@@ -121,7 +121,7 @@ struct Specialisation {
     Expr body;
     bool is_one_operation;  // the body is one argument, or one operation on arguments: printed and
                             // run in place
-    std::string symbol;     // unique: "exp_float32", "where_bool_float32_float32"
+    std::string symbol;     // unique: "exp_float32", "power_float32", "where_bool_float32_float32"
 };
 const Specialisation& specialise(const RowRef& row, std::span<const DType> operands);
 inline const Specialisation& specialise(const RowRef& row, std::initializer_list<DType> operands) {

@@ -31,7 +31,8 @@ class Leaf:
         return Leaf(kind_of(value))
 
     def build(self, leaf: Callable[[str], Any], name: str) -> Any:
-        """A value of this structure, whose numbers are leaf(name of the variable)."""
+        """A value of this structure, whose numbers are leaf(name of the variable): of parts that
+        of the whole and of the part, "point.x", which no name in Python is."""
         return leaf(name)
 
     def leaves(self, name: str) -> list[tuple[str, str]]:
@@ -81,11 +82,11 @@ class Parts(Leaf):
         self.made_by, self.parts = made_by, parts
 
     def build(self, leaf: Callable[[str], Any], name: str) -> Any:
-        made = {key: part.build(leaf, f"{name}_{key}") for key, part in self.parts.items()}
+        made = {key: part.build(leaf, f"{name}.{key}") for key, part in self.parts.items()}
         return tuple(made.values()) if self.made_by is tuple else Record(self.made_by, made)
 
     def leaves(self, name: str) -> list[tuple[str, str]]:
-        return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}_{key}")]
+        return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
 
     def numbers(self, value: Any) -> list[Any]:
         if self.made_by is tuple or isinstance(value, tuple):

@@ -69,7 +69,7 @@ class ArrayStatements(Expressions):
         if is_number(value):
             return True
         if value.op == "argument":
-            name = self.variables[value.index][0]
+            name = self.variables[value.index][0].partition(".")[0]
             return value.index < self.parameter_count and name not in self.assigned
         return value.op == "constant" or (
             bool(value.operands) and all(map(self.is_of_parameters, value.operands))

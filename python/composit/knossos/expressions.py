@@ -434,6 +434,9 @@ class Expressions(ArrayFunctions):
     def calls_itself(self, source: Source) -> bool:
         raise NotImplementedError
 
+    def becomes_statements(self, source: Source) -> bool:
+        raise NotImplementedError
+
     def inlined(self, node: ast.Call, source: Source, arguments: list[Any]) -> Any:
         raise NotImplementedError
 
@@ -450,7 +453,8 @@ class Expressions(ArrayFunctions):
                 "Its derivatives and maps are not parts of others: call them from Python.",
             )  # fmt: skip
         is_plain = source is not None and kernel._derivative is None
-        if is_plain and (kernel.is_of_arrays or self.calls_itself(source)):
+        if is_plain and (kernel.is_of_arrays or self.calls_itself(source)
+                         or self.becomes_statements(source)):  # fmt: skip
             return self.inlined(node, source, arguments)
         structures = kernel.parameter_structures
         if source is None:  # a derivative, which takes the numbers of tuples and records

@@ -1,5 +1,6 @@
-"""Functions that are called within a kernel and become part of it: those with arrays, and those
-that call themselves to a depth that is known."""
+"""Functions that are called within a kernel and become part of it: those with arrays, those that
+call themselves to a depth that is known, and, within kernels of numbers, those of several results.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 from composit import _core
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
-from composit.knossos.annotations import Leaf, TensorOf, structure_of
+from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.loops import Loops, assigned_in
 from composit.knossos.source import Source
@@ -43,7 +44,9 @@ class Inlining(Loops):
     frames: list[Frame]
     count_of_calls: int
     count_of_assignments: dict[str, int]
+    count_of_reads: dict[str, int]  # in the function that is called
     declared_result: list[str] | None
+    root_has_arrays: bool
 
     def _declared_result(self, tree: ast.FunctionDef) -> list[str] | None:
         raise NotImplementedError
@@ -82,6 +85,17 @@ class Inlining(Loops):
                         continue
         return False
 
+    def becomes_statements(self, source: Source) -> bool:
+        """Whether a function of numbers that another one calls becomes part of it: one that returns
+        several, as the function in C++ would be called for each. Within kernels with arrays calls
+        stay calls: their functions have no branches, and loops over them are vectorised."""
+        if self.root_has_arrays or source.tree.returns is None:
+            return False
+        if len(leaves_of(structure_of(source, source.tree.returns), "y")) < 2:
+            return False
+        loops = [each for each in ast.walk(source.tree) if isinstance(each, (ast.For, ast.While))]
+        return not any(isinstance(each, ast.Return) for loop in loops for each in ast.walk(loop))
+
     def inlined(self, node: ast.Call, source: Source, arguments: list[Any]) -> Any:
         """The value of the call, whose statements stand before it."""
         parameters = source.tree.args.args
@@ -99,7 +113,8 @@ class Inlining(Loops):
         self.locals = set(names.values())
         self.assigned |= self.locals
         self.loops, self.bound = [], []
-        self.count_of_assignments |= _stores(tree)
+        self.count_of_assignments |= _counts(tree, ast.Store)
+        self.count_of_reads = _counts(tree, ast.Load)
         values: dict[str, Any] = {}
         for parameter, value in zip(tree.args.args, arguments):
             self._bind(node, parameter, value, values)
@@ -129,18 +144,19 @@ class Inlining(Loops):
             self.refuse(node, f"more than {_MOST_CALLS} calls become part of it", "Write a loop.")
 
     def _renamed(self, source: Source) -> dict[str, str]:
-        """A name for each argument and variable of the function that nothing here has."""
+        """A name for each argument and variable of the function that nothing here has: its own,
+        where it is free."""
         own = [each.arg for each in source.tree.args.args]
-        taken = {each.id for each in ast.walk(source.tree) if isinstance(each, ast.Name)}
-        taken |= self.assigned | set(self.numbers) | set(self.structures) | set(own)
-        taken |= {name for name, _, _, _ in self.arrays} | self.locals
+        taken = self.assigned | set(self.numbers) | set(self.structures) | self.locals
+        taken |= {name for name, _, _, _ in self.arrays}
+        within = {each.id for each in ast.walk(source.tree) if isinstance(each, ast.Name)} | {*own}
         names = {}
         for name in [*own, *sorted(assigned_in(source.tree.body) - set(own))]:
-            k = 2
-            while f"{name}_{k}" in taken:
-                k += 1
-            names[name] = f"{name}_{k}"
-            taken.add(names[name])
+            here, k = name, 2
+            while here in taken or (here != name and here in within):
+                here, k = f"{name}_{k}", k + 1
+            names[name] = here
+            taken.add(here)
         return names
 
     def _bind(self, node: ast.Call, parameter: ast.arg, value: Any, values: dict[str, Any]) -> None:
@@ -157,7 +173,25 @@ class Inlining(Loops):
         if is_assigned:
             self.assign(ast.Name(parameter.arg, lineno=node.lineno), value, self.out)
         else:
+            is_read_again = self.count_of_reads.get(parameter.arg, 0) > 1
+            if is_read_again and not self.root_has_arrays:
+                value = self._in_variables(parameter.arg, value)
             values[parameter.arg] = value
+
+    def _in_variables(self, name: str, value: Any) -> Any:
+        """What is computed for an argument, once."""
+        if isinstance(value, tuple):
+            return tuple(self._in_variables(f"{name}.{i}", each) for i, each in enumerate(value))
+        if isinstance(value, Record):
+            return Record(value.made_by, {
+                key: self._in_variables(f"{name}.{key}", each)
+                for key, each in value.fields.items()
+            })  # fmt: skip
+        if not isinstance(value, Expr) or value.op in ("argument", "constant"):
+            return value
+        made = self.hidden_variable(name, kind_of(value))
+        self.out.append(Statement.assign(self.numbers[made], value, self.line))
+        return self.leaf(made)
 
     def _fitting_argument(self, node: ast.Call, structure: Leaf, value: Any) -> Any:
         if isinstance(structure, TensorOf):
@@ -243,10 +277,11 @@ class Inlining(Loops):
         return value
 
 
-def _stores(tree: ast.FunctionDef) -> dict[str, int]:
+def _counts(tree: ast.FunctionDef, context: type[ast.expr_context]) -> dict[str, int]:
+    """How often each name stands there to be read, or to be assigned."""
     counts: dict[str, int] = {}
     for each in ast.walk(tree):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, context):
             counts[each.id] = counts.get(each.id, 0) + 1
     return counts
 

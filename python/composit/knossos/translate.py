@@ -17,7 +17,7 @@ from composit.knossos.array_statements import ArrayOf
 from composit.knossos.arrays import Array
 from composit.knossos.inlining import Frame, Inlining
 from composit.knossos.loops import Loop, assigned_in, reads
-from composit.knossos.source import Source, shown
+from composit.knossos.source import Source, mentions_arrays, shown
 from composit.knossos.values import (
     Mismatch,
     Record,
@@ -41,6 +41,7 @@ class Translator(Inlining):
         self.locals = self.assigned | {each.arg for each in source.tree.args.args}
         self.frames: list[Frame] = []
         self.nesting = self.count_of_calls = 0
+        self.root_has_arrays = mentions_arrays(source)
         self.strong: set[str] = set()
         self.floats = floats
         self.variables: list[tuple[str, Any]] = []
@@ -73,6 +74,7 @@ class Translator(Inlining):
         for argument in tree.args.args:
             self._add_parameter(argument)
         parameters = self.parameter_count = len(self.variables)
+        self.root_has_arrays = self.root_has_arrays or bool(self.arrays)
         self.declared_result = self._declared_result(tree)
         self._find_result(tree)
         body = self.block(self._without_doc(tree.body))
@@ -86,8 +88,9 @@ class Translator(Inlining):
         results = [(name, self.operators.dtype_of(kind)) for name, kind in self.results]
         made = Procedure(
             self.source.name, self.source.file, tree.lineno, self.source.documentation,
-            [(self.shown.get(number, name), dtype) for number, (name, dtype)
-             in enumerate(self.variables)], parameters, results, body, self.arrays,
+            [(_plain(self.shown.get(number, name)), dtype) for number, (name, dtype)
+             in enumerate(self.variables)], parameters, results, body,
+            [(_plain(name), *rest) for name, *rest in self.arrays],
             self.head if self.arrays else [],
         )  # fmt: skip
         return _core.procedure.without_dead_code(made) if self.arrays else made
@@ -122,7 +125,7 @@ class Translator(Inlining):
         if isinstance(structure, TensorOf):
             return ArrayOf(self.add_array_parameter(name, structure))
         if isinstance(structure, Parts):
-            parts = {key: self._add_parts(f"{name}_{key}", part)
+            parts = {key: self._add_parts(f"{name}.{key}", part)
                      for key, part in structure.parts.items()}  # fmt: skip
             return Parts(structure.made_by, parts)
         self.head.append(self.add_variable(name, structure.kind))
@@ -176,7 +179,7 @@ class Translator(Inlining):
         """Whether a variable is assigned in one place, or a parameter nowhere."""
         if value.index in self.loaded:
             return True
-        name = self.variables[value.index][0]
+        name = self.variables[value.index][0].partition(".")[0]
         times = self.count_of_assignments.get(name, 0)
         return times == (0 if value.index < self.parameter_count else 1)
 
@@ -451,6 +454,11 @@ class Translator(Inlining):
         elif after_body is not None:
             self.defined &= after_body
         out.append(Statement.branch(condition, body, otherwise, node.lineno))
+
+
+def _plain(name: str) -> str:
+    """The name of a part, "point.x", as C++ has it."""
+    return name.replace(".", "_")
 
 
 def translate(source: Source, dtype: Any, as_kernel: Any) -> tuple[Procedure, Any]:

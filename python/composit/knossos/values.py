@@ -72,7 +72,7 @@ def leaves_with_names(value: Any, path: str = "") -> list[tuple[str, Any]]:
                 instead = "Of a tuple or record that has a name, give the array a name of its own."
             raise Mismatch(f"{kind_of(value)} is no number", instead)
         return [(path, value)]
-    return [leaf for key, part in parts for leaf in leaves_with_names(part, f"{path}_{key}")]
+    return [leaf for key, part in parts for leaf in leaves_with_names(part, f"{path}.{key}")]
 
 
 def with_article(kind: str) -> str:

@@ -83,7 +83,9 @@ def test_sums_that_wrap_are_refused(start):
 def loops_of(kernel):
     text = _core.procedure.print_loadable("it", [[kernel.procedure()]])
     own = text[: text.index("union Slot")].rpartition(f" {kernel.__name__}(")[2]
-    return [part.count("assert(") for part in re.split(r"\bfor \(", own)[1:]]
+    parts = re.split(r"\bfor \(", own)[1:]
+    asserted = [re.findall(r"assert\((.*)\);", part) for part in parts]
+    return [sum(1 + each.count(" && ") for each in found) for found in asserted]
 
 
 def test_only_what_is_known_ahead_has_two_versions():

@@ -31,6 +31,33 @@ def kernel_named(name, folder):
     return knossos.register(names[name])
 
 
+LOOP = """
+def NAME(x: float, NAME_of: int) -> float:
+    for _ in range(NAME_of):
+        x = x * 0.5
+    return x
+"""
+
+
+@pytest.mark.parametrize("name", ["count", "i", "out", "arrays", "results", "Slot", "n", "x"])
+def test_kernels_with_loops_of_names_that_their_callers_have(name, tmp_path):
+    file = tmp_path / "written.py"
+    text = LOOP.replace("NAME_of", "i" if name != "i" else "n").replace("NAME", name)
+    file.write_text(text.replace("x = x", "y = y").replace("    for", "    y = x\n    for")
+                    .replace("return x", "return y"))  # fmt: skip
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    kernel = knossos.register(names[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(8.0, 2) == 2.0 and kernel.vjp(8.0, 2, 1.0) == 0.25
+        np.testing.assert_array_equal(kernel(np.array([8.0, 4.0]), np.array([3, 1])), [1.0, 2.0])
+    kernel.export(tmp_path)
+    for compiler in ("g++", "clang++"):
+        command = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-c", f"{name}.cpp"]
+        subprocess.run([*command, "-o", "made.o"], cwd=tmp_path, check=True)
+
+
 MAIN = """#include <cmath>
 #include <cstdio>
 #include <cstdlib>

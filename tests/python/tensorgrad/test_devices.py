@@ -126,3 +126,12 @@ def test_random_tensors_and_modules_lie_there(device):
     model = tg.nn.Sequential(tg.nn.Linear(2, 2), tg.nn.BatchNorm1d(2))
     model.to("fixed")
     assert {each.device for each in [*model.parameters(), *model.buffers()]} == {"fixed"}
+
+
+def test_modules_have_the_names_of_tensorgrads():
+    from composit.tensorgrad import ops, storage
+    from composit.tensorgrad.ops import dispatch, stubs
+    from composit.tensorgrad.storage.stubs import Storage as Stub
+
+    assert Stub is storage.Storage and dispatch.OpDispatch is ops.OpDispatch
+    assert issubclass(stubs.ReduceOp, stubs.BaseOp) and issubclass(ops.UnaryOp, ops.BaseOp)

@@ -11,36 +11,10 @@ import composit.torch as torch
 from composit._core import NotSupported, user_location, with_location
 from composit._floating_errors import warn_at
 from composit.tensorgrad.const import DEVICE, DTYPE, OP, device_of
+from composit.tensorgrad.ops.stubs import BaseOp
 from composit.tensorgrad.storage import StorageDispatch
 
 functional = torch.nn.functional
-
-
-class BaseOp:
-    """An operation on a device's arrays. `forward` computes and keeps what `backward` needs, which
-    takes the gradient of the result to one for each input (None: there is none)."""
-
-    NAME: str = ""
-
-    def forward(self, *inputs: Any, **options: Any) -> Any:
-        """The result."""
-        raise NotImplementedError
-
-    def backward(self, upstream: Any) -> Any:
-        """The gradients of the inputs: a tuple, or one alone."""
-        raise NotImplementedError
-
-
-class UnaryOp(BaseOp):
-    """forward(x)"""
-
-
-class BinaryOp(BaseOp):
-    """forward(a, b)"""
-
-
-class ReduceOp(BaseOp):
-    """forward(x, *, dim, keepdim): dim is None, an int, or a tuple of such for sums and means."""
 
 
 def _extremum(name: str) -> Callable[..., Any]:

@@ -1,0 +1,172 @@
+#include "composit/backends/c_family/procedure_lines.h"
+
+#include "composit/backends/c_family/procedure_heads.h"
+#include "composit/base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace composit::c_family {
+namespace {
+
+using Lines = std::vector<PrintedLine>;
+
+// "const double ", of a line that declares; empty where it does not.
+std::string_view type_of(std::string_view text) {
+    static constexpr std::string_view types[] = {
+        "double ",
+        "float ",
+        "bool ",
+        "int64_t ",
+        "int32_t ",
+        "int16_t ",
+        "int8_t ",
+        "uint64_t ",
+        "uint32_t ",
+        "uint16_t ",
+        "uint8_t ",
+        "std::vector<double> ",
+        "std::vector<float> ",
+        "std::vector<bool> ",
+        "std::vector<int64_t> ",
+    };
+    const size_t start = text.starts_with("const ") ? 6 : 0;
+    if (!text.ends_with(';')) return {};
+    for (const std::string_view type : types)
+        if (text.substr(start).starts_with(type)) return text.substr(0, start + type.size());
+    return {};
+}
+
+size_t width(const PrintedLine& line) { return 4 * line.indent + line.text.size(); }
+
+// Both as one declaration. False: they are none, or it would be too long.
+bool declare_together(PrintedLine& line, const PrintedLine& next) {
+    const std::string_view type = type_of(line.text);
+    if (type.empty() || type_of(next.text) != type) return false;
+    const std::string_view more = std::string_view(next.text).substr(type.size());
+    if (width(line) + 1 + more.size() > longest_line) return false;
+    line.text.pop_back();
+    line.text += ", ";
+    line.text += more;
+    return true;
+}
+
+// The condition of an assertion that is a comparison of sums.
+std::string_view asserted(std::string_view text) {
+    if (!text.starts_with("assert(") || !text.ends_with(");")) return {};
+    const std::string_view condition = text.substr(7, text.size() - 9);
+    const bool is_plain = std::all_of(condition.begin(), condition.end(), [](unsigned char c) {
+        return std::isalnum(c) ||
+               std::string_view(" _<>=+-*[].").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    return is_plain ? condition : std::string_view();
+}
+
+bool assert_together(PrintedLine& line, const PrintedLine& next) {
+    const bool is_joined = line.text.find(" && ") != std::string::npos;
+    const std::string_view one = asserted(line.text), other = asserted(next.text);
+    if (is_joined || one.empty() || other.empty()) return false;
+    const std::string made = text("assert(", one, " && ", other, ");");
+    if (4 * line.indent + made.size() > longest_line) return false;
+    line.text = made;
+    return true;
+}
+
+Lines together(const Lines& lines) {
+    Lines out;
+    int before = 0;  // the source line of the last one
+    for (const PrintedLine& line : lines) {
+        const bool is_of_same = line.source_line == 0 || line.source_line == before;
+        if (line.source_line != 0) before = line.source_line;
+        if (!out.empty() && is_of_same && out.back().indent == line.indent &&
+            (declare_together(out.back(), line) || assert_together(out.back(), line)))
+            continue;
+        out.push_back(line);
+    }
+    return out;
+}
+
+bool opens(const std::string& text) {
+    return text.ends_with(") {") &&
+           (text.starts_with("for (") || text.starts_with("while (") || text.starts_with("if ("));
+}
+
+bool is_statement(const std::string& text) {
+    return text.ends_with(';') && text.find('\n') == std::string::npos && type_of(text).empty();
+}
+
+// Where what `begin` opens ends, if it holds one statement; 0: it holds others. A loop's may be
+// such a loop or branch, that of a branch is a plain one.
+size_t end_of_single(const Lines& lines, size_t begin) {
+    const bool is_loop = !lines[begin].text.starts_with("if (");
+    size_t inner = begin + 1;
+    if (inner + 1 >= lines.size()) return 0;
+    if (is_statement(lines[inner].text)) {
+        ++inner;
+    } else if (is_loop && opens(lines[inner].text)) {
+        const size_t end = end_of_single(lines, inner);
+        if (end == 0) return 0;
+        inner = end + 1;
+    } else {
+        return 0;
+    }
+    const bool closes = inner < lines.size() && lines[inner].text == "}" &&
+                        lines[inner].indent == lines[begin].indent;
+    return closes ? inner : 0;
+}
+
+Lines without_braces(const Lines& lines) {
+    std::vector<bool> is_left_out(lines.size(), false), is_bare(lines.size(), false);
+    for (size_t i = 0; i < lines.size(); ++i) {
+        if (!opens(lines[i].text)) continue;
+        if (const size_t end = end_of_single(lines, i)) is_bare[i] = is_left_out[end] = true;
+    }
+    Lines out;
+    for (size_t i = 0; i < lines.size(); ++i) {
+        if (is_left_out[i]) continue;
+        out.push_back(lines[i]);
+        if (is_bare[i]) out.back().text.resize(lines[i].text.size() - 2);
+    }
+    return out;
+}
+
+}  // namespace
+
+Lines gathered(Lines lines) { return without_braces(together(lines)); }
+
+std::string in_lines(const std::vector<std::string>& values, size_t indent) {
+    const size_t begin = 4 * indent + 8;
+    std::string out;
+    size_t end = begin;
+    for (const std::string& value : values) {
+        const bool is_first = out.empty();
+        if (!is_first && end + value.size() + 4 > longest_line) {
+            out += ",\n" + std::string(begin, ' ');
+            end = begin;
+        } else if (!is_first) {
+            out += ", ";
+        }
+        out += value;
+        end += value.size() + 2;
+    }
+    return out;
+}
+
+std::string printed(const Lines& lines, const std::string& file) {
+    std::string out;
+    int marked = 0;
+    for (const PrintedLine& line : lines) {
+        const std::string indent(4 * line.indent, ' ');
+        const bool has_mark = line.source_line != 0 && line.source_line != marked && !file.empty();
+        const std::string mark =
+            has_mark ? text("// ", file, ":", line.source_line) : std::string();
+        const bool fits = width(line) + mark.size() + 2 <= longest_line;
+        if (has_mark && !fits) out += indent + mark + "\n";
+        out += indent + line.text + (has_mark && fits ? "  " + mark : "") + "\n";
+        if (has_mark) marked = line.source_line;
+    }
+    return out;
+}
+
+}  // namespace composit::c_family

@@ -1,0 +1,28 @@
+// The lines of a printed function, and how a person would write them: declarations of one type that
+// belong to one line of the source together, no braces around a single statement.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace composit::c_family {
+
+struct PrintedLine {
+    size_t indent = 0;  // how deep it stands
+    std::string text;
+    int source_line = 0;  // 0: the one of the line before
+};
+
+// The same statements in fewer lines:
+//   const double a = x;  const double b = y;      to  const double a = x, b = y;
+//   assert(i >= 0);  assert(i < n);               to  assert(i >= 0 && i < n);
+//   for (…) { y[i] += x; }                        to  for (…) y[i] += x;  on two lines
+std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines);
+
+// What stands in braces or parentheses, in as few lines as it fits.
+std::string in_lines(const std::vector<std::string>& values, size_t indent);
+
+// With marks of the source, "// train.py:12", where they change; `file` empty: without.
+std::string printed(const std::vector<PrintedLine>& lines, const std::string& file);
+
+}  // namespace composit::c_family
