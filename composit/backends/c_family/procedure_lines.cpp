@@ -123,8 +123,19 @@ Lines without_braces(const Lines& lines) {
         if (const size_t end = end_of_single(lines, i)) is_bare[i] = is_left_out[end] = true;
     }
     Lines out;
+    int head = 0, before = 0;  // source lines: of what is open, of the last line
     for (size_t i = 0; i < lines.size(); ++i) {
         if (is_left_out[i]) continue;
+        const int source_line = lines[i].source_line != 0 ? lines[i].source_line : before;
+        before = source_line;
+        // What one line of the source says stands on one line.
+        const bool is_inner = i > 0 && is_bare[i - 1];
+        if (is_inner && !is_bare[i] && source_line == head &&
+            width(out.back()) + 1 + lines[i].text.size() <= longest_line) {
+            out.back().text += " " + lines[i].text;
+            continue;
+        }
+        head = source_line;
         out.push_back(lines[i]);
         if (is_bare[i]) out.back().text.resize(lines[i].text.size() - 2);
     }

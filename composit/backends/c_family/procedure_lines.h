@@ -16,7 +16,8 @@ struct PrintedLine {
 // The same statements in fewer lines:
 //   const double a = x;  const double b = y;      to  const double a = x, b = y;
 //   assert(i >= 0);  assert(i < n);               to  assert(i >= 0 && i < n);
-//   for (…) { y[i] += x; }                        to  for (…) y[i] += x;  on two lines
+//   for (…) { y[i] += x; }                        to  for (…) y[i] += x;  on two lines, if they
+//                                                     are of two lines of the source
 std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines);
 
 // What stands in braces or parentheses, in as few lines as it fits.

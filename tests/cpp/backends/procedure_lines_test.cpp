@@ -47,12 +47,22 @@ TEST(ProcedureLines, ASingleStatementHasNoBraces) {
               "        y[j] += x;  // k.py:3\n");
 }
 
+TEST(ProcedureLines, WhatOneLineOfTheSourceSaysStandsOnOne) {
+    EXPECT_EQ(text_of({{0, "for (; i < n; ++i) {", 1}, {1, "y[i] += x;", 1}, {0, "}"}}),
+              "for (; i < n; ++i) y[i] += x;  // k.py:1\n");
+    EXPECT_EQ(text_of({{0, "if (x < 0.0) {", 1}, {1, "return 0.0;"}, {0, "}"}, {0, "f(x);", 2}}),
+              "if (x < 0.0) return 0.0;  // k.py:1\nf(x);  // k.py:2\n");
+    const std::string call = "f(" + std::string(80, 'x') + ");";
+    EXPECT_EQ(text_of({{0, "if (x < 0.0 && y < 0) {"}, {1, call}, {0, "}"}}),
+              "if (x < 0.0 && y < 0)\n    " + call + "\n");
+}
+
 TEST(ProcedureLines, BracesStayWhereAnElseOrADeclarationStands) {
     const Lines with_else = {
         {0, "if (a) {"}, {1, "x = 1;"}, {0, "} else {"}, {1, "x = 2;"}, {0, "}"}};
     EXPECT_EQ(text_of(with_else), "if (a) {\n    x = 1;\n} else {\n    x = 2;\n}\n");
     EXPECT_EQ(text_of({{0, "if (a) {"}, {1, "if (b) {"}, {2, "x = 1;"}, {1, "}"}, {0, "}"}}),
-              "if (a) {\n    if (b)\n        x = 1;\n}\n");
+              "if (a) {\n    if (b) x = 1;\n}\n");
     EXPECT_EQ(text_of({{0, "for (;;) {"}, {1, "const double t = x;"}, {0, "}"}}),
               "for (;;) {\n    const double t = x;\n}\n");
     EXPECT_EQ(text_of({{0, "for (;;) {"}, {1, "f();"}, {1, "g();"}, {0, "}"}}),

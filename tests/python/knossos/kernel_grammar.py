@@ -8,9 +8,11 @@ FLOAT_FUNCTIONS = ["math.sin", "math.cos", "math.atan", "math.tanh", "math.erf",
 class Writer:
     """One random function: its text, and how its arguments are drawn."""
 
-    def __init__(self, random, uses_functions):
+    def __init__(self, random, uses_functions, results=1):
         self.random = random
         self.uses_functions = uses_functions
+        self.results = results
+        self.has_pair = False
         self.lines = []
         self.count = 0
         self.budget = 14
@@ -20,6 +22,8 @@ class Writer:
 
     def fresh(self, kind):
         self.count += 1
+        if kind == "float" and self.has_pair and self.random.random() < 0.3:
+            return f"t{self.count - 1}_{self.random.integers(2)}"  # as a part may be called
         return f"{'fib'[['float', 'int', 'bool'].index(kind)]}{self.count}"
 
     # ----- expressions; `names` holds what may be read: kind -> names
@@ -38,6 +42,8 @@ class Writer:
                 self.literal() if self.random.random() < 0.8 else str(self.random.integers(-4, 9))
             )
         a, b = (self.make_float(names, depth - 1) for _ in range(2))
+        if self.has_pair and self.random.random() < 0.06:
+            return f"{self.pair(names, depth)}[{self.random.integers(2)}]"
         choice = self.random.integers(12)
         if choice < 5:
             return f"({a} {self.pick('+', '-', '*')} {b})"
@@ -57,6 +63,11 @@ class Writer:
         if self.uses_functions:
             return f"{self.pick(*FLOAT_FUNCTIONS)}({a})"
         return f"({a} * {b})"
+
+    def pair(self, names, depth):
+        """A call of the function of two results."""
+        a, b = (self.make_float(names, min(depth, 2) - 1) for _ in range(2))
+        return f"pair(float({a}), float({b}), {self.make_int(names, 1)})"
 
     def make_int(self, names, depth):
         if depth <= 0 or self.random.random() < 0.2:
@@ -103,6 +114,12 @@ class Writer:
     def assignment(self, names, indent):
         kind = self.pick("float", "float", "int", "bool")
         value = self.expression(kind, names, int(self.random.integers(1, 4)))
+        if self.has_pair and self.random.random() < 0.15:
+            self.count += 1
+            self.add(indent, f"t{self.count} = {self.pair(names, 2)}")
+            names["float"] += [f"t{self.count}[0]", f"t{self.count}[1]"]
+            self.counters |= {*names["float"][-2:]}
+            return
         known = [n for n in names[kind] if n not in self.counters]
         if known and self.random.random() < 0.6:
             name = self.pick(*known)
@@ -177,11 +194,13 @@ class Writer:
         self.block({**names, "int": [*names["int"], name]}, indent + 1, True)
 
     def returned(self, names):
-        return f"return float({self.make_float(names, 2)})"
+        made = [f"float({self.make_float(names, 2)})" for _ in range(self.results)]
+        return "return " + ", ".join(made)
 
     def write(self, name):
         self.counters = set()
-        floats = ["x", "y"][: self.random.integers(1, 3)]
+        few = self.random.random() < 0.7
+        floats = [*"xyzuvw"][: self.random.integers(1, 3) if few else self.random.integers(5, 7)]
         names = {"float": list(floats), "int": ["n"], "bool": []}
         head = ", ".join(f"{each}: float" for each in floats)
         self.add(0, f"def {name}({head}, n: int) -> float:")
@@ -190,10 +209,26 @@ class Writer:
         self.add(1, self.returned(names))
         return "\n".join(self.lines) + "\n", len(floats)
 
+    def write_pair(self):
+        self.counters = set()
+        self.add(0, "def pair(x: float, y: float, n: int) -> tuple[float, float]:")
+        names = {"float": ["x", "y"], "int": ["n"], "bool": []}
+        self.budget = 5
+        for _ in range(int(self.random.integers(1, 4))):
+            self.statement(names, 1, False)
+        self.add(1, self.returned(names))
+        return "\n".join(self.lines) + "\n\n\n"
+
 
 def written(random, uses_functions=False, name="kernel"):
-    """(text, number of float arguments) of a random kernel; its last argument is an int."""
-    return Writer(random, uses_functions).write(name)
+    """(text, number of float arguments) of a random kernel; its last argument is an int. Some call
+    a function of two results."""
+    writer, helper = Writer(random, uses_functions), ""
+    if random.random() < 0.3:
+        helper = Writer(random, uses_functions, 2).write_pair()
+        writer.has_pair = True
+    text, floats = writer.write(name)
+    return helper + text, floats
 
 
 def arguments_for(random, floats):
