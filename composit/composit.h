@@ -12,6 +12,8 @@
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/scalar/parse.h"
 #include "composit/ir/scalar/row.h"
 #include "composit/nn/activations.h"
 #include "composit/nn/attention.h"

@@ -1,4 +1,4 @@
-// Tokens: words, numbers (also inf and nan with a sign), quoted texts, single signs.
+// Tokens: words, numbers (also inf and nan with a sign), quoted texts, signs.
 #include "composit/ir/lexer.h"
 
 #include "composit/base/error.h"
@@ -96,8 +96,11 @@ void Lexer::advance() {
                         "found a text that does not end. '\"' on the same line is required.");
         }
         ++at_;
+    } else if (c == '-' && peek(1) == '>') {
+        token_.kind = TokenKind::sign;
+        at_ += 2;
     } else {
-        if (std::string_view("%=(){}[],:.").find(c) == std::string_view::npos)
+        if (std::string_view("%=(){}[],:.;<>").find(c) == std::string_view::npos)
             fail_at(token_, text("found ", quoted(text_.substr(at_, 1)),
                                  ", which begins nothing. A node, body or return is required."));
         token_.kind = TokenKind::sign;

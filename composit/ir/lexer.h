@@ -1,4 +1,4 @@
-// Splits the text of a graph into tokens that know where they stand.
+// Splits the text of a graph or scalar function into tokens that know where they stand.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
 #include "composit/ir/procedure/structure.h"
+#include "composit/ir/scalar/parse.h"
 #include "composit/ops/ops.h"
 #include "composit/runtime/warning.h"
 #include "held.h"
@@ -357,6 +358,13 @@ void bind_procedure(nb::module_& module) {
             },
             "The procedure with a derivative that is not derived.")
         .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
+    inner.def(
+        "parse",
+        [](const std::string& name, const std::string& text, DType floating) {
+            return procedure::procedure_of(name, ir::scalar::parse(text, floating));
+        },
+        "name"_a, "text"_a, "floating"_a,
+        "The procedure of a scalar function's text; floating is what `float` means in it.");
     inner.def("jvp", procedure::jvp);
     inner.def("vjp", procedure::vjp);
     inner.def("reverse", procedure::reverse);

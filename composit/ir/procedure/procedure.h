@@ -17,6 +17,7 @@
 //                      Statement::leave({x})}}
 #pragma once
 
+#include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
 
 #include <functional>
@@ -208,5 +209,11 @@ using Maker = std::function<Procedure(const std::vector<DType>& parameters)>;
 // stands in no table.
 scalar::Row row_of(std::string name, std::string doc, int arity, scalar::TypeRule types,
                    Maker maker, size_t result = 0);
+// The same for operands of the procedure's own dtypes; TypeError for others.
+scalar::Row row_of(const Procedure& procedure, size_t result = 0);
+
+// The procedure that a scalar function is, with a variable for each value that has a name, whether
+// it was composed of expressions or parsed (scalar/parse.h). from_function.cpp
+Procedure procedure_of(const std::string& name, const scalar::Function& function);
 
 }  // namespace composit::ir::procedure

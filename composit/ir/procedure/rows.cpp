@@ -88,14 +88,21 @@ class Derivatives {
 
 }  // namespace
 
+Row row_of(const Procedure& procedure, size_t result) {
+    std::vector<DType> dtypes;
+    for (size_t i = 0; i < procedure.parameters; ++i)
+        dtypes.push_back(procedure.variables[i].dtype);
+    const auto arity = static_cast<int>(dtypes.size());
+    return row_of(
+        procedure.name, procedure.doc, arity,
+        exactly(std::move(dtypes), procedure.results[result].dtype),
+        [procedure](const std::vector<DType>&) { return procedure; }, result);
+}
+
 std::vector<Expr> slopes_of(const Procedure& procedure, size_t result) {
     std::vector<Expr> x;
     for (size_t i = 0; i < procedure.parameters; ++i) x.push_back(procedure.variable(i));
-    const Row row = row_of(
-        procedure.name, "", static_cast<int>(x.size()),
-        exactly(dtypes_of(x), procedure.results[result].dtype),
-        [procedure](const std::vector<DType>&) { return procedure; }, result);
-    return row.slopes(x, {});
+    return row_of(procedure, result).slopes(x, {});
 }
 
 Row row_of(std::string name, std::string doc, int arity, TypeRule types, Maker maker,

@@ -33,6 +33,7 @@ class Printer {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
         }
         for (const Expr& result : results_) ++uses_[result.id()];
+        for (const std::string& parameter : parameters_) names_.emplace(parameter, true);
     }
 
     std::string run() {
@@ -80,8 +81,9 @@ class Printer {
     std::string term_of(const Expr& expr) {
         switch (expr.op()) {
             case Op::constant:
-                return expr == results_[0] ? text(expr.dtype(), "(", number(expr), ")")
-                                           : number(expr);
+                return std::find(results_.begin(), results_.end(), expr) != results_.end()
+                           ? text(expr.dtype(), "(", number(expr), ")")
+                           : number(expr);
             case Op::argument: return parameter(expr.index());
             case Op::cast: return text(expr.dtype(), "(", operand(expr, 0, true), ")");
             case Op::bitcast:
@@ -100,15 +102,34 @@ class Printer {
             case Op::loop: return loop_text(expr);
             default: break;
         }
-        bool typed = true;
+        // Constants without a dtype have that of the others.
+        const Expr* other = nullptr;
         for (const Expr& operand : expr.operands())
-            if (operand.op() != Op::constant && operand.dtype() != DType::boolean) typed = false;
+            if (!other && operand.op() != Op::constant && operand.dtype() != DType::boolean)
+                other = &operand;
         std::vector<std::string> operands;
-        for (size_t i = 0; i < expr.operands().size(); ++i)
-            operands.push_back(operand(expr, i, typed));
-        const std::string function(expr.op() == Op::call ? std::string_view(expr.row()->name)
-                                                         : name(expr.op()));
-        return text(function, "(", join(operands), ")");
+        for (size_t i = 0; i < expr.operands().size(); ++i) {
+            const DType own = expr.operands()[i].dtype();
+            const bool is_clear = other && (own == other->dtype() || own == DType::boolean);
+            operands.push_back(operand(expr, i, !is_clear));
+        }
+        return text(function_of(expr), "(", join(operands), ")");
+    }
+
+    // "numpy.remainder", where an operation of that name means something else.
+    static std::string function_of(const Expr& expr) {
+        if (expr.op() != Op::call) return std::string(name(expr.op()));
+        const std::string& own = expr.row()->name;
+        std::vector<DType> dtypes;
+        for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+        for (int i = 0; i < op_count; ++i) {
+            if (name(static_cast<Op>(i)) != own) continue;
+            const Specialisation& known = specialise(expr.row(), dtypes);
+            const bool is_the_same =
+                known.is_one_operation && known.body.op() == static_cast<Op>(i);
+            return is_the_same ? own : "numpy." + own;
+        }
+        return own;
     }
 
     // loop(a = x, b = y; while not_equal(b, 0); b, remainder(a, b); at most 93)[0]

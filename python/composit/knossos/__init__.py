@@ -23,8 +23,9 @@ from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
 from composit.knossos.kernel import Kernel, kernel_of
 from composit.knossos.mapped_kernel import mapped
+from composit.knossos.text import from_text
 
-__all__ = ["Kernel", "Tensor", "elementwise", "register", "stop_gradient", "vmap"]
+__all__ = ["Kernel", "Tensor", "elementwise", "from_text", "register", "stop_gradient", "vmap"]
 
 
 def _kernel(decorator: str, function: Any) -> Kernel:

@@ -1,0 +1,48 @@
+"""Kernels as text in the printed scalar language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core import with_location
+from composit.knossos.annotations import Leaf, Parts
+from composit.knossos.kernel import Kernel
+
+_KINDS = {"f": "float", "i": "int", "b": "bool"}
+
+
+def from_text(name: str, text: str) -> Kernel:
+    """The kernel of a function that is written in the scalar language, as it is printed:
+
+        (x: float) ->
+            let cdf: float = multiply(0.5, add(1, erf(divide(x, 1.4142135623730951))))
+            multiply(x, cdf)
+
+    Names before parentheses are the language's operations and rows of the table
+    (composit.scalar.all_rows()); types are float, int and bool. It is a kernel like one of a
+    Python function, with values, derivatives, graphs, modules and C++.
+
+    ValueError, with line and column, for what is no such text; TypeError for other types."""
+
+    def make(dtype: Any) -> Any:
+        made = _core.procedure.parse(name, text, dtype)
+        for variable, found in [*made.parameters, *made.results]:
+            own = np.dtype(found)
+            if own != {"f": np.dtype(dtype), "i": "int64", "b": "bool"}.get(own.kind):
+                raise TypeError(
+                    with_location(
+                        f"from_text: {variable} is {own.name}. float, int or bool is required."
+                    )
+                )
+        return made
+
+    made = make(np.dtype("float64"))
+    parameters, results = (
+        [Leaf(_KINDS[np.dtype(dtype).kind]) for _, dtype in each]
+        for each in (made.parameters, made.results)
+    )
+    structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))
+    return Kernel(name, "", make, parameters, lambda: structure)
