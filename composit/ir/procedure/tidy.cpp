@@ -225,6 +225,8 @@ Procedure with_parameters_for_copies(Procedure procedure) {
     for (const Statement* statement : all_statements(procedure.body)) {
         if (!is_copy(*statement)) continue;
         const int from = statement->values[0].index();
+        // A parameter has a value before it is assigned.
+        if (static_cast<size_t>(statement->variable) < procedure.parameters) continue;
         if (static_cast<size_t>(from) < procedure.parameters && !times.contains(from) &&
             times.at(statement->variable) == 1)
             by[static_cast<size_t>(statement->variable)] =

@@ -10,6 +10,7 @@ import pytest
 
 import composit
 from composit import knossos
+from composit.knossos import Tensor
 
 
 class Point(NamedTuple):
@@ -162,6 +163,28 @@ def test_forward_and_reverse_agree():
     above, below = (kernel.vjp(*(x + s * 1e-6 * dx), np.ones(100)) for s in (1, -1))
     for found, a, b in zip(slopes, above, below):
         np.testing.assert_allclose(found, (a - b) / 2e-6, rtol=1e-5, atol=1e-6)
+
+
+def test_a_parameter_that_becomes_another_was_itself_before():
+    def of_five(x: float, y: float, z: float, u: float, v: float) -> float:
+        if x > 0:
+            return x + y * u
+        y = z
+        return y * v
+
+    kernel = knossos.register(of_five)
+    assert kernel.vjp(1.0, 2.0, 3.0, 4.0, 5.0, 1.0) == (1.0, 4.0, 0.0, 2.0, 0.0)
+    assert kernel.vjp(-1.0, 2.0, 3.0, 4.0, 5.0, 1.0) == (0.0, 0.0, 5.0, 0.0, 3.0)
+
+    def of_arrays(x: "Tensor[float, n]", y: float, z: float) -> float:  # noqa: F821
+        total = y * x[0]
+        if x[0] > 0:
+            y = z
+        return total + y * x[1]
+
+    found = knossos.register(of_arrays).vjp(np.array([2.0, 3.0]), 5.0, 7.0, 1.0)
+    np.testing.assert_array_equal(found[0], [5.0, 7.0])
+    assert found[1:] == (2.0, 3.0)
 
 
 def test_many_numbers_have_few_lines():
