@@ -60,9 +60,14 @@ DType promote_floats(DType a, DType b) {
 
 std::string_view name(DType dtype) { return info(dtype).name; }
 
-DType dtype_from_name(std::string_view name) {
+std::optional<DType> find_dtype(std::string_view name) {
     for (int i = 0; i < dtype_count; ++i)
         if (table[i].name == name) return static_cast<DType>(i);
+    return {};
+}
+
+DType dtype_from_name(std::string_view name) {
+    if (const std::optional<DType> found = find_dtype(name)) return *found;
     fail<TypeError>("dtype: '", name,
                     "' is not a dtype of composit. One of bool, int8 to int64, uint8 to uint64, "
                     "float16, bfloat16, float32, float64, complex64, complex128 is required.");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string_view>
 
@@ -31,6 +32,8 @@ std::string_view name(DType dtype);
 // The dtype of that name; NumPy's aliases ("float", "int", "f4", …) are Python's business. Throws
 // TypeError.
 DType dtype_from_name(std::string_view name);
+// None where there is no such dtype.
+std::optional<DType> find_dtype(std::string_view name);
 
 int size_of(DType dtype);  // bytes per element
 int align_of(DType dtype);

@@ -249,12 +249,10 @@ class Parser {
     DType parse_dtype() {
         const Token at = lexer_.token();
         if (at.kind != TokenKind::word) lexer_.fail_here("A dtype");
-        for (int i = 0; i < dtype_count; ++i)
-            if (name(static_cast<DType>(i)) == at.spelling) {
-                lexer_.take();
-                return static_cast<DType>(i);
-            }
-        lexer_.fail_here("A dtype (float32, int64, …)");
+        const std::optional<DType> dtype = find_dtype(at.spelling);
+        if (!dtype) lexer_.fail_here("A dtype (float32, int64, …)");
+        lexer_.take();
+        return *dtype;
     }
 
     Shape parse_shape() {

@@ -83,9 +83,7 @@ class Parser {
     std::optional<DType> dtype_of(std::string_view word) const {
         if (word == "float") return floating_;
         if (word == "int") return DType::int64;
-        for (int i = 0; i < dtype_count; ++i)
-            if (ir::name(static_cast<DType>(i)) == word) return static_cast<DType>(i);
-        return {};
+        return find_dtype(word);
     }
 
     DType take_dtype() {

@@ -65,12 +65,16 @@ class ArrayStatements(Expressions):
 
     symbols: dict[str, str]
 
+    def whole(self, number: int) -> str:
+        """What the text calls the variable, or the tuple or record that it is a part of."""
+        return self.variables[number][0].partition(".")[0]
+
     def is_of_parameters(self, value: Any) -> bool:
         if is_number(value):
             return True
         if value.op == "argument":
-            name = self.variables[value.index][0].partition(".")[0]
-            return value.index < self.parameter_count and name not in self.assigned
+            is_parameter = value.index < self.parameter_count
+            return is_parameter and self.whole(value.index) not in self.assigned
         return value.op == "constant" or (
             bool(value.operands) and all(map(self.is_of_parameters, value.operands))
         )

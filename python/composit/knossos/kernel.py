@@ -113,7 +113,7 @@ class Kernel:
         """One row of the scalar language for each result."""
         with self._lock:
             if self._rows is None:
-                kinds = [_kind(dtype) for _, dtype in self.procedure().results]
+                kinds = [kind_of_dtype(dtype) for _, dtype in self.procedure().results]
                 self._rows = [
                     _core.procedure.row_of(
                         self._row_name(i, len(kinds)), _first_line(self.__doc__), self._kinds(),
@@ -280,7 +280,7 @@ class Kernel:
         return [Leaf(kind) for kind in self._kinds()]
 
     def _float_results(self) -> int:
-        return sum(_kind(dtype) == "float" for _, dtype in self.procedure().results)
+        return sum(kind_of_dtype(dtype) == "float" for _, dtype in self.procedure().results)
 
     @functools.cached_property
     def vjp(self) -> Kernel:
@@ -315,7 +315,7 @@ class Kernel:
             )
         if len(self._floats()) == 1:
             parameter = self._floats()[0]
-            result = [_kind(d) for _, d in self.procedure().results].index("float")
+            result = [kind_of_dtype(d) for _, d in self.procedure().results].index("float")
             return self._derived(
                 f"{self.__name__}_grad", lambda p: _core.procedure.slope(p, result, parameter),
                 self._flat_structures(), 1,
@@ -347,7 +347,9 @@ class Kernel:
                 if self._has_jvp():
                     family.append(self.jvp.procedure(dtype))
             families.append(family)
-            if not self._floats() and all(_kind(d) != "float" for _, d in family[0].results):
+            if not self._floats() and all(
+                kind_of_dtype(d) != "float" for _, d in family[0].results
+            ):
                 break  # the second would be the same function
         return families
 
@@ -429,7 +431,8 @@ class _Taker:
         return next(self._rest)
 
 
-def _kind(dtype: Any) -> str:
+def kind_of_dtype(dtype: Any) -> str:
+    """float, int or bool."""
     return {"f": "float", "i": "int", "b": "bool"}[np.dtype(dtype).kind]
 
 

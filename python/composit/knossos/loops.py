@@ -181,7 +181,7 @@ class Loops(ArrayStatements):
 
     def _kept(self, end: Any, changed: set[str], out: list[Any], node: ast.AST) -> Any:
         """The bound as it was before the loop."""
-        names = {self.variables[number][0].partition(".")[0] for number in reads(end)}
+        names = {self.whole(number) for number in reads(end)}
         if not names & changed and end.op == "argument":
             return end
         stop = self.hidden_variable("stop", "int")

@@ -9,9 +9,7 @@ import numpy as np
 from composit import _core
 from composit._core import with_location
 from composit.knossos.annotations import Leaf, Parts
-from composit.knossos.kernel import Kernel
-
-_KINDS = {"f": "float", "i": "int", "b": "bool"}
+from composit.knossos.kernel import Kernel, kind_of_dtype
 
 
 def from_text(name: str, text: str) -> Kernel:
@@ -41,7 +39,7 @@ def from_text(name: str, text: str) -> Kernel:
 
     made = make(np.dtype("float64"))
     parameters, results = (
-        [Leaf(_KINDS[np.dtype(dtype).kind]) for _, dtype in each]
+        [Leaf(kind_of_dtype(dtype)) for _, dtype in each]
         for each in (made.parameters, made.results)
     )
     structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))

@@ -179,8 +179,7 @@ class Translator(Inlining):
         """Whether a variable is assigned in one place, or a parameter nowhere."""
         if value.index in self.loaded:
             return True
-        name = self.variables[value.index][0].partition(".")[0]
-        times = self.count_of_assignments.get(name, 0)
+        times = self.count_of_assignments.get(self.whole(value.index), 0)
         return times == (0 if value.index < self.parameter_count else 1)
 
     def read(self, node: ast.AST, name: str) -> Any:
