@@ -3,6 +3,7 @@
 
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/c_family/procedure_selfcheck.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -51,12 +52,14 @@ bool any_arrays(const std::vector<Procedure>& procedures) {
 }
 
 // What the functions call, in a namespace without a name.
-std::string support(const std::vector<Procedure>& procedures, std::vector<Expr> expressions = {}) {
+std::string support(const std::vector<Procedure>& procedures, bool throws,
+                    std::vector<Expr> expressions = {}) {
     for (const Procedure& procedure : procedures)
         for (const Expr& expr : expressions_of(without_unread(procedure)))
             expressions.push_back(expr);
     std::string out = zeros_pragma(expressions) + "namespace {\n\n";
     out += std::string(scalar_prelude()) + "\n";
+    if (any_arrays(procedures)) out += array_functions(throws);
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
@@ -148,10 +151,10 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
                  space + " {\n\n";
     out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
     if (any_arrays(all)) out.source += "#include <algorithm>\n";
-    if (has_assertion(all)) out.source += "#include <cassert>\n";
+    if (any_arrays(all) || has_assertion(all)) out.source += "#include <cassert>\n";
     out.source += "#include <cstdint>\n";
-    if (any_arrays(all)) out.source += "#include <vector>\n";
-    out.source += "\n" + exactness_pragmas() + "\n" + support(all, extents) + "namespace " + space +
+    if (any_arrays(all)) out.source += "#include <utility>\n#include <vector>\n";
+    out.source += "\n" + exactness_pragmas() + "\n" + support(all, false, extents) + "namespace " + space +
                   " {\n\n" + functions(all);
     for (const Procedure& procedure : all) {
         out.header += results_struct(procedure) + signature_of(procedure) + ";\n";
@@ -172,7 +175,7 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 std::string print_functions(const std::vector<Procedure>& given) {
     std::vector<Procedure> procedures = given;
     for (Procedure& each : procedures) each = with_names(std::move(each));
-    std::string out = support(procedures);
+    std::string out = support(procedures, false);
     for (const Procedure& procedure : procedures)
         out += results_struct(procedure) + print_procedure(procedure) + "\n";
     return out;
@@ -186,11 +189,11 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
     if (any_arrays(all))
         out +=
-            "#include <algorithm>\n#include <vector>\n"
+            "#include <algorithm>\n#include <utility>\n#include <vector>\n"
             "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
-    out += "\n" + exactness_pragmas() + "\n" + support(all) + "namespace {\n\n";
+    out += "\n" + exactness_pragmas() + "\n" + support(all, true) + "namespace {\n\n";
     for (const Procedure& procedure : all) out += results_struct(procedure);
     out += functions(all) +
            "union Slot {\n    double as_float64;\n    float as_float32;\n    int64_t as_int64;\n"

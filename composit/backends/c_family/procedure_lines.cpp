@@ -52,6 +52,29 @@ bool declare_together(PrintedLine& line, const PrintedLine& next) {
     return true;
 }
 
+// Two fills with zeros as one: "fill_zeros(x, n);", of several arrays.
+bool fill_together(PrintedLine& line, const PrintedLine& next) {
+    static constexpr std::string_view head = "fill_zeros(";
+    if (!line.text.starts_with(head) || !next.text.starts_with(head)) return false;
+    if (width(line) + next.text.size() - head.size() > longest_line) return false;
+    line.text.resize(line.text.size() - 2);
+    line.text += ", " + next.text.substr(head.size());
+    return true;
+}
+
+// A value that is declared, then stored: both in one.
+bool store_at_once(PrintedLine& line, const PrintedLine& next) {
+    const std::string_view type = type_of(line.text);
+    const size_t equals = next.text.find("] = ");
+    if (!type.starts_with("const ") || equals == std::string::npos) return false;
+    const std::string name = next.text.substr(equals + 4, next.text.size() - equals - 5);
+    const std::string head = text(type, name, " = ");
+    const bool is_stored = line.text.find("] = ") != std::string::npos;
+    if (!line.text.starts_with(head) || is_stored || width(line) + equals + 4 > longest_line) return false;
+    line.text = head + next.text.substr(0, equals + 4) + line.text.substr(head.size());
+    return true;
+}
+
 // The condition of an assertion that is a comparison of sums.
 std::string_view asserted(std::string_view text) {
     if (!text.starts_with("assert(") || !text.ends_with(");")) return {};
@@ -80,7 +103,8 @@ Lines together(const Lines& lines) {
         const bool is_of_same = line.source_line == 0 || line.source_line == before;
         if (line.source_line != 0) before = line.source_line;
         if (!out.empty() && is_of_same && out.back().indent == line.indent &&
-            (declare_together(out.back(), line) || assert_together(out.back(), line)))
+            (declare_together(out.back(), line) || store_at_once(out.back(), line) ||
+             fill_together(out.back(), line) || assert_together(out.back(), line)))
             continue;
         out.push_back(line);
     }

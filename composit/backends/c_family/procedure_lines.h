@@ -15,7 +15,9 @@ struct PrintedLine {
 
 // The same statements in fewer lines:
 //   const double a = x;  const double b = y;      to  const double a = x, b = y;
+//   fill_zeros(x, n);  fill_zeros(y, m);          to  fill_zeros(x, n, y, m);
 //   assert(i >= 0);  assert(i < n);               to  assert(i >= 0 && i < n);
+//   const double a = x;  kept[i] = a;             to  const double a = kept[i] = x;
 //   for (…) { y[i] += x; }                        to  for (…) y[i] += x;  on two lines, if they
 //                                                     are of two lines of the source
 std::vector<PrintedLine> gathered(std::vector<PrintedLine> lines);

@@ -2,6 +2,7 @@
 #include "composit/backends/c_family/procedure_printer.h"
 
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_lines.h"
 #include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_roundings.h"
@@ -37,8 +38,8 @@ std::string zero_of(ir::DType dtype) {
 class Printer {
   public:
     explicit Printer(const Procedure& procedure)
-        : procedure_(procedure), homes_(procedure), roundings_(roundings_of(procedure)) {
-        find_hoisted();
+        : procedure_(procedure), homes_(procedure), roundings_(roundings_of(procedure)),
+          hoisted_(hoisted_arrays(procedure, homes_)) {
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             names_.push_back(name_of(procedure.variables[i].name, i));
         for (size_t i = 0; i < procedure.arrays.size(); ++i)
@@ -91,23 +92,6 @@ class Printer {
         return results;
     }
 
-    // "+", where a value is its own variable and something: x = x + y. Empty: it is not.
-    std::string own_operator(const Statement& statement, const std::string& value) const {
-        const Expr& expr = statement.values[0];
-        if (expr.operands().size() != 2 || expr.operand(0).op() != Op::argument ||
-            expr.operand(0).index() != statement.variable)
-            return "";
-        for (const char* symbol : {"+", "-", "*", "/"})
-            if (value.starts_with(name(statement.variable) + " " + symbol + " ")) return symbol;
-        return "";
-    }
-
-    // x = x
-    static bool is_own_value(const Statement& statement) {
-        const Expr& value = statement.values[0];
-        return value.op() == Op::argument && value.index() == statement.variable;
-    }
-
     bool is_declared_by(const Block& block, size_t index, int number) const {
         const Home& home = homes_.of(number);
         return number >= static_cast<int>(procedure_.parameters) && home.block == &block &&
@@ -149,8 +133,54 @@ class Printer {
     void print_block(const Block& block) {
         for (size_t i = 0; i < block.size(); ++i) {
             declare(block, i);
-            print_statement(block, i);
+            if (const auto index = wrapped_index_at(block, i)) {
+                print_index(block, i, *index);
+                i += index->is_checked ? 2 : 0;
+            } else if (is_exchange_at(block, i)) {
+                print_exchange(block, i++);
+            } else if (!stands_in_index(block, i)) {
+                print_statement(block, i);
+            }
         }
+    }
+
+    // An integer that only an index on the same line of the source is made of stands in it.
+    bool stands_in_index(const Block& block, size_t i) {
+        const Statement& statement = block[i];
+        if (statement.kind != Kind::assign || i + 1 == block.size()) return false;
+        const int number = statement.variable;
+        const auto index = wrapped_index_at(block, i + 1);
+        const bool is_same_line = block[i + 1].line == 0 || block[i + 1].line == statement.line;
+        if (!index || !is_same_line || index->from.op() != Op::argument ||
+            index->from.index() != number || !is_declared_by(block, i, number) ||
+            homes_.of(number).mentions != 2)
+            return false;
+        std::vector<std::string> before;
+        const std::string value = values(statement, before)[0];
+        for (const std::string& text : before) line(text, statement.line);
+        names_[static_cast<size_t>(number)] = value;
+        return true;
+    }
+
+    void print_index(const Block& block, size_t i, const WrappedIndex& index) {
+        std::vector<std::string> before;
+        const std::string from = integer(index.from, before), of = integer(index.extent, before);
+        for (const std::string& text : before) line(text, block[i].line);
+        line(target_of(block, i) + (index.is_checked ? " = checked_index(" : " = wrapped_index(") +
+                 from + ", " + of + ");",
+             block[i].line);
+    }
+
+    void print_exchange(const Block& block, size_t i) {
+        std::vector<std::string> before;
+        const std::string place = element(block[i], before);
+        for (const std::string& text : before) line(text, block[i].line);
+        const std::string zero = plain(zero_of(block[i + 1].values[0].dtype()));
+        const std::string made = "std::exchange(" + place + ", " + zero + ")";
+        if (homes_.is_exchanged_in_place(block, i))
+            names_[static_cast<size_t>(block[i].variable)] = made;
+        else
+            line(target_of(block, i) + " = " + made + ";", block[i].line);
     }
 
     void print_inner(const Block& block) {
@@ -193,7 +223,7 @@ class Printer {
                 const std::vector<std::string> value = values(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
                 const std::string target = target_of(block, index);
-                const std::string own = own_operator(statement, value[0]);
+                const std::string own(own_operator(statement, target, value[0]));
                 const std::string rest = value[0].substr(own.empty() ? 0 : target.size() + 3);
                 return line(target + " " + own + "= " + rest + ";", statement.line);
             }
@@ -268,13 +298,7 @@ class Printer {
     }
 
     bool has_fixed_size(size_t array) const {
-        if (procedure_.arrays[array].grows) return false;
-        double count = 1;
-        for (const Expr& extent : shape_of(array)) {
-            if (extent.op() != Op::constant) return false;
-            count *= extent.value();
-        }
-        return count > 0 && count <= 4096;
+        return c_family::has_fixed_size(procedure_.arrays[array]);
     }
 
     std::string count_of(size_t array) {
@@ -306,27 +330,6 @@ class Printer {
                static_cast<size_t>(block[index].array) == array && !hoisted_.contains(array);
     }
 
-    // Local arrays of loops whose extents are parameters live as long as the function: memory is
-    // asked for once.
-    void find_hoisted() {
-        for (size_t array = 0; array < procedure_.arrays.size(); ++array) {
-            const ArrayVariable& known = procedure_.arrays[array];
-            const Home& home = homes_.of_array(array);
-            if (known.role != ArrayVariable::Role::local || known.grows || has_fixed_size(array) ||
-                home.block == nullptr || home.block == &procedure_.body)
-                continue;
-            bool is_simple = true;
-            for (const Expr& extent : known.shape) {
-                const bool is_parameter =
-                    extent.op() == Op::argument &&
-                    static_cast<size_t>(extent.index()) < procedure_.parameters &&
-                    homes_.of(extent.index()).assignments == 0;
-                is_simple &= is_parameter || extent.op() == Op::constant;
-            }
-            if (is_simple) hoisted_.insert(array);
-        }
-    }
-
     void print_allocation(const Block& block, size_t index) {
         const Statement& statement = block[index];
         const auto number = static_cast<size_t>(statement.array);
@@ -347,10 +350,7 @@ class Printer {
                 statement.line);
         }
         if (!statement.is_zeroed) return;
-        const bool is_vector = is_local && !has_fixed_size(number);
-        line("std::fill_n(" + arrays_[number] + (is_vector ? ".begin(), " : ", ") +
-                 count_of(number) + ", " + zero + ");",
-             statement.line);
+        line("fill_zeros(" + arrays_[number] + ", " + count_of(number) + ");", statement.line);
     }
 
     void print_branch(const Statement& statement, bool is_continued) {

@@ -1,6 +1,7 @@
 // Finding the block of each variable; leaving out assignments that nothing reads.
 #include "composit/backends/c_family/procedure_variables.h"
 
+#include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/ir/procedure/iterations.h"
 
@@ -8,6 +9,7 @@
 
 namespace composit::c_family {
 
+using ir::procedure::ArrayVariable;
 using ir::procedure::Block;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
@@ -102,10 +104,37 @@ bool Homes::is_read_in_place(const Block& block, size_t index) const {
         const bool is_used = reads(statement).contains(load.variable);
         if (is_used && (may_change || statement.kind == Kind::loop || ++uses > 2)) return false;
         if (is_nested && mentions_within(statement, load.variable)) return false;
-        may_change |= is_nested || place.contains(statement.variable) ||
-                      (statement.array == load.array && statement.kind != Kind::load);
+        const Block one{statement};
+        for (const Statement* each : ir::procedure::all_statements(one))
+            may_change |= place.contains(each->variable) ||
+                          (each->array == load.array && each->kind != Kind::load);
     }
     return true;
+}
+
+bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
+    const Statement& load = block[index];
+    const Home& home = of(load.variable);
+    const bool is_own = static_cast<size_t>(load.variable) >= procedure_.parameters &&
+                        home.assignments == 1 && home.mentions == 2 && home.block == &block;
+    size_t place = index + 2;
+    // Which of two exchanges of one array comes first is not said by what they stand in.
+    while (is_exchange_at(block, place) && block[place].array != load.array) place += 2;
+    if (!is_own || place >= block.size() || is_exchange_at(block, place)) return false;
+    const Statement& user = block[place];
+    const bool is_plain = user.kind == Kind::assign || user.kind == Kind::add;
+    if (!is_plain || user.array == load.array || !reads(user).contains(load.variable)) return false;
+    int times = 0;
+    for (const Expr& expr : ir::scalar::topological_order(user.values)) {
+        const auto is_it = [&](const Expr& x) {
+            return x.op() == Op::argument && x.index() == load.variable;
+        };
+        times += static_cast<int>(std::count_if(expr.operands().begin(), expr.operands().end(), is_it));
+        if (expr.op() == Op::select) return false;  // which may not compute it
+    }
+    for (const Expr& value : user.values)
+        times += value.op() == Op::argument && value.index() == load.variable;
+    return times == 1;
 }
 
 bool Homes::mentions_within(const Statement& statement, int variable) const {
@@ -128,6 +157,7 @@ void Homes::find(size_t variable) {
         if (!goes_on) break;
     }
     Home& home = homes_[variable];
+    home.mentions = static_cast<int>(paths.size());
     home.block = paths[0][depth].first;
     home.first = paths[0][depth].second;
     for (const Path& path : paths) home.first = std::min(home.first, path[depth].second);
@@ -147,6 +177,37 @@ void drop(Block& block, const std::set<int>& read) {
 }
 
 }  // namespace
+
+bool has_fixed_size(const ArrayVariable& array) {
+    if (array.grows) return false;
+    double count = 1;
+    for (const Expr& extent : array.shape) {
+        if (extent.op() != Op::constant) return false;
+        count *= extent.value();
+    }
+    return count > 0 && count <= 4096;
+}
+
+std::set<size_t> hoisted_arrays(const Procedure& procedure, const Homes& homes) {
+    std::set<size_t> found;
+    for (size_t array = 0; array < procedure.arrays.size(); ++array) {
+        const ArrayVariable& known = procedure.arrays[array];
+        const Home& home = homes.of_array(array);
+        if (known.role != ArrayVariable::Role::local || known.grows || has_fixed_size(known) ||
+            home.block == nullptr || home.block == &procedure.body)
+            continue;
+        const bool is_simple =
+            std::all_of(known.shape.begin(), known.shape.end(), [&](const Expr& extent) {
+                const bool is_parameter =
+                    extent.op() == Op::argument &&
+                    static_cast<size_t>(extent.index()) < procedure.parameters &&
+                    homes.of(extent.index()).assignments == 0;
+                return is_parameter || extent.op() == Op::constant;
+            });
+        if (is_simple) found.insert(array);
+    }
+    return found;
+}
 
 Procedure without_unread(Procedure procedure) {
     if (!procedure.arrays.empty()) procedure = with_checks_ahead(std::move(procedure));

@@ -20,6 +20,7 @@ struct Home {
     const ir::procedure::Block* block = nullptr;
     size_t first = 0;
     int assignments = 0;
+    int mentions = 0;  // statements that read or assign it
 };
 
 // Where a name is known: from one statement to before another, in the order of the text.
@@ -43,6 +44,9 @@ class Homes {
     // Whether an element that is loaded can stand where its variable is used: in statements that
     // follow, before what could change it.
     bool is_read_in_place(const ir::procedure::Block& block, size_t index) const;
+    // Whether an element that is exchanged for 0 (is_exchange_at) can stand where its variable is
+    // used: once, behind other exchanges alone.
+    bool is_exchanged_in_place(const ir::procedure::Block& block, size_t index) const;
 
   private:
     bool mentions_within(const ir::procedure::Statement& statement, int variable) const;
@@ -60,5 +64,12 @@ class Homes {
     std::map<const ir::procedure::Statement*, Scope> spans_;
     std::map<const ir::procedure::Block*, int> ends_;
 };
+
+// Whether an array is as large for all parameters, and small enough for the stack.
+bool has_fixed_size(const ir::procedure::ArrayVariable& array);
+
+// Local arrays of loops whose extents are parameters live as long as the function: memory is asked
+// for once.
+std::set<size_t> hoisted_arrays(const ir::procedure::Procedure& procedure, const Homes& homes);
 
 }  // namespace composit::c_family

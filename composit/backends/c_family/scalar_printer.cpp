@@ -32,6 +32,9 @@ struct Term {
     std::string text;
     Binding binding = Binding::atom;
     bool chooses = false;  // whether it has a choice or a call written out
+    // Of an integer that wraps: before it becomes signed again.
+    std::string unwrapped = {};
+    Binding unwrapped_binding = Binding::atom;
 };
 
 // Calls of one-operation rows replaced by their bodies.
@@ -169,6 +172,7 @@ class TermMaker {
         if (operand.op() == Op::constant)
             return {literal(wide, cast_constant(operand, wide)), Binding::atom};
         if (operand.dtype() == wide) return x_[i];
+        if (!x_[i].unwrapped.empty()) return {x_[i].unwrapped, x_[i].unwrapped_binding};
         return converted(type_name(wide), x_[i]);
     }
 
@@ -194,7 +198,18 @@ class TermMaker {
     Term arithmetic(const char* symbol, Binding binding) const {
         if (is_floating(dtype_)) return infix(behind_zero(0), symbol, behind_zero(1), binding);
         const Term sum = infix(wrapping(0), symbol, wrapping(1), binding);
-        return dtype_ == wrapping_type(dtype_) ? sum : converted(type(), sum);
+        return wrapped(sum);
+    }
+
+    // What was computed in the wrapping type.
+    Term wrapped(const Term& x) const {
+        if (dtype_ == wrapping_type(dtype_)) return x;
+        Term made = converted(type(), x);
+        if (!is_narrow(dtype_)) {
+            made.unwrapped = x.text;
+            made.unwrapped_binding = x.binding;
+        }
+        return made;
     }
 
     Term quotient(const char* symbol) const {
@@ -205,9 +220,8 @@ class TermMaker {
     Term negated() const {
         if (is_floating(dtype_)) return {"-" + at_least(x_[0], Binding::atom), Binding::prefix};
         const DType wide = wrapping_type(dtype_);
-        const Term difference =
-            infix({literal(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum);
-        return dtype_ == wide ? difference : converted(type(), difference);
+        return wrapped(
+            infix({literal(wide, {0, 0}), Binding::atom}, "-", wrapping(0), Binding::sum));
     }
 
     Term magnitude() const {
@@ -235,8 +249,7 @@ class TermMaker {
     }
 
     Term shifted_left() const {
-        const Term result = infix(wrapping(0), "<<", x_[1], Binding::other);
-        return dtype_ == wrapping_type(dtype_) ? result : converted(type(), result);
+        return wrapped(infix(wrapping(0), "<<", x_[1], Binding::other));
     }
 
     Term chosen() const {

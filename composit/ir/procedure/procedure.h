@@ -137,9 +137,25 @@ Procedure without_dead_code(Procedure procedure);
 // no loop or branch holds two of them. Copies that have one of the `names` stay. tidy.cpp
 Procedure tidied(Procedure procedure, const std::set<std::string>& names);
 
+// The same procedure, in which loops, and sides of branches, that share variables by accident, as
+// no value goes from one to the other, have variables of their own, of the same names. tidy.cpp
+Procedure with_own_variables(Procedure procedure);
+
 // The same procedure, which reads parameters in place of variables that are only ever copies of
 // them, in extents too; parameters that are assigned stay as they are. tidy.cpp
 Procedure with_parameters_for_copies(Procedure procedure);
+
+// The same procedure, in which what several statements add to a variable or an element, one behind
+// the other, is added in one: x[i] += a; x[i] += b to x[i] += a + b; variables that have one of the
+// `names` stay as they are. gather.cpp
+Procedure with_sums_gathered(Procedure procedure, const std::set<std::string>& names);
+
+// The same procedure without assertions that hold for certain, because those before them do: in the
+// same iteration, or in all of a loop that ran before over the same range. known_assertions.cpp
+Procedure without_known_assertions(Procedure procedure);
+
+// The same procedure, which loads the elements that one statement reads twice once. gather.cpp
+Procedure with_elements_read_once(Procedure procedure);
 
 // The same procedure, whose loops of plain statements that stand in no other loop assert nothing: a
 // loop of the assertions alone, with what they read, stands before each, so that compilers can

@@ -45,6 +45,8 @@ class Rule {
             case Op::add: return sum(t(0), t(1));
             case Op::subtract: return !t(1) ? t(0) : !t(0) ? -t(1) : t(0) - t(1);
             case Op::multiply:
+                if (t(0) && scalar::structurally_equal({x(0)}, {x(1)}))
+                    return times(t(0), Expr::constant(expr_.dtype(), 2) * x(0));
                 return sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr());
             case Op::divide:
                 if (!t(1)) return over_divisor(t(0));

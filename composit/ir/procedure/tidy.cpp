@@ -22,6 +22,85 @@ std::vector<Expr> all_variables(const Procedure& procedure) {
     return all;
 }
 
+class Separator {
+  public:
+    explicit Separator(Procedure procedure) : p_(std::move(procedure)) {}
+
+    Procedure run() {
+        // Extents speak of variables by their numbers.
+        for (const ArrayVariable& array : p_.arrays)
+            for (const int variable : variables_in(array.shape)) extents_.insert(variable);
+        separate(p_.body, extents_);
+        return std::move(p_);
+    }
+
+  private:
+    // New variables for those of `inside` that are none of `others`.
+    std::vector<Expr> own_variables(const std::map<int, int>& inside,
+                                    const std::set<int>& others) {
+        std::vector<Expr> by = all_variables(p_);
+        bool is_changed = false;
+        for (const auto& [variable, times] : inside) {
+            const auto place = static_cast<size_t>(variable);
+            if (others.contains(variable) || place < p_.parameters) continue;
+            p_.variables.push_back(p_.variables[place]);
+            by[place] = p_.variable(p_.variables.size() - 1);
+            is_changed = true;
+        }
+        return is_changed ? by : std::vector<Expr>();
+    }
+
+    // Variables of both sides of a branch, of which neither takes the value from before or leaves
+    // it behind, are two.
+    void separate_sides(Statement& branch, const std::set<int>& behind) {
+        std::set<int> others = exposed_in(p_, {branch});
+        others.insert(behind.begin(), behind.end());
+        const std::map<int, int> there = mentions_in(p_, branch.otherwise);
+        std::map<int, int> both = assignments_in(branch.body);
+        std::erase_if(both, [&](const auto& each) { return !there.contains(each.first); });
+        const std::vector<Expr> by = own_variables(both, others);
+        if (!by.empty()) replace_variables(branch.body, by, true);
+    }
+
+    // Variables whose values a loop neither takes from before nor leaves behind become its own.
+    void separate(Block& block, const std::set<int>& behind) {
+        std::set<int> later = behind;
+        for (size_t i = block.size(); i-- > 0;) {
+            Statement& statement = block[i];
+            if (statement.kind == Kind::loop) {
+                const std::map<int, int> inside = assignments_in({statement});
+                std::set<int> others = exposed_in(p_, {statement});
+                others.insert(later.begin(), later.end());
+                const std::vector<Expr> by = own_variables(inside, others);
+                if (!by.empty()) {
+                    Block one{std::move(statement)};
+                    replace_variables(one, by, true);
+                    statement = std::move(one[0]);
+                }
+                std::set<int> inner = later;
+                for (const Block& part : {statement.body, statement.otherwise})
+                    for (const int variable : exposed_in(p_, part)) inner.insert(variable);
+                for (const int variable : variables_in(statement.values)) inner.insert(variable);
+                separate(statement.body, inner);
+            } else {
+                if (statement.kind == Kind::branch) separate_sides(statement, later);
+                separate(statement.body, later);
+                separate(statement.otherwise, later);
+            }
+            const Block one{statement};
+            // A jump goes to what is behind the block.
+            if (has_own(one, Kind::stop) || has_own(one, Kind::go_on))
+                later.insert(behind.begin(), behind.end());
+            const bool assigns = statement.kind == Kind::assign || statement.kind == Kind::load;
+            if (assigns && !extents_.contains(statement.variable)) later.erase(statement.variable);
+            for (const int variable : exposed_in(p_, one)) later.insert(variable);
+        }
+    }
+
+    Procedure p_;
+    std::set<int> extents_;
+};
+
 class Tidier {
   public:
     Tidier(Procedure procedure, const std::set<std::string>& names)
@@ -30,16 +109,13 @@ class Tidier {
     Procedure run() {
         leave_out_idle_copies(p_.body);
         p_ = without_dead_code(std::move(p_));
-        // Extents speak of variables by their numbers.
-        std::set<int> extents;
-        for (const ArrayVariable& array : p_.arrays)
-            for (const int variable : variables_in(array.shape)) extents.insert(variable);
-        separate(p_.body, extents);
-        p_ = with_parameters_for_copies(std::move(p_));
-        leave_out_repeated_assertions(p_.body, {});
+        p_ = with_own_variables(std::move(p_));
+        p_ = with_sums_gathered(with_parameters_for_copies(std::move(p_)), names_);
+        p_ = without_known_assertions(std::move(p_));
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         replace_copies(p_.body);
+        leave_out_names(p_.body);
         p_ = without_dead_code(std::move(p_));
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
@@ -76,76 +152,6 @@ class Tidier {
         }
     }
 
-    // Variables whose values a loop neither takes from before nor leaves behind become its own.
-    void separate(Block& block, const std::set<int>& behind) {
-        std::set<int> later = behind;
-        for (size_t i = block.size(); i-- > 0;) {
-            Statement& statement = block[i];
-            if (statement.kind == Kind::loop) {
-                const std::map<int, int> inside = assignments_in({statement});
-                const std::set<int> before = exposed_in(p_, {statement});
-                std::vector<Expr> by = all_variables(p_);
-                bool is_changed = false;
-                for (const auto& [variable, times] : inside) {
-                    const auto place = static_cast<size_t>(variable);
-                    if (before.contains(variable) || later.contains(variable) ||
-                        place < p_.parameters)
-                        continue;
-                    p_.variables.push_back(p_.variables[place]);
-                    by[place] = p_.variable(p_.variables.size() - 1);
-                    is_changed = true;
-                }
-                if (is_changed) {
-                    Block one{std::move(statement)};
-                    replace_variables(one, by, true);
-                    statement = std::move(one[0]);
-                }
-                std::set<int> inner = later;
-                for (const Block& part : {statement.body, statement.otherwise})
-                    for (const int variable : exposed_in(p_, part)) inner.insert(variable);
-                for (const int variable : variables_in(statement.values)) inner.insert(variable);
-                separate(statement.body, inner);
-            } else {
-                separate(statement.body, later);
-                separate(statement.otherwise, later);
-            }
-            for (const int variable : exposed_in(p_, {statement})) later.insert(variable);
-        }
-    }
-
-    // What holds is asserted once, until a variable in it changes.
-    static void leave_out_repeated_assertions(Block& block, std::vector<Expr> known) {
-        const auto forget = [&known](const Block& changed) {
-            const std::map<int, int> assigned = assignments_in(changed);
-            std::erase_if(known, [&](const Expr& condition) {
-                const std::set<int> read = variables_in({condition});
-                return std::any_of(read.begin(), read.end(),
-                                   [&](int each) { return assigned.contains(each); });
-            });
-        };
-        for (size_t i = 0; i < block.size(); ++i) {
-            Statement& statement = block[i];
-            if (statement.kind == Kind::expect) {
-                const bool is_known =
-                    std::any_of(known.begin(), known.end(), [&](const Expr& each) {
-                        return scalar::structurally_equal({each}, {statement.values[0]});
-                    });
-                if (is_known)
-                    block.erase(block.begin() + static_cast<std::ptrdiff_t>(i--));
-                else
-                    known.push_back(statement.values[0]);
-                continue;
-            }
-            const bool is_branch = statement.kind == Kind::branch;
-            if (!is_branch) forget({statement});
-            if (is_branch || statement.kind == Kind::loop) {
-                leave_out_repeated_assertions(statement.body, known);
-                if (is_branch) leave_out_repeated_assertions(statement.otherwise, known);
-            }
-            if (is_branch) forget({statement});
-        }
-    }
-
     // s = v; … s …, where the block's rest alone reads s and changes neither: v stands for s,
     // unless the function has that name.
     void replace_copies(Block& block) {
@@ -169,8 +175,34 @@ class Tidier {
         }
     }
 
-    // A variable that one statement reads, once, before which elements alone are written: its value
-    // stands there.
+    // Both sides of a branch: v = …; then s = v, where this alone reads v, and what follows alone
+    // mentions s: s = … at once.
+    void leave_out_names(Block& block) {
+        for (Statement& statement : block)
+            for (Block* inner : {&statement.body, &statement.otherwise}) leave_out_names(*inner);
+        for (size_t i = 1; i < block.size(); ++i) {
+            if (!is_copy(block[i])) continue;
+            const int copy = block[i].variable, from = block[i].values[0].index();
+            const auto here = block.begin() + static_cast<std::ptrdiff_t>(i);
+            const Block before(block.begin(), here), rest(here + 1, block.end());
+            if (static_cast<size_t>(from) < p_.parameters || assignments_[copy] != 1 ||
+                static_cast<size_t>(copy) < p_.parameters || assignments_[from] < 2 ||
+                uses_[from] - assignments_[from] != 1 ||
+                mentions_in(p_, before)[from] != uses_[from] - 1 ||
+                mentions_in(p_, rest)[copy] != uses_[copy] - 1)
+                continue;
+            std::vector<Expr> by = all_variables(p_);
+            by[static_cast<size_t>(from)] = p_.variable(static_cast<size_t>(copy));
+            block.erase(here);
+            replace_variables(block, by, true);
+            assignments_[copy] = assignments_[from];
+            uses_[copy] += uses_[from] - 2;
+            --i;
+        }
+    }
+
+    // A variable that one statement reads, once, before which nothing changes what its value reads:
+    // the value stands there. An integer's may be where a loop begins.
     void join(Block& block) {
         for (Statement& statement : block)
             for (Block* inner : {&statement.body, &statement.otherwise}) join(*inner);
@@ -178,8 +210,9 @@ class Tidier {
             if (block[i].kind != Kind::assign) continue;
             const int variable = block[i].variable;
             size_t place = i + 1;
-            while (place + 1 < block.size() && writes_only(block[place], variable)) ++place;
-            Statement& next = block[place];
+            while (place + 1 < block.size() && leaves_alone(block[place], block[i])) ++place;
+            const bool begins = block[place].kind == Kind::loop && block[place].first.size() == 1;
+            Statement& next = begins ? block[place].first[0] : block[place];
             const bool is_plain = next.kind == Kind::assign || next.kind == Kind::store ||
                                   next.kind == Kind::add || next.kind == Kind::leave;
             if (!is_plain || static_cast<size_t>(variable) < p_.parameters ||
@@ -194,11 +227,16 @@ class Tidier {
         }
     }
 
-    // Whether a statement changes no variable, and does not read this one.
-    static bool writes_only(const Statement& statement, int variable) {
-        return (statement.kind == Kind::store || statement.kind == Kind::add) &&
-               !variables_in(statement.values).contains(variable) &&
-               !variables_in(statement.index).contains(variable);
+    // Whether a plain statement neither reads what the other assigns nor changes what that reads.
+    // Names of the function stay where they are assigned.
+    bool leaves_alone(const Statement& statement, const Statement& other) const {
+        const bool writes = statement.kind == Kind::store || statement.kind == Kind::add;
+        const bool assigns = statement.kind == Kind::load || statement.kind == Kind::assign;
+        const bool is_named =
+            names_.contains(p_.variables[static_cast<size_t>(other.variable)].name);
+        return (writes || (assigns && !is_named)) && !variables_in(statement.values).contains(other.variable) &&
+               !variables_in(statement.index).contains(other.variable) &&
+               !variables_in(other.values).contains(statement.variable);
     }
 
     // In how many places a statement's values read a variable.
@@ -218,6 +256,8 @@ class Tidier {
 };
 
 }  // namespace
+
+Procedure with_own_variables(Procedure procedure) { return Separator(std::move(procedure)).run(); }
 
 Procedure with_parameters_for_copies(Procedure procedure) {
     const std::map<int, int> times = assignments_in(procedure.body);

@@ -9,7 +9,7 @@ import numpy as np
 
 from composit._core.procedure import Statement
 from composit.knossos import functions
-from composit.knossos.arrays import Array, Arrays, Index
+from composit.knossos.arrays import Array, Arrays, Index, Stored
 from composit.knossos.values import Mismatch, is_number, kind_of, scalar
 
 _MADE = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
@@ -179,7 +179,8 @@ class ArrayFunctions(Arrays):
                     f"{function.__name__} of an array of {len(array.shape)} axes",
                     f"Write np.{function.__name__}.",
                 )
-            return self._all(function, array.kind, list(array.shape), array.at)
+            plain = array if isinstance(array, Stored) else None
+            return self._all(function, array.kind, list(array.shape), array.at, plain)
         if type(axis) is not int or not -len(array.shape) <= axis < len(array.shape):
             raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
         axis %= len(array.shape)
@@ -197,8 +198,10 @@ class ArrayFunctions(Arrays):
             return at([])
         return Array(kind, rest, at, array.reads)
 
-    def _all(self, function: Any, kind: str, shape: list[Any], at: Any) -> Any:
-        """The elements combined, in order."""
+    def _all(
+        self, function: Any, kind: str, shape: list[Any], at: Any, plain: Stored | None = None
+    ) -> Any:
+        """The elements combined, in order. `plain`: the array whose elements are stored."""
         operators = self.operators
         if kind == "bool":
             raise Mismatch(f"{function.__name__} of bools", "Numbers are required.")
@@ -208,6 +211,8 @@ class ArrayFunctions(Arrays):
             for extent in shape:
                 count = operators.binary("*", count, extent)
             return operators.binary("/", total, count)
+        if plain is not None and function in (builtins.max, builtins.min):
+            return self._extreme(function, plain)
         is_total = function in (np.sum, np.prod, builtins.sum)
         wanted = {np.sum: "total", builtins.sum: "total", np.prod: "product"}
         name = self.hidden_variable(wanted.get(function, "extremum"), kind)
@@ -234,6 +239,26 @@ class ArrayFunctions(Arrays):
 
         self.nest(tuple(shape), step)
         return here
+
+    def _extreme(self, function: Any, array: Stored) -> Any:
+        """max or min of a stored array of one axis: the element at the place where it is, which is
+        the first of several. Its gradient goes to that element."""
+        extent = array.shape[0]
+        if not is_number(extent):
+            self._expect(self.operators.compare(">", extent, 0))
+        name = self.hidden_variable("at", "int")
+        number, best = self.numbers[name], self.leaf(name)
+        self.ranges[number] = (0, extent)
+        self.out.append(Statement.assign(number, self.integer(0), self.line))
+
+        def step(indices: Index) -> None:
+            symbol = ">" if function is builtins.max else "<"
+            is_better = self.operators.compare(symbol, array.at(indices), array.at([best]))
+            found = [Statement.assign(number, self.integer(indices[0]), self.line)]
+            self.out.append(Statement.branch(is_better, found, [], self.line))
+
+        self.nest((extent,), step)
+        return array.at([best])
 
     def product(self, a: Any, b: Any) -> Any:
         """a @ b of vectors and matrices."""

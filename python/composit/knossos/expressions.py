@@ -22,6 +22,7 @@ from composit.knossos.values import (
     is_number,
     kind_of,
     leaves_with_names,
+    make,
     scalar,
 )
 
@@ -41,6 +42,8 @@ _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Not: "not", ast.Invert: "~"}
 _COMPARED = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+# Of natural numbers, Python's quotient and remainder are those of C++.
+_ROUNDED_ALIKE = {"//": "divide", "%": "remainder"}
 
 
 class Expressions(ArrayFunctions):
@@ -152,6 +155,9 @@ class Expressions(ArrayFunctions):
         symbol = self.symbol(node.op)
         if isinstance(left, Array) or isinstance(right, Array):
             return self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [left, right])
+        divides = symbol in _ROUNDED_ALIKE and type(right) is int and right > 0
+        if divides and isinstance(left, Expr) and kind_of(left) == "int" and self.is_natural(left):
+            return make(_ROUNDED_ALIKE[symbol], [left, self.integer(right)])
         return self.operators.binary(symbol, left, right)
 
     def of_unaryop(self, node: ast.UnaryOp) -> Any:

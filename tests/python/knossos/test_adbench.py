@@ -201,7 +201,7 @@ def test_kernels_of_hands_do_what_the_text_does(hand):
 
 def test_an_index_is_found_once(hand):
     source = hand[0].skin.procedure().source
-    assert source.count("index = ") == 1 and source.count("index < v_);") == 1
+    assert source.count("checked_index(v, v_)") == 1
 
 
 def test_elements_that_are_there_are_not_computed_again():

@@ -80,7 +80,8 @@ def loops_of(kernel):
     """The heads of loops in the text that is compiled, and how many assertions each holds."""
     text = _core.procedure.print_loadable("it", [[kernel.procedure()]])
     own = text[: text.index("union Slot")].rpartition(f" {kernel.__name__}(")[2]
-    return [part.count("assert(") for part in re.split(r"\bfor \(", own)[1:]]
+    parts = re.split(r"\bfor \(", own)[1:]
+    return [part.count("assert(") + part.count("checked_index(") for part in parts]
 
 
 @pytest.mark.parametrize(("function", "arguments", "loops"), CASES,
@@ -157,9 +158,9 @@ def test_bounds_of_counters_prove_indices():
     x, y = RANDOM.normal(size=(3, 20)), RANDOM.normal(size=4)
     np.testing.assert_array_equal(kernel(x, y), tiled(x, y))
     assert "assert(" not in kernel.procedure().source
-    for function, places in ((over, "20"), (under, "0")):
+    for function, places in ((over, "20"), (under, "20")):
         made = knossos.register(function)
-        assert f"{places})" in re.findall(r"assert\(.*", made.procedure().source)[0]
+        assert f"{places})" in re.findall(r"(?:assert|checked_index)\(.*", made.procedure().source)[0]
     assert knossos.register(under)(x[0]) == under(x[0])  # -1 is the last
     with pytest.raises(IndexError, match="over"):
         knossos.register(over)(x[0])

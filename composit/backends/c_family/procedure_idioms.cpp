@@ -1,0 +1,108 @@
+// Recognising what has a short way to be said.
+#include "composit/backends/c_family/procedure_idioms.h"
+
+#include <cmath>
+
+namespace composit::c_family {
+
+using ir::procedure::Block;
+using ir::procedure::Statement;
+using ir::scalar::Expr;
+using ir::scalar::Op;
+using ir::scalar::structurally_equal;
+using Kind = Statement::Kind;
+
+namespace {
+
+bool is_variable(const Expr& x, int variable) {
+    return x.op() == Op::argument && x.index() == variable;
+}
+
+bool is_zero(const Expr& x) {
+    return x.op() == Op::constant && x.value() == 0 && !std::signbit(x.value());
+}
+
+// Whether the statement asserts that the variable is in order with another value.
+bool asserts(const Block& block, size_t index, Op op, int variable, const Expr& other) {
+    if (index >= block.size() || block[index].kind != Kind::expect) return false;
+    const Expr& holds = block[index].values[0];
+    return holds.op() == op && is_variable(holds.operand(0), variable) &&
+           structurally_equal({holds.operand(1)}, {other});
+}
+
+}  // namespace
+
+std::optional<WrappedIndex> wrapped_index_at(const Block& block, size_t index) {
+    const Statement& statement = block[index];
+    if (statement.kind != Kind::assign || statement.values[0].op() != Op::select) return {};
+    const Expr& value = statement.values[0];
+    const Expr &below = value.operand(0), &moved = value.operand(1), &from = value.operand(2);
+    const bool is_wrapped = value.dtype() == ir::DType::int64 && below.op() == Op::less &&
+                            is_zero(below.operand(1)) && moved.op() == Op::add &&
+                            structurally_equal({below.operand(0)}, {from}) &&
+                            structurally_equal({moved.operand(0)}, {from});
+    if (!is_wrapped) return {};
+    const Expr& extent = moved.operand(1);
+    const int variable = statement.variable;
+    const bool is_checked =
+        asserts(block, index + 1, Op::greater_equal, variable, below.operand(1)) &&
+        asserts(block, index + 2, Op::less, variable, extent);
+    return WrappedIndex{from, extent, is_checked};
+}
+
+bool is_exchange_at(const Block& block, size_t index) {
+    if (index + 1 >= block.size() || block[index].kind != Kind::load) return false;
+    const Statement &load = block[index], &store = block[index + 1];
+    return store.kind == Kind::store && store.array == load.array &&
+           store.index.size() == load.index.size() && is_zero(store.values[0]) &&
+           is_floating(store.values[0].dtype()) && structurally_equal(store.index, load.index);
+}
+
+std::string_view own_operator(const Statement& statement, const std::string& name,
+                              const std::string& value) {
+    const Expr& expr = statement.values[0];
+    if (expr.operands().size() != 2 || !is_variable(expr.operand(0), statement.variable)) return "";
+    for (const std::string_view symbol : {"+", "-", "*", "/"})
+        if (value.starts_with(name + " " + std::string(symbol) + " ")) return symbol;
+    return "";
+}
+
+bool is_own_value(const Statement& statement) {
+    return is_variable(statement.values[0], statement.variable);
+}
+
+std::string array_functions(bool throws) {
+    const std::string filling = R"(// Arrays and how many elements of each become 0.
+template <class T>
+void fill_zeros(T* x, int64_t n) {
+    std::fill_n(x, n, T());
+}
+template <class T>
+void fill_zeros(std::vector<T>& x, int64_t n) {
+    std::fill_n(x.begin(), n, T());
+}
+template <class Array, class... Others>
+void fill_zeros(Array&& x, int64_t n, Others&&... others) {
+    fill_zeros(x, n);
+    fill_zeros(others...);
+}
+
+// Where element i of n is; negative ones count from the end.
+[[maybe_unused]] inline int64_t wrapped_index(int64_t i, int64_t n) { return i < 0 ? i + n : i; }
+)";
+    return filling + (throws ? R"([[maybe_unused]] inline int64_t checked_index(
+        int64_t i, int64_t n, int line = __builtin_LINE()) {
+    if (i < -n || i >= n) throw line;
+    return wrapped_index(i, n);
+}
+
+)"
+                             : R"([[maybe_unused]] inline int64_t checked_index(int64_t i, int64_t n) {
+    assert(i >= -n && i < n);
+    return wrapped_index(i, n);
+}
+
+)");
+}
+
+}  // namespace composit::c_family

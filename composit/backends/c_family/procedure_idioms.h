@@ -1,0 +1,34 @@
+// What several statements say that a person writes in one.
+#pragma once
+
+#include "composit/ir/procedure/procedure.h"
+
+#include <optional>
+#include <string_view>
+
+namespace composit::c_family {
+
+// i = from < 0 ? from + extent : from, then assertions that i is none but 0 to extent - 1.
+struct WrappedIndex {
+    ir::scalar::Expr from, extent;
+    bool is_checked = false;  // whether the two assertions follow
+};
+// At this place of the block.
+std::optional<WrappedIndex> wrapped_index_at(const ir::procedure::Block& block, size_t index);
+
+// Whether an element is loaded here, and the next statement makes it zero: std::exchange.
+bool is_exchange_at(const ir::procedure::Block& block, size_t index);
+
+// "+", where `value`, as text, is its own variable `name` and something: x = x + y. Empty: it is
+// not.
+std::string_view own_operator(const ir::procedure::Statement& statement, const std::string& name,
+                              const std::string& value);
+
+// x = x
+bool is_own_value(const ir::procedure::Statement& statement);
+
+// The functions that text of arrays calls: for exported files, whose assertions are `assert`, and
+// for those that are loaded, which throw the line of their text.
+std::string array_functions(bool throws);
+
+}  // namespace composit::c_family

@@ -1,0 +1,194 @@
+// without_known_assertions: what an assertion before has made certain is not asserted again.
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+using scalar::Op;
+
+// The integers that a loop's counter takes, whatever their order.
+struct Range {
+    int counter = -1;
+    Expr low, high;  // from low, below high
+};
+
+std::optional<Range> range_of(const Statement& loop) {
+    if (loop.first.size() != 1 || loop.otherwise.size() != 1) return {};
+    const Statement &start = loop.first[0], &step = loop.otherwise[0];
+    const int counter = start.variable;
+    if (step.variable != counter || assignments_in(loop.body).contains(counter)) return {};
+    const auto distance = offset_from(counter, step.values[0]);
+    const Expr &condition = loop.values[0], &from = start.values[0];
+    const bool compares = condition.operands().size() == 2 &&
+                          condition.operand(0).op() == Op::argument &&
+                          condition.operand(0).index() == counter;
+    if (!distance || !compares) return {};
+    const Expr& bound = condition.operand(1);
+    if (*distance == 1 && condition.op() == Op::less) return Range{counter, from, bound};
+    if (*distance != -1 || condition.op() != Op::greater_equal) return {};
+    const bool is_before =
+        from.op() == Op::subtract && is_integer_constant(from.operand(1), 1);
+    return Range{counter, bound, is_before ? Expr(from.operand(0)) : from + integer(1)};
+}
+
+bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    return a.size() == b.size() && scalar::structurally_equal(a, b);
+}
+
+// Walks the statements in their order, with what each integer is in terms of the parameters, of
+// elements of inputs, and of counters. Counters of loops with the same range, around which the same
+// loops stand, have one symbol: what held for all iterations of one holds for those of the other,
+// where the loops that stood around it run at all, because they stand around that place, too.
+class Walker {
+  public:
+    explicit Walker(Procedure procedure) : p_(std::move(procedure)) {
+        for (const Variable& variable : p_.variables) values_.push_back(fresh(variable.dtype));
+    }
+
+    Procedure run() {
+        walk(p_.body);
+        return std::move(p_);
+    }
+
+  private:
+    struct Element {
+        int array;
+        std::vector<Expr> index;
+        Expr symbol;
+    };
+    struct Counter {
+        std::vector<Expr> bounds;
+        std::ptrdiff_t depth;
+        Expr symbol;
+    };
+    struct Fact {
+        Expr holds;
+        std::vector<int> within;  // counters of loops in which it was asserted, which have ended
+    };
+
+    Expr fresh(DType dtype) { return Expr::argument(symbols_++, dtype); }
+
+    std::vector<Expr> in_symbols(const std::vector<Expr>& values) const {
+        return values.empty() ? values : scalar::substitute(values, values_);
+    }
+
+    void forget(const Block& changed) {
+        for (const auto& [variable, times] : assignments_in(changed)) {
+            const auto place = static_cast<size_t>(variable);
+            values_[place] = fresh(p_.variables[place].dtype);
+        }
+    }
+
+    Expr element(const Statement& load) {
+        const DType dtype = p_.arrays[static_cast<size_t>(load.array)].dtype;
+        if (p_.arrays[static_cast<size_t>(load.array)].role != Role::input || is_floating(dtype))
+            return fresh(dtype);
+        std::vector<Expr> index = in_symbols(load.index);
+        for (const Element& known : elements_)
+            if (known.array == load.array && is_same(known.index, index)) return known.symbol;
+        elements_.push_back({load.array, std::move(index), fresh(dtype)});
+        return elements_.back().symbol;
+    }
+
+    // The symbol of a counter; `depth` tells nested loops of one range apart.
+    Counter counter_of(const Range& range) {
+        const std::vector<Expr> bounds = in_symbols({range.low, range.high});
+        const auto depth = std::count_if(
+            around_.begin(), around_.end(),
+            [&](const Counter& outer) { return is_same(outer.bounds, bounds); });
+        for (const Counter& known : counters_)
+            if (known.depth == depth && is_same(known.bounds, bounds)) return known;
+        counters_.push_back({bounds, depth, fresh(DType::int64)});
+        return counters_.back();
+    }
+
+    void walk(Block& block) {
+        Block kept;
+        for (Statement& statement : block) {
+            if (statement.kind == Kind::expect && is_known(statement)) continue;
+            const auto place = static_cast<size_t>(statement.variable);
+            switch (statement.kind) {
+                case Kind::assign:
+                    // Long values of floats are no indices.
+                    values_[place] = is_floating(p_.variables[place].dtype)
+                                         ? fresh(p_.variables[place].dtype)
+                                         : in_symbols(statement.values)[0];
+                    break;
+                case Kind::load: values_[place] = element(statement); break;
+                case Kind::branch: walk_branch(statement); break;
+                case Kind::loop: walk_loop(statement); break;
+                default: break;
+            }
+            kept.push_back(std::move(statement));
+        }
+        block = std::move(kept);
+    }
+
+    bool is_known(const Statement& statement) {
+        const std::vector<Expr> holds = in_symbols(statement.values);
+        for (const Fact& known : known_)
+            if (is_same({known.holds}, holds) && run_here(known.within)) return true;
+        known_.push_back({holds[0], {}});
+        return false;
+    }
+
+    // Whether loops with these counters stand around.
+    bool run_here(const std::vector<int>& symbols) const {
+        return std::all_of(symbols.begin(), symbols.end(), [&](int symbol) {
+            return std::any_of(around_.begin(), around_.end(), [&](const Counter& outer) {
+                return outer.symbol.index() == symbol;
+            });
+        });
+    }
+
+    void walk_branch(Statement& branch) {
+        const size_t before = known_.size();
+        const std::vector<Expr> values = values_;
+        walk(branch.body);
+        known_.resize(before);
+        values_ = values;
+        walk(branch.otherwise);
+        known_.resize(before);
+        forget(branch.body);
+        forget(branch.otherwise);
+    }
+
+    void walk_loop(Statement& loop) {
+        const size_t before = known_.size();
+        const Block whole{loop};
+        const auto range = range_of(loop);
+        if (range) around_.push_back(counter_of(*range));
+        forget(whole);
+        if (range) values_[static_cast<size_t>(range->counter)] = around_.back().symbol;
+        walk(loop.body);
+        forget(whole);
+        // What every iteration asserted holds behind the loop, if each came to the assertion.
+        if (!range || has_own(loop.body, Kind::stop) || has_own(loop.body, Kind::go_on))
+            known_.resize(before);
+        for (size_t i = before; i < known_.size(); ++i)
+            known_[i].within.push_back(around_.back().symbol.index());
+        if (range) around_.pop_back();
+    }
+
+    Procedure p_;
+    int symbols_ = 0;
+    std::vector<Expr> values_;
+    std::vector<Fact> known_;
+    std::vector<Element> elements_;
+    std::vector<Counter> counters_, around_;
+};
+
+}  // namespace
+
+Procedure without_known_assertions(Procedure procedure) {
+    return Walker(std::move(procedure)).run();
+}
+
+}  // namespace composit::ir::procedure
