@@ -12,6 +12,10 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
+bool is_write(const Statement& statement) {
+    return statement.kind == Kind::store || statement.kind == Kind::add;
+}
+
 bool is_copy(const Statement& statement) {
     return statement.kind == Kind::assign && statement.values[0].op() == Op::argument;
 }
@@ -210,7 +214,12 @@ class Tidier {
             if (block[i].kind != Kind::assign) continue;
             const int variable = block[i].variable;
             size_t place = i + 1;
-            while (place + 1 < block.size() && leaves_alone(block[place], block[i])) ++place;
+            bool is_behind_write = false;
+            while (place + 1 < block.size() &&
+                   leaves_alone(block[place], block[i], is_behind_write)) {
+                is_behind_write |= is_write(block[place]);
+                ++place;
+            }
             const bool begins = block[place].kind == Kind::loop && block[place].first.size() == 1;
             Statement& next = begins ? block[place].first[0] : block[place];
             const bool is_plain = next.kind == Kind::assign || next.kind == Kind::store ||
@@ -228,13 +237,14 @@ class Tidier {
     }
 
     // Whether a plain statement neither reads what the other assigns nor changes what that reads.
-    // Names of the function stay where they are assigned.
-    bool leaves_alone(const Statement& statement, const Statement& other) const {
-        const bool writes = statement.kind == Kind::store || statement.kind == Kind::add;
+    // Names of the function stay where they are assigned; what is read before elements are written,
+    // and more computed of them, is read there: processors start early with it.
+    bool leaves_alone(const Statement& statement, const Statement& other,
+                      bool is_behind_write) const {
         const bool assigns = statement.kind == Kind::load || statement.kind == Kind::assign;
         const bool is_named =
             names_.contains(p_.variables[static_cast<size_t>(other.variable)].name);
-        return (writes || (assigns && !is_named)) && !variables_in(statement.values).contains(other.variable) &&
+        return (is_write(statement) || (assigns && !is_named && !is_behind_write)) && !variables_in(statement.values).contains(other.variable) &&
                !variables_in(statement.index).contains(other.variable) &&
                !variables_in(other.values).contains(statement.variable);
     }
