@@ -154,8 +154,8 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     if (any_arrays(all) || has_assertion(all)) out.source += "#include <cassert>\n";
     out.source += "#include <cstdint>\n";
     if (any_arrays(all)) out.source += "#include <utility>\n#include <vector>\n";
-    out.source += "\n" + exactness_pragmas() + "\n" + support(all, false, extents) + "namespace " + space +
-                  " {\n\n" + functions(all);
+    out.source += "\n" + exactness_pragmas() + "\n" + support(all, false, extents) + "namespace " +
+                  space + " {\n\n" + functions(all);
     for (const Procedure& procedure : all) {
         out.header += results_struct(procedure) + signature_of(procedure) + ";\n";
         if (!has_arrays(procedure))

@@ -70,7 +70,8 @@ bool store_at_once(PrintedLine& line, const PrintedLine& next) {
     const std::string name = next.text.substr(equals + 4, next.text.size() - equals - 5);
     const std::string head = text(type, name, " = ");
     const bool is_stored = line.text.find("] = ") != std::string::npos;
-    if (!line.text.starts_with(head) || is_stored || width(line) + equals + 4 > longest_line) return false;
+    if (!line.text.starts_with(head) || is_stored || width(line) + equals + 4 > longest_line)
+        return false;
     line.text = head + next.text.substr(0, equals + 4) + line.text.substr(head.size());
     return true;
 }

@@ -38,7 +38,9 @@ std::string zero_of(ir::DType dtype) {
 class Printer {
   public:
     explicit Printer(const Procedure& procedure)
-        : procedure_(procedure), homes_(procedure), roundings_(roundings_of(procedure)),
+        : procedure_(procedure),
+          homes_(procedure),
+          roundings_(roundings_of(procedure)),
           hoisted_(hoisted_arrays(procedure, homes_)) {
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             names_.push_back(name_of(procedure.variables[i].name, i));

@@ -129,7 +129,8 @@ bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
         const auto is_it = [&](const Expr& x) {
             return x.op() == Op::argument && x.index() == load.variable;
         };
-        times += static_cast<int>(std::count_if(expr.operands().begin(), expr.operands().end(), is_it));
+        times +=
+            static_cast<int>(std::count_if(expr.operands().begin(), expr.operands().end(), is_it));
         if (expr.op() == Op::select) return false;  // which may not compute it
     }
     for (const Expr& value : user.values)

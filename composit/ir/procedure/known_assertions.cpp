@@ -33,8 +33,7 @@ std::optional<Range> range_of(const Statement& loop) {
     const Expr& bound = condition.operand(1);
     if (*distance == 1 && condition.op() == Op::less) return Range{counter, from, bound};
     if (*distance != -1 || condition.op() != Op::greater_equal) return {};
-    const bool is_before =
-        from.op() == Op::subtract && is_integer_constant(from.operand(1), 1);
+    const bool is_before = from.op() == Op::subtract && is_integer_constant(from.operand(1), 1);
     return Range{counter, bound, is_before ? Expr(from.operand(0)) : from + integer(1)};
 }
 
@@ -100,9 +99,9 @@ class Walker {
     // The symbol of a counter; `depth` tells nested loops of one range apart.
     Counter counter_of(const Range& range) {
         const std::vector<Expr> bounds = in_symbols({range.low, range.high});
-        const auto depth = std::count_if(
-            around_.begin(), around_.end(),
-            [&](const Counter& outer) { return is_same(outer.bounds, bounds); });
+        const auto depth = std::count_if(around_.begin(), around_.end(), [&](const Counter& outer) {
+            return is_same(outer.bounds, bounds);
+        });
         for (const Counter& known : counters_)
             if (known.depth == depth && is_same(known.bounds, bounds)) return known;
         counters_.push_back({bounds, depth, fresh(DType::int64)});

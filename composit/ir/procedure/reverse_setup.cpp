@@ -10,7 +10,8 @@ namespace composit::ir::procedure {
 using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 
-ReverseSetup::ReverseSetup(const Procedure& procedure) : p_(with_elements_read_once(with_own_variables(with_parameters_for_copies(procedure)))) {
+ReverseSetup::ReverseSetup(const Procedure& procedure)
+    : p_(with_elements_read_once(with_own_variables(with_parameters_for_copies(procedure)))) {
     out_.name = procedure.name + "_vjp";
     out_.file = procedure.file;
     out_.line = procedure.line;

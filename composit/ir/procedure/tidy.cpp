@@ -40,8 +40,7 @@ class Separator {
 
   private:
     // New variables for those of `inside` that are none of `others`.
-    std::vector<Expr> own_variables(const std::map<int, int>& inside,
-                                    const std::set<int>& others) {
+    std::vector<Expr> own_variables(const std::map<int, int>& inside, const std::set<int>& others) {
         std::vector<Expr> by = all_variables(p_);
         bool is_changed = false;
         for (const auto& [variable, times] : inside) {
@@ -244,7 +243,8 @@ class Tidier {
         const bool assigns = statement.kind == Kind::load || statement.kind == Kind::assign;
         const bool is_named =
             names_.contains(p_.variables[static_cast<size_t>(other.variable)].name);
-        return (is_write(statement) || (assigns && !is_named && !is_behind_write)) && !variables_in(statement.values).contains(other.variable) &&
+        return (is_write(statement) || (assigns && !is_named && !is_behind_write)) &&
+               !variables_in(statement.values).contains(other.variable) &&
                !variables_in(statement.index).contains(other.variable) &&
                !variables_in(other.values).contains(statement.variable);
     }

@@ -414,12 +414,15 @@ class Translator(Inlining):
                 out.append(Statement.assign(self.numbers[new], value, node.lineno))
         now = {name for name, _, _ in late}
         for name, value, node in [m for m in made if m[0] not in now] + late:
-            if self.count_of_assignments.get(name) == 1 and kind_of(value) == "int":
+            number = self.numbers[name]
+            # A parameter that is assigned has two values.
+            is_once = self.count_of_assignments.get(name) == 1 and number >= self.parameter_count
+            if is_once and kind_of(value) == "int":
                 known = self.resolved(value)
                 if self.is_of_parameters(known):
-                    self.aliases[self.numbers[name]] = known
-            self.homes[self.numbers[name]] = out
-            out.append(Statement.assign(self.numbers[name], value, node.lineno))
+                    self.aliases[number] = known
+            self.homes[number] = out
+            out.append(Statement.assign(number, value, node.lineno))
 
     def _variable_value(self, name: str, value: Any, node: ast.AST) -> Expr:
         own = kind_of(value)
