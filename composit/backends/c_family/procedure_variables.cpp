@@ -197,15 +197,12 @@ std::set<size_t> hoisted_arrays(const Procedure& procedure, const Homes& homes) 
         if (known.role != ArrayVariable::Role::local || known.grows || has_fixed_size(known) ||
             home.block == nullptr || home.block == &procedure.body)
             continue;
-        const bool is_simple =
-            std::all_of(known.shape.begin(), known.shape.end(), [&](const Expr& extent) {
-                const bool is_parameter =
-                    extent.op() == Op::argument &&
-                    static_cast<size_t>(extent.index()) < procedure.parameters &&
-                    homes.of(extent.index()).assignments == 0;
-                return is_parameter || extent.op() == Op::constant;
-            });
-        if (is_simple) found.insert(array);
+        const std::set<int> read = read_by(known.shape);
+        const bool is_of_parameters = std::all_of(read.begin(), read.end(), [&](int variable) {
+            return static_cast<size_t>(variable) < procedure.parameters &&
+                   homes.of(variable).assignments == 0;
+        });
+        if (is_of_parameters) found.insert(array);
     }
     return found;
 }
