@@ -1,6 +1,8 @@
 // Recognising what has a short way to be said.
 #include "composit/backends/c_family/procedure_idioms.h"
 
+#include "composit/ir/procedure/structure.h"
+
 #include <cmath>
 
 namespace composit::c_family {
@@ -32,22 +34,16 @@ bool asserts(const Block& block, size_t index, Op op, int variable, const Expr& 
 
 }  // namespace
 
-std::optional<WrappedIndex> wrapped_index_at(const Block& block, size_t index) {
+std::optional<PrintedIndex> index_at(const Block& block, size_t index) {
     const Statement& statement = block[index];
-    if (statement.kind != Kind::assign || statement.values[0].op() != Op::select) return {};
-    const Expr& value = statement.values[0];
-    const Expr &below = value.operand(0), &moved = value.operand(1), &from = value.operand(2);
-    const bool is_wrapped = value.dtype() == ir::DType::int64 && below.op() == Op::less &&
-                            is_zero(below.operand(1)) && moved.op() == Op::add &&
-                            structurally_equal({below.operand(0)}, {from}) &&
-                            structurally_equal({moved.operand(0)}, {from});
-    if (!is_wrapped) return {};
-    const Expr& extent = moved.operand(1);
+    if (statement.kind != Kind::assign) return {};
+    const auto wrapped = ir::procedure::wrapped_index(statement.values[0]);
+    if (!wrapped) return {};
     const int variable = statement.variable;
     const bool is_checked =
-        asserts(block, index + 1, Op::greater_equal, variable, below.operand(1)) &&
-        asserts(block, index + 2, Op::less, variable, extent);
-    return WrappedIndex{from, extent, is_checked};
+        asserts(block, index + 1, Op::greater_equal, variable, ir::procedure::integer(0)) &&
+        asserts(block, index + 2, Op::less, variable, wrapped->extent);
+    return PrintedIndex{wrapped->from, wrapped->extent, is_checked};
 }
 
 bool is_exchange_at(const Block& block, size_t index) {

@@ -9,12 +9,12 @@
 namespace composit::c_family {
 
 // i = from < 0 ? from + extent : from, then assertions that i is none but 0 to extent - 1.
-struct WrappedIndex {
+struct PrintedIndex {
     ir::scalar::Expr from, extent;
     bool is_checked = false;  // whether the two assertions follow
 };
 // At this place of the block.
-std::optional<WrappedIndex> wrapped_index_at(const ir::procedure::Block& block, size_t index);
+std::optional<PrintedIndex> index_at(const ir::procedure::Block& block, size_t index);
 
 // Whether an element is loaded here, and the next statement makes it zero: std::exchange.
 bool is_exchange_at(const ir::procedure::Block& block, size_t index);

@@ -41,9 +41,12 @@ class Printer {
         : procedure_(procedure),
           homes_(procedure),
           roundings_(roundings_of(procedure)),
-          hoisted_(hoisted_arrays(procedure, homes_)) {
+          hoisted_(hoisted_arrays(procedure, homes_)),
+          nameless_(homes_.nameless()) {
         for (size_t i = 0; i < procedure.variables.size(); ++i)
-            names_.push_back(name_of(procedure.variables[i].name, i));
+            names_.push_back(nameless_.contains(static_cast<int>(i))
+                                 ? ""
+                                 : name_of(procedure.variables[i].name, i));
         for (size_t i = 0; i < procedure.arrays.size(); ++i)
             arrays_.push_back(name_of(procedure.arrays[i].name, homes_.count() + i));
     }
@@ -135,36 +138,27 @@ class Printer {
     void print_block(const Block& block) {
         for (size_t i = 0; i < block.size(); ++i) {
             declare(block, i);
-            if (const auto index = wrapped_index_at(block, i)) {
+            if (const auto index = index_at(block, i)) {
                 print_index(block, i, *index);
                 i += index->is_checked ? 2 : 0;
             } else if (is_exchange_at(block, i)) {
                 print_exchange(block, i++);
-            } else if (!stands_in_index(block, i)) {
+            } else if (nameless_.contains(block[i].variable)) {
+                print_nameless(block[i]);
+            } else {
                 print_statement(block, i);
             }
         }
     }
 
-    // An integer that only an index on the same line of the source is made of stands in it.
-    bool stands_in_index(const Block& block, size_t i) {
-        const Statement& statement = block[i];
-        if (statement.kind != Kind::assign || i + 1 == block.size()) return false;
-        const int number = statement.variable;
-        const auto index = wrapped_index_at(block, i + 1);
-        const bool is_same_line = block[i + 1].line == 0 || block[i + 1].line == statement.line;
-        if (!index || !is_same_line || index->from.op() != Op::argument ||
-            index->from.index() != number || !is_declared_by(block, i, number) ||
-            homes_.of(number).mentions != 2)
-            return false;
+    void print_nameless(const Statement& statement) {
         std::vector<std::string> before;
         const std::string value = values(statement, before)[0];
         for (const std::string& text : before) line(text, statement.line);
-        names_[static_cast<size_t>(number)] = value;
-        return true;
+        names_[static_cast<size_t>(statement.variable)] = value;
     }
 
-    void print_index(const Block& block, size_t i, const WrappedIndex& index) {
+    void print_index(const Block& block, size_t i, const PrintedIndex& index) {
         std::vector<std::string> before;
         const std::string from = integer(index.from, before), of = integer(index.extent, before);
         for (const std::string& text : before) line(text, block[i].line);
@@ -443,6 +437,7 @@ class Printer {
     std::vector<std::string> names_, arrays_;
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
     std::set<size_t> hoisted_;
+    std::set<int> nameless_;  // variables that stand where they are read
     std::vector<PrintedLine> lines_;
     size_t indent_ = 1;
 };

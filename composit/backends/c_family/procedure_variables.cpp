@@ -138,6 +138,32 @@ bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
     return times == 1;
 }
 
+bool Homes::stands_in_index(const Block& block, size_t index) const {
+    const Statement& statement = block[index];
+    if (statement.kind != Kind::assign || index + 1 == block.size()) return false;
+    const int number = statement.variable;
+    const Home& home = of(number);
+    const Statement& next = block[index + 1];
+    const auto made = index_at(block, index + 1);
+    return made && (next.line == 0 || next.line == statement.line) &&
+           made->from.op() == Op::argument && made->from.index() == number &&
+           static_cast<size_t>(number) >= procedure_.parameters && home.block == &block &&
+           home.first == index && home.mentions == 2;
+}
+
+std::set<int> Homes::nameless() const {
+    std::set<int> found;
+    const auto look = [&](const auto& self, const Block& block) -> void {
+        for (size_t i = 0; i < block.size(); ++i) {
+            if (stands_in_index(block, i)) found.insert(block[i].variable);
+            self(self, block[i].body);
+            self(self, block[i].otherwise);
+        }
+    };
+    look(look, procedure_.body);
+    return found;
+}
+
 bool Homes::mentions_within(const Statement& statement, int variable) const {
     for (const Block* block : {&statement.first, &statement.body, &statement.otherwise})
         for (const Statement* inner : ir::procedure::all_statements(*block))

@@ -48,7 +48,11 @@ class Homes {
     // used: once, behind other exchanges alone.
     bool is_exchanged_in_place(const ir::procedure::Block& block, size_t index) const;
 
+    // Integers that only an index on the same line of the source is made of: they stand in it.
+    std::set<int> nameless() const;
+
   private:
+    bool stands_in_index(const ir::procedure::Block& block, size_t index) const;
     bool mentions_within(const ir::procedure::Statement& statement, int variable) const;
     using Path = std::vector<std::pair<const ir::procedure::Block*, size_t>>;
 

@@ -248,9 +248,7 @@ class TermMaker {
         return is_narrow(dtype_) ? converted(type(), result) : result;
     }
 
-    Term shifted_left() const {
-        return wrapped(infix(wrapping(0), "<<", x_[1], Binding::other));
-    }
+    Term shifted_left() const { return wrapped(infix(wrapping(0), "<<", x_[1], Binding::other)); }
 
     Term chosen() const {
         const Term condition =

@@ -17,10 +17,6 @@ bool is_straight(const Block& body) {
     });
 }
 
-bool is_write(const Statement& statement) {
-    return statement.kind == Kind::store || statement.kind == Kind::add;
-}
-
 class Splitter {
   public:
     explicit Splitter(Procedure procedure) : p_(std::move(procedure)) {}
@@ -75,8 +71,7 @@ class Splitter {
         const std::map<int, int> inside = assignments_in({ahead});
         for (const int variable : exposed_in(p_, ahead.body))
             if (assignments_in(loop.body).contains(variable)) return {};
-        std::vector<Expr> by;
-        for (size_t i = 0; i < p_.variables.size(); ++i) by.push_back(p_.variable(i));
+        std::vector<Expr> by = all_variables(p_);
         for (const auto& [variable, times] : inside) {
             const auto place = static_cast<size_t>(variable);
             p_.variables.push_back(p_.variables[place]);

@@ -203,8 +203,7 @@ void find_doubles(Block& block, const std::map<int, int>& times, std::map<int, i
 Procedure with_elements_read_once(Procedure procedure) {
     std::map<int, int> found;
     find_doubles(procedure.body, assignments_in(procedure.body), found);
-    std::vector<Expr> by;
-    for (size_t i = 0; i < procedure.variables.size(); ++i) by.push_back(procedure.variable(i));
+    std::vector<Expr> by = all_variables(procedure);
     for (const auto& [other, first] : found)
         by[static_cast<size_t>(other)] = procedure.variable(static_cast<size_t>(first));
     replace_variables(procedure.body, by, false);

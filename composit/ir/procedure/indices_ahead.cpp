@@ -13,15 +13,6 @@ using scalar::Op;
 
 bool is_variable(const Expr& x) { return x.op() == Op::argument; }
 
-// v < 0 ? v + extent : v of a variable v, as indices are written that may count from the end.
-bool is_wrapped(const Expr& value) {
-    if (value.op() != Op::select) return false;
-    const Expr &below = value.operand(0), &moved = value.operand(1), &v = value.operand(2);
-    return is_variable(v) && below.op() == Op::less && below.operand(0) == v &&
-           is_integer_constant(below.operand(1), 0) && moved.op() == Op::add &&
-           moved.operand(0) == v;
-}
-
 bool is_plain(const Statement& statement) {
     return statement.kind == Kind::assign || statement.kind == Kind::load ||
            statement.kind == Kind::store || statement.kind == Kind::add;
@@ -58,7 +49,7 @@ class Versions {
         const auto count = count_of(loop);
         if (!count || count->step != 1) return {};
         const std::map<int, int> assigned = assignments_in({loop});
-        std::vector<Expr> by = variables(), begin = by, last = by;
+        std::vector<Expr> by = all_variables(p_), begin = by, last = by;
         const auto counter = static_cast<size_t>(count->counter);
         begin[counter] = count->begin;
         last[counter] = count->end - integer(1);
@@ -92,11 +83,11 @@ class Versions {
             // A variable that is assigned twice, or read before, is none that moves.
             if (statement.kind != Kind::assign || assigned.at(statement.variable) != 1) continue;
             Expr& value = plain.body.back().values[0];
-            if (is_wrapped(value)) {
-                const Expr index = scalar::substitute({value.operand(2)}, by)[0];
+            if (const auto wrapped = wrapped_index(value); wrapped && is_variable(wrapped->from)) {
+                const Expr index = scalar::substitute({wrapped->from}, by)[0];
                 if (moves_with(count->counter, index, assigned)) {
                     stay_natural(index);
-                    value = Expr(value.operand(2));
+                    value = wrapped->from;
                 }
             }
             by[static_cast<size_t>(statement.variable)] = scalar::substitute({value}, by)[0];
@@ -136,7 +127,7 @@ class Versions {
     void rename(Statement& copy, const Statement& loop) {
         const std::set<int> taken_over = exposed_in(p_, {loop});
         const std::map<int, int> inside = mentions_in(p_, {loop});
-        std::vector<Expr> by = variables();
+        std::vector<Expr> by = all_variables(p_);
         for (const auto& [variable, times] : assignments_in({loop})) {
             const auto place = static_cast<size_t>(variable);
             if (taken_over.contains(variable) || place < p_.parameters ||
@@ -148,12 +139,6 @@ class Versions {
         Block one{std::move(copy)};
         replace_variables(one, by, true);
         copy = std::move(one[0]);
-    }
-
-    std::vector<Expr> variables() const {
-        std::vector<Expr> all;
-        for (size_t i = 0; i < p_.variables.size(); ++i) all.push_back(p_.variable(i));
-        return all;
     }
 
     Procedure p_;

@@ -29,8 +29,7 @@ bool has_kind(const Block& block, std::initializer_list<Kind> kinds) {
 // Whether the loop runs at all: its condition for its first iteration.
 std::optional<Expr> runs_of(const Procedure& procedure, const Statement& loop) {
     if (loop.first.size() != 1 || loop.first[0].kind != Kind::assign) return {};
-    std::vector<Expr> by;
-    for (size_t i = 0; i < procedure.variables.size(); ++i) by.push_back(procedure.variable(i));
+    std::vector<Expr> by = all_variables(procedure);
     by[static_cast<size_t>(loop.first[0].variable)] = loop.first[0].values[0];
     return scalar::substitute({loop.values[0]}, by)[0];
 }

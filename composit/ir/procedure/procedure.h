@@ -138,7 +138,8 @@ Procedure without_dead_code(Procedure procedure);
 Procedure tidied(Procedure procedure, const std::set<std::string>& names);
 
 // The same procedure, in which loops, and sides of branches, that share variables by accident, as
-// no value goes from one to the other, have variables of their own, of the same names. tidy.cpp
+// no value goes from one to the other, have variables of their own, of the same names.
+// own_variables.cpp
 Procedure with_own_variables(Procedure procedure);
 
 // The same procedure, which reads parameters in place of variables that are only ever copies of

@@ -29,8 +29,8 @@ bool has_exit(const Block& block, const Exit& exit) {
 }
 
 bool writes(const Statement& statement) {
-    return statement.kind == Kind::store || statement.kind == Kind::add ||
-           statement.kind == Kind::append || statement.kind == Kind::allocate;
+    return is_write(statement) || statement.kind == Kind::append ||
+           statement.kind == Kind::allocate;
 }
 
 // Which variables have a value, and which were read before they had one.
@@ -76,6 +76,12 @@ bool is_within(const std::vector<const Statement*>& loops, int counter) {
 }
 
 }  // namespace
+
+std::vector<Expr> all_variables(const Procedure& procedure) {
+    std::vector<Expr> all;
+    for (size_t i = 0; i < procedure.variables.size(); ++i) all.push_back(procedure.variable(i));
+    return all;
+}
 
 std::set<int> variables_in(const std::vector<Expr>& values) {
     std::set<int> found;
@@ -201,6 +207,17 @@ Expr trips_of(const Procedure& procedure, const Count& count, const Expr& begin)
         step == 1 ? distance
                   : Expr::make(Op::divide, {distance + integer(step - 1), integer(step)});
     return is_extent ? rounded : select(distance > integer(0), rounded, integer(0));
+}
+
+std::optional<WrappedIndex> wrapped_index(const Expr& value) {
+    if (value.op() != Op::select || value.dtype() != DType::int64) return {};
+    const Expr &below = value.operand(0), &moved = value.operand(1), &from = value.operand(2);
+    const bool is_wrapped = below.op() == Op::less && moved.op() == Op::add &&
+                            is_integer_constant(below.operand(1), 0) &&
+                            scalar::structurally_equal({below.operand(0)}, {from}) &&
+                            scalar::structurally_equal({moved.operand(0)}, {from});
+    if (!is_wrapped) return {};
+    return WrappedIndex{from, moved.operand(1)};
 }
 
 std::optional<int64_t> offset_from(int counter, const Expr& index) {

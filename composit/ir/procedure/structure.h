@@ -17,6 +17,11 @@ inline bool is_integer_constant(const Expr& x, int64_t value) {
 }
 inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
 
+inline bool is_write(const Statement& statement) {
+    return statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::add;
+}
+// As values, to replace some of them.
+std::vector<Expr> all_variables(const Procedure& procedure);
 // The variables that expressions read.
 std::set<int> variables_in(const std::vector<Expr>& values);
 
@@ -50,6 +55,12 @@ std::optional<Count> count_of(const Statement& loop);
 // Which iteration of a counted loop runs, from 0; how often it runs. `begin` may stand for its own.
 Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin);
 Expr trips_of(const Procedure& procedure, const Count& count, const Expr& begin);
+
+// from < 0 ? from + extent : from, as indices are written that may count from the end.
+struct WrappedIndex {
+    Expr from, extent;
+};
+std::optional<WrappedIndex> wrapped_index(const Expr& value);
 
 // An index that is a loop's counter and a constant: the constant.
 std::optional<int64_t> offset_from(int counter, const Expr& index);
