@@ -7,6 +7,7 @@
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <sstream>
@@ -27,14 +28,16 @@ nb::object number_of(const Bits& bits, DType dtype) {
 
 // The line of the text names the line of the source, or one before it does.
 [[noreturn]] void fail_at(int line, const Procedure& procedure, const std::string& code) {
-    user_check<OutOfMemory>(line > 0, procedure.name, ": memory is exhausted.");
+    user_check<OutOfMemory>(line != -1, procedure.name, ": memory is exhausted.");
     std::vector<std::string> lines;
     std::istringstream stream(code);
     for (std::string each; std::getline(stream, each);) lines.push_back(each);
     std::string mark;
-    for (size_t i = std::min(lines.size(), static_cast<size_t>(line)); i-- > 0 && mark.empty();)
+    for (size_t i = std::min(lines.size(), static_cast<size_t>(std::abs(line)));
+         i-- > 0 && mark.empty();)
         if (const size_t at = lines[i].find("// " + procedure.file); at != std::string::npos)
             mark = lines[i].substr(at + 3);
+    if (line < 0) ir::procedure::fail_extent(procedure, mark);
     ir::procedure::fail_assertion(procedure, mark);
 }
 

@@ -95,7 +95,8 @@ std::string slot(const char* array, size_t i, DType dtype) {
 }
 
 // int run_N(const Slot* in, Slot* out, void* const* arrays): inputs, then outputs; 0, or the line
-// of this text whose assertion does not hold.
+// of this text whose assertion does not hold, or minus that of an extent that is negative; -1: no
+// memory.
 std::string run_function(const Procedure& procedure, size_t number) {
     using Role = ir::procedure::ArrayVariable::Role;
     std::vector<int> order = procedure.arrays_of(Role::input);

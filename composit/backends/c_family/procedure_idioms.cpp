@@ -86,20 +86,33 @@ void fill_zeros(Array&& x, int64_t n, Others&&... others) {
 // Where element i of n is; negative ones count from the end.
 [[maybe_unused]] inline int64_t wrapped_index(int64_t i, int64_t n) { return i < 0 ? i + n : i; }
 )";
-    return filling + (throws
-                          ? R"([[maybe_unused]] inline int64_t checked_index(
+    const std::string throwing = R"([[maybe_unused]] inline int64_t checked_index(
         int64_t i, int64_t n, int line = __builtin_LINE()) {
     if (i < -n || i >= n) throw line;
     return wrapped_index(i, n);
 }
 
-)"
-                          : R"([[maybe_unused]] inline int64_t checked_index(int64_t i, int64_t n) {
+// An extent of an array that is made.
+[[maybe_unused]] inline int64_t checked_extent(int64_t n, int line = __builtin_LINE()) {
+    if (n < 0) throw -line;
+    return n;
+}
+
+)";
+    const std::string asserting =
+        R"([[maybe_unused]] inline int64_t checked_index(int64_t i, int64_t n) {
     assert(i >= -n && i < n);
     return wrapped_index(i, n);
 }
 
-)");
+// An extent of an array that is made.
+[[maybe_unused]] inline int64_t checked_extent(int64_t n) {
+    assert(n >= 0);
+    return n;
+}
+
+)";
+    return filling + (throws ? throwing : asserting);
 }
 
 }  // namespace composit::c_family

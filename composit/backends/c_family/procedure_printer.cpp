@@ -1,6 +1,7 @@
 // Printing procedures: where variables are declared, statements, marks.
 #include "composit/backends/c_family/procedure_printer.h"
 
+#include "composit/backends/c_family/procedure_extents.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_lines.h"
@@ -41,7 +42,8 @@ class Printer {
         : procedure_(procedure),
           homes_(procedure),
           roundings_(roundings_of(procedure)),
-          hoisted_(hoisted_arrays(procedure, homes_)),
+          naturals_(procedure),
+          hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
           nameless_(homes_.nameless()) {
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             names_.push_back(nameless_.contains(static_cast<int>(i))
@@ -289,10 +291,6 @@ class Printer {
         }
         return array(statement) + "[" + (place.empty() ? "0" : place) + "]";
     }
-    static std::string factor(const std::string& text) {
-        return text.find(' ') == std::string::npos ? text : "(" + text + ")";
-    }
-
     bool has_fixed_size(size_t array) const {
         return c_family::has_fixed_size(procedure_.arrays[array]);
     }
@@ -301,12 +299,24 @@ class Printer {
         std::string count;
         std::vector<std::string> before;
         for (const Expr& extent : shape_of(array)) {
-            const std::string own = integer(extent, before);
+            std::string own = integer(extent, before);
+            if (!naturals_.contains(extent)) own = "checked_extent(" + own + ")";
             count +=
                 (count.empty() ? "" : " * ") + (shape_of(array).size() > 1 ? factor(own) : own);
         }
         for (const std::string& text : before) line(text);
         return count.empty() ? "1" : count;
+    }
+
+    // Of extents that nothing else looks at.
+    std::vector<std::string> checks_of(size_t array) {
+        std::vector<std::string> checks, before;
+        if (procedure_.arrays[array].role == ArrayVariable::Role::local) return checks;
+        for (const Expr& extent : shape_of(array))
+            if (!naturals_.contains(extent))
+                checks.push_back("checked_extent(" + integer(extent, before) + ");");
+        checks.insert(checks.begin(), before.begin(), before.end());
+        return checks;
     }
 
     // "std::vector<double> t", "double t[6]"; with its size, where that is known.
@@ -345,7 +355,10 @@ class Printer {
                     ");",
                 statement.line);
         }
-        if (!statement.is_zeroed) return;
+        if (!statement.is_zeroed) {
+            for (const std::string& check : checks_of(number)) line(check, statement.line);
+            return;
+        }
         line("fill_zeros(" + arrays_[number] + ", " + count_of(number) + ");", statement.line);
     }
 
@@ -436,6 +449,7 @@ class Printer {
     TakenNames taken_;
     std::vector<std::string> names_, arrays_;
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
+    const Naturals naturals_;
     std::set<size_t> hoisted_;
     std::set<int> nameless_;  // variables that stand where they are read
     std::vector<PrintedLine> lines_;

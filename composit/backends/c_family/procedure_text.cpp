@@ -33,6 +33,10 @@ std::string plain(const std::string& text) {
     return out;
 }
 
+std::string factor(const std::string& text) {
+    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
 std::string plain_integer(const Expr& value, const std::vector<std::string>& names) {
     if (value.dtype() != ir::DType::int64) return "";
     if (value.op() == Op::argument) return names[static_cast<size_t>(value.index())];

@@ -12,6 +12,9 @@ namespace composit::c_family {
 // elements fit.
 std::string plain_integer(const ir::scalar::Expr& value, const std::vector<std::string>& names);
 
+// "a", "(a + b)"
+std::string factor(const std::string& text);
+
 // A comparison of two such integers; "" for another one.
 std::string plain_comparison(const ir::scalar::Expr& value, const std::vector<std::string>& names);
 

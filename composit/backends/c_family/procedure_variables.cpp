@@ -9,7 +9,6 @@
 
 namespace composit::c_family {
 
-using ir::procedure::ArrayVariable;
 using ir::procedure::Block;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
@@ -204,34 +203,6 @@ void drop(Block& block, const std::set<int>& read) {
 }
 
 }  // namespace
-
-bool has_fixed_size(const ArrayVariable& array) {
-    if (array.grows) return false;
-    double count = 1;
-    for (const Expr& extent : array.shape) {
-        if (extent.op() != Op::constant) return false;
-        count *= extent.value();
-    }
-    return count > 0 && count <= 4096;
-}
-
-std::set<size_t> hoisted_arrays(const Procedure& procedure, const Homes& homes) {
-    std::set<size_t> found;
-    for (size_t array = 0; array < procedure.arrays.size(); ++array) {
-        const ArrayVariable& known = procedure.arrays[array];
-        const Home& home = homes.of_array(array);
-        if (known.role != ArrayVariable::Role::local || known.grows || has_fixed_size(known) ||
-            home.block == nullptr || home.block == &procedure.body)
-            continue;
-        const std::set<int> read = read_by(known.shape);
-        const bool is_of_parameters = std::all_of(read.begin(), read.end(), [&](int variable) {
-            return static_cast<size_t>(variable) < procedure.parameters &&
-                   homes.of(variable).assignments == 0;
-        });
-        if (is_of_parameters) found.insert(array);
-    }
-    return found;
-}
 
 Procedure without_unread(Procedure procedure) {
     if (!procedure.arrays.empty()) procedure = with_checks_ahead(std::move(procedure));

@@ -69,11 +69,4 @@ class Homes {
     std::map<const ir::procedure::Block*, int> ends_;
 };
 
-// Whether an array is as large for all parameters, and small enough for the stack.
-bool has_fixed_size(const ir::procedure::ArrayVariable& array);
-
-// Local arrays of loops whose extents are parameters live as long as the function: memory is asked
-// for once.
-std::set<size_t> hoisted_arrays(const ir::procedure::Procedure& procedure, const Homes& homes);
-
 }  // namespace composit::c_family

@@ -120,6 +120,7 @@ const std::unordered_set<std::string>& reserved_words() {
         "uint64_t",
         "main",
         "bits_as",
+        "checked_extent",
         "checked_index",
         "fill_zeros",
         "wrapped_index",

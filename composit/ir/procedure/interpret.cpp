@@ -148,6 +148,8 @@ class Interpreter {
     void allocate(const Statement& statement) {
         const ArrayVariable& known = array(statement.array);
         Memory& memory = memory_[static_cast<size_t>(statement.array)];
+        for (const Bits& extent : scalar::evaluate(known.shape, variables_))
+            if (integer_of(extent) < 0) fail_extent(procedure_, text(procedure_.file, ":", line_));
         if (known.role == Role::local) {
             memory.shape = shape_of(known, variables_);
             const size_t count = known.grows ? 0 : count_of(memory.shape);
@@ -191,6 +193,12 @@ void fail_assertion(const Procedure& procedure, const std::string& mark) {
     fail<IndexError>(procedure.name,
                      ": an index lies outside of its array, or an assertion does not hold. [", mark,
                      "]");
+}
+
+void fail_extent(const Procedure& procedure, const std::string& mark) {
+    fail<ValueError>(procedure.name,
+                     ": an extent is negative. An array's extents are required to be 0 or more. [",
+                     mark, "]");
 }
 
 }  // namespace composit::ir::procedure

@@ -11,7 +11,7 @@ using scalar::Bits;
 
 // The results for values of the parameters. `arrays`: the elements of the inputs, then of the
 // outputs, in their order, dense, of the shapes that the parameters say. IndexError, with the
-// line, for an assertion that does not hold.
+// line, for an assertion that does not hold, ValueError for an extent that is negative.
 std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
                             void* const* arrays);
 
@@ -20,5 +20,7 @@ std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits
 
 // What is raised for an assertion, by compiled code as well; `mark` names file and line.
 [[noreturn]] void fail_assertion(const Procedure& procedure, const std::string& mark);
+// For an array that is made with a negative extent.
+[[noreturn]] void fail_extent(const Procedure& procedure, const std::string& mark);
 
 }  // namespace composit::ir::procedure

@@ -175,3 +175,52 @@ def quotients(n: int, m: int) -> float:
 def test_quotients_are_pythons(n, m):
     assert quotients(n, m) == quotients.__wrapped__(n, m)
     assert "% 4" in quotients.source  # of a counter: C++'s own
+
+
+@knossos.register
+def where_positive(x: "Tensor[float, n]", m: int) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        if m > 1:
+            t = np.zeros(m - 1)
+            t[0] = x[i]
+            total += t[0] + np.sum(t)
+    return total
+
+
+@knossos.register
+def everywhere(x: "Tensor[float, n]", m: int) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        t = np.zeros((m, 2))
+        total += np.sum(t) + x[i]
+    return total
+
+
+@pytest.mark.parametrize("m", [3, 1, 0, -1, -5])
+def test_arrays_are_made_where_the_kernel_makes_them(m):
+    x = np.arange(1.0, 4)
+    assert where_positive(x, m) == where_positive.__wrapped__(x, m)
+    assert list(where_positive.grad(x, m)) == [2 if m > 1 else 0] * 3
+
+
+@pytest.mark.parametrize("way", ["compiled", "interpreted"])
+def test_negative_extents_are_refused_where_they_are_met(way):
+    kernel = knossos.register(everywhere.__wrapped__)
+    assert kernel(np.arange(3.0), 0) == 3 and kernel(np.empty(0), -1) == 0
+    if way == "interpreted":
+        kernel._use(_core.procedure.interpreted(kernel.procedure()))
+    line = everywhere.__wrapped__.__code__.co_firstlineno + 4
+    with pytest.raises(ValueError) as refused:
+        kernel(np.arange(3.0), -1)
+    assert str(refused.value).startswith(
+        "everywhere: an extent is negative. An array's extents are required to be 0 or more. ["
+    )
+    assert str(refused.value).endswith(f"test_short_derivatives.py:{line}]")
+    assert kernel(np.empty(0), -1) == 0
+
+
+def test_exported_text_asserts_extents_that_may_be_negative():
+    source = everywhere.procedure().source
+    assert "checked_extent(m)" in source
+    assert "checked_extent" not in twice.vjp.procedure().source
