@@ -118,7 +118,8 @@ def skin(
             v = corners[i, j]
             x, y, z = rest[v, 0], rest[v, 1], rest[v, 2]
             for k in range(4):
-                bone, weight = bones[v, k], shares[i, j] * weights[v, k]
+                bone = bones[v, k]
+                weight = shares[i, j] * weights[v, k]
                 for r in range(4):
                     still[r] += weight * (
                         moves[bone, 0, r] * x + moves[bone, 1, r] * y

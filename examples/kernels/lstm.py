@@ -11,12 +11,9 @@ import math
 
 import numpy as np
 
+import composit.numpy as cnp
 from composit import knossos
 from composit.knossos import Tensor
-
-
-def sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x))
 
 
 @knossos.register
@@ -28,30 +25,30 @@ def lstm(
 ) -> float:  # fmt: skip
     """The loss of predicting each row of the text from those before it."""
     layers, _, d = weight.shape
-    hidden = np.zeros((len(text), layers, d))
+    # Of each step what goes into each layer, and out of the last; that of layer k is at k + 1.
+    hidden = np.zeros((len(text), layers + 1, d))
     cell = np.zeros((len(text), layers, d))
     for k in range(layers):
         for j in range(d):
-            hidden[0, k, j] = first_hidden[k, j]
+            hidden[0, k + 1, j] = first_hidden[k, j]
             cell[0, k, j] = first_cell[k, j]
     total = 0.0
     for i in range(1, len(text)):
-        x = np.zeros((layers + 1, d))  # what goes into each layer, and out of the last
         for j in range(d):
-            x[0, j] = text[i - 1, j] * scale_in[j]
+            hidden[i, 0, j] = text[i - 1, j] * scale_in[j]
         for k in range(layers):
             for j in range(d):
-                h = hidden[i - 1, k, j]
-                forget = sigmoid(x[k, j] * weight[k, 0, j] + bias[k, 0, j])
-                write = sigmoid(h * weight[k, 1, j] + bias[k, 1, j])
-                read = sigmoid(x[k, j] * weight[k, 2, j] + bias[k, 2, j])
+                x = hidden[i, k, j]
+                h = hidden[i - 1, k + 1, j]
+                forget = cnp.sigmoid(x * weight[k, 0, j] + bias[k, 0, j])
+                write = cnp.sigmoid(h * weight[k, 1, j] + bias[k, 1, j])
+                read = cnp.sigmoid(x * weight[k, 2, j] + bias[k, 2, j])
                 change = math.tanh(h * weight[k, 3, j] + bias[k, 3, j])
                 c = cell[i - 1, k, j] * forget + write * change
                 out = read * math.tanh(c)
                 cell[i, k, j] = c
-                hidden[i, k, j] = out
-                x[k + 1, j] = out
-        logits = x[layers] * scale_out + move_out
+                hidden[i, k + 1, j] = out
+        logits = hidden[i, layers] * scale_out + move_out
         total += np.sum(text[i] * (logits - math.log(np.sum(np.exp(logits)) + 2)))
     return -total / ((len(text) - 1) * d)
 

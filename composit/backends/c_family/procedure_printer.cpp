@@ -45,10 +45,14 @@ class Printer {
           naturals_(procedure),
           hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
           nameless_(homes_.nameless()) {
-        for (size_t i = 0; i < procedure.variables.size(); ++i)
-            names_.push_back(nameless_.contains(static_cast<int>(i))
-                                 ? ""
-                                 : name_of(procedure.variables[i].name, i));
+        std::map<int, int> namesakes;
+        for (const auto& [integer, index] : nameless_) namesakes[index] = integer;
+        for (int i = 0; i < static_cast<int>(homes_.count()); ++i) {
+            const auto other = namesakes.find(i);
+            const Variable& named = variable(other == namesakes.end() ? i : other->second);
+            names_.push_back(nameless_.contains(i) ? ""
+                                                   : name_of(named.name, static_cast<size_t>(i)));
+        }
         for (size_t i = 0; i < procedure.arrays.size(); ++i)
             arrays_.push_back(name_of(procedure.arrays[i].name, homes_.count() + i));
     }
@@ -155,7 +159,8 @@ class Printer {
 
     void print_nameless(const Statement& statement) {
         std::vector<std::string> before;
-        const std::string value = values(statement, before)[0];
+        const std::string value = statement.kind == Kind::load ? element(statement, before)
+                                                               : values(statement, before)[0];
         for (const std::string& text : before) line(text, statement.line);
         names_[static_cast<size_t>(statement.variable)] = value;
     }
@@ -275,21 +280,12 @@ class Printer {
     // "x[i * n + j]"
     std::string element(const Statement& statement, std::vector<std::string>& before) {
         const std::vector<Expr>& shape = shape_of(static_cast<size_t>(statement.array));
-        std::string place;
+        std::vector<std::string> places, extents;
         for (size_t axis = 0; axis < statement.index.size(); ++axis) {
-            const std::string own = integer(statement.index[axis], before);
-            if (axis == 0) {
-                place = own;
-                continue;
-            }
-            const bool is_sum =
-                place.find(" + ") != std::string::npos || place.find(" - ") != std::string::npos;
-            place = place == "0" ? own
-                                 : (is_sum ? "(" + place + ")" : place) + " * " +
-                                       factor(integer(shape[axis], before)) +
-                                       (own == "0" ? "" : " + " + own);
+            places.push_back(integer(statement.index[axis], before));
+            extents.push_back(axis == 0 ? "" : integer(shape[axis], before));
         }
-        return array(statement) + "[" + (place.empty() ? "0" : place) + "]";
+        return array(statement) + "[" + flat_place(places, extents) + "]";
     }
     bool has_fixed_size(size_t array) const {
         return c_family::has_fixed_size(procedure_.arrays[array]);
@@ -451,7 +447,7 @@ class Printer {
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
     const Naturals naturals_;
     std::set<size_t> hoisted_;
-    std::set<int> nameless_;  // variables that stand where they are read
+    std::map<int, int> nameless_;  // variables that stand where they are read
     std::vector<PrintedLine> lines_;
     size_t indent_ = 1;
 };

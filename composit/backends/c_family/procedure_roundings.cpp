@@ -50,7 +50,8 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
                         enter(known.arrays, each->array, shape_of(each->values[0], known));
                     break;
                 case Kind::allocate:
-                    has_changed |= enter(known.arrays, each->array, {false, false, true});
+                    has_changed |=
+                        enter(known.arrays, each->array, {false, false, each->is_zeroed});
                     break;
                 case Kind::add:  // to 0, maybe
                     has_changed |= enter(known.arrays, each->array, {false, true, false});

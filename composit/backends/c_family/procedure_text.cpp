@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 namespace composit::c_family {
 
@@ -12,6 +14,25 @@ using ir::scalar::Expr;
 using ir::scalar::Op;
 
 namespace {
+
+// A number of at most nine digits, so that products of two are integers, too.
+std::optional<int64_t> number_in(const std::string& text) {
+    const bool is_number = !text.empty() && text.size() <= 9 &&
+                           text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number ? std::optional<int64_t>(std::stoll(text)) : std::nullopt;
+}
+
+// "a * b", "(a + b)"
+std::string in_product(const std::string& term) {
+    const bool is_sum =
+        term.find(" + ") != std::string::npos || term.find(" - ") != std::string::npos;
+    return is_sum ? "(" + term + ")" : term;
+}
+
+// "i * 4": what stands in a sum, as often as it counts.
+std::string times(const std::string& term, int64_t count) {
+    return count == 1 ? term : in_product(term) + " * " + text(count);
+}
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
@@ -35,6 +56,45 @@ std::string plain(const std::string& text) {
 
 std::string factor(const std::string& text) {
     return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
+std::string flat_place(const std::vector<std::string>& indices,
+                       const std::vector<std::string>& extents) {
+    // Terms of the sum, and how often each counts: once, until an axis of known extent follows.
+    std::vector<std::pair<std::string, int64_t>> terms;
+    const auto sum = [&] {
+        std::string out;
+        int64_t number = 0;  // of terms that are numbers, one behind the other
+        const auto add = [&](const std::string& term) {
+            out += (out.empty() ? "" : " + ") + term;
+            number = 0;
+        };
+        for (const auto& [term, count] : terms) {
+            const auto own = number_in(term);
+            if (own) number += *own * count;
+            if (own) continue;
+            if (number != 0) add(text(number));
+            add(times(term, count));
+        }
+        if (number != 0) add(text(number));
+        return out;
+    };
+    for (size_t axis = 0; axis < indices.size(); ++axis) {
+        const auto extent = number_in(extents[axis]);
+        const bool is_small =
+            extent && std::all_of(terms.begin(), terms.end(), [&](const auto& term) {
+                return term.second * *extent < 1'000'000'000;
+            });
+        if (is_small) {
+            for (auto& [term, count] : terms) count *= *extent;
+        } else if (const std::string before = sum(); !before.empty()) {
+            const std::string extent_text = factor(extents[axis]);
+            terms = {{before == "1" ? extent_text : in_product(before) + " * " + extent_text, 1}};
+        }
+        terms.emplace_back(indices[axis], 1);
+    }
+    const std::string made = sum();
+    return made.empty() ? "0" : made;
 }
 
 std::string plain_integer(const Expr& value, const std::vector<std::string>& names) {

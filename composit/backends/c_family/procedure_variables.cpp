@@ -137,24 +137,36 @@ bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
     return times == 1;
 }
 
-bool Homes::stands_in_index(const Block& block, size_t index) const {
-    const Statement& statement = block[index];
-    if (statement.kind != Kind::assign || index + 1 == block.size()) return false;
-    const int number = statement.variable;
+std::optional<size_t> Homes::index_of(const Block& block, size_t place) const {
+    const Statement& made = block[place];
+    const int number = made.variable;
+    const bool is_load = made.kind == Kind::load;
+    if (number < static_cast<int>(procedure_.parameters) || (!is_load && made.kind != Kind::assign))
+        return {};
     const Home& home = of(number);
-    const Statement& next = block[index + 1];
-    const auto made = index_at(block, index + 1);
-    return made && (next.line == 0 || next.line == statement.line) &&
-           made->from.op() == Op::argument && made->from.index() == number &&
-           static_cast<size_t>(number) >= procedure_.parameters && home.block == &block &&
-           home.first == index && home.mentions == 2;
+    if (home.block != &block || home.first != place || home.mentions != 2) return {};
+    const std::set<int> read = reads(made);
+    for (size_t k = place + 1; k < block.size(); ++k) {
+        const auto index = index_at(block, k);
+        if (index && index->from.op() == Op::argument && index->from.index() == number) return k;
+        const Block one{block[k]};
+        for (const Statement* between : ir::procedure::all_statements(one))
+            if (read.contains(between->variable) ||
+                (is_load && between->array == made.array && between->kind != Kind::load))
+                return {};
+    }
+    return {};
 }
 
-std::set<int> Homes::nameless() const {
-    std::set<int> found;
+std::map<int, int> Homes::nameless() const {
+    std::map<int, int> found;
     const auto look = [&](const auto& self, const Block& block) -> void {
         for (size_t i = 0; i < block.size(); ++i) {
-            if (stands_in_index(block, i)) found.insert(block[i].variable);
+            if (const auto index = index_of(block, i)) {
+                const Statement &from = block[i], &made = block[*index];
+                const bool is_named = made.line != 0 && made.line != from.line;
+                found[from.variable] = is_named ? made.variable : -1;
+            }
             self(self, block[i].body);
             self(self, block[i].otherwise);
         }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -48,11 +49,13 @@ class Homes {
     // used: once, behind other exchanges alone.
     bool is_exchanged_in_place(const ir::procedure::Block& block, size_t index) const;
 
-    // Integers that only an index on the same line of the source is made of: they stand in it.
-    std::set<int> nameless() const;
+    // Integers that only an index is made of: they stand in it. Of one that another line of the
+    // source names, the index takes the name. Integer -> the index that is named so; -1: none.
+    std::map<int, int> nameless() const;
 
   private:
-    bool stands_in_index(const ir::procedure::Block& block, size_t index) const;
+    // The place in the block of the index that alone the integer of another place is made of.
+    std::optional<size_t> index_of(const ir::procedure::Block& block, size_t place) const;
     bool mentions_within(const ir::procedure::Statement& statement, int variable) const;
     using Path = std::vector<std::pair<const ir::procedure::Block*, size_t>>;
 

@@ -96,7 +96,7 @@ class Gatherer {
         }
         for (size_t i = 0; i < block.size();) {
             const bool is_moved = block[i].kind == Kind::assign ? move_value(block, i)
-                                  : block[i].kind == Kind::add  ? move_addition(block, i)
+                                  : is_write(block[i])          ? move_addition(block, i)
                                                                 : false;
             if (is_moved)
                 block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
@@ -133,7 +133,7 @@ class Gatherer {
         return false;
     }
 
-    // x[i] += a; …; x[i] += b to x[i] += a + b.
+    // x[i] += a; …; x[i] += b to x[i] += a + b, and so x[i] = a.
     bool move_addition(Block& block, size_t place) const {
         const Statement& from = block[place];
         std::vector<Expr> read = from.values;
@@ -144,6 +144,7 @@ class Gatherer {
             if (adds && statement.index.size() == from.index.size() &&
                 scalar::structurally_equal(statement.index, from.index)) {
                 statement.values[0] = Expr(from.values[0]) + Expr(statement.values[0]);
+                statement.kind = from.kind;
                 return true;
             }
             const Block one{statement};
@@ -152,8 +153,8 @@ class Gatherer {
                 std::any_of(all.begin(), all.end(), [&](const Statement* statement_within) {
                     return statement_within->array == from.array;
                 });
-            if ((mentions && !adds) || jumps(one) || reads_any(read, assignments_in(one)))
-                return false;
+            const bool is_between = mentions && (!adds || from.kind == Kind::store);
+            if (is_between || jumps(one) || reads_any(read, assignments_in(one))) return false;
         }
         return false;
     }

@@ -73,7 +73,7 @@ class Mover {
         std::vector<Expr> moved;
         Block kept;
         bool goes_on = true;
-        for (Statement& statement : loop.body) {
+        for (const Statement& statement : loop.body) {
             const bool is_check = statement.kind == Kind::expect;
             const bool is_place = is_plain_integer(statement) && is_own(statement.variable, loop);
             const std::set<int> read = read_in(statement.values);
@@ -81,7 +81,7 @@ class Mover {
                                               [&](int each) { return assigned.contains(each); });
             if (is_place && is_same) {
                 assigned.erase(statement.variable);
-                out.push_back(std::move(statement));
+                out.push_back(statement);
                 continue;
             }
             // Behind what may end the iteration, or another check, the order has to stay.
@@ -90,7 +90,7 @@ class Mover {
                 goes_on && is_check ? unless_idle(*runs, statement.values[0]) : Expr();
             if (!ahead) {
                 goes_on = goes_on && !is_check;
-                kept.push_back(std::move(statement));
+                kept.push_back(statement);
                 continue;
             }
             const bool is_known = std::any_of(moved.begin(), moved.end(), [&](const Expr& each) {
@@ -98,8 +98,9 @@ class Mover {
             });
             if (is_known) continue;
             moved.push_back(ahead);
-            statement.values[0] = ahead;
-            out.push_back(std::move(statement));
+            Statement check = statement;
+            check.values[0] = ahead;
+            out.push_back(std::move(check));
         }
         loop.body = std::move(kept);
     }

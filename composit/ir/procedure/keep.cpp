@@ -132,6 +132,36 @@ void move_to(Block& block, int array, const std::vector<Expr>& place) {
     }
 }
 
+// Whether everything that a loop assigns belongs to one of its iterations.
+bool has_own_variables(const Procedure& procedure, const Statement& loop,
+                       std::map<int, int>& mentions) {
+    std::map<int, int> within = mentions_in(procedure, loop.body);
+    const std::set<int> exposed = exposed_in(procedure, loop.body);
+    for (const auto& [variable, times] : assignments_in(loop.body))
+        if (within[variable] != mentions[variable] || exposed.contains(variable)) return false;
+    return true;
+}
+
+// Whether a loop within the outermost one need not run again, but for what it would keep: it
+// leaves nothing but elements, and those are there already, or nothing reads them.
+bool is_there_already(const Procedure& procedure, const Block& body, const Statement& outermost,
+                      const Statement& loop, const ArrayUse& use) {
+    std::map<int, int> mentions = mentions_in(procedure, body);
+    if (!has_own_variables(procedure, loop, mentions)) return false;
+    std::set<int> loaded;
+    for (const Statement* statement : all_statements(body))
+        if (statement->kind == Kind::load) loaded.insert(statement->array);
+    for (const Statement* statement : all_statements(loop.body)) {
+        if (statement->kind == Kind::allocate || statement->kind == Kind::append) return false;
+        if (statement->kind == Kind::loop && !has_own_variables(procedure, *statement, mentions))
+            return false;
+        if (is_write(*statement) && loaded.contains(statement->array) &&
+            !use.is_recurrence(outermost, statement->array))
+            return false;
+    }
+    return true;
+}
+
 bool is_of(const Block& body, const Statement* loop) {
     return std::any_of(body.begin(), body.end(),
                        [loop](const Statement& statement) { return &statement == loop; });
@@ -161,7 +191,7 @@ void keep_arrays(Procedure& procedure, Kept& kept) {
     }
 }
 
-void keep_values(Procedure& procedure, Block& body, Kept& kept) {
+void keep_values(Procedure& procedure, Block& body, const ArrayUse& use, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(body);
     std::vector<std::pair<const Statement*, Statement>> allocations;
     for (const Mention& mention : mentions_of(body)) {
@@ -172,7 +202,9 @@ void keep_values(Procedure& procedure, Block& body, Kept& kept) {
         const auto all = scalar::topological_order(statement.values);
         if (std::none_of(all.begin(), all.end(), is_named_call)) continue;
         const auto place = place_in(procedure, mention.loops, assignments);
-        if (!place || !is_of(body, mention.loops[0])) continue;
+        if (!place || !is_of(body, mention.loops[0]) ||
+            is_there_already(procedure, body, *mention.loops[0], *mention.loops[1], use))
+            continue;
         const Variable own = procedure.variables[static_cast<size_t>(statement.variable)];
         const int array = procedure.add_array(
             own.name + "_kept", {.name = "", .dtype = own.dtype, .shape = place->extents});

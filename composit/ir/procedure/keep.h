@@ -3,6 +3,7 @@
 #pragma once
 
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
 
 #include <map>
 #include <utility>
@@ -28,7 +29,8 @@ struct Kept {
 void keep_arrays(Procedure& procedure, Kept& kept);
 
 // Values of functions in inner loops get a place in a new array, which the outermost loop's body
-// allocates. Who reverses writes and reads them.
-void keep_values(Procedure& procedure, Block& body, Kept& kept);
+// allocates. Who reverses writes and reads them. Loops that would run again for nothing else keep
+// nothing: their own iterations compute it when they run again.
+void keep_values(Procedure& procedure, Block& body, const ArrayUse& use, Kept& kept);
 
 }  // namespace composit::ir::procedure

@@ -13,30 +13,6 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 using scalar::Op;
 
-// The integers that a loop's counter takes, whatever their order.
-struct Range {
-    int counter = -1;
-    Expr low, high;  // from low, below high
-};
-
-std::optional<Range> range_of(const Statement& loop) {
-    if (loop.first.size() != 1 || loop.otherwise.size() != 1) return {};
-    const Statement &start = loop.first[0], &step = loop.otherwise[0];
-    const int counter = start.variable;
-    if (step.variable != counter || assignments_in(loop.body).contains(counter)) return {};
-    const auto distance = offset_from(counter, step.values[0]);
-    const Expr &condition = loop.values[0], &from = start.values[0];
-    const bool compares = condition.operands().size() == 2 &&
-                          condition.operand(0).op() == Op::argument &&
-                          condition.operand(0).index() == counter;
-    if (!distance || !compares) return {};
-    const Expr& bound = condition.operand(1);
-    if (*distance == 1 && condition.op() == Op::less) return Range{counter, from, bound};
-    if (*distance != -1 || condition.op() != Op::greater_equal) return {};
-    const bool is_before = from.op() == Op::subtract && is_integer_constant(from.operand(1), 1);
-    return Range{counter, bound, is_before ? Expr(from.operand(0)) : from + integer(1)};
-}
-
 bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
     return a.size() == b.size() && scalar::structurally_equal(a, b);
 }

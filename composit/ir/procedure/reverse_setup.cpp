@@ -21,7 +21,7 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     keep_arrays(p_, kept_);
     out_.arrays = p_.arrays;
     end_early_returns();
-    keep_values(out_, body_, kept_);
+    keep_values(out_, body_, ArrayUse(p_), kept_);
     p_.variables = out_.variables;
     p_.arrays = out_.arrays;
     use_ = std::make_unique<ArrayUse>(p_);

@@ -35,36 +35,58 @@ bool writes(const Statement& statement) {
 
 // Which variables have a value, and which were read before they had one.
 struct Exposure {
+    struct State {
+        std::set<int> assigned;
+        // What has a value where a variable holds that is a branch's condition, and that nothing
+        // has changed since.
+        std::map<int, std::set<int>> where;
+
+        void forget(const Block& changed) {
+            for (const auto& [variable, times] : assignments_in(changed)) where.erase(variable);
+        }
+    };
     const Procedure& procedure;
     std::set<int> exposed;
 
-    void read(const Statement& statement, const std::set<int>& assigned) {
+    void read(const Statement& statement, const State& state) {
         for (const int variable : variables_in(expressions_of(procedure, statement)))
-            if (!assigned.contains(variable)) exposed.insert(variable);
+            if (!state.assigned.contains(variable)) exposed.insert(variable);
     }
 
-    void walk(const Block& block, std::set<int>& assigned) {
+    void walk(const Block& block, State& state) {
         for (const Statement& statement : block) {
             if (statement.kind == Kind::loop) {
-                walk(statement.first, assigned);
-                read(statement, assigned);
-                std::set<int> inside = assigned;
+                walk(statement.first, state);
+                read(statement, state);
+                state.forget({statement});
+                State inside = state;
                 walk(statement.body, inside);
-                inside = assigned;
+                inside = state;
                 walk(statement.otherwise, inside);
                 continue;
             }
-            read(statement, assigned);
-            if (statement.kind == Kind::branch) {
-                std::set<int> body = assigned, otherwise = assigned;
-                walk(statement.body, body);
-                walk(statement.otherwise, otherwise);
-                for (const int variable : body)
-                    if (otherwise.contains(variable)) assigned.insert(variable);
+            read(statement, state);
+            if (statement.kind == Kind::branch) walk_branch(statement, state);
+            if (statement.kind == Kind::assign || statement.kind == Kind::load) {
+                state.assigned.insert(statement.variable);
+                state.where.erase(statement.variable);
             }
-            if (statement.kind == Kind::assign || statement.kind == Kind::load)
-                assigned.insert(statement.variable);
         }
+    }
+
+    void walk_branch(const Statement& branch, State& state) {
+        const Expr& condition = branch.values[0];
+        const int known = condition.op() == Op::argument ? condition.index() : -1;
+        State body = state, otherwise = state;
+        if (const auto found = state.where.find(known); found != state.where.end())
+            body.assigned.insert(found->second.begin(), found->second.end());
+        walk(branch.body, body);
+        walk(branch.otherwise, otherwise);
+        for (const int variable : body.assigned)
+            if (otherwise.assigned.contains(variable)) state.assigned.insert(variable);
+        state.forget({branch});
+        if (known >= 0 && !assignments_in({branch}).contains(known))
+            state.where[known] = body.assigned;
     }
 };
 
@@ -146,8 +168,8 @@ std::map<int, int> assignments_in(const Block& block) {
 
 std::set<int> exposed_in(const Procedure& procedure, const Block& block) {
     Exposure exposure{procedure, {}};
-    std::set<int> assigned;
-    exposure.walk(block, assigned);
+    Exposure::State state;
+    exposure.walk(block, state);
     return exposure.exposed;
 }
 
@@ -175,6 +197,24 @@ std::optional<Count> count_of(const Statement& loop) {
     for (const auto& [variable, times] : assignments_in(loop.body))
         if (fixed.contains(variable)) return {};
     return count;
+}
+
+std::optional<Range> range_of(const Statement& loop) {
+    if (loop.first.size() != 1 || loop.otherwise.size() != 1) return {};
+    const Statement &start = loop.first[0], &step = loop.otherwise[0];
+    const int counter = start.variable;
+    if (step.variable != counter || assignments_in(loop.body).contains(counter)) return {};
+    const auto distance = offset_from(counter, step.values[0]);
+    const Expr &condition = loop.values[0], &from = start.values[0];
+    const bool compares = condition.operands().size() == 2 &&
+                          condition.operand(0).op() == Op::argument &&
+                          condition.operand(0).index() == counter;
+    if (!distance || !compares) return {};
+    const Expr& bound = condition.operand(1);
+    if (*distance == 1 && condition.op() == Op::less) return Range{counter, from, bound};
+    if (*distance != -1 || condition.op() != Op::greater_equal) return {};
+    const bool is_before = from.op() == Op::subtract && is_integer_constant(from.operand(1), 1);
+    return Range{counter, bound, is_before ? Expr(from.operand(0)) : from + integer(1)};
 }
 
 Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin) {
@@ -347,32 +387,50 @@ bool ArrayUse::changes_what_was_read(int counter, int array) const {
     return false;
 }
 
-// Whether all stores of the loop are to elements of its own iteration, and all loads from those of
-// earlier ones, along one axis.
+// Whether a store that touches an element that the load reads has always run before, in the loops
+// around both from `depth` on: of each loop, one axis says that it was in an earlier iteration,
+// or that it is in the same one.
+bool ArrayUse::is_stored_before(const Mention& load, const Mention& store, size_t depth) const {
+    const size_t rank = procedure_.arrays[static_cast<size_t>(load.statement->array)].shape.size();
+    const auto &read = load.statement->index, &written = store.statement->index;
+    if (read.size() != rank || written.size() != rank) return false;
+    for (; depth < std::min(load.loops.size(), store.loops.size()); ++depth) {
+        if (load.loops[depth] != store.loops[depth]) break;
+        const auto count = count_of(*load.loops[depth]);
+        if (!count) return false;
+        bool is_earlier = false, is_same = false;
+        for (size_t axis = 0; axis < rank; ++axis) {
+            const auto loaded = offset_from(count->counter, read[axis]);
+            const auto stored = offset_from(count->counter, written[axis]);
+            if (!loaded || !stored) continue;
+            is_earlier |= count->step > 0 ? *loaded < *stored : *loaded > *stored;
+            is_same |= *loaded == *stored;
+        }
+        if (is_earlier) return true;
+        if (!is_same) return false;
+    }
+    return store.order < load.order;
+}
+
+// Whether whatever the loop reads of the array has been stored before, to stay.
 bool ArrayUse::reads_earlier(const Statement& loop, int array) const {
     const auto count = count_of(loop);
     if (!count || changes_what_was_read(count->counter, array)) return false;
-    const size_t rank = procedure_.arrays[static_cast<size_t>(array)].shape.size();
-    for (size_t axis = 0; axis < rank; ++axis) {
-        bool fits = true;
-        std::optional<int64_t> stored, loaded;  // the least stored, the greatest loaded
-        const int64_t sign = count->step > 0 ? 1 : -1;
-        for (const Mention& mention : mentions_.at(array)) {
-            if (!is_within(mention.loops, count->counter)) continue;
-            const Statement& statement = *mention.statement;
-            const auto offset = statement.index.size() == rank
-                                    ? offset_from(count->counter, statement.index[axis])
-                                    : std::nullopt;
-            fits = fits && offset && statement.kind != Kind::allocate;
-            if (!fits) break;
-            if (statement.kind == Kind::load)
-                loaded = std::max(loaded.value_or(*offset * sign), *offset * sign);
-            else
-                stored = std::min(stored.value_or(*offset * sign), *offset * sign);
-        }
-        if (fits && stored && loaded && *loaded < *stored) return true;
+    std::vector<const Mention*> loads, stores;
+    for (const Mention& mention : mentions_.at(array)) {
+        if (!is_within(mention.loops, count->counter)) continue;
+        if (mention.statement->kind == Kind::allocate) return false;
+        (writes(*mention.statement) ? stores : loads).push_back(&mention);
     }
-    return false;
+    const auto depth_in = [&](const Mention& mention) {
+        size_t depth = 0;
+        while (!is_within({mention.loops[depth]}, count->counter)) ++depth;
+        return depth;
+    };
+    for (const Mention* load : loads)
+        for (const Mention* store : stores)
+            if (!is_stored_before(*load, *store, depth_in(*load))) return false;
+    return !loads.empty() && !stores.empty();
 }
 
 bool ArrayUse::is_recurrence(const Statement& loop, int array) const {

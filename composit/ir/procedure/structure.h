@@ -52,6 +52,13 @@ struct Count {
 };
 std::optional<Count> count_of(const Statement& loop);
 
+// The integers that a loop's counter takes, whatever their order.
+struct Range {
+    int counter = -1;
+    Expr low, high;  // from low, below high
+};
+std::optional<Range> range_of(const Statement& loop);
+
 // Which iteration of a counted loop runs, from 0; how often it runs. `begin` may stand for its own.
 Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin);
 Expr trips_of(const Procedure& procedure, const Count& count, const Expr& begin);
@@ -89,6 +96,7 @@ class ArrayUse {
     void walk(const Block& block);
     static bool reads_what_was_stored(const Block& block, size_t place);
     size_t depth_of(int array) const;
+    bool is_stored_before(const Mention& load, const Mention& store, size_t depth) const;
     bool reads_earlier(const Statement& loop, int array) const;
     bool changes_what_was_read(int counter, int array) const;
 

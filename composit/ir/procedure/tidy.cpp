@@ -26,7 +26,8 @@ class Tidier {
         p_ = without_dead_code(std::move(p_));
         p_ = with_own_variables(std::move(p_));
         p_ = with_sums_gathered(with_parameters_for_copies(std::move(p_)), names_);
-        p_ = without_known_assertions(std::move(p_));
+        p_ = with_loops_together(without_known_assertions(std::move(p_)));
+        p_ = with_sums_gathered(std::move(p_), names_);
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         replace_copies(p_.body);
@@ -35,6 +36,7 @@ class Tidier {
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);
+        default_first(p_.body);
         return without_dead_code(std::move(p_));
     }
 
@@ -116,6 +118,31 @@ class Tidier {
         }
     }
 
+    // if (…) v = …; else v = 0 to v = 0; if (…) v = …, where neither the condition nor what
+    // computes the other value reads v.
+    void default_first(Block& block) const {
+        for (size_t i = 0; i < block.size(); ++i) {
+            for (Block* inner : {&block[i].body, &block[i].otherwise}) default_first(*inner);
+            if (block[i].kind != Kind::branch || block[i].otherwise.empty()) continue;
+            const std::set<int> read = exposed_in(p_, block[i].body),
+                                condition = variables_in(block[i].values);
+            const auto assigned = assignments_in(block[i].body);
+            const Block defaults = block[i].otherwise;
+            const bool fits =
+                std::all_of(defaults.begin(), defaults.end(), [&](const Statement& each) {
+                    return each.kind == Kind::assign && each.values[0].op() == Op::constant &&
+                           static_cast<size_t>(each.variable) >= p_.parameters &&
+                           assigned.contains(each.variable) && !read.contains(each.variable) &&
+                           !condition.contains(each.variable);
+                });
+            if (!fits) continue;
+            block[i].otherwise.clear();
+            block.insert(block.begin() + static_cast<std::ptrdiff_t>(i), defaults.begin(),
+                         defaults.end());
+            i += defaults.size();
+        }
+    }
+
     // A variable that one statement reads, once, before which nothing changes what its value reads:
     // the value stands there. An integer's may be where a loop begins.
     void join(Block& block) {
@@ -125,12 +152,7 @@ class Tidier {
             if (block[i].kind != Kind::assign) continue;
             const int variable = block[i].variable;
             size_t place = i + 1;
-            bool is_behind_write = false;
-            while (place + 1 < block.size() &&
-                   leaves_alone(block[place], block[i], is_behind_write)) {
-                is_behind_write |= is_write(block[place]);
-                ++place;
-            }
+            while (place + 1 < block.size() && leaves_alone(block[place], block[i])) ++place;
             const bool begins = block[place].kind == Kind::loop && block[place].first.size() == 1;
             Statement& next = begins ? block[place].first[0] : block[place];
             const bool is_plain = next.kind == Kind::assign || next.kind == Kind::store ||
@@ -148,14 +170,12 @@ class Tidier {
     }
 
     // Whether a plain statement neither reads what the other assigns nor changes what that reads.
-    // Names of the function stay where they are assigned; what is read before elements are written,
-    // and more computed of them, is read there: processors start early with it.
-    bool leaves_alone(const Statement& statement, const Statement& other,
-                      bool is_behind_write) const {
+    // Names of the function stay where they are assigned.
+    bool leaves_alone(const Statement& statement, const Statement& other) const {
         const bool assigns = statement.kind == Kind::load || statement.kind == Kind::assign;
         const bool is_named =
             names_.contains(p_.variables[static_cast<size_t>(other.variable)].name);
-        return (is_write(statement) || (assigns && !is_named && !is_behind_write)) &&
+        return (is_write(statement) || (assigns && !is_named)) &&
                !variables_in(statement.values).contains(other.variable) &&
                !variables_in(statement.index).contains(other.variable) &&
                !variables_in(other.values).contains(statement.variable);

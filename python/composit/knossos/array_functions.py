@@ -88,7 +88,7 @@ class ArrayFunctions(Arrays):
             return self._transposed(*self._arrays(function, arguments, 1))
         if function is builtins.abs:
             function = np.absolute
-        if isinstance(function, np.ufunc) or function is np.where:
+        if functions.is_elementwise(function):
             return self.elementwise(
                 lambda *numbers: functions.call(self.operators, function, list(numbers)), arguments
             )
@@ -157,6 +157,9 @@ class ArrayFunctions(Arrays):
             return value
         name = self.hidden_variable("size", "int")
         self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        known = self.resolved_within(value)
+        if self.is_of_parameters(known):
+            self.aliases[self.numbers[name]] = known
         return self.leaf(name)
 
     def is_of_parameters(self, value: Any) -> bool:

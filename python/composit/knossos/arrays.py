@@ -50,6 +50,22 @@ def same(a: Any, b: Any) -> bool:
     return len(a.operands) == len(b.operands) and all(map(same_or_equal, a.operands, b.operands))
 
 
+def function_in(value: Expr) -> str:
+    """The name of the last function that computes the expression; empty: none does."""
+    pending, seen = [value], set()
+    while pending:
+        each = pending.pop()
+        if hash(each) in seen:  # which is the node's
+            continue
+        seen.add(hash(each))
+        if each.op == "square_root":
+            return "sqrt"
+        if each.op == "call":
+            return str(each.row.name)
+        pending += each.operands
+    return ""
+
+
 def linear(value: Any) -> tuple[Any, int]:
     """value = base + constant; the base is None for a number that is known."""
     constant = 0
@@ -232,6 +248,7 @@ class Arrays:
                     "Write np.array([…]) around the comprehension.",
                 )
         shape = self.broadcast(values)
+        values = [self._computed_once(value) for value in values]
 
         def element(value: Any, indices: Index) -> Any:
             if not isinstance(value, Array):
@@ -246,6 +263,14 @@ class Arrays:
         reads = frozenset().union(*(v.reads for v in values if isinstance(v, Array)))
         return Array(self.kind_by_trial(lambda: at(list(shape))), shape, at, reads)
 
+    def _computed_once(self, value: Any) -> Any:
+        """A number for all elements: one that a function computes becomes a variable."""
+        if isinstance(value, Array) or is_number(value) or not (name := function_in(value)):
+            return value
+        name = self.hidden_variable(name, kind_of(value))
+        self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        return self.leaf(name)
+
     def kind_by_trial(self, compute: Callable[[], Any]) -> str:
         """The kind of what would be computed, of which nothing stays."""
         with self.emitting([]):
@@ -258,6 +283,14 @@ class Arrays:
         while not is_number(value) and value.op == "argument" and value.index in self.aliases:
             value = self.aliases[value.index]
         return value
+
+    def resolved_within(self, value: Any) -> Any:
+        """A sum or product with what its variables stand for."""
+        value = self.resolved(value)
+        if is_number(value) or value.op not in ("add", "subtract", "multiply"):
+            return value
+        operands = [self.resolved_within(operand) for operand in value.operands]
+        return make(value.op, [self.integer(operand) for operand in operands])
 
     def least(self, value: Any) -> int | None:
         """A number that an integer is known not to be below; None: none is known."""
@@ -307,12 +340,15 @@ class Arrays:
         """Whether a natural number is known to be below an extent."""
         base, constant = linear(self.resolved(value))
         bound = self.greatest(value)
-        if bound is not None and type(self.resolved(extent)) is int:
-            return bound < self.resolved(extent)
-        if base is not None and (base.op != "argument" or base.index not in self.ranges):
-            return False
-        below, moved = linear(1 if base is None else self.resolved(self.ranges[base.index][1]))
+        least = self.least(extent)
+        if bound is not None and least is not None and bound < least:
+            return True
         top, limit = linear(self.resolved(extent))
+        if base is not None and top is not None and same(base, top):
+            return constant < limit
+        if base is None or base.op != "argument" or base.index not in self.ranges:
+            return False
+        below, moved = linear(self.resolved(self.ranges[base.index][1]))
         if (below is None) != (top is None) or (below is not None and not same(below, top)):
             return False
         return moved + constant <= limit

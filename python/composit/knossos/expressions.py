@@ -415,8 +415,8 @@ class Expressions(ArrayFunctions):
             return functions.call(self.operators, function, arguments)
         self.refuse(
             node, f"{shown(node.func)} cannot be called in kernels",
-            "Functions of math, numpy's of numbers, other kernels, and plain functions with "
-            "annotated arguments can.",
+            "Functions of math, numpy's and composit.numpy's of numbers, other kernels, and plain "
+            "functions with annotated arguments can.",
         )  # fmt: skip
 
     def _replaced(self, node: ast.Call, record: Record) -> Record:

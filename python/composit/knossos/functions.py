@@ -1,4 +1,5 @@
-"""Functions that kernels call: Python's, those of math and of numpy, as rows of the table."""
+"""Functions that kernels call: Python's, those of math, of numpy and of composit.numpy, as rows of
+the table."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from composit.knossos.values import (
     make,
     scalar,
 )
+from composit.numpy._ufunc import Ufunc
 
 # math's functions of floats, and the rows that compute them.
 _FLOATS = {
@@ -79,9 +81,14 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
         return _converted(operators, function, arguments)
     if function in _MATH:
         return _of_math(operators, function, arguments)
-    if isinstance(function, np.ufunc) or function is np.where:
+    if is_elementwise(function):
         return _of_numpy(operators, function, arguments)
     raise LookupError
+
+
+def is_elementwise(function: Any) -> bool:
+    """Of numbers, or of arrays element by element: a ufunc of numpy or of composit.numpy."""
+    return isinstance(function, (np.ufunc, Ufunc)) or function is np.where
 
 
 def clipped(operators: Operators, arguments: list[Any]) -> Any:

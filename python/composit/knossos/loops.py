@@ -116,10 +116,20 @@ class Loops(ArrayStatements):
             return [Statement.assign(number, self.operators.cast(value, "int"), node.lineno)]
 
         least = self.least(begin)
-        if least is not None and least >= 0 and step > 0 and is_own:
+        if step > 0 and least is not None and least >= 0 and is_own:
             known = self.resolved(end)
             bound = known if self.is_of_parameters(known) else end_value
             self.ranges[self.numbers[counter]] = (least, bound)
+        least, known = self.least(end), self.resolved_within(begin)
+        if (
+            step < 0
+            and least is not None
+            and least >= -1
+            and self.is_of_parameters(known)
+            and is_own
+        ):
+            bound = known + 1 if is_number(known) else make("add", [known, self.integer(1)])
+            self.ranges[self.numbers[counter]] = (least + 1, bound)
         first = set_counter(begin)
         condition = make("less" if step > 0 else "greater",
                          [here, self.operators.cast(end_value, "int")])  # fmt: skip

@@ -1,6 +1,8 @@
 // Printed functions in as few lines as a person would take.
 #include "composit/backends/c_family/procedure_lines.h"
 
+#include "composit/backends/c_family/procedure_text.h"
+
 #include <gtest/gtest.h>
 
 namespace composit::tests {
@@ -67,6 +69,23 @@ TEST(ProcedureLines, BracesStayWhereAnElseOrADeclarationStands) {
               "for (;;) {\n    const double t = x;\n}\n");
     EXPECT_EQ(text_of({{0, "for (;;) {"}, {1, "f();"}, {1, "g();"}, {0, "}"}}),
               "for (;;) {\n    f();\n    g();\n}\n");
+}
+
+TEST(ProcedureLines, PlacesOfElementsAreWrittenAsByHand) {
+    using c_family::flat_place;
+    EXPECT_EQ(flat_place({"i"}, {""}), "i");
+    EXPECT_EQ(flat_place({"0", "0"}, {"", "n"}), "0");
+    EXPECT_EQ(flat_place({"i", "j + 1"}, {"", "n"}), "i * n + j + 1");
+    EXPECT_EQ(flat_place({"i - 1", "k", "j"}, {"", "m", "n + 1"}),
+              "((i - 1) * m + k) * (n + 1) + j");
+    EXPECT_EQ(flat_place({"0", "k", "j"}, {"", "m", "n"}), "k * n + j");
+    EXPECT_EQ(flat_place({"1", "j"}, {"", "n"}), "n + j");
+    // Extents that are numbers are multiplied, and what is a number is one.
+    EXPECT_EQ(flat_place({"i", "1", "r"}, {"", "4", "4"}), "i * 16 + 4 + r");
+    EXPECT_EQ(flat_place({"i", "2", "1"}, {"", "3", "4"}), "i * 12 + 9");
+    EXPECT_EQ(flat_place({"i + 1", "j"}, {"", "3"}), "(i + 1) * 3 + j");
+    EXPECT_EQ(flat_place({"k", "2", "j"}, {"", "4", "d"}), "(k * 4 + 2) * d + j");
+    EXPECT_EQ(flat_place({"i", "j"}, {"", "9999999999"}), "i * 9999999999 + j");
 }
 
 }  // namespace

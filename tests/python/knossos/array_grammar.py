@@ -14,6 +14,9 @@ from composit.knossos import Tensor
 class Writer:
     """Writes one kernel of x, y (arrays of one extent), s (a float) and k (a small integer)."""
 
+    # Of so many at least one has a derivative in reverse: others change what loops read.
+    kernels_for_derivative = 2
+
     def __init__(self, random, name):
         self.random, self.name = random, name
         self.lines = []
@@ -186,3 +189,99 @@ class NestedWriter(Writer):
         self.line(f"b = 0.5 * b + 0.1 * math.sin({self.value()}) / (1 + c * c)")
         self.scalars, self.arrays = known
         self.depth, self.counters = 0, []
+
+
+class RowsWriter(Writer):
+    """Writes kernels with arrays of two axes, whose elements are made of those before them in their
+    row, and in the row before, and with arrays that are made of one another element by element."""
+
+    kernels_for_derivative = 5
+
+    def __init__(self, random, name):
+        super().__init__(random, name)
+        self.grids, self.inside = [], []
+
+    def atom(self):
+        if self.grids and self.chance(0.3):
+            row = self.pick([*self.inside, "0", "-1"])
+            return f"{self.pick(self.grids)}[{row}, {self.pick(['0', '1', '-1'])}]"
+        return super().atom()
+
+    def statement(self):
+        kind = self.random.integers(6)
+        if self.depth < 2 and kind < 2:
+            self.grid()
+        elif kind == 2:
+            self.chain()
+        elif kind == 3:
+            self.named_index()
+        else:
+            super().statement()
+
+    def block(self, count):
+        known = list(self.grids)
+        super().block(count)
+        self.grids = known
+
+    def grid(self):
+        name, i, j = self.new("g"), self.new("i"), self.new("j")
+        width = self.pick(["3", "k + 2"])
+        self.line(f"{name} = np.zeros((len(x), {width}))")
+        if self.chance(0.7):
+            self.line(f"{name}[0, {self.pick('01')}] = {self.value()}")
+        down, starts_late = self.chance(0.3), self.chance(0.6)
+        rows = f"range(len(x) - {1 + starts_late}, -1, -1)" if down else (
+            f"range({1 if starts_late else 0}, len(x))")  # fmt: skip
+        before = f"{i} {'+' if down else '-'} 1" if starts_late else self.pick(["0", i])
+        self.line(f"for {i} in {rows}:")
+        self.depth += 1
+        self.counters.append(i)
+        self.inside.append(i)
+        first = self.chance(0.5)
+        if first:
+            self.line(f"{name}[{i}, 0] = {self.value()}")
+        columns, left = self.pick([
+            (f"range(1, {width})", f"{j} - 1"), (f"range({width} - 1)", f"{j} + 1"),
+            (f"range({width})", j), (f"range({width} - 2, -1, -1)", f"{j} + 1"),
+        ])  # fmt: skip
+        at, other = self.pick([(j, left), (left, j)])
+        self.line(f"for {j} in {columns}:")
+        self.depth += 1
+        load = self.pick([f"{name}[{i}, {other}]", f"{name}[{before}, {at}]",
+                          f"{name}[{before}, {other}]"])  # fmt: skip
+        again = self.pick([load, f"{name}[{before}, {other}]"])
+        self.line(f"h = {load}")
+        self.scalars.append("h")
+        self.line(f"{name}[{i}, {at}] {self.pick(['', '', '+'])}= 0.5 * math.tanh(h * "
+                  f"{self.value()} + {self.value()} * {again})")  # fmt: skip
+        if self.chance(0.4):
+            self.line(f"a = 0.5 * a + 0.1 * {name}[{i}, {at}] * {self.pick(self.scalars)}")
+        self.scalars.remove("h")
+        self.depth -= 1
+        if self.chance(0.5):
+            self.line(f"b = 0.5 * b + math.sin(np.sum({name}[{i}] * {self.pick(self.scalars)}))")
+        self.depth -= 1
+        self.counters.remove(i)
+        self.inside.remove(i)
+        self.grids.append(name)
+
+    def chain(self):
+        """Arrays of arrays, and sums of them: loops over one range behind one another."""
+        last = self.pick(self.arrays)
+        for _ in range(1 + self.random.integers(3)):
+            name, other = self.new("u"), self.pick(self.arrays)
+            value = self.pick([f"np.sin({last} * {self.pick(self.scalars)}) + {other}",
+                               f"{last} * {other} * 0.5", f"np.exp(-{last} * {last})"])  # fmt: skip
+            self.line(f"{name} = {value}")
+            self.arrays.append(name)
+            last = name
+        ends = [f"math.log(np.sum({last} * {last}) + 2.0)", f"math.tanh(np.sum({last}))",
+                f"math.sin(np.sum({last} * ({self.pick(self.arrays)} - "
+                f"math.log(np.sum(np.exp(-{last} * {last})) + 1.0))))"]  # fmt: skip
+        self.line(f"{self.pick('ab')} = {self.pick(ends)}")
+
+    def named_index(self):
+        name = self.new("p")
+        self.line(f"{name} = ({self.pick([*self.counters, 'k'])} * 2 + k) % len(x)")
+        self.line(f"{self.pick('ab')} += math.sin({self.pick(self.arrays)}[{name}] * "
+                  f"{self.pick(self.arrays[:2])}[{name}] - {self.value()})")  # fmt: skip

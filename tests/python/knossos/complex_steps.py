@@ -7,6 +7,8 @@ import types
 
 import numpy as np
 
+import composit.numpy as cnp
+
 STEP = 1e-200
 
 
@@ -30,13 +32,23 @@ class ComplexNumpy:
         return np.empty(shape, complex)
 
 
+class ComplexFunctions:
+    """composit.numpy's functions that are none of NumPy's."""
+
+    def sigmoid(self, x):
+        return 1 / (1 + cmath.exp(-x))
+
+
+REPLACED = {math: ComplexMath(), np: ComplexNumpy(), cnp: ComplexFunctions()}
+
+
 def on_complex_numbers(function):
     """The Python function, and those of its module that it calls."""
     names = {}
     for name, found in function.__globals__.items():
         own = getattr(found, "__wrapped__", found)
-        if found is math or found is np:
-            names[name] = ComplexMath() if found is math else ComplexNumpy()
+        if isinstance(found, types.ModuleType) and found in REPLACED:
+            names[name] = REPLACED[found]
         elif isinstance(own, types.FunctionType):
             names[name] = types.FunctionType(own.__code__, names, None, own.__defaults__)
         else:

@@ -201,13 +201,15 @@ def test_kernels_of_hands_do_what_the_text_does(hand):
 
 def test_an_index_is_found_once(hand):
     source = hand[0].skin.procedure().source
-    assert source.count("checked_index(v, v_)") == 1
+    assert source.count("const int64_t v = checked_index(corners[i * q + j], v_);") == 1
+    assert source.count("checked_index(") == 2
 
 
 def test_elements_that_are_there_are_not_computed_again():
     source = example("lstm").lstm.vjp.procedure().source
-    # Once forward, once more for what an iteration needs, and then it is kept.
+    # Once forward, once more where its derivative is computed: nothing is run again to keep it.
     assert source.count("const double change = tanh_float64") == 2
+    assert "change_kept" not in source
 
 
 @knossos.register

@@ -1,14 +1,14 @@
 """Random kernels with arrays: values as CPython's; reverse and forward mode agree.
 
-FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops; fewer are
-compiled, to the bits of the interpreter. FUZZ_ARRAY_SEED gives others."""
+FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops, and of rows;
+fewer are compiled, to the bits of the interpreter. FUZZ_ARRAY_SEED gives others."""
 
 import importlib.util
 import os
 
 import numpy as np
 import pytest
-from array_grammar import HEADER, NestedWriter, Writer
+from array_grammar import HEADER, NestedWriter, RowsWriter, Writer
 from own_functions import with_own_functions
 
 from composit import _core, knossos
@@ -44,12 +44,14 @@ def kernels_of(seed, count, tmp_path, writer=Writer):
         except NotSupported as error:
             assert "changes after a loop read" in str(error)
         kernels.append(members)
-    assert sum(len(members) == 3 for members in kernels) >= count // 2
+    assert sum(len(members) == 3 for members in kernels) >= count // writer.kernels_for_derivative
     return kernels, random
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize(("writer", "count"), [(Writer, COUNT), (NestedWriter, COUNT // 4)])
+@pytest.mark.parametrize(
+    ("writer", "count"), [(Writer, COUNT), (NestedWriter, COUNT // 4), (RowsWriter, COUNT // 4)]
+)
 def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
     for batch in range(0, count // PARTS, 250):
         kernels, random = kernels_of(
@@ -63,7 +65,10 @@ def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("writer", "count"), [(Writer, TOGETHER), (NestedWriter, TOGETHER // 2)])
+@pytest.mark.parametrize(
+    ("writer", "count"),
+    [(Writer, TOGETHER), (NestedWriter, TOGETHER // 2), (RowsWriter, TOGETHER // 2)],
+)
 def test_compiled(seed, writer, count, tmp_path):
     kernels, random = kernels_of([SEED, 1000 + seed], count, tmp_path, writer)
     family = [member.procedure() for members in kernels for member in members]

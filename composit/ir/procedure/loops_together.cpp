@@ -1,0 +1,324 @@
+// with_loops_together: what loops hand to one another by way of arrays stays in one iteration.
+#include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+using Role = ArrayVariable::Role;
+using scalar::Op;
+using Place = std::ptrdiff_t;
+
+bool is_plain(const Statement& statement) {
+    return statement.kind == Kind::assign || statement.kind == Kind::load || is_write(statement);
+}
+
+bool mentions_array(const Block& block, int array) {
+    const auto all = all_statements(block);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Statement* statement) { return statement->array == array; });
+}
+
+bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    return a.size() == b.size() && scalar::structurally_equal(a, b);
+}
+
+// The range of a loop that goes up or down by one, as it is written, over a counter `as`.
+struct Head {
+    int counter = -1;
+    std::vector<Expr> values;
+};
+
+std::optional<Head> head_of(const Procedure& procedure, const Statement& loop, int as) {
+    const auto counter = stepped_by(loop);
+    if (!counter) return {};
+    const std::set<int> read = variables_in({loop.values[0], loop.first[0].values[0]});
+    for (const auto& [variable, times] : assignments_in(loop.body))
+        if (read.contains(variable)) return {};
+    std::vector<Expr> by = all_variables(procedure);
+    by[static_cast<size_t>(*counter)] = procedure.variable(static_cast<size_t>(as));
+    const auto renamed = [&](const Expr& value) { return scalar::substitute({value}, by)[0]; };
+    return Head{
+        *counter,
+        {loop.first[0].values[0], renamed(loop.values[0]), renamed(loop.otherwise[0].values[0])}};
+}
+
+class Joiner {
+  public:
+    explicit Joiner(Procedure procedure) : p_(std::move(procedure)) {}
+
+    Procedure run() {
+        mentions_ = mentions_in(p_, p_.body);
+        join(p_.body);
+        return std::move(p_);
+    }
+
+  private:
+    void join(Block& block) {
+        for (Statement& statement : block) {
+            if (statement.kind == Kind::loop) around_.push_back({&block, &statement});
+            for (Block* inner : {&statement.body, &statement.otherwise}) join(*inner);
+            if (statement.kind == Kind::loop) around_.pop_back();
+        }
+        for (size_t i = 0; i < block.size(); ++i) {
+            while (const size_t next = next_to_join(block, i)) {
+                append(block[i], block[next]);
+                block.erase(block.begin() + static_cast<Place>(next));
+                // What stood between stands before: the sum that the second loop adds to.
+                std::rotate(block.begin() + static_cast<Place>(i),
+                            block.begin() + static_cast<Place>(i) + 1,
+                            block.begin() + static_cast<Place>(next));
+                i = next - 1;
+            }
+            const Block& body = block[i].body;
+            if (block[i].kind != Kind::loop || !std::all_of(body.begin(), body.end(), is_plain))
+                continue;
+            while (forward(block, i)) continue;
+        }
+    }
+
+    // The loop behind this one that may run in its iterations, and takes elements from it; 0: none.
+    size_t next_to_join(const Block& block, size_t place) const {
+        const Statement& loop = block[place];
+        if (loop.kind != Kind::loop) return 0;
+        for (size_t next = place + 1; next < block.size(); ++next) {
+            if (block[next].kind == Kind::loop) return may_join(loop, block[next]) ? next : 0;
+            if (!may_stand_before(block[next], loop)) return 0;
+        }
+        return 0;
+    }
+
+    bool may_stand_before(const Statement& statement, const Statement& loop) const {
+        if (statement.kind == Kind::allocate) return !mentions_array({loop}, statement.array);
+        if (statement.kind != Kind::assign) return false;
+        if (mentions_in(p_, {loop}).contains(statement.variable)) return false;
+        const std::set<int> read = variables_in(statement.values);
+        const auto changed = assignments_in({loop});
+        return std::none_of(read.begin(), read.end(),
+                            [&](int variable) { return changed.contains(variable); });
+    }
+
+    bool may_join(const Statement& one, const Statement& other) const {
+        const auto counter = stepped_by(one);
+        if (!counter) return false;
+        const auto first = head_of(p_, one, *counter), second = head_of(p_, other, *counter);
+        if (!first || !second || !is_same(first->values, second->values)) return false;
+        // Whose counter no other statement knows.
+        if (mentions_in(p_, {other})[second->counter] != mentions_.at(second->counter))
+            return false;
+        for (const Block* body : {&one.body, &other.body})
+            if (!std::all_of(body->begin(), body->end(), is_plain)) return false;
+        if (shares_variables(one.body, other.body, *counter, second->counter)) return false;
+        Statement both = one;
+        append(both, other);
+        bool takes = false;
+        for (const Statement& write : both.body) {
+            if (!is_write(write) || !mentions_array(one.body, write.array) ||
+                !mentions_array(other.body, write.array))
+                continue;
+            if (!has_own_elements(p_, both.body, *counter, write.array)) return false;
+            takes = true;
+        }
+        const bool were_vectors = is_for_vectors(p_, one) || is_for_vectors(p_, other);
+        return takes && (!were_vectors || is_for_vectors(p_, both));
+    }
+
+    // Whether one body reads or assigns what the other assigns.
+    bool shares_variables(const Block& one, const Block& other, int counter,
+                          int other_counter) const {
+        const auto shares = [&](const Block& from, const Block& to) {
+            const std::map<int, int> mentioned = mentions_in(p_, to);
+            for (const auto& [variable, times] : assignments_in(from))
+                if (mentioned.contains(variable)) return true;
+            return false;
+        };
+        return shares(one, other) || shares(other, one) ||
+               assignments_in(one).contains(other_counter) ||
+               assignments_in(other).contains(counter);
+    }
+
+    void append(Statement& loop, const Statement& other) const {
+        Block body = other.body;
+        std::vector<Expr> by = all_variables(p_);
+        by[static_cast<size_t>(other.first[0].variable)] =
+            p_.variable(static_cast<size_t>(loop.first[0].variable));
+        replace_variables(body, by, true);
+        for (Statement& statement : body)
+            if (statement.line == 0) statement.line = other.line;
+        loop.body.insert(loop.body.end(), body.begin(), body.end());
+    }
+
+    // x[i] += a; …; v = x[i] to v = x[i] + a, of an element that nothing else reads, and so with
+    // x[i] = a.
+    // Of one element: whether there was one.
+    bool forward(Block& block, size_t place) {
+        Block& body = block[place].body;
+        for (size_t i = 0; i < body.size(); ++i) {
+            const Statement write = body[i];
+            if (!is_write(write) || !is_last_read(block, place, write)) continue;
+            for (size_t k = i + 1; k < body.size(); ++k) {
+                Statement& load = body[k];
+                const bool is_it = load.kind == Kind::load && load.array == write.array &&
+                                   is_same(load.index, write.index);
+                if (is_it && !mentions_behind(body, k, write.array)) {
+                    if (write.kind == Kind::store || is_only_write(write.array)) {
+                        load = Statement::assign(load.variable, write.values[0], load.line);
+                    } else {
+                        const int before = p_.add_variable("before", write.values[0].dtype());
+                        const Expr sum = p_.variable(static_cast<size_t>(before)) + write.values[0];
+                        const Statement made = Statement::assign(load.variable, sum, load.line);
+                        load.variable = before;
+                        body.insert(body.begin() + static_cast<Place>(k) + 1, made);
+                    }
+                    body.erase(body.begin() + static_cast<Place>(i));
+                    return true;
+                }
+                if (load.array == write.array || changes(load, write)) break;
+            }
+        }
+        return false;
+    }
+
+    // Whether zeros are added to, by one statement.
+    bool is_only_write(int array) const {
+        size_t writes = 0;
+        for (const Statement* statement : all_statements(p_.body)) {
+            if (statement->array != array) continue;
+            if (statement->kind == Kind::allocate && !statement->is_zeroed) return false;
+            writes += is_write(*statement);
+        }
+        return writes == 1;
+    }
+
+    static bool mentions_behind(const Block& body, size_t place, int array) {
+        return std::any_of(body.begin() + static_cast<Place>(place) + 1, body.end(),
+                           [&](const Statement& statement) { return statement.array == array; });
+    }
+
+    // Whether the statement changes what the other reads.
+    static bool changes(const Statement& statement, const Statement& other) {
+        std::vector<Expr> read = other.values;
+        read.insert(read.end(), other.index.begin(), other.index.end());
+        return statement.variable >= 0 && variables_in(read).contains(statement.variable);
+    }
+
+    // Whether nothing reads a written element but the loop of this place, once.
+    bool is_last_read(const Block& block, size_t place, const Statement& write) const {
+        const int array = write.array;
+        if (p_.arrays[static_cast<size_t>(array)].role != Role::local) return false;
+        const auto in = [array](const Block& part) {
+            size_t allocations = 0, others = 0;
+            for (const Statement* statement : all_statements(part)) {
+                if (statement->array != array) continue;
+                ++(statement->kind == Kind::allocate ? allocations : others);
+            }
+            return std::make_pair(allocations, others);
+        };
+        const Block own(block.begin() + static_cast<Place>(place),
+                        block.begin() + static_cast<Place>(place) + 1);
+        const Block rest(block.begin() + static_cast<Place>(place) + 1, block.end());
+        const auto everywhere = in(p_.body);
+        if (everywhere.first != 1) return false;
+        if (is_allocated(block, array))
+            return in(block).second == everywhere.second && in(rest).second == 0;
+        // Or the array lives longer, and each of its elements in one iteration.
+        return in(own).second == everywhere.second && has_element_each(block[place], write);
+    }
+
+    static bool is_allocated(const Block& block, int array) {
+        return std::any_of(block.begin(), block.end(), [array](const Statement& each) {
+            return each.kind == Kind::allocate && each.array == array;
+        });
+    }
+
+    // Whether the index tells all iterations apart since the array was allocated.
+    bool has_element_each(const Statement& loop, const Statement& write) const {
+        std::vector<const Statement*> loops = {&loop};
+        for (size_t i = around_.size(); i-- > 0;) {
+            loops.push_back(around_[i].loop);
+            if (!is_allocated(*around_[i].block, write.array)) continue;
+            std::set<size_t> axes;
+            for (const Statement* each : loops) {
+                const auto counter = stepped_by(*each);
+                if (!counter) return false;
+                for (size_t axis = 0; axis < write.index.size(); ++axis)
+                    if (offset_from(*counter, write.index[axis])) axes.insert(axis);
+            }
+            // Each axis speaks of one counter.
+            return axes.size() == loops.size();
+        }
+        return false;
+    }
+
+    struct Around {
+        const Block* block;
+        const Statement* loop;  // of the block
+    };
+    std::vector<Around> around_;
+    Procedure p_;
+    std::map<int, int> mentions_;
+};
+
+// The addition that gives each element of an array its first value, by loops over all of its axes,
+// of which the first is given; null: none does.
+Statement* first_addition(const Procedure& procedure, Statement& loop, int array,
+                          std::vector<Range> around) {
+    const auto range = range_of(loop);
+    const bool leaves = has_own(loop.body, Kind::stop) || has_own(loop.body, Kind::go_on) ||
+                        has_own(loop.body, Kind::leave);
+    if (!range || leaves || !has_own_elements(procedure, loop.body, range->counter, array))
+        return nullptr;
+    around.push_back(*range);
+    for (Statement& statement : loop.body) {
+        if (!mentions_array({statement}, array)) continue;
+        if (statement.kind == Kind::loop)
+            return first_addition(procedure, statement, array, around);
+        const std::vector<Expr>& shape = procedure.arrays[static_cast<size_t>(array)].shape;
+        if (statement.kind != Kind::add || shape.size() != around.size() ||
+            statement.index.size() != shape.size())
+            return nullptr;
+        for (const Range& each : around) {
+            bool is_axis = false;
+            for (size_t axis = 0; axis < shape.size(); ++axis)
+                is_axis |= offset_from(each.counter, statement.index[axis]) == 0 &&
+                           is_integer_constant(each.low, 0) && is_same({each.high}, {shape[axis]});
+            if (!is_axis) return nullptr;
+        }
+        return &statement;
+    }
+    return nullptr;
+}
+
+void store_first(const Procedure& procedure, Block& block) {
+    for (size_t i = 0; i < block.size(); ++i) {
+        for (Block* inner : {&block[i].body, &block[i].otherwise}) store_first(procedure, *inner);
+        if (block[i].kind != Kind::allocate || !block[i].is_zeroed) continue;
+        const int array = block[i].array;
+        if (procedure.arrays[static_cast<size_t>(array)].role != Role::local) continue;
+        const auto next = std::find_if(
+            block.begin() + static_cast<Place>(i) + 1, block.end(),
+            [array](const Statement& statement) { return mentions_array({statement}, array); });
+        if (next == block.end() || next->kind != Kind::loop) continue;
+        if (Statement* const addition = first_addition(procedure, *next, array, {})) {
+            addition->kind = Kind::store;
+            block[i].is_zeroed = false;
+        }
+    }
+}
+
+}  // namespace
+
+Procedure with_loops_together(Procedure procedure) {
+    Procedure made = Joiner(std::move(procedure)).run();
+    const Procedure whole = made;
+    store_first(whole, made.body);
+    return made;
+}
+
+}  // namespace composit::ir::procedure
