@@ -32,10 +32,6 @@ using ir::scalar::Expr;
 using ir::scalar::Op;
 using Kind = Statement::Kind;
 
-std::string zero_of(ir::DType dtype) {
-    return dtype == ir::DType::boolean ? "false" : literal(dtype, {});
-}
-
 class Printer {
   public:
     explicit Printer(const Procedure& procedure)
@@ -95,8 +91,11 @@ class Printer {
 
     // Values as texts; what they share or is long comes before, as constants.
     std::vector<std::string> values(const Statement& statement, std::vector<std::string>& before) {
-        const Statements printed =
-            print_statements(statement.values, names_, taken_, &roundings_.variables);
+        return values(statement.values, before);
+    }
+    std::vector<std::string> values(const std::vector<Expr>& given,
+                                    std::vector<std::string>& before) {
+        const Statements printed = print_statements(given, names_, taken_, &roundings_.variables);
         for (const std::string& text : printed.lines) before.push_back(plain(text));
         std::vector<std::string> results;
         for (const std::string& text : printed.results) results.push_back(plain(text));
@@ -118,7 +117,7 @@ class Printer {
             if (statement.variable == number && !reads(statement).contains(number)) continue;
             if (counter_of(block, index) == number) continue;
             const ir::DType dtype = variable(number).dtype;
-            line(type_name(dtype) + " " + name(number) + " = " + plain(zero_of(dtype)) + ";",
+            line(type_name(dtype) + " " + name(number) + " = " + zero_of(dtype) + ";",
                  statement.line);
         }
         for (size_t array = 0; array < arrays_.size(); ++array) {
@@ -178,7 +177,7 @@ class Printer {
         std::vector<std::string> before;
         const std::string place = element(block[i], before);
         for (const std::string& text : before) line(text, block[i].line);
-        const std::string zero = plain(zero_of(block[i + 1].values[0].dtype()));
+        const std::string zero = zero_of(block[i + 1].values[0].dtype());
         const std::string made = "std::exchange(" + place + ", " + zero + ")";
         if (homes_.is_exchanged_in_place(block, i))
             names_[static_cast<size_t>(block[i].variable)] = made;
@@ -209,7 +208,10 @@ class Printer {
             case Kind::store:
             case Kind::add:
             case Kind::append: {
-                const std::string value = values(statement, before)[0];
+                const bool is_less = subtracts(statement);
+                const Expr& added = statement.values[0];
+                const std::string value =
+                    values({is_less ? Expr(added.operand(0)) : added}, before)[0];
                 const std::string place = statement.kind == Kind::append
                                               ? array(statement) + ".push_back(" + value + ");"
                                               : element(statement, before);
@@ -337,7 +339,7 @@ class Printer {
         const auto number = static_cast<size_t>(statement.array);
         const ArrayVariable& known = procedure_.arrays[number];
         const bool is_local = known.role == ArrayVariable::Role::local;
-        const std::string zero = plain(zero_of(known.dtype));
+        const std::string zero = zero_of(known.dtype);
         if (is_declaration(block, index, number)) {
             const bool fills = has_fixed_size(number) && statement.is_zeroed;
             return line(array_declaration(number, true) + (fills ? " = {};" : ";"), statement.line);

@@ -63,13 +63,19 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
     return known;
 }
 
+bool subtracts(const Statement& statement) {
+    return statement.kind == Kind::add && statement.values[0].op() == ir::scalar::Op::negate;
+}
+
 std::string addition(const Statement& statement, const std::string& place, const std::string& value,
                      const ProcedureRoundings& known) {
     const Shape own = shape_in(known.arrays, statement.array);
     const Shape added = shape_of(statement.values[0], known);
     const std::string term = added.is_product && own.is_negated ? "rounded(" + value + ")" : value;
     const bool is_rounded = own.is_product && added.is_negated;
-    return place + (is_rounded ? " = rounded(" + place + ") + " : " += ") + term + ";";
+    const std::string sign = subtracts(statement) ? "-" : "+";
+    return place + (is_rounded ? " = rounded(" + place + ") " + sign + " " : " " + sign + "= ") +
+           term + ";";
 }
 
 }  // namespace composit::c_family

@@ -14,7 +14,11 @@ struct ProcedureRoundings {
 };
 ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure);
 
-// "place += value;", with what is to be rounded before.
+// Whether what the statement adds to an element is the negative of a value.
+bool subtracts(const ir::procedure::Statement& statement);
+
+// "place += value;", with what is to be rounded before; "place -= value;" where the statement
+// subtracts it.
 std::string addition(const ir::procedure::Statement& statement, const std::string& place,
                      const std::string& value, const ProcedureRoundings& known);
 

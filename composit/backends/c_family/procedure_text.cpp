@@ -1,6 +1,7 @@
 // Integers of plain arithmetic as text.
 #include "composit/backends/c_family/procedure_text.h"
 
+#include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
@@ -52,6 +53,10 @@ std::string plain(const std::string& text) {
         i += word.size();
     }
     return out;
+}
+
+std::string zero_of(ir::DType dtype) {
+    return dtype == ir::DType::boolean ? "false" : plain(literal(dtype, {}));
 }
 
 std::string factor(const std::string& text) {

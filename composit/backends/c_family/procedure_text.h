@@ -22,6 +22,9 @@ std::string plain_comparison(const ir::scalar::Expr& value, const std::vector<st
 // on it.
 std::string plain(const std::string& text);
 
+// "0.0", "false"
+std::string zero_of(ir::DType dtype);
+
 // Where an element is in memory, of its indices and of the array's extents (the first of which does
 // not matter): "i * n + j", and of extents that are numbers "i * 12 + j * 4 + 3".
 std::string flat_place(const std::vector<std::string>& indices,
