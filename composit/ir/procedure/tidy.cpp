@@ -16,6 +16,29 @@ bool is_copy(const Statement& statement) {
     return statement.kind == Kind::assign && statement.values[0].op() == Op::argument;
 }
 
+bool may_exit(const Block& block) {
+    for (const Statement* statement : all_statements(block))
+        if (statement->kind == Kind::leave || statement->kind == Kind::stop ||
+            statement->kind == Kind::go_on)
+            return true;
+    return false;
+}
+
+// The variables that have a new value at the block's end, whichever way it was reached.
+std::set<int> always_assigned_in(const Block& block) {
+    std::set<int> assigned;
+    if (may_exit(block)) return assigned;
+    for (const Statement& statement : block) {
+        if (statement.kind == Kind::assign || statement.kind == Kind::load)
+            assigned.insert(statement.variable);
+        if (statement.kind != Kind::branch) continue;
+        const std::set<int> other = always_assigned_in(statement.otherwise);
+        for (const int variable : always_assigned_in(statement.body))
+            if (other.contains(variable)) assigned.insert(variable);
+    }
+    return assigned;
+}
+
 class Tidier {
   public:
     Tidier(Procedure procedure, const std::set<std::string>& names)
@@ -118,15 +141,15 @@ class Tidier {
         }
     }
 
-    // if (…) v = …; else v = 0 to v = 0; if (…) v = …, where neither the condition nor what
-    // computes the other value reads v.
+    // if (…) v = …; else v = 0 to v = 0; if (…) v = …, where the branch always changes v, and
+    // neither the condition nor what computes the other value reads it.
     void default_first(Block& block) const {
         for (size_t i = 0; i < block.size(); ++i) {
             for (Block* inner : {&block[i].body, &block[i].otherwise}) default_first(*inner);
             if (block[i].kind != Kind::branch || block[i].otherwise.empty()) continue;
             const std::set<int> read = exposed_in(p_, block[i].body),
                                 condition = variables_in(block[i].values);
-            const auto assigned = assignments_in(block[i].body);
+            const std::set<int> assigned = always_assigned_in(block[i].body);
             const Block defaults = block[i].otherwise;
             const bool fits =
                 std::all_of(defaults.begin(), defaults.end(), [&](const Statement& each) {

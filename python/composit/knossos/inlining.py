@@ -113,7 +113,11 @@ class Inlining(Loops):
         self.locals = set(names.values())
         self.assigned |= self.locals
         self.loops, self.bound = [], []
-        self.count_of_assignments |= _counts(tree, ast.Store)
+        own = {parameter.arg for parameter in tree.args.args}
+        self.count_of_assignments |= {
+            name: count + (name in own)  # an argument that is assigned has two values
+            for name, count in _counts(tree, ast.Store).items()
+        }
         self.count_of_reads = _counts(tree, ast.Load)
         values: dict[str, Any] = {}
         for parameter, value in zip(tree.args.args, arguments):

@@ -195,6 +195,40 @@ def test_refused_by_line(function, place, offset, wrong):
     assert str(caught.value).endswith(f"[{__file__}:{line}]")
 
 
+def last_of(x: "Tensor[float, n]", k: int) -> float:
+    k = ~(k + k) if x[0] > 0 else k
+    return x[k] + k % 7
+
+
+@knossos.register
+def fourth(x: "Tensor[float, 5]") -> float:
+    return last_of(x, 4)
+
+
+def test_an_argument_that_is_assigned_is_not_the_number_it_was():
+    x = np.arange(-1.0, 4)
+    assert fourth(x) == x[4] + 4
+    with pytest.raises(IndexError):
+        fourth(-x)
+    x[0] = 2.0
+    with pytest.raises(IndexError):
+        fourth(x)
+
+
+def both_of(n: int) -> tuple[float, float]:
+    n = ~(n + n)
+    return float(n), float((n * 3) % 1009)
+
+
+@knossos.register
+def remainder(x: float) -> float:
+    return x * both_of(20)[1]
+
+
+def test_its_remainder_is_that_of_its_value():
+    assert remainder(0.5) == remainder.__wrapped__(0.5) == 443.0
+
+
 def test_a_given_derivative_is_not_lost():
     @knossos.register
     def total(x: "Tensor[float, n]") -> float:

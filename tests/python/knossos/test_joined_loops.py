@@ -197,6 +197,26 @@ def test_a_branch_that_is_taken_again_knows_what_it_assigned():
     assert source.count("square_root(") == 1
 
 
+@knossos.register
+def kept_or_not(x: "Tensor[float, n]", k: int) -> float:
+    b = x[0]
+    if x[1] > 0:
+        i = 0
+        while i < k and x[i] > 0:
+            b = 0.5
+            i += 1
+    else:
+        b = 2.0
+    return math.sin(b * x[1])
+
+
+@pytest.mark.parametrize("x", [[0.3, 1.0, 2.0], [-0.3, 1.0, 2.0], [0.3, -1.0, 2.0]])
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_value_that_a_branch_may_leave_alone_stays(x, k):
+    assert kept_or_not(np.array(x), k) == kept_or_not.__wrapped__(np.array(x), k)
+    check_gradient(kept_or_not, np.array(x), k)
+
+
 # ----- numbers for all elements, functions of composit, indices
 
 
