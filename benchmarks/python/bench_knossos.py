@@ -27,6 +27,9 @@ import bundle_adjustment
 import by_hand
 import gaussian_mixture
 import hand_tracking
+import kmeans
+import least_squares
+import logsumexp
 import lstm
 import lstm_layer
 
@@ -278,8 +281,11 @@ def lines(kernel: knossos.Kernel, is_vjp: bool = False) -> Probe:
         count = sum(bool(line.strip()) and not line.strip().startswith("//") for line in made)
         return count / python, {"C++": count, "Python": python}
 
-    name = kernel.__name__ + ", vjp" * is_vjp
-    return Probe(f"{name}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,))
+    parts = [kernel.__wrapped__.__module__, kernel.__name__]
+    name = ".".join(dict.fromkeys(part for part in parts if part != __name__))
+    return Probe(
+        f"{name}{', vjp' * is_vjp}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,)
+    )
 
 
 def call_overhead(threads: int) -> tuple[float, dict[str, float]]:
@@ -338,12 +344,14 @@ def cases():
         )
     for kernel in (
         relu3, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
-        hand_tracking.poses, hand_tracking.skin,
+        hand_tracking.poses, hand_tracking.skin, kmeans.cost, least_squares.linear,
+        logsumexp.logsumexp, lstm_layer.lstm_layer,
     ):  # fmt: skip
         yield lines(kernel)
     for kernel in (
         relu3, gelu, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
-        hand_tracking.skin,
+        hand_tracking.skin, hand_tracking.rotations, kmeans.cost, least_squares.polynomial,
+        least_squares.linear, logsumexp.logsumexp, lstm_layer.lstm_layer,
     ):  # fmt: skip
         yield lines(kernel, True)
     one = (1,)

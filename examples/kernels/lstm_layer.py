@@ -5,12 +5,9 @@ vectors, sums, sigmoids and hyperbolic tangents, step by step."""
 
 import numpy as np
 
+import composit.numpy as cnp
 from composit import knossos
 from composit.knossos import Tensor
-
-
-def sigmoid(x: "Tensor[float, d]") -> "Tensor[float, d]":
-    return 1 / (1 + np.exp(-x))
 
 
 @knossos.register
@@ -25,20 +22,15 @@ def lstm_layer(
     cell = np.zeros((len(inputs) + 1, len(first_cell)))
     hidden[0] = first_hidden
     cell[0] = first_cell
-    made = np.zeros((len(inputs), len(first_hidden)))
     for t in range(len(inputs)):
-        x = inputs[t]
-        h = hidden[t]
-        forget = sigmoid(weight[0] @ x + recurrent[0] @ h + bias[0])
-        write = sigmoid(weight[1] @ x + recurrent[1] @ h + bias[1])
-        change = np.tanh(weight[2] @ x + recurrent[2] @ h + bias[2])
-        read = sigmoid(weight[3] @ x + recurrent[3] @ h + bias[3])
-        c = forget * cell[t] + write * change
-        y = read * np.tanh(c)
-        cell[t + 1] = c
-        hidden[t + 1] = y
-        made[t] = y
-    return made
+        gates = weight @ inputs[t] + recurrent @ hidden[t] + bias
+        forget = cnp.sigmoid(gates[0])
+        write = cnp.sigmoid(gates[1])
+        change = np.tanh(gates[2])
+        read = cnp.sigmoid(gates[3])
+        cell[t + 1] = forget * cell[t] + write * change
+        hidden[t + 1] = read * np.tanh(cell[t + 1])
+    return hidden[1:]
 
 
 def example(random: np.random.Generator, n: int, d: int, m: int) -> list[np.ndarray]:

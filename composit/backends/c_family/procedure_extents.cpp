@@ -87,7 +87,9 @@ std::set<size_t> hoisted_arrays(const Procedure& procedure, const Homes& homes,
         const ArrayVariable& known = procedure.arrays[array];
         const Home& home = homes.of_array(array);
         if (known.role != ArrayVariable::Role::local || known.grows || has_fixed_size(known) ||
-            home.block == nullptr || home.block == &procedure.body)
+            home.block == nullptr)
+            continue;
+        if (home.block == &procedure.body && procedure.body[home.first].kind == Kind::allocate)
             continue;
         const std::set<int> read = read_by(known.shape);
         const bool is_known = std::all_of(read.begin(), read.end(), [&](int variable) {

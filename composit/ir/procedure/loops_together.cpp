@@ -83,15 +83,33 @@ class Joiner {
         }
     }
 
-    // The loop behind this one that may run in its iterations, and takes elements from it; 0: none.
+    // The loop behind this one that may run in its iterations, and takes elements from it, or is
+    // on the way to one that does; 0: none.
     size_t next_to_join(const Block& block, size_t place) const {
-        const Statement& loop = block[place];
-        if (loop.kind != Kind::loop) return 0;
+        if (block[place].kind != Kind::loop) return 0;
+        Statement loop = block[place];
+        size_t first = 0;
         for (size_t next = place + 1; next < block.size(); ++next) {
-            if (block[next].kind == Kind::loop) return may_join(loop, block[next]) ? next : 0;
-            if (!may_stand_before(block[next], loop)) return 0;
+            if (block[next].kind != Kind::loop) {
+                if (!may_stand_before(block[next], loop)) return 0;
+                continue;
+            }
+            if (!may_join(loop, block[next])) return 0;
+            if (first == 0) first = next;
+            if (takes(block[place], block[next])) return first;
+            append(loop, block[next]);
         }
         return 0;
+    }
+
+    // Whether one of the loops writes elements of an array that the other has, too.
+    static bool takes(const Statement& one, const Statement& other) {
+        const auto writes = [](const Statement& from, const Statement& to) {
+            return std::any_of(from.body.begin(), from.body.end(), [&](const Statement& each) {
+                return is_write(each) && mentions_array(to.body, each.array);
+            });
+        };
+        return writes(one, other) || writes(other, one);
     }
 
     bool may_stand_before(const Statement& statement, const Statement& loop) const {
@@ -117,16 +135,14 @@ class Joiner {
         if (shares_variables(one.body, other.body, *counter, second->counter)) return false;
         Statement both = one;
         append(both, other);
-        bool takes = false;
         for (const Statement& write : both.body) {
             if (!is_write(write) || !mentions_array(one.body, write.array) ||
                 !mentions_array(other.body, write.array))
                 continue;
             if (!has_own_elements(p_, both.body, *counter, write.array)) return false;
-            takes = true;
         }
         const bool were_vectors = is_for_vectors(p_, one) || is_for_vectors(p_, other);
-        return takes && (!were_vectors || is_for_vectors(p_, both));
+        return !were_vectors || is_for_vectors(p_, both);
     }
 
     // Whether one body reads or assigns what the other assigns.

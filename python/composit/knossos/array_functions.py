@@ -264,11 +264,14 @@ class ArrayFunctions(Arrays):
         return array.at([best])
 
     def product(self, a: Any, b: Any) -> Any:
-        """a @ b of vectors and matrices."""
+        """a @ b: sums over a's last axis and the first of a vector or matrix b."""
         if not isinstance(a, Array) or not isinstance(b, Array):
             raise Mismatch("@ of a number", "Write *.")
-        if len(a.shape) not in (1, 2) or len(b.shape) not in (1, 2):
-            raise Mismatch("a product of arrays of more than two axes", "Write a loop.")
+        if len(b.shape) > 2:
+            raise Mismatch(
+                f"a product with an array of {len(b.shape)} axes on the right",
+                "A vector or a matrix is required, or a loop.",
+            )
         self.require_same(a.shape[-1], b.shape[0])
         extent = a.shape[-1]
         kind = "float" if "float" in (a.kind, b.kind) else "int"

@@ -480,5 +480,10 @@ class Arrays:
         begin = index.start or 0
         if begin == 0:
             return 0, extent
-        self._expect(make("greater_equal", [self.integer(extent), self.integer(begin)]))
-        return begin, make("subtract", [self.integer(extent), self.integer(begin)])
+        least = self.least(extent)
+        if least is None or least < begin:
+            self._expect(make("greater_equal", [self.integer(extent), self.integer(begin)]))
+        base, constant = linear(self.resolved(extent))
+        if base is None or constant == begin:
+            return begin, constant - begin if base is None else base
+        return begin, make("subtract", [base, self.integer(begin - constant)])

@@ -3,6 +3,7 @@
 # ruff: noqa: F821
 
 import math
+import re
 
 import array_kernels
 import numpy as np
@@ -272,3 +273,58 @@ def test_slices_with_computed_bounds_are_refused_by_line():
 
     with pytest.raises(TypeError, match=r"bounds are not literal.*Write a loop.*test_arrays.py"):
         head(np.ones(3), 2)
+
+
+@knossos.register
+def blocks(a: "Tensor[float, 2, n, m]", x: "Tensor[float, m]", b: "Tensor[float, m, k]") -> float:
+    y = 0.0
+    z = a @ b
+    for each in a @ x:
+        for value in each:
+            y = y * 0.5 + math.sin(value)
+    return y + np.sum(np.cos(z) * np.cos(z))
+
+
+def test_products_of_more_axes():
+    random = np.random.default_rng(0)
+    given = random.normal(size=(2, 3, 4)), random.normal(size=4), random.normal(size=(4, 5))
+    np.testing.assert_allclose(blocks(*given), blocks.__wrapped__(*given), rtol=1e-13)
+    along = [random.normal(size=each.shape) for each in given]
+    slope = sum(np.sum(g * d) for g, d in zip(blocks.grad(*given), along))
+    np.testing.assert_allclose(slope, blocks.jvp(*given, *along), rtol=1e-11)
+
+
+def test_products_with_more_axes_on_the_right_are_refused():
+    @knossos.register
+    def product(x: "Tensor[float, n]", a: "Tensor[float, 2, n, m]") -> float:
+        return np.sum(x @ a)
+
+    wanted = (
+        "product: a product with an array of 3 axes on the right, in `x @ a`. A vector or a matrix is "
+        "required, or a loop."
+    )
+    with pytest.raises(TypeError, match=re.escape(wanted)):
+        product(np.ones(3), np.ones((2, 3, 4)))
+
+
+@knossos.register
+def sums_of_sines(x: "Tensor[float, n]") -> "Tensor[float, n]":
+    sums = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        sums[i + 1] = sums[i] + math.sin(x[i])
+    return sums[1:]
+
+
+@knossos.register
+def later(x: "Tensor[float, n]") -> float:
+    return np.sum(x[2:])
+
+
+def test_extents_of_slices():
+    x = np.arange(4.0)
+    np.testing.assert_allclose(sums_of_sines(x), np.cumsum(np.sin(x)), rtol=1e-15)
+    source = sums_of_sines.procedure().source
+    assert "i < n;" in source and "- 1" not in source
+    assert later(x) == 5.0 and later(x[:2]) == 0.0
+    with pytest.raises(IndexError):
+        later(x[:1])
