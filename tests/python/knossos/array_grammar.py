@@ -268,13 +268,13 @@ class RowsWriter(Writer):
     def chain(self):
         """Arrays of arrays, and sums of them: loops over one range behind one another."""
         last = self.pick(self.arrays)
-        for _ in range(1 + self.random.integers(3)):
+        for _ in range(1 + self.random.integers(4)):
             name, other = self.new("u"), self.pick(self.arrays)
             value = self.pick([f"np.sin({last} * {self.pick(self.scalars)}) + {other}",
                                f"{last} * {other} * 0.5", f"np.exp(-{last} * {last})"])  # fmt: skip
             self.line(f"{name} = {value}")
             self.arrays.append(name)
-            last = name
+            last = name if self.chance(0.7) else last
         ends = [f"math.log(np.sum({last} * {last}) + 2.0)", f"math.tanh(np.sum({last}))",
                 f"math.sin(np.sum({last} * ({self.pick(self.arrays)} - "
                 f"math.log(np.sum(np.exp(-{last} * {last})) + 1.0))))"]  # fmt: skip
