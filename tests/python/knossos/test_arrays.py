@@ -300,8 +300,8 @@ def test_products_with_more_axes_on_the_right_are_refused():
         return np.sum(x @ a)
 
     wanted = (
-        "product: a product with an array of 3 axes on the right, in `x @ a`. A vector or a matrix is "
-        "required, or a loop."
+        "product: a product with an array of 3 axes on the right, in `x @ a`. A vector or a "
+        "matrix is required, or a loop."
     )
     with pytest.raises(TypeError, match=re.escape(wanted)):
         product(np.ones(3), np.ones((2, 3, 4)))
