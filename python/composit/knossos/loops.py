@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from composit._core.procedure import Statement
@@ -20,6 +22,31 @@ class Loop:
     def __init__(self, runs_for_ever: bool) -> None:
         self.runs_for_ever = runs_for_ever
         self.defined_at_stops: list[set[str]] = []
+
+
+_NOT = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
+        ast.NotEq: ast.Eq}  # fmt: skip
+_TURNED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Eq: ast.Eq,
+           ast.NotEq: ast.NotEq}  # fmt: skip
+
+
+def comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, type[ast.cmpop], int]]:
+    """(name, comparison, integer) of each that holds where the condition does, or does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from comparisons(test.operand, not holds)
+    elif isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == holds:
+            for each in test.values:
+                yield from comparisons(each, holds)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        kind = type(test.ops[0])
+        left, right = test.left, test.comparators[0]
+        if isinstance(left, ast.Constant):
+            left, right, kind = right, left, _TURNED.get(kind, kind)
+        if not isinstance(left, ast.Name) or not isinstance(right, ast.Constant):
+            return
+        if type(right.value) is int and kind in _NOT:
+            yield left.id, kind if holds else _NOT[kind], right.value
 
 
 class Loops(ArrayStatements):
@@ -45,6 +72,23 @@ class Loops(ArrayStatements):
 
     def hidden_variable(self, wanted: str, kind: str) -> str:
         raise NotImplementedError
+
+    @contextlib.contextmanager
+    def where(self, test: ast.expr, holds: bool) -> Iterator[None]:
+        """What a condition says of the least values of counters, in the branch that it guards."""
+        before = dict(self.ranges)
+        for name, kind, number in comparisons(test, holds):
+            counter = self.numbers.get(name)
+            if counter not in self.ranges:
+                continue
+            least, bound = self.ranges[counter]
+            if kind in (ast.GtE, ast.Eq):
+                least = max(least, number)
+            elif kind is ast.Gt or (kind is ast.NotEq and number == least):
+                least = max(least, number + 1)
+            self.ranges[counter] = (least, bound)
+        yield
+        self.ranges = before
 
     def do_while(self, node: ast.While, out: list[Any]) -> None:
         self._refuse_else(node)

@@ -446,10 +446,12 @@ class Translator(Inlining):
             return
         before = set(self.defined or ())
         self.nesting += 1
-        body = self.block(node.body)
+        with self.where(node.test, True):
+            body = self.block(node.body)
         after_body = self.defined
         self.defined = set(before)
-        otherwise = self.block(node.orelse)
+        with self.where(node.test, False):
+            otherwise = self.block(node.orelse)
         self.nesting -= 1
         if self.defined is None:
             self.defined = after_body

@@ -208,9 +208,11 @@ class RowsWriter(Writer):
         return super().atom()
 
     def statement(self):
-        kind = self.random.integers(6)
+        kind = self.random.integers(7)
         if self.depth < 2 and kind < 2:
             self.grid()
+        elif self.depth < 2 and kind == 6:
+            self.guarded()
         elif kind == 2:
             self.chain()
         elif kind == 3:
@@ -263,6 +265,35 @@ class RowsWriter(Writer):
         self.depth -= 1
         self.counters.remove(i)
         self.inside.remove(i)
+        self.grids.append(name)
+
+    def guarded(self):
+        """Borders by a condition on the counters, which may not be enough for all indices."""
+        name, i, j = self.new("g"), self.new("i"), self.new("j")
+        self.line(f"{name} = np.zeros((len(x), 3))")
+        self.line(f"for {i} in range(len(x)):")
+        self.depth += 1
+        self.line(f"for {j} in {self.pick(['range(3)', 'range(2, -1, -1)'])}:")
+        self.depth += 1
+        self.counters.append(i)
+        condition = self.pick([
+            f"{i} > 0", f"{i} > 0 and {j} > 0", f"not ({i} == 0 or {j} < 1)", f"{j} != 0",
+            f"0 < {j}", f"{i} >= 1 and x[{i} - 1] < 0.5", f"{i} >= 0", f"{i} > 0 or {j} > 0",
+        ])  # fmt: skip
+        places = [f"{name}[{i} - 1, {j}]", f"{name}[{i}, {j} - 1]", f"{name}[{i} - 1, {j} - 1]",
+                  f"x[{i} - 1]"]  # fmt: skip
+        value = f"0.5 * math.tanh({self.pick(places)} * {self.value()} + {self.pick(places)})"
+        sides = [f"{name}[{i}, {j}] = {value}", f"{name}[{i}, {j}] = {self.value()}"]
+        if self.chance(0.3):
+            condition = f"not ({condition})"
+            sides.reverse()
+        for head, line in zip([f"if {condition}:", "else:"], sides):
+            self.line(head)
+            self.depth += 1
+            self.line(line)
+            self.depth -= 1
+        self.counters.remove(i)
+        self.depth -= 2
         self.grids.append(name)
 
     def chain(self):

@@ -94,6 +94,47 @@ def stored_once_more(x: "Tensor[float, n]") -> float:
     return total
 
 
+@knossos.register
+def guarded(x: "Tensor[float, n]", y: "Tensor[float, n]") -> float:
+    """Borders by a condition, in place of loops from 1."""
+    costs = np.zeros((len(x), len(y)))
+    for i in range(len(x)):
+        for j in range(len(y)):
+            if i == 0 or not j > 0:
+                costs[i, j] = x[i] * y[j]
+            elif i >= 1:
+                best = min(costs[i - 1, j], costs[i, j - 1])
+                costs[i, j] = math.sin(x[i] - y[j]) + min(best, costs[i - 1, j - 1])
+    return costs[len(x) - 1, len(y) - 1]
+
+
+@pytest.mark.parametrize("extent", [1, 2, 4])
+def test_elements_before_by_a_condition(extent):
+    x, y = np.random.default_rng(extent).normal(size=(2, extent))
+    assert math.isclose(guarded(x, y), guarded.__wrapped__(x, y), rel_tol=1e-13)
+    check_gradient(guarded, x, y)
+    assert "(i - 1) * " in guarded.procedure().source
+
+
+@knossos.register
+def around(x: "Tensor[float, n]") -> float:
+    total = 0.0
+    for i in range(len(x)):
+        if i >= 0:
+            total += x[i - 1] * (i + 1)
+        if i != 1:
+            total += x[i - 1] * 100
+        if i > 0 and len(x) > 1:
+            total -= x[i - 2] * 10000
+    return total
+
+
+def test_conditions_that_say_too_little_leave_indices_to_wrap():
+    x = np.array([1.0, 2.0, 5.0])
+    assert around(x) == around.__wrapped__(x)
+    check_gradient(around, x)
+
+
 def test_elements_that_change_after_they_were_read_are_refused():
     for kernel in (read_before_it_is_stored, stored_once_more):
         with pytest.raises(NotSupported, match="changes after a loop read the array"):
