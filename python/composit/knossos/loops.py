@@ -87,8 +87,10 @@ class Loops(ArrayStatements):
             elif kind is ast.Gt or (kind is ast.NotEq and number == least):
                 least = max(least, number + 1)
             self.ranges[counter] = (least, bound)
-        yield
-        self.ranges = before
+        try:
+            yield
+        finally:
+            self.ranges = before
 
     def do_while(self, node: ast.While, out: list[Any]) -> None:
         self._refuse_else(node)
