@@ -6,6 +6,7 @@
 #include "casters.h"
 #include "compiled_arrays.h"
 #include "composit/backends/c_family/procedure_file.h"
+#include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/unavailable.h"

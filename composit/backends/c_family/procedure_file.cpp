@@ -5,6 +5,7 @@
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_printer.h"
+#include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/procedure_selfcheck.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
@@ -59,7 +60,7 @@ std::string support(const std::vector<Procedure>& procedures, bool throws,
             expressions.push_back(expr);
     std::string out = zeros_pragma(expressions) + "namespace {\n\n";
     out += std::string(scalar_prelude()) + "\n";
-    if (any_arrays(procedures)) out += array_functions(throws);
+    if (any_arrays(procedures)) out += array_functions(throws) + run_functions(throws);
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))

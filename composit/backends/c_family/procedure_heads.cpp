@@ -70,4 +70,22 @@ std::string function_head(const Procedure& procedure, const std::vector<std::str
     return fitting(result_type(procedure) + " " + procedure.name, parameters);
 }
 
+std::string signature_of(const Procedure& procedure) {
+    TakenNames taken;
+    std::vector<std::string> names, arrays;
+    for (const Variable& variable : procedure.variables)
+        names.push_back(unique_name(variable.name, taken));
+    for (const ArrayVariable& array : procedure.arrays)
+        arrays.push_back(unique_name(array.name, taken));
+    return function_head(with_names(procedure), names, arrays);
+}
+
+std::string results_struct(const Procedure& procedure) {
+    if (procedure.results.size() <= 1) return "";
+    std::string out = "struct " + result_type(procedure) + " {\n";
+    for (const Variable& result : procedure.results)
+        out += "    " + type_name(result.dtype) + " " + result.name + ";\n";
+    return out + "};\n";
+}
+
 }  // namespace composit::c_family

@@ -28,4 +28,10 @@ std::string function_head(const ir::procedure::Procedure& procedure,
                           const std::vector<std::string>& names,
                           const std::vector<std::string>& arrays);
 
+// "double relu3(double x)"; of several results: "hypot_vjp_results hypot_vjp(double x, double y)".
+std::string signature_of(const ir::procedure::Procedure& procedure);
+
+// The struct that a procedure of several results returns, "" of one.
+std::string results_struct(const ir::procedure::Procedure& procedure);
+
 }  // namespace composit::c_family

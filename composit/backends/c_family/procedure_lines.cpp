@@ -40,12 +40,18 @@ std::string_view type_of(std::string_view text) {
 
 size_t width(const PrintedLine& line) { return 4 * line.indent + line.text.size(); }
 
-// Both as one declaration. False: they are none, or it would be too long.
+std::string_view without_const(std::string_view type) {
+    return type.starts_with("const ") ? type.substr(6) : type;
+}
+
+// Both as one declaration, which is constant if both were. False: they are none, or it would be too
+// long.
 bool declare_together(PrintedLine& line, const PrintedLine& next) {
-    const std::string_view type = type_of(line.text);
-    if (type.empty() || type_of(next.text) != type) return false;
-    const std::string_view more = std::string_view(next.text).substr(type.size());
+    const std::string_view type = type_of(line.text), other = type_of(next.text);
+    if (type.empty() || without_const(type) != without_const(other)) return false;
+    const std::string_view more = std::string_view(next.text).substr(other.size());
     if (width(line) + 1 + more.size() > longest_line) return false;
+    if (type != other) line.text = without_const(line.text);
     line.text.pop_back();
     line.text += ", ";
     line.text += more;

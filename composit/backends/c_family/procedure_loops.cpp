@@ -71,4 +71,17 @@ bool is_short_vector(const Procedure& procedure, const Statement& loop) {
     return writes;
 }
 
+bool writes_local(const Procedure& procedure, const Statement& loop) {
+    const auto all = ir::procedure::all_statements(loop.body);
+    return std::any_of(all.begin(), all.end(), [&](const Statement* statement) {
+        return ir::procedure::is_write(*statement) &&
+               procedure.arrays[static_cast<size_t>(statement->array)].role ==
+                   ir::procedure::ArrayVariable::Role::local;
+    });
+}
+
+bool is_next(const Statement& statement, int counter) {
+    return place_of(statement, counter) == Place::next;
+}
+
 }  // namespace composit::c_family

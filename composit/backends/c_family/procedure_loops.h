@@ -11,4 +11,13 @@ namespace composit::c_family {
 bool is_short_vector(const ir::procedure::Procedure& procedure,
                      const ir::procedure::Statement& loop);
 
+// Whether a loop writes elements of local arrays, of which compilers do not know that they are
+// nobody else's, as they do of outputs.
+bool writes_local(const ir::procedure::Procedure& procedure,
+                  const ir::procedure::Statement& loop);
+
+// Whether the element that a statement reads or writes is the neighbour of the one before, in the
+// iterations of a loop that counts up by one.
+bool is_next(const ir::procedure::Statement& statement, int counter);
+
 }  // namespace composit::c_family

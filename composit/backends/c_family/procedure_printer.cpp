@@ -1,12 +1,14 @@
 // Printing procedures: where variables are declared, statements, marks.
 #include "composit/backends/c_family/procedure_printer.h"
 
+#include "composit/backends/c_family/procedure_elements.h"
 #include "composit/backends/c_family/procedure_extents.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_lines.h"
 #include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_roundings.h"
+#include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -150,6 +152,14 @@ class Printer {
                 print_exchange(block, i++);
             } else if (nameless_.contains(block[i].variable)) {
                 print_nameless(block[i]);
+            } else if (const auto dot = dot_at(procedure_, block, i)) {
+                print_dot(block, i++, *dot);
+            } else if (const auto extreme = extreme_at(procedure_, block, i)) {
+                print_extreme(block, i, *extreme);
+                i += extreme->statements - 1;
+            } else if (const Multiples made = multiples_of(procedure_, block[i]);
+                       !made.all.empty()) {
+                print_multiples(made);
             } else {
                 print_statement(block, i);
             }
@@ -162,6 +172,38 @@ class Printer {
                                                                : values(statement, before)[0];
         for (const std::string& text : before) line(text, statement.line);
         names_[static_cast<size_t>(statement.variable)] = value;
+    }
+
+    // A sum stands where it is read, if one statement reads it, once.
+    void print_dot(const Block& block, size_t i, const Dot& dot) {
+        std::vector<std::string> before;
+        const std::string value = elements_.dot(dot, before);
+        for (const std::string& text : before) line(text, block[i].line);
+        if (homes_.of(dot.total).block == &block && reader_of(procedure_, block, i, dot))
+            names_[static_cast<size_t>(dot.total)] = value;
+        else
+            line(target_of(block, i, 2) + " = " + value + ";", block[i].line);
+    }
+
+    void print_extreme(const Block& block, size_t i, const Extreme& extreme) {
+        std::vector<std::string> before;
+        const std::string value = elements_.extreme(extreme, before);
+        for (const std::string& text : before) line(text, block[i].line);
+        const size_t start = i + extreme.statements - 2;
+        declare(block, start);
+        line(target_of(block, start, 2) + " = " + value + ";", block[i].line);
+    }
+
+    void print_multiples(const Multiples& made) {
+        for (const Multiple& each : made.all) {
+            std::vector<std::string> before;
+            const std::vector<std::string> arguments = {
+                elements_.run(each.to, before), elements_.run(each.from, before),
+                values({each.factor}, before)[0], integer(made.count, before)};
+            for (const std::string& text : before) line(text, each.line);
+            const std::string name = each.adds ? "add_multiple(" : "set_multiple(";
+            line(name + join(arguments) + ");", each.line);
+        }
     }
 
     void print_index(const Block& block, size_t i, const PrintedIndex& index) {
@@ -252,13 +294,14 @@ class Printer {
         }
     }
 
-    // A variable that is assigned, with its type where this declares it.
-    std::string target_of(const Block& block, size_t index) const {
+    // A variable that is assigned, with its type where this declares it; a constant, if it is
+    // assigned in as many statements.
+    std::string target_of(const Block& block, size_t index, int assignments = 1) const {
         const Statement& statement = block[index];
         const int number = statement.variable;
         if (!is_declared_by(block, index, number) || reads(statement).contains(number))
             return name(number);
-        const bool is_constant = homes_.of(number).assignments == 1;
+        const bool is_constant = homes_.of(number).assignments == assignments;
         return (is_constant ? "const " : "") + type_name(variable(number).dtype) + " " +
                name(number);
     }
@@ -270,51 +313,21 @@ class Printer {
     }
     const std::vector<Expr>& shape_of(size_t array) const { return procedure_.arrays[array].shape; }
 
-    std::string integer(const Expr& value, std::vector<std::string>& before) {
-        const std::string simple = plain_integer(value, names_);
-        if (!simple.empty()) return simple;
-        const Statements printed = print_statements({value}, names_, taken_);
-        for (const std::string& text : printed.lines) before.push_back(plain(text));
-        const std::string text = plain(printed.results[0]);
-        return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+    std::string integer(const Expr& value, std::vector<std::string>& before) const {
+        return elements_.integer(value, before);
     }
-
-    // "x[i * n + j]"
-    std::string element(const Statement& statement, std::vector<std::string>& before) {
-        const std::vector<Expr>& shape = shape_of(static_cast<size_t>(statement.array));
-        std::vector<std::string> places, extents;
-        for (size_t axis = 0; axis < statement.index.size(); ++axis) {
-            places.push_back(integer(statement.index[axis], before));
-            extents.push_back(axis == 0 ? "" : integer(shape[axis], before));
-        }
-        return array(statement) + "[" + flat_place(places, extents) + "]";
+    std::string element(const Statement& statement, std::vector<std::string>& before) const {
+        return elements_.element(statement, before);
     }
     bool has_fixed_size(size_t array) const {
         return c_family::has_fixed_size(procedure_.arrays[array]);
     }
 
     std::string count_of(size_t array) {
-        std::string count;
         std::vector<std::string> before;
-        for (const Expr& extent : shape_of(array)) {
-            std::string own = integer(extent, before);
-            if (!naturals_.contains(extent)) own = "checked_extent(" + own + ")";
-            count +=
-                (count.empty() ? "" : " * ") + (shape_of(array).size() > 1 ? factor(own) : own);
-        }
+        const std::string count = elements_.count_of(array, naturals_, before);
         for (const std::string& text : before) line(text);
-        return count.empty() ? "1" : count;
-    }
-
-    // Of extents that nothing else looks at.
-    std::vector<std::string> checks_of(size_t array) {
-        std::vector<std::string> checks, before;
-        if (procedure_.arrays[array].role == ArrayVariable::Role::local) return checks;
-        for (const Expr& extent : shape_of(array))
-            if (!naturals_.contains(extent))
-                checks.push_back("checked_extent(" + integer(extent, before) + ");");
-        checks.insert(checks.begin(), before.begin(), before.end());
-        return checks;
+        return count;
     }
 
     // "std::vector<double> t", "double t[6]"; with its size, where that is known.
@@ -354,7 +367,9 @@ class Printer {
                 statement.line);
         }
         if (!statement.is_zeroed) {
-            for (const std::string& check : checks_of(number)) line(check, statement.line);
+            if (is_local) return;
+            for (const std::string& check : elements_.checks_of(number, naturals_))
+                line(check, statement.line);
             return;
         }
         line("fill_zeros(" + arrays_[number] + ", " + count_of(number) + ");", statement.line);
@@ -404,7 +419,8 @@ class Printer {
         const std::string next = head_of_next(loop);
         const std::string head = before.empty() ? condition : "true";
         if (is_short_vector(procedure_, loop)) line("#pragma GCC unroll 1");
-        if (before.empty() && is_for_vectors(procedure_, loop)) line("#pragma GCC ivdep");
+        if (before.empty() && is_for_vectors(procedure_, loop) && writes_local(procedure_, loop))
+            line("#pragma GCC ivdep");
         if (first.empty() && loop.otherwise.empty())
             line("while (" + head + ") {", loop.line);
         else
@@ -446,6 +462,7 @@ class Printer {
     const ProcedureRoundings roundings_;
     TakenNames taken_;
     std::vector<std::string> names_, arrays_;
+    const Elements elements_{procedure_, names_, arrays_, taken_};
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
     const Naturals naturals_;
     std::set<size_t> hoisted_;
@@ -455,24 +472,6 @@ class Printer {
 };
 
 }  // namespace
-
-std::string signature_of(const Procedure& procedure) {
-    TakenNames taken;
-    std::vector<std::string> names, arrays;
-    for (const Variable& variable : procedure.variables)
-        names.push_back(unique_name(variable.name, taken));
-    for (const ArrayVariable& array : procedure.arrays)
-        arrays.push_back(unique_name(array.name, taken));
-    return function_head(with_names(procedure), names, arrays);
-}
-
-std::string results_struct(const Procedure& procedure) {
-    if (procedure.results.size() <= 1) return "";
-    std::string out = "struct " + result_type(procedure) + " {\n";
-    for (const Variable& result : procedure.results)
-        out += "    " + type_name(result.dtype) + " " + result.name + ";\n";
-    return out + "};\n";
-}
 
 std::string print_procedure(const Procedure& original) {
     const Procedure procedure = with_names(without_unread(original));

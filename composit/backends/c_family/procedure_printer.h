@@ -9,12 +9,6 @@
 
 namespace composit::c_family {
 
-// "double relu3(double x)"; of several results: "hypot_vjp_results hypot_vjp(double x, double y)".
-std::string signature_of(const ir::procedure::Procedure& procedure);
-
-// The struct that a procedure of several results returns, "" of one.
-std::string results_struct(const ir::procedure::Procedure& procedure);
-
 // The function, after its doc; what it calls (functions_used, tables) comes before it.
 std::string print_procedure(const ir::procedure::Procedure& procedure);
 

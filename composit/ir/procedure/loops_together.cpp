@@ -25,6 +25,12 @@ bool mentions_array(const Block& block, int array) {
                        [&](const Statement* statement) { return statement->array == array; });
 }
 
+bool leaves(const Block& block) {
+    const auto all = all_statements(block);
+    return std::any_of(all.begin(), all.end(),
+                       [](const Statement* statement) { return statement->kind == Kind::leave; });
+}
+
 bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
     return a.size() == b.size() && scalar::structurally_equal(a, b);
 }
@@ -76,11 +82,95 @@ class Joiner {
                             block.begin() + static_cast<Place>(next));
                 i = next - 1;
             }
+            if (const size_t next = next_to_enter(block, i)) {
+                prepend(block[next], block[i]);
+                block.erase(block.begin() + static_cast<Place>(i));
+                while (forward(block, next - 1)) continue;
+                mentions_ = mentions_in(p_, p_.body);
+                i = static_cast<size_t>(-1);  // what stands before may enter that loop, now
+                continue;
+            }
             const Block& body = block[i].body;
             if (block[i].kind != Kind::loop || !std::all_of(body.begin(), body.end(), is_plain))
                 continue;
             while (forward(block, i)) continue;
         }
+    }
+
+    // The loop behind this one whose iterations may begin with this one's, in any order: these
+    // write nothing but elements that the same iteration of that loop alone reads; 0: none.
+    size_t next_to_enter(const Block& block, size_t place) const {
+        if (block[place].kind != Kind::loop) return 0;
+        for (size_t next = place + 1; next < block.size(); ++next) {
+            if (block[next].kind == Kind::loop)
+                return may_enter(block, place, next) ? next : 0;
+            if (!may_stand_before(block[next], block[place])) return 0;
+        }
+        return 0;
+    }
+
+    bool may_enter(const Block& block, size_t place, size_t next) const {
+        const Statement &one = block[place], &other = block[next];
+        const auto first = range_of(one), second = range_of(other);
+        if (!first || !second || !is_same({first->low, first->high}, {second->low, second->high}))
+            return false;
+        std::set<int> bounds = variables_in({first->low, first->high});
+        for (const auto& [variable, times] : assignments_in({one, other}))
+            if (bounds.contains(variable)) return false;
+        if (mentions_in(p_, {one})[first->counter] != mentions_.at(first->counter) ||
+            mentions_in(p_, {other})[second->counter] != mentions_.at(second->counter) ||
+            shares_variables(one.body, other.body, first->counter, second->counter) ||
+            is_for_vectors(p_, one) || ends_early(other))
+            return false;
+        // Each iteration has variables of its own.
+        std::map<int, int> within = mentions_in(p_, one.body);
+        const std::set<int> exposed = exposed_in(p_, one.body);
+        for (const auto& [variable, times] : assignments_in(one.body))
+            if (exposed.contains(variable) || within[variable] != mentions_.at(variable))
+                return false;
+        Statement both = other;
+        prepend(both, one);
+        std::set<int> written;
+        bool takes = false;
+        for (const Statement& statement : one.body) {
+            if (statement.kind == Kind::loop && !is_computation(statement.body)) return false;
+            if (statement.kind != Kind::loop && !is_plain(statement)) return false;
+            if (!is_write(statement)) continue;
+            written.insert(statement.array);
+            const bool makes = statement.kind == Kind::store || is_only_write(statement.array);
+            if (!makes || !is_last_read(block, next, place, statement) ||
+                !has_own_elements(p_, both.body, second->counter, statement.array))
+                return false;
+            takes |= mentions_array(other.body, statement.array);
+        }
+        for (const Statement* statement : all_statements(one.body)) {
+            if (statement->kind != Kind::load || written.contains(statement->array)) continue;
+            for (const Statement* write : all_statements(other.body))
+                if (write->array == statement->array && write->kind != Kind::load) return false;
+        }
+        return takes;
+    }
+
+    static bool is_computation(const Block& body) {
+        return std::all_of(body.begin(), body.end(), [](const Statement& each) {
+            return each.kind == Kind::assign || each.kind == Kind::load ||
+                   (each.kind == Kind::loop && is_computation(each.body));
+        });
+    }
+
+    static bool ends_early(const Statement& loop) {
+        return has_own(loop.body, Kind::stop) || has_own(loop.body, Kind::go_on) ||
+               leaves(loop.body);
+    }
+
+    void prepend(Statement& loop, const Statement& other) const {
+        Statement made = loop;
+        made.body.clear();
+        append(made, other);
+        for (Statement& statement : loop.body)
+            if (statement.line == 0) statement.line = loop.line;
+        made.body.insert(made.body.end(), loop.body.begin(), loop.body.end());
+        loop = std::move(made);
     }
 
     // The loop behind this one that may run in its iterations, and takes elements from it, or is
@@ -195,7 +285,7 @@ class Joiner {
                     body.erase(body.begin() + static_cast<Place>(i));
                     return true;
                 }
-                if (load.array == write.array || changes(load, write)) break;
+                if (mentions_array({load}, write.array) || changes(load, write)) break;
             }
         }
         return false;
@@ -213,19 +303,27 @@ class Joiner {
     }
 
     static bool mentions_behind(const Block& body, size_t place, int array) {
-        return std::any_of(body.begin() + static_cast<Place>(place) + 1, body.end(),
-                           [&](const Statement& statement) { return statement.array == array; });
+        return mentions_array(Block(body.begin() + static_cast<Place>(place) + 1, body.end()),
+                              array);
     }
 
     // Whether the statement changes what the other reads.
     static bool changes(const Statement& statement, const Statement& other) {
-        std::vector<Expr> read = other.values;
-        read.insert(read.end(), other.index.begin(), other.index.end());
-        return statement.variable >= 0 && variables_in(read).contains(statement.variable);
+        std::vector<Expr> values = other.values;
+        values.insert(values.end(), other.index.begin(), other.index.end());
+        const std::set<int> read = variables_in(values);
+        const auto assigned = assignments_in({statement});
+        return std::any_of(read.begin(), read.end(),
+                           [&](int variable) { return assigned.contains(variable); });
     }
 
-    // Whether nothing reads a written element but the loop of this place, once.
+    // Whether nothing reads a written element but the loop of this place, once; its write may stand
+    // in another loop before.
     bool is_last_read(const Block& block, size_t place, const Statement& write) const {
+        return is_last_read(block, place, place, write);
+    }
+    bool is_last_read(const Block& block, size_t place, size_t before,
+                      const Statement& write) const {
         const int array = write.array;
         if (p_.arrays[static_cast<size_t>(array)].role != Role::local) return false;
         const auto in = [array](const Block& part) {
@@ -236,7 +334,7 @@ class Joiner {
             }
             return std::make_pair(allocations, others);
         };
-        const Block own(block.begin() + static_cast<Place>(place),
+        const Block own(block.begin() + static_cast<Place>(before),
                         block.begin() + static_cast<Place>(place) + 1);
         const Block rest(block.begin() + static_cast<Place>(place) + 1, block.end());
         const auto everywhere = in(p_.body);
@@ -316,11 +414,12 @@ void store_first(const Procedure& procedure, Block& block) {
         for (Block* inner : {&block[i].body, &block[i].otherwise}) store_first(procedure, *inner);
         if (block[i].kind != Kind::allocate || !block[i].is_zeroed) continue;
         const int array = block[i].array;
-        if (procedure.arrays[static_cast<size_t>(array)].role != Role::local) continue;
         const auto next = std::find_if(
             block.begin() + static_cast<Place>(i) + 1, block.end(),
             [array](const Statement& statement) { return mentions_array({statement}, array); });
         if (next == block.end() || next->kind != Kind::loop) continue;
+        // Of an output, whoever returns before would find what was there.
+        if (leaves(Block(block.begin() + static_cast<Place>(i), next))) continue;
         if (Statement* const addition = first_addition(procedure, *next, array, {})) {
             addition->kind = Kind::store;
             block[i].is_zeroed = false;

@@ -59,6 +59,7 @@ class Tidier {
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);
+        store_at_once(p_.body);
         default_first(p_.body);
         return without_dead_code(std::move(p_));
     }
@@ -189,6 +190,26 @@ class Tidier {
             next.values = scalar::substitute(next.values, by);
             block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
             i -= i > 0 ? 2 : 1;
+        }
+    }
+
+    // v = …; assignments; x[i] = v to v = …; x[i] = v; the assignments.
+    static void store_at_once(Block& block) {
+        for (Statement& statement : block)
+            for (Block* inner : {&statement.body, &statement.otherwise}) store_at_once(*inner);
+        for (size_t i = 0; i < block.size(); ++i) {
+            const Statement& store = block[i];
+            if (store.kind != Kind::store || store.values[0].op() != Op::argument) continue;
+            std::set<int> read = variables_in(store.index);
+            size_t place = i;
+            while (place > 0 && block[place - 1].kind == Kind::assign &&
+                   block[place - 1].variable != store.values[0].index() &&
+                   !read.contains(block[place - 1].variable))
+                --place;
+            const bool is_made_there = place > 0 && block[place - 1].kind == Kind::assign &&
+                                       block[place - 1].variable == store.values[0].index();
+            const auto at = [&](size_t k) { return block.begin() + static_cast<std::ptrdiff_t>(k); };
+            if (is_made_there) std::rotate(at(place), at(i), at(i) + 1);
         }
     }
 

@@ -165,10 +165,28 @@ def recurrent(x: "Tensor[float, n]") -> "Tensor[float, n]":
     return made
 
 
+@knossos.register
+def summed(x: "Tensor[float, n]") -> float:
+    made = np.zeros(len(x))
+    for i in range(len(x)):
+        made[i] = math.exp(x[i])
+    for i in range(1, len(x)):
+        made[i] = math.tanh(made[i - 1])
+    for i in range(len(x)):
+        made[0] += math.sin(x[i])
+    return np.sum(made)
+
+
 def test_only_loops_with_elements_of_their_own_become_vectors():
-    source = recurrent.procedure().source
+    source = summed.procedure().source
     assert source.count("#pragma GCC ivdep") == 1
     assert source.index("#pragma GCC ivdep") < source.index("exp_float64")
+    x = np.random.default_rng(2).normal(size=100)
+    assert np.isclose(summed(x), summed.__wrapped__(x), rtol=1e-13)
+
+
+def test_of_outputs_compilers_know_that_they_are_no_inputs():
+    assert "ivdep" not in recurrent.procedure().source
     x = np.random.default_rng(2).normal(size=100)
     np.testing.assert_allclose(recurrent(x), recurrent.__wrapped__(x), rtol=1e-13)
 
