@@ -4,6 +4,9 @@
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
+#include "composit/ir/procedure/structure.h"
+
+#include <algorithm>
 
 namespace composit::c_family {
 
@@ -23,8 +26,17 @@ std::string Elements::place(int array, const std::vector<Expr>& index,
                             std::vector<std::string>& before) const {
     const std::vector<Expr>& shape = procedure_.arrays[static_cast<size_t>(array)].shape;
     std::vector<std::string> places, extents;
+    std::vector<Expr> by = ir::procedure::all_variables(procedure_);
+    for (const int counter : left_out_)
+        by[static_cast<size_t>(counter)] = ir::procedure::integer(0);
     for (size_t axis = 0; axis < index.size(); ++axis) {
-        places.push_back(integer(index[axis], before));
+        const std::set<int> read = ir::procedure::variables_in({index[axis]});
+        const bool changes = std::any_of(left_out_.begin(), left_out_.end(),
+                                         [&](int counter) { return read.contains(counter); });
+        const Expr own = changes
+                             ? ir::scalar::simplify(ir::scalar::substitute({index[axis]}, by))[0]
+                             : index[axis];
+        places.push_back(integer(own, before));
         extents.push_back(axis == 0 ? "" : integer(shape[axis], before));
     }
     return flat_place(places, extents);
@@ -69,6 +81,12 @@ std::string Elements::run(const Run& run, std::vector<std::string>& before) cons
 std::string Elements::dot(const Dot& dot, std::vector<std::string>& before) const {
     return text("dot_product(", run(dot.a, before), ", ", run(dot.b, before), ", ",
                 integer(dot.count, before), ")");
+}
+
+std::string Elements::multiple(const Multiple& multiple, const std::string& factor,
+                               const Expr& count, std::vector<std::string>& before) const {
+    return text(multiple.adds ? "add_multiple(" : "set_multiple(", run(multiple.to, before), ", ",
+                run(multiple.from, before), ", ", factor, ", ", integer(count, before), ")");
 }
 
 std::string Elements::extreme(const Extreme& extreme, std::vector<std::string>& before) const {

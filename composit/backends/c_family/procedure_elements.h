@@ -6,6 +6,7 @@
 #include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/procedure/procedure.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ class Elements {
     Elements(const ir::procedure::Procedure& procedure, const std::vector<std::string>& names,
              const std::vector<std::string>& arrays, TakenNames& taken)
         : procedure_(procedure), names_(names), arrays_(arrays), taken_(taken) {}
+
+    // Of a counter that the next axis' one counts for: it is 0 in all places from now on.
+    void leave_out(int counter) { left_out_.insert(counter); }
 
     std::string integer(const ir::scalar::Expr& value, std::vector<std::string>& before) const;
     // "x[i * n + j]"
@@ -32,6 +36,9 @@ class Elements {
     std::string run(const Run& run, std::vector<std::string>& before) const;
     // "dot_product(x + i * n, t.data(), n)"
     std::string dot(const Dot& dot, std::vector<std::string>& before) const;
+    // "add_multiple(y, x + i * n, factor, n)"
+    std::string multiple(const Multiple& multiple, const std::string& factor,
+                         const ir::scalar::Expr& count, std::vector<std::string>& before) const;
     // "place_of_largest(x, n)"
     std::string extreme(const Extreme& extreme, std::vector<std::string>& before) const;
 
@@ -42,6 +49,7 @@ class Elements {
     const ir::procedure::Procedure& procedure_;
     const std::vector<std::string>&names_, &arrays_;
     TakenNames& taken_;
+    std::set<int> left_out_;
 };
 
 }  // namespace composit::c_family

@@ -23,13 +23,14 @@ std::vector<int> head_of(const Procedure& procedure) {
 std::string fitting(const std::string& head, const std::vector<std::string>& parameters) {
     const std::string line = head + "(" + join(parameters) + ")";
     if (line.size() + 2 <= longest_line) return line;
-    std::string out = head + "(", rest = "\n       ";
+    std::string out = head + "(";
     for (size_t i = 0; i < parameters.size(); ++i) {
-        const std::string next = " " + parameters[i] + (i + 1 < parameters.size() ? "," : ") {");
-        if (rest.size() - rest.rfind('\n') + next.size() > longest_line) rest += "\n       ";
-        rest += next;
+        const std::string next = parameters[i] + (i + 1 < parameters.size() ? "," : ") {");
+        const size_t width = out.size() - (out.rfind('\n') + 1);
+        const bool fits = width + 1 + next.size() <= longest_line;
+        out += (i == 0 && fits ? "" : fits ? " " : "\n        ") + next;
     }
-    return out + rest.substr(0, rest.size() - 2);
+    return out.substr(0, out.size() - 2);
 }
 
 Procedure with_names(Procedure procedure) {

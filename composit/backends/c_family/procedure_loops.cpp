@@ -1,13 +1,18 @@
 // Finding short loops whose iterations are the lanes of vectors.
 #include "composit/backends/c_family/procedure_loops.h"
 
+#include "composit/backends/c_family/procedure_text.h"
+#include "composit/base/text.h"
+#include "composit/ir/procedure/iterations.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
+#include <map>
 
 namespace composit::c_family {
 namespace {
 
+using ir::procedure::Block;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
 using ir::scalar::Expr;
@@ -69,6 +74,69 @@ bool is_short_vector(const Procedure& procedure, const Statement& loop) {
         writes |= !is_load;
     }
     return writes;
+}
+
+std::optional<Nest> nest_of(const Procedure& procedure, const Statement& loop) {
+    if (loop.kind != Kind::loop || loop.body.size() != 1 || loop.body[0].kind != Kind::loop)
+        return {};
+    const Statement& inner = loop.body[0];
+    const auto outside = ir::procedure::range_of(loop), inside = ir::procedure::range_of(inner);
+    if (!outside || !inside || loop.values[0].op() != inner.values[0].op() ||
+        !ir::procedure::is_integer_constant(outside->low, 0) ||
+        !ir::procedure::is_integer_constant(inside->low, 0) ||
+        (is_known(outside->high) && is_known(inside->high)))
+        return {};
+    const int i = outside->counter, j = inside->counter;
+    std::map<int, int> within = ir::procedure::mentions_in(procedure, {loop});
+    std::map<int, int> all = ir::procedure::mentions_in(procedure, procedure.body);
+    if (within[i] != all[i] || within[j] != all[j]) return {};
+    const std::map<int, int> assigned = ir::procedure::assignments_in({loop});
+    for (const int variable : ir::procedure::variables_in({outside->high, inside->high}))
+        if (assigned.contains(variable) || variable == i) return {};
+    const auto leads = [&](const std::vector<Expr>& values) {
+        return std::any_of(values.begin(), values.end(),
+                           [&](const Expr& value) { return reads(value, i) || reads(value, j); });
+    };
+    const auto all_inner = ir::procedure::all_statements(inner.body);
+    const bool is_innermost =
+        std::none_of(all_inner.begin(), all_inner.end(),
+                     [](const Statement* statement) { return statement->kind == Kind::loop; });
+    for (const Statement* statement : all_inner) {
+        // Iterations of the inner loop that have nothing to do with one another are vectors; those
+        // of the one loop might.
+        if (is_innermost && ir::procedure::is_write(*statement) &&
+            !ir::procedure::has_own_elements(procedure, inner.body, i, statement->array))
+            return {};
+        for (const Block* head : {&statement->first, &statement->otherwise})
+            for (const Statement& each : *head)
+                if (leads(each.values)) return {};
+        if (leads(statement->values)) return {};
+        if (statement->kind == Kind::allocate || statement->kind == Kind::append) return {};
+        std::vector<Expr> rest = statement->index;
+        if (!leads(rest)) continue;
+        const std::vector<Expr>& shape =
+            procedure.arrays[static_cast<size_t>(statement->array)].shape;
+        size_t axis = 0;
+        while (axis < rest.size() && !reads(rest[axis], i)) ++axis;
+        if (rest.size() != shape.size() || axis + 1 >= rest.size() ||
+            !ir::procedure::offset_from(i, rest[axis]) || rest[axis + 1].op() != Op::argument ||
+            rest[axis + 1].index() != j ||
+            !ir::scalar::structurally_equal({shape[axis + 1]}, {inside->high}))
+            return {};
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis),
+                   rest.begin() + static_cast<std::ptrdiff_t>(axis) + 2);
+        if (leads(rest)) return {};
+    }
+    return Nest{i, j, outside->high, inside->high, loop.values[0].op() == Op::less};
+}
+
+std::string head_of(const Nest& nest, const std::string& counter, const std::string& outer_end,
+                    const std::string& inner_end) {
+    const std::string count = factor(outer_end) + " * " + factor(inner_end);
+    const std::string rest = nest.counts_up
+                                 ? text(" = 0; ", counter, " < ", count, "; ++", counter)
+                                 : text(" = ", count, " - 1; ", counter, " >= 0; --", counter);
+    return text("for (int64_t ", counter, rest, ") {");
 }
 
 bool writes_local(const Procedure& procedure, const Statement& loop) {

@@ -3,6 +3,9 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <optional>
+#include <string>
+
 namespace composit::c_family {
 
 // Whether a short loop of a known length is to stay a loop until it is vectorised: one of plain
@@ -11,10 +14,25 @@ namespace composit::c_family {
 bool is_short_vector(const ir::procedure::Procedure& procedure,
                      const ir::procedure::Statement& loop);
 
+// Two loops, one of which is all that the other does, and which only find their way through the
+// same two axes of arrays, all of them: one loop through both axes says the same.
+//   for (i = 0; i < n; ++i) for (j = 0; j < m; ++j) x[i * m + j] = y[i * m + j]
+//   to  for (i = 0; i < n * m; ++i) x[i] = y[i]
+struct Nest {
+    int outer = -1, inner = -1;             // counters
+    ir::scalar::Expr outer_end, inner_end;  // extents of the axes
+    bool counts_up = true;
+};
+std::optional<Nest> nest_of(const ir::procedure::Procedure& procedure,
+                            const ir::procedure::Statement& loop);
+
+// "for (int64_t i = 0; i < n * m; ++i) {"
+std::string head_of(const Nest& nest, const std::string& counter, const std::string& outer_end,
+                    const std::string& inner_end);
+
 // Whether a loop writes elements of local arrays, of which compilers do not know that they are
 // nobody else's, as they do of outputs.
-bool writes_local(const ir::procedure::Procedure& procedure,
-                  const ir::procedure::Statement& loop);
+bool writes_local(const ir::procedure::Procedure& procedure, const ir::procedure::Statement& loop);
 
 // Whether the element that a statement reads or writes is the neighbour of the one before, in the
 // iterations of a loop that counts up by one.

@@ -21,6 +21,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace composit::c_family {
 namespace {
@@ -197,12 +198,10 @@ class Printer {
     void print_multiples(const Multiples& made) {
         for (const Multiple& each : made.all) {
             std::vector<std::string> before;
-            const std::vector<std::string> arguments = {
-                elements_.run(each.to, before), elements_.run(each.from, before),
-                values({each.factor}, before)[0], integer(made.count, before)};
+            const std::string factor = values({each.factor}, before)[0];
+            const std::string call = elements_.multiple(each, factor, made.count, before);
             for (const std::string& text : before) line(text, each.line);
-            const std::string name = each.adds ? "add_multiple(" : "set_multiple(";
-            line(name + join(arguments) + ");", each.line);
+            line(call + ";", each.line);
         }
     }
 
@@ -311,16 +310,12 @@ class Printer {
     const std::string& array(const Statement& statement) const {
         return arrays_[static_cast<size_t>(statement.array)];
     }
-    const std::vector<Expr>& shape_of(size_t array) const { return procedure_.arrays[array].shape; }
 
     std::string integer(const Expr& value, std::vector<std::string>& before) const {
         return elements_.integer(value, before);
     }
     std::string element(const Statement& statement, std::vector<std::string>& before) const {
         return elements_.element(statement, before);
-    }
-    bool has_fixed_size(size_t array) const {
-        return c_family::has_fixed_size(procedure_.arrays[array]);
     }
 
     std::string count_of(size_t array) {
@@ -333,7 +328,8 @@ class Printer {
     // "std::vector<double> t", "double t[6]"; with its size, where that is known.
     std::string array_declaration(size_t array, bool with_size) {
         const std::string type = type_name(procedure_.arrays[array].dtype);
-        if (has_fixed_size(array)) return type + " " + arrays_[array] + "[" + count_of(array) + "]";
+        if (has_fixed_size(procedure_.arrays[array]))
+            return type + " " + arrays_[array] + "[" + count_of(array) + "]";
         const std::string count =
             with_size && !procedure_.arrays[array].grows ? "(" + count_of(array) + ")" : "";
         return "std::vector<" + type + "> " + arrays_[array] + count;
@@ -354,11 +350,11 @@ class Printer {
         const bool is_local = known.role == ArrayVariable::Role::local;
         const std::string zero = zero_of(known.dtype);
         if (is_declaration(block, index, number)) {
-            const bool fills = has_fixed_size(number) && statement.is_zeroed;
+            const bool fills = has_fixed_size(known) && statement.is_zeroed;
             return line(array_declaration(number, true) + (fills ? " = {};" : ";"), statement.line);
         }
         if (known.grows) return line(arrays_[number] + ".clear();", statement.line);
-        if (is_local && !has_fixed_size(number) && !hoisted_.contains(number)) {
+        if (is_local && !has_fixed_size(known) && !hoisted_.contains(number)) {
             const std::string count = count_of(number);
             return line(
                 arrays_[number] +
@@ -398,7 +394,31 @@ class Printer {
             .lines.empty();
     }
 
+    // Two loops through neighbouring axes, as one.
+    bool print_nest(const Block& block, size_t index) {
+        const Statement &loop = block[index], *inner = loop.body.data();
+        const auto nest = nest_of(procedure_, loop);
+        if (!nest || counter_of(block, index) != nest->outer ||
+            counter_of(loop.body, 0) != nest->inner || homes_.lives_in(loop.body) != 1 ||
+            !multiples_of(procedure_, *inner).all.empty())
+            return false;
+        std::vector<std::string> before;
+        const std::string own = name(nest->outer);
+        const std::string head =
+            head_of(*nest, own, integer(nest->outer_end, before), integer(nest->inner_end, before));
+        for (const std::string& text : before) line(text, loop.line);
+        elements_.leave_out(nest->outer);
+        names_[static_cast<size_t>(nest->inner)] = own;
+        if (is_for_vectors(procedure_, *inner) && writes_local(procedure_, *inner))
+            line("#pragma GCC ivdep");
+        line(head, loop.line);
+        print_inner(inner->body);
+        line("}");
+        return true;
+    }
+
     void print_loop(const Block& block, size_t index) {
+        if (print_nest(block, index)) return;
         const Statement& loop = block[index];
         std::vector<std::string> before;
         const int counter = counter_of(block, index);
@@ -416,7 +436,12 @@ class Printer {
         }
         const std::string simple = plain_comparison(loop.values[0], names_);
         const std::string condition = simple.empty() ? values(loop, before)[0] : simple;
-        const std::string next = head_of_next(loop);
+        const std::string next = steps_of(loop, names_, [&](const Statement& step) {
+            std::vector<std::string> lines;
+            const std::string value = values(step, lines)[0];
+            internal_check(lines.empty(), "the step of a loop needs statements");
+            return value;
+        });
         const std::string head = before.empty() ? condition : "true";
         if (is_short_vector(procedure_, loop)) line("#pragma GCC unroll 1");
         if (before.empty() && is_for_vectors(procedure_, loop) && writes_local(procedure_, loop))
@@ -436,33 +461,12 @@ class Printer {
         line("}");
     }
 
-    // "++i", or "i = …, x = …".
-    std::string head_of_next(const Statement& loop) {
-        std::vector<std::string> parts;
-        for (const Statement& next : loop.otherwise) {
-            const std::string& target = name(next.variable);
-            const Expr& value = next.values[0];
-            const bool is_step = (value.op() == Op::add || value.op() == Op::subtract) &&
-                                 value.operand(0).op() == Op::argument &&
-                                 value.operand(0).index() == next.variable &&
-                                 value.operand(1).op() == Op::constant &&
-                                 value.operand(1).value() == 1;
-            std::vector<std::string> lines;
-            const std::string simple = plain_integer(value, names_);
-            parts.push_back(is_step ? (value.op() == Op::add ? "++" : "--") + target
-                                    : target + " = " +
-                                          (simple.empty() ? values(next, lines)[0] : simple));
-            internal_check(lines.empty(), "the step of a loop needs statements");
-        }
-        return join(parts);
-    }
-
     const Procedure& procedure_;
     Homes homes_;
     const ProcedureRoundings roundings_;
     TakenNames taken_;
     std::vector<std::string> names_, arrays_;
-    const Elements elements_{procedure_, names_, arrays_, taken_};
+    Elements elements_{procedure_, names_, arrays_, taken_};
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
     const Naturals naturals_;
     std::set<size_t> hoisted_;

@@ -202,8 +202,8 @@ std::optional<Extreme> extreme_at(const Procedure& procedure, const Block& block
     if (start + 1 >= block.size() || block[start].kind != Kind::assign) return {};
     const Statement& loop = block[start + 1];
     const int at = block[start].variable;
-    if (!ir::procedure::is_integer_constant(block[start].values[0], 0) ||
-        loop.kind != Kind::loop || loop.body.size() != 3)
+    if (!ir::procedure::is_integer_constant(block[start].values[0], 0) || loop.kind != Kind::loop ||
+        loop.body.size() != 3)
         return {};
     const auto count = ir::procedure::count_of(loop);
     const Statement &element = loop.body[0], &best = loop.body[1], &branch = loop.body[2];
@@ -220,7 +220,8 @@ std::optional<Extreme> extreme_at(const Procedure& procedure, const Block& block
         is_variable(condition.operand(0), element.variable) &&
         is_variable(condition.operand(1), best.variable) && found.kind == Kind::assign &&
         found.variable == at && is_variable(found.values[0], count->counter);
-    if (!is_over_all || procedure.arrays[static_cast<size_t>(element.array)].dtype == ir::DType::boolean)
+    if (!is_over_all ||
+        procedure.arrays[static_cast<size_t>(element.array)].dtype == ir::DType::boolean)
         return {};
     if (asserts) {
         const Expr& holds = first.values[0];
@@ -263,9 +264,10 @@ void set_multiple(T* __restrict y, const T* __restrict x, T factor, int64_t n) {
     const auto extreme = [&](const std::string& name, const std::string& what, char sign) {
         const std::string head = throws ? ", int line = __builtin_LINE()" : "";
         const std::string check = throws ? "if (n <= 0) throw line" : "assert(n > 0)";
-        return "// Where the first of the " + what + " elements is, as Python's comparisons tell.\n" +
-               "template <class T>\nint64_t " + name + "(const T* x, int64_t n" + head + ") {\n    " +
-               check + ";\n    int64_t at = 0;\n    for (int64_t i = 0; i < n; ++i)\n" +
+        return "// Where the first of the " + what +
+               " elements is, as Python's comparisons tell.\n" + "template <class T>\nint64_t " +
+               name + "(const T* x, int64_t n" + head + ") {\n    " + check +
+               ";\n    int64_t at = 0;\n    for (int64_t i = 0; i < n; ++i)\n" +
                "        if (x[i] " + sign + " x[at]) at = i;\n    return at;\n}\n\n";
     };
     return sums + extreme("place_of_largest", "largest", '>') +

@@ -134,4 +134,21 @@ std::string plain_comparison(const Expr& value, const std::vector<std::string>& 
     return left.empty() || right.empty() ? "" : left + symbol + right;
 }
 
+std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std::string>& names,
+                     const std::function<std::string(const ir::procedure::Statement&)>& value) {
+    std::vector<std::string> parts;
+    for (const ir::procedure::Statement& next : loop.otherwise) {
+        const std::string& target = names[static_cast<size_t>(next.variable)];
+        const Expr& made = next.values[0];
+        const bool is_step = (made.op() == Op::add || made.op() == Op::subtract) &&
+                             made.operand(0).op() == Op::argument &&
+                             made.operand(0).index() == next.variable &&
+                             made.operand(1).op() == Op::constant && made.operand(1).value() == 1;
+        const std::string simple = is_step ? "" : plain_integer(made, names);
+        parts.push_back(is_step ? (made.op() == Op::add ? "++" : "--") + target
+                                : target + " = " + (simple.empty() ? value(next) : simple));
+    }
+    return join(parts);
+}
+
 }  // namespace composit::c_family

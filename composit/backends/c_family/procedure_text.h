@@ -1,8 +1,9 @@
 // Integers that count and index, as a person writes them: i * n + j.
 #pragma once
 
-#include "composit/ir/scalar/expr.h"
+#include "composit/ir/procedure/procedure.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ std::string factor(const std::string& text);
 
 // A comparison of two such integers; "" for another one.
 std::string plain_comparison(const ir::scalar::Expr& value, const std::vector<std::string>& names);
+
+// What follows an iteration, in the head of a loop: "++i", or "i = …, x = …"; `value` prints what
+// is no plain integer.
+std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std::string>& names,
+                     const std::function<std::string(const ir::procedure::Statement&)>& value);
 
 // Printed text with small integers without the suffix that says their width, where nothing depends
 // on it.

@@ -4,6 +4,7 @@
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_printer.h"
 #include "composit/ir/procedure/iterations.h"
+#include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
 
@@ -121,7 +122,7 @@ bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
     while (is_exchange_at(block, place) && block[place].array != load.array) place += 2;
     if (!is_own || place >= block.size() || is_exchange_at(block, place)) return false;
     const Statement& user = block[place];
-    const bool is_plain = user.kind == Kind::assign || user.kind == Kind::add;
+    const bool is_plain = user.kind == Kind::assign || ir::procedure::is_write(user);
     if (!is_plain || user.array == load.array || !reads(user).contains(load.variable)) return false;
     int times = 0;
     for (const Expr& expr : ir::scalar::topological_order(user.values)) {

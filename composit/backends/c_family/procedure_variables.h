@@ -3,6 +3,7 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -39,6 +40,11 @@ class Homes {
     // Of a variable, or an array behind all variables.
     Scope scope_of(size_t place) const;
     size_t count() const { return procedure_.variables.size(); }
+    // How many variables and arrays live in a block.
+    std::ptrdiff_t lives_in(const ir::procedure::Block& block) const {
+        return std::count_if(homes_.begin(), homes_.end(),
+                             [&](const Home& home) { return home.block == &block; });
+    }
 
     // What a statement itself reads.
     std::set<int> reads(const ir::procedure::Statement& statement) const;

@@ -132,6 +132,12 @@ void move_to(Block& block, int array, const std::vector<Expr>& place) {
     }
 }
 
+bool has_writes(const Block& block) {
+    const auto all = all_statements(block);
+    return std::any_of(all.begin(), all.end(),
+                       [](const Statement* statement) { return is_write(*statement); });
+}
+
 // Whether everything that a loop assigns belongs to one of its iterations.
 bool has_own_variables(const Procedure& procedure, const Statement& loop,
                        std::map<int, int>& mentions) {
@@ -167,7 +173,88 @@ bool is_of(const Block& body, const Statement* loop) {
                        [loop](const Statement& statement) { return &statement == loop; });
 }
 
+// Whether the statement fills the array, and does nothing else, and each element takes a loop.
+bool fills_by_loops(const Procedure& procedure, const Statement& filling, int array,
+                    std::map<int, int>& mentions) {
+    if (filling.kind != Kind::loop || !has_own_variables(procedure, filling, mentions))
+        return false;
+    bool sums = false;
+    for (const Statement* statement : all_statements(filling.body)) {
+        const bool is_plain = statement->kind == Kind::load || statement->kind == Kind::assign;
+        if (statement->kind == Kind::loop) {
+            sums |= !has_writes(statement->body);
+        } else if (!is_plain && (statement->kind != Kind::store || statement->array != array)) {
+            return false;
+        }
+        if (statement->kind == Kind::load && statement->array == array) return false;
+    }
+    return sums;
+}
+
+// Whether the extents, but for small numbers, are some of an array that the loop's iterations hand
+// on.
+bool is_as_large(const Procedure& procedure, const std::vector<Expr>& shape, const Statement& loop,
+                 const ArrayUse& use) {
+    double constants = 1;
+    std::vector<Expr> extents;
+    for (const Expr& extent : shape) {
+        if (extent.op() == Op::constant)
+            constants *= extent.value();
+        else
+            extents.push_back(extent);
+    }
+    if (constants > 16) return false;
+    for (size_t i = 0; i < procedure.arrays.size(); ++i) {
+        if (!use.is_recurrence(loop, static_cast<int>(i))) continue;
+        std::vector<Expr> own = procedure.arrays[i].shape;
+        const bool holds = std::all_of(extents.begin(), extents.end(), [&](const Expr& extent) {
+            const auto found = std::find_if(own.begin(), own.end(), [&](const Expr& other) {
+                return scalar::structurally_equal({extent}, {other});
+            });
+            if (found == own.end()) return false;
+            own.erase(found);
+            return true;
+        });
+        if (holds) return true;
+    }
+    return false;
+}
+
 }  // namespace
+
+void keep_products(Procedure& procedure, Kept& kept) {
+    const std::map<int, int> assignments = assignments_in(procedure.body);
+    for (size_t i = 0; i < procedure.arrays.size(); ++i) {
+        ArrayVariable& known = procedure.arrays[i];
+        if (known.role != Role::local || known.grows || known.shape.empty()) continue;
+        const int array = static_cast<int>(i);
+        std::vector<Mention> own = mentions_of(procedure.body);
+        std::erase_if(own, [&](const Mention& each) { return each.statement->array != array; });
+        if (own.size() < 3 || own[0].loops.size() != 1 ||
+            !is_filled_then_read(own, known.shape.size()) || own[1].loops.size() < 2 ||
+            own[2].statement->kind != Kind::load)
+            continue;
+        const Statement &outermost = *own[0].loops[0], &filling = *own[1].loops[1];
+        const auto count = count_of(outermost);
+        std::map<int, int> mentions = mentions_in(procedure, procedure.body);
+        if (!count || may_return(outermost) || !is_of(procedure.body, &outermost) ||
+            !is_of(outermost.body, &filling) ||
+            !is_fixed({count->begin, count->end}, assignments, outermost) ||
+            !is_fixed(known.shape, assignments, outermost) ||
+            !fills_by_loops(procedure, filling, array, mentions) ||
+            !is_as_large(procedure, known.shape, outermost, ArrayUse(procedure)))
+            continue;
+        const Expr trips = trips_of(procedure, *count, count->begin),
+                   place = trip_of(procedure, *count, count->begin);
+        Statement allocation = *own[0].statement;
+        const auto loop = std::find_if(procedure.body.begin(), procedure.body.end(),
+                                       [&](const Statement& each) { return &each == &outermost; });
+        move_to(loop->body, array, {place});
+        known.shape.insert(known.shape.begin(), trips);
+        kept.loops[array] = kept.products[array] = count->counter;
+        procedure.body.insert(loop, std::move(allocation));
+    }
+}
 
 void keep_arrays(Procedure& procedure, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(procedure.body);

@@ -13,10 +13,12 @@ namespace composit::ir::procedure {
 
 // An iteration of an outermost loop is run again for its derivative. What its inner loops compute
 // in that run, they find there when their own iterations run again, so that no statement runs more
-// than twice, but for what is cheaper to compute than to keep.
+// than twice, but for what is cheaper to compute than to keep; products of recurrences run once.
 struct Kept {
     // array -> the counter of the loop whose iterations find its elements there
     std::map<int, int> loops;
+    // array of products, with a first axis for an outermost loop -> the counter of that loop
+    std::map<int, int> products;
     // variable -> the array, and the place in it, that keeps its value
     std::map<int, std::pair<int, std::vector<Expr>>> values;
 };
@@ -27,6 +29,14 @@ struct Kept {
 //                 for k: t[k] = …       to           for j: for k: t[j, k] = …
 //                 … t[k] …                                  … t[j, k] …
 void keep_arrays(Procedure& procedure, Kept& kept);
+
+// Local arrays of an outermost loop whose iterations read what earlier ones wrote, each element of
+// which takes a loop of its own (a product of a matrix and a vector), get an axis for that loop, if
+// what the loop hands on takes as much memory: elements are not computed again then.
+//   for t: g = empty(d)                            g = empty(n, d)
+//          for j: g[j] = sum of a[j] * h[t]   to   for t: for j: g[t, j] = …
+//          h[t + 1] = … g …                               h[t + 1] = … g[t] …
+void keep_products(Procedure& procedure, Kept& kept);
 
 // Values of functions in inner loops get a place in a new array, which the outermost loop's body
 // allocates. Who reverses writes and reads them. Loops that would run again for nothing else keep

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace composit::ir::procedure {
 namespace {
@@ -29,6 +30,10 @@ bool leaves(const Block& block) {
     const auto all = all_statements(block);
     return std::any_of(all.begin(), all.end(),
                        [](const Statement* statement) { return statement->kind == Kind::leave; });
+}
+
+bool ends_early(const Statement& loop) {
+    return has_own(loop.body, Kind::stop) || has_own(loop.body, Kind::go_on) || leaves(loop.body);
 }
 
 bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
@@ -102,8 +107,7 @@ class Joiner {
     size_t next_to_enter(const Block& block, size_t place) const {
         if (block[place].kind != Kind::loop) return 0;
         for (size_t next = place + 1; next < block.size(); ++next) {
-            if (block[next].kind == Kind::loop)
-                return may_enter(block, place, next) ? next : 0;
+            if (block[next].kind == Kind::loop) return may_enter(block, place, next) ? next : 0;
             if (!may_stand_before(block[next], block[place])) return 0;
         }
         return 0;
@@ -156,11 +160,6 @@ class Joiner {
             return each.kind == Kind::assign || each.kind == Kind::load ||
                    (each.kind == Kind::loop && is_computation(each.body));
         });
-    }
-
-    static bool ends_early(const Statement& loop) {
-        return has_own(loop.body, Kind::stop) || has_own(loop.body, Kind::go_on) ||
-               leaves(loop.body);
     }
 
     void prepend(Statement& loop, const Statement& other) const {
@@ -379,34 +378,56 @@ class Joiner {
     std::map<int, int> mentions_;
 };
 
-// The addition that gives each element of an array its first value, by loops over all of its axes,
-// of which the first is given; null: none does.
-Statement* first_addition(const Procedure& procedure, Statement& loop, int array,
-                          std::vector<Range> around) {
+// Of an addition to the element that all counters lead to, each through an axis: the axis that is
+// left, and the number that leads through it. Without one, that behind the last and 0.
+std::optional<std::pair<size_t, int64_t>> number_of(const Statement& addition,
+                                                    const std::vector<Expr>& shape,
+                                                    const std::vector<Range>& around) {
+    if (addition.kind != Kind::add || addition.index.size() != shape.size()) return {};
+    std::set<size_t> led;
+    for (const Range& each : around)
+        for (size_t axis = 0; axis < shape.size(); ++axis)
+            if (offset_from(each.counter, addition.index[axis]) == 0 &&
+                is_integer_constant(each.low, 0) && is_same({each.high}, {shape[axis]}))
+                led.insert(axis);
+    if (led.size() != around.size() || led.size() + 1 < shape.size()) return {};
+    size_t left = 0;
+    while (led.contains(left)) ++left;
+    if (left == shape.size()) return std::pair(left, int64_t{0});
+    const Expr& number = addition.index[left];
+    if (number.op() != Op::constant) return {};
+    return std::pair(left, static_cast<int64_t>(number.value()));
+}
+
+// The additions that give each element of an array its first value, one for each, by loops over
+// all of its axes, but for one that their numbers go through; of these loops the first is given.
+std::vector<Statement*> first_additions(const Procedure& procedure, Statement& loop, int array,
+                                        std::vector<Range> around) {
     const auto range = range_of(loop);
-    const bool leaves = has_own(loop.body, Kind::stop) || has_own(loop.body, Kind::go_on) ||
-                        has_own(loop.body, Kind::leave);
-    if (!range || leaves || !has_own_elements(procedure, loop.body, range->counter, array))
-        return nullptr;
+    if (!range || ends_early(loop) ||
+        !has_own_elements(procedure, loop.body, range->counter, array))
+        return {};
     around.push_back(*range);
+    const std::vector<Expr>& shape = procedure.arrays[static_cast<size_t>(array)].shape;
+    std::vector<Statement*> found;
+    std::set<std::pair<size_t, int64_t>> numbers;
     for (Statement& statement : loop.body) {
         if (!mentions_array({statement}, array)) continue;
-        if (statement.kind == Kind::loop)
-            return first_addition(procedure, statement, array, around);
-        const std::vector<Expr>& shape = procedure.arrays[static_cast<size_t>(array)].shape;
-        if (statement.kind != Kind::add || shape.size() != around.size() ||
-            statement.index.size() != shape.size())
-            return nullptr;
-        for (const Range& each : around) {
-            bool is_axis = false;
-            for (size_t axis = 0; axis < shape.size(); ++axis)
-                is_axis |= offset_from(each.counter, statement.index[axis]) == 0 &&
-                           is_integer_constant(each.low, 0) && is_same({each.high}, {shape[axis]});
-            if (!is_axis) return nullptr;
-        }
-        return &statement;
+        if (statement.kind == Kind::loop && found.empty())
+            return first_additions(procedure, statement, array, around);
+        const auto number = number_of(statement, shape, around);
+        if (!number) return {};
+        found.push_back(&statement);
+        numbers.insert(*number);
+        if (number->first == shape.size()) return found;  // whatever follows finds it
     }
-    return nullptr;
+    // Each number from 0 to before the extent of the one axis.
+    const auto count = static_cast<int64_t>(found.size());
+    if (numbers.empty() || numbers.size() != found.size()) return {};
+    const size_t axis = numbers.begin()->first;
+    const bool are_all = numbers.rbegin()->first == axis && numbers.begin()->second == 0 &&
+                         numbers.rbegin()->second == count - 1;
+    return are_all && is_integer_constant(shape[axis], count) ? found : std::vector<Statement*>();
 }
 
 void store_first(const Procedure& procedure, Block& block) {
@@ -420,10 +441,9 @@ void store_first(const Procedure& procedure, Block& block) {
         if (next == block.end() || next->kind != Kind::loop) continue;
         // Of an output, whoever returns before would find what was there.
         if (leaves(Block(block.begin() + static_cast<Place>(i), next))) continue;
-        if (Statement* const addition = first_addition(procedure, *next, array, {})) {
-            addition->kind = Kind::store;
-            block[i].is_zeroed = false;
-        }
+        const std::vector<Statement*> additions = first_additions(procedure, *next, array, {});
+        for (Statement* const addition : additions) addition->kind = Kind::store;
+        if (!additions.empty()) block[i].is_zeroed = false;
     }
 }
 

@@ -142,7 +142,8 @@ class Reverser : private ReverseSetup {
                     const auto found = array_adjoints_.find(statement.array);
                     const bool is_output =
                         p_.arrays[static_cast<size_t>(statement.array)].role == Role::output;
-                    if (found != array_adjoints_.end() && !is_output)
+                    if (found != array_adjoints_.end() && !is_output &&
+                        !kept_.products.contains(statement.array))
                         out.push_back(Statement::allocate(found->second, true, statement.line));
                     break;
                 }
@@ -272,8 +273,8 @@ class Reverser : private ReverseSetup {
                     if (own != adjoints_.end() && !zeros.contains(own->second) &&
                         array_adjoints_.contains(statement.array)) {
                         out.push_back(Statement::write(
-                            Kind::add, array_adjoints_.at(statement.array), statement.index,
-                            adjoint(statement.variable), statement.line));
+                            Kind::add, array_adjoints_.at(statement.array),
+                            adjoint_index(statement), adjoint(statement.variable), statement.line));
                         zeros.set(own->second, true);
                     }
                     restore(statement.variable, record.saved, out, statement.line);
@@ -312,15 +313,23 @@ class Reverser : private ReverseSetup {
         if (!reads_itself) restore(variable, record.saved, out, statement.line);
     }
 
+    // Where the adjoint of an element is.
+    std::vector<Expr> adjoint_index(const Statement& statement) const {
+        std::vector<Expr> index = statement.index;
+        if (kept_.products.contains(statement.array)) index.erase(index.begin());
+        return index;
+    }
+
     void backward_write(const Statement& statement, Block& out, Zeros& zeros) {
         const auto found = array_adjoints_.find(statement.array);
         if (found == array_adjoints_.end()) return;
         const DType dtype = statement.values[0].dtype();
         const int g = out_.add_variable("g", dtype);
-        out.push_back(Statement::load(g, found->second, statement.index, statement.line));
+        const std::vector<Expr> index = adjoint_index(statement);
+        out.push_back(Statement::load(g, found->second, index, statement.line));
         if (statement.kind == Kind::store && !use_->is_written_once(statement.array))
-            out.push_back(Statement::write(Kind::store, found->second, statement.index, zero(dtype),
-                                           statement.line));
+            out.push_back(
+                Statement::write(Kind::store, found->second, index, zero(dtype), statement.line));
         contribute_all(statement.values[0], out_.variable(static_cast<size_t>(g)), {}, -1,
                        statement, out, zeros);
     }
@@ -391,6 +400,11 @@ class Reverser : private ReverseSetup {
         Block inner;
         for (const auto& [variable, tape] : record.tapes)
             inner.push_back(Statement::load(variable, tape, {place}, loop.line));
+        if (count)
+            for (const auto& [array, within] : kept_.products)
+                if (within == count->counter && array_adjoints_.contains(array))
+                    inner.push_back(
+                        Statement::allocate(array_adjoints_.at(array), true, loop.line));
         std::vector<Record> records;
         const Block again = forward(body, records);
         inner.insert(inner.end(), again.begin(), again.end());

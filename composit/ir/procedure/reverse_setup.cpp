@@ -18,6 +18,7 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     for (const Variable& each : procedure.variables) names_.insert(each.name);
     ArrayUse(p_).check();
     add_parameters();
+    keep_products(p_, kept_);
     keep_arrays(p_, kept_);
     out_.arrays = p_.arrays;
     end_early_returns();
@@ -142,6 +143,8 @@ void ReverseSetup::add_array_adjoint(int number) {
         array_adjoints_[number] = out_.add_array("d" + name + "_rest", array);
         copy_all(received, array_adjoints_[number], array);
     } else if (is_active) {
+        // Lives for one iteration.
+        if (kept_.products.contains(number)) array.shape.erase(array.shape.begin());
         array_adjoints_[number] = out_.add_array("d" + name, array);
     }
 }

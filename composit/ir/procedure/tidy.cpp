@@ -59,6 +59,7 @@ class Tidier {
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         join(p_.body);
+        add_behind_exchange(p_.body);
         store_at_once(p_.body);
         default_first(p_.body);
         return without_dead_code(std::move(p_));
@@ -193,6 +194,32 @@ class Tidier {
         }
     }
 
+    // x[i] += a; v = x[i]; x[i] = 0 to v = x[i]; x[i] = 0; v = v + a, of a variable of its own.
+    void add_behind_exchange(Block& block) {
+        for (Statement& statement : block)
+            for (Block* inner : {&statement.body, &statement.otherwise})
+                add_behind_exchange(*inner);
+        for (size_t i = 0; i + 2 < block.size(); ++i) {
+            Statement &add = block[i], &load = block[i + 1];
+            const Statement& store = block[i + 2];
+            if (add.kind != Kind::add || load.kind != Kind::load || store.kind != Kind::store ||
+                load.array != add.array || store.array != add.array ||
+                add.index.size() != load.index.size() || add.index.size() != store.index.size() ||
+                !scalar::structurally_equal(add.index, load.index) ||
+                !scalar::structurally_equal(add.index, store.index) ||
+                variables_in(add.values).contains(load.variable) ||
+                variables_in(add.index).contains(load.variable) ||
+                store.values[0].op() != Op::constant)
+                continue;
+            const int before = p_.add_variable("before", add.values[0].dtype());
+            const Expr sum = p_.variable(static_cast<size_t>(before)) + add.values[0];
+            add = Statement::assign(load.variable, sum, load.line);
+            load.variable = before;
+            const auto here = block.begin() + static_cast<std::ptrdiff_t>(i);
+            std::rotate(here, here + 1, here + 3);
+        }
+    }
+
     // v = …; assignments; x[i] = v to v = …; x[i] = v; the assignments.
     static void store_at_once(Block& block) {
         for (Statement& statement : block)
@@ -208,7 +235,9 @@ class Tidier {
                 --place;
             const bool is_made_there = place > 0 && block[place - 1].kind == Kind::assign &&
                                        block[place - 1].variable == store.values[0].index();
-            const auto at = [&](size_t k) { return block.begin() + static_cast<std::ptrdiff_t>(k); };
+            const auto at = [&](size_t k) {
+                return block.begin() + static_cast<std::ptrdiff_t>(k);
+            };
             if (is_made_there) std::rotate(at(place), at(i), at(i) + 1);
         }
     }
