@@ -1,5 +1,8 @@
 #include "composit/backends/c_family/procedure_roundings.h"
 
+#include "composit/backends/c_family/procedure_text.h"
+#include "composit/base/text.h"
+
 namespace composit::c_family {
 namespace {
 
@@ -73,9 +76,14 @@ std::string addition(const Statement& statement, const std::string& place, const
     const Shape added = shape_of(statement.values[0], known);
     const std::string term = added.is_product && own.is_negated ? "rounded(" + value + ")" : value;
     const bool is_rounded = own.is_product && added.is_negated;
-    const std::string sign = subtracts(statement) ? "-" : "+";
-    return place + (is_rounded ? " = rounded(" + place + ") " + sign + " " : " " + sign + "= ") +
-           term + ";";
+    const bool is_less = subtracts(statement);
+    const std::string sign = is_less ? "-" : "+";
+    if (!is_rounded) return place + " " + sign + "= " + term + ";";
+    const ir::scalar::Expr& whole = statement.values[0];
+    const ir::scalar::Op op = (is_less ? ir::scalar::Expr(whole.operand(0)) : whole).op();
+    const bool binds = op == ir::scalar::Op::multiply || op == ir::scalar::Op::divide ||
+                       op == ir::scalar::Op::call;
+    return text(place, " = rounded(", place, ") ", sign, " ", binds ? term : factor(term), ";");
 }
 
 }  // namespace composit::c_family

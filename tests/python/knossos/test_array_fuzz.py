@@ -1,7 +1,8 @@
 """Random kernels with arrays: values as CPython's; reverse and forward mode agree.
 
-FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops, and of rows;
-fewer are compiled, to the bits of the interpreter. FUZZ_ARRAY_SEED gives others."""
+FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops, of rows and of
+operators; 60 for each of FUZZ_ARRAY_COMPILED are compiled, to the bits of the interpreter.
+FUZZ_ARRAY_SEED gives others."""
 
 import importlib.util
 import os
@@ -9,6 +10,7 @@ import os
 import numpy as np
 import pytest
 from array_grammar import HEADER, NestedWriter, RowsWriter, Writer
+from operator_grammar import OperatorsWriter
 from own_functions import with_own_functions
 
 from composit import _core, knossos
@@ -16,6 +18,7 @@ from composit.errors import NotSupported
 
 COUNT = int(os.environ.get("FUZZ_ARRAY_KERNELS", "2000"))
 SEED = int(os.environ.get("FUZZ_ARRAY_SEED", "0"))
+COMPILED = int(os.environ.get("FUZZ_ARRAY_COMPILED", "3"))
 TOGETHER = 20  # kernels are compiled many at once
 PARTS = 8
 
@@ -50,7 +53,8 @@ def kernels_of(seed, count, tmp_path, writer=Writer):
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(
-    ("writer", "count"), [(Writer, COUNT), (NestedWriter, COUNT // 4), (RowsWriter, COUNT // 4)]
+    ("writer", "count"),
+    [(Writer, COUNT), *((each, COUNT // 4) for each in (NestedWriter, RowsWriter, OperatorsWriter))],
 )
 def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
     for batch in range(0, count // PARTS, 250):
@@ -64,11 +68,12 @@ def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
             compare(members, random)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(COMPILED))
 @pytest.mark.parametrize(
     ("writer", "count"),
-    [(Writer, TOGETHER), (NestedWriter, TOGETHER // 2), (RowsWriter, TOGETHER // 2)],
-)
+    [(Writer, TOGETHER), (OperatorsWriter, TOGETHER),
+     (NestedWriter, TOGETHER // 2), (RowsWriter, TOGETHER // 2)],
+)  # fmt: skip
 def test_compiled(seed, writer, count, tmp_path):
     kernels, random = kernels_of([SEED, 1000 + seed], count, tmp_path, writer)
     family = [member.procedure() for members in kernels for member in members]

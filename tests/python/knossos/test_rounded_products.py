@@ -149,3 +149,22 @@ def test_loops(function):
         p = random.normal(size=4 * count if function is in_place else (count, 2))
         rest = [random.normal(size=p.shape)] if function is products else [0.7, -1.3]
         assert kernel(p, *rest).tobytes() == function(p, *rest).tobytes()
+
+
+@knossos.register
+def added_to(x: Tensor[float, n], y: Tensor[float, n], s: float) -> Tensor[float, n]:
+    made = np.cos(y)
+    for i in range(1, len(x)):
+        made[i] -= x[i] * s
+        made[i] += y[i] * s
+    return made
+
+
+def test_a_sum_that_is_taken_from_a_rounded_element_is_one_term():
+    random = np.random.default_rng(5)
+    x, y, dx, dy = random.normal(size=(4, 6))
+    s, ds = 0.7, 1.3
+    wanted = dy * -np.sin(y)
+    wanted[1:] += ((y - x) * ds + (dy - dx) * s)[1:]
+    np.testing.assert_allclose(added_to.jvp(x, y, s, dx, dy, ds), wanted, rtol=1e-14)
+    assert " = rounded(du1[i]) - (" in added_to.jvp.procedure().source.replace("dmade", "du1")
