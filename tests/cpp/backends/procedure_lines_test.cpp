@@ -20,9 +20,10 @@ TEST(ProcedureLines, DeclarationsOfOneLineOfTheSourceStandTogether) {
                        {0, "const double b = y;", 3},
                        {0, "double c = 0.0;", 3},
                        {0, "const double d = a;", 4}}),
-              "const double a = x, b = y;  // k.py:3\n"
-              "double c = 0.0;\n"
+              "double a = x, b = y, c = 0.0;  // k.py:3\n"
               "const double d = a;  // k.py:4\n");
+    EXPECT_EQ(text_of({{0, "const double a = x;", 3}, {0, "const double b = y;", 3}}),
+              "const double a = x, b = y;  // k.py:3\n");
 }
 
 TEST(ProcedureLines, NoLineBecomesTooLong) {

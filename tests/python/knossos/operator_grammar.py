@@ -37,8 +37,13 @@ class OperatorsWriter(Writer):
 
     def product(self):
         name, w, u = self.new("u"), self.pick(self.matrices), self.vector()
-        value = self.pick([f"{w} @ {u}", f"{w} @ {u} + {self.pick(self.matrices)} @ {u}",
-                           f"{w} @ {u} * {self.pick(self.scalars)} - {self.pick(self.arrays)}"])
+        value = self.pick(
+            [
+                f"{w} @ {u}",
+                f"{w} @ {u} + {self.pick(self.matrices)} @ {u}",
+                f"{w} @ {u} * {self.pick(self.scalars)} - {self.pick(self.arrays)}",
+            ]
+        )
         self.line(f"{name} = np.tanh({value})")
         self.arrays.append(name)
 
@@ -56,7 +61,7 @@ class OperatorsWriter(Writer):
         """What is added to elements by a loop: in a few, elements of the same array."""
         name, j = self.new("u"), self.new("i")
         self.line(f"{name} = {self.pick(['np.zeros(len(x))', 'x.copy()', 'np.cos(y)'])}")
-        others = [each for each in self.arrays]
+        others = list(self.arrays)
         self.line(f"for {j} in range({self.pick(['len(x)', 'len(x)', '1, len(x)', 'k, len(x)'])}):")
         rows = [f"{self.pick(others)}[{j}]", f"{self.pick(others)}[{j} - 1]", f"{name}[{j}]",
                 f"{name}[{j} - 1]", f"{self.pick(self.matrices)}[0, {j}]",

@@ -54,7 +54,10 @@ def kernels_of(seed, count, tmp_path, writer=Writer):
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(
     ("writer", "count"),
-    [(Writer, COUNT), *((each, COUNT // 4) for each in (NestedWriter, RowsWriter, OperatorsWriter))],
+    [
+        (Writer, COUNT),
+        *((each, COUNT // 4) for each in (NestedWriter, RowsWriter, OperatorsWriter)),
+    ],
 )
 def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
     for batch in range(0, count // PARTS, 250):
