@@ -33,8 +33,14 @@ class Loop {
   public:
     Loop(const Procedure& procedure, const Statement& loop, const std::set<int>& shared)
         : procedure_(procedure) {
+        // A few of plain statements, before all that mention the same variables are counted.
+        const bool is_simple =
+            std::all_of(loop.body.begin(), loop.body.end(), [](const Statement& each) {
+                return each.kind == Kind::load || each.kind == Kind::assign ||
+                       ir::procedure::is_write(each);
+            });
         const auto count = ir::procedure::count_of(loop);
-        if (!count || count->step != 1) return;
+        if (!is_simple || !count || count->step != 1) return;
         // Short ones of a known length are unrolled where they stand.
         if (count->begin.op() == Op::constant && count->end.op() == Op::constant) return;
         assigned_ = ir::procedure::assignments_in({loop});
@@ -163,7 +169,12 @@ const Statement* reader_of(const Procedure& procedure, const Block& block, size_
 }
 
 Multiples multiples_of(const Procedure& procedure, const Statement& loop) {
-    if (loop.kind != Kind::loop || is_short_vector(procedure, loop)) return {};
+    const auto is_other = [](const Statement& each) {
+        return each.kind != Kind::load && !ir::procedure::is_write(each);
+    };
+    if (loop.kind != Kind::loop || is_short_vector(procedure, loop) ||
+        std::any_of(loop.body.begin(), loop.body.end(), is_other))
+        return {};
     const Loop known(procedure, loop, {});
     if (!known.is_fit()) return {};
     Multiples made{{}, known.count()};

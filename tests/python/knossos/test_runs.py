@@ -373,3 +373,19 @@ def of_three_of_four(x: "Tensor[float, n]") -> float:
 def test_additions_that_fill_an_array_are_stores():
     check_gradient(of_four, X)
     check_gradient(of_three_of_four, X)
+
+
+def test_of_rows_and_of_derivatives():
+    w, x = RANDOM.normal(size=(2, 3, 3)), RANDOM.normal(size=(2, 5, 3))
+    rows = knossos.vmap(recurrent)
+    np.testing.assert_array_equal(rows(w, x), [recurrent(*each) for each in zip(w, x, strict=True)])
+    for i, each in enumerate(zip(*rows.vjp(w, x, np.ones(2)), strict=True)):
+        for found, wanted in zip(each, recurrent.grad(w[i], x[i]), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    # The derivative of the gradient, beside differences of gradients.
+    dw, dx, step = RANDOM.normal(size=(3, 3)), RANDOM.normal(size=(5, 3)), 1e-6
+    second = recurrent.vjp.jvp(w[0], x[0], 1.0, dw, dx, 0.0)
+    ahead = recurrent.grad(w[0] + step * dw, x[0] + step * dx)
+    behind = recurrent.grad(w[0] - step * dw, x[0] - step * dx)
+    for found, high, low in zip(second, ahead, behind, strict=True):
+        np.testing.assert_allclose(found, (high - low) / (2 * step), rtol=1e-6, atol=1e-7)
