@@ -62,11 +62,13 @@ std::string function_head(const Procedure& procedure, const std::vector<std::str
             continue;
         }
         const auto i = static_cast<size_t>(-1 - each);
-        parameters.push_back("const " + type_name(procedure.arrays[i].dtype) + "* " + arrays[i]);
+        parameters.push_back(
+            with_name("const " + type_name(procedure.arrays[i].dtype) + "*", arrays[i]));
     }
     for (const int each : procedure.arrays_of(ArrayVariable::Role::output)) {
         const auto i = static_cast<size_t>(each);
-        parameters.push_back(type_name(procedure.arrays[i].dtype) + "* __restrict " + arrays[i]);
+        parameters.push_back(
+            with_name(type_name(procedure.arrays[i].dtype) + "* __restrict", arrays[i]));
     }
     return fitting(result_type(procedure) + " " + procedure.name, parameters);
 }

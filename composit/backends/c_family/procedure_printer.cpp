@@ -480,21 +480,18 @@ class Printer {
 std::string print_procedure(const Procedure& original) {
     const Procedure procedure = with_names(without_unread(original));
     Printer printer(procedure);
-    std::vector<std::string> names = printer.names();
+    std::vector<std::string> names = printer.names(), arrays = printer.arrays();
     const std::string body = printer.run();
-    std::set<int> used;
-    for (const Statement* statement : ir::procedure::all_statements(procedure.body)) {
-        for (int number : read_by(ir::procedure::expressions_of(procedure, *statement)))
-            used.insert(number);
-        if (statement->variable >= 0) used.insert(statement->variable);
-    }
+    const Mentioned used = mentioned_in(procedure);
+    for (size_t i = 0; i < arrays.size(); ++i)
+        if (!used.arrays.contains(static_cast<int>(i))) arrays[i].clear();
     for (size_t i = 0; i < procedure.parameters; ++i)
-        if (!used.contains(static_cast<int>(i))) names[i].clear();
+        if (!used.variables.contains(static_cast<int>(i))) names[i].clear();
     std::string out;
     std::istringstream doc(procedure.doc);
     for (std::string line; std::getline(doc, line);)
         out += line.empty() ? "//\n" : "// " + line + "\n";
-    return out + function_head(procedure, names, printer.arrays()) + " {\n" + body + "}\n";
+    return out + function_head(procedure, names, arrays) + " {\n" + body + "}\n";
 }
 
 }  // namespace composit::c_family

@@ -24,6 +24,18 @@ std::set<int> read_by(const std::vector<Expr>& values) {
     return variables;
 }
 
+Mentioned mentioned_in(const Procedure& procedure) {
+    Mentioned found;
+    for (const Statement* statement : ir::procedure::all_statements(procedure.body)) {
+        for (int number : read_by(ir::procedure::expressions_of(procedure, *statement)))
+            found.variables.insert(number);
+        if (statement->variable >= 0) found.variables.insert(statement->variable);
+        if (statement->kind != Kind::allocate || statement->is_zeroed)
+            found.arrays.insert(statement->array);
+    }
+    return found;
+}
+
 Homes::Homes(const Procedure& procedure)
     : procedure_(procedure), homes_(procedure.variables.size() + procedure.arrays.size()) {
     walk(procedure.body);

@@ -16,6 +16,13 @@ namespace composit::c_family {
 // The variables that expressions read.
 std::set<int> read_by(const std::vector<ir::scalar::Expr>& values);
 
+// The variables and arrays that the text of statements names: parameters that it does not have no
+// name.
+struct Mentioned {
+    std::set<int> variables, arrays;
+};
+Mentioned mentioned_in(const ir::procedure::Procedure& procedure);
+
 // Where a variable lives: the innermost block around all that mentions it, and the first statement
 // there that does.
 struct Home {

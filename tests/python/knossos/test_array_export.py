@@ -34,6 +34,20 @@ def test_compiles_silently(compiler, tmp_path):
             folder=tmp_path)  # fmt: skip
 
 
+@knossos.register
+def doubled(x: "Tensor[float, n]", w: "Tensor[float, n]") -> "Tensor[float, n]":
+    return x * 2.0
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_arrays_that_nothing_reads_have_no_name(compiler, tmp_path):
+    doubled.export(tmp_path)
+    text = (tmp_path / "doubled.cpp").read_text()
+    assert "void doubled_vjp(const double*, int64_t n, const double*, const double* dy," in text
+    run(compiler, *WARNINGS, "-O1", "-c", "doubled.cpp", "-o", "/dev/null", folder=tmp_path)
+    np.testing.assert_array_equal(doubled.vjp(np.ones(3), np.ones(3), np.arange(3.0))[0], [0, 2, 4])
+
+
 MAIN = """#include "recurrence.hpp"
 extern "C" double run(const double* x, int64_t n, double w, const double* dh, double* dx,
                       double* h) {
