@@ -84,7 +84,8 @@ std::optional<Nest> nest_of(const Procedure& procedure, const Statement& loop) {
     if (!outside || !inside || loop.values[0].op() != inner.values[0].op() ||
         !ir::procedure::is_integer_constant(outside->low, 0) ||
         !ir::procedure::is_integer_constant(inside->low, 0) ||
-        (is_known(outside->high) && is_known(inside->high)))
+        (is_known(outside->high) && is_known(inside->high)) ||
+        ir::procedure::has_own(inner.body, Kind::stop))
         return {};
     const int i = outside->counter, j = inside->counter;
     std::map<int, int> within = ir::procedure::mentions_in(procedure, {loop});
@@ -101,6 +102,8 @@ std::optional<Nest> nest_of(const Procedure& procedure, const Statement& loop) {
     const bool is_innermost =
         std::none_of(all_inner.begin(), all_inner.end(),
                      [](const Statement* statement) { return statement->kind == Kind::loop; });
+    // Else the ends might be two negative numbers, whose product is none.
+    bool is_through_axes = false;
     for (const Statement* statement : all_inner) {
         // Iterations of the inner loop that have nothing to do with one another are vectors; those
         // of the one loop might.
@@ -126,7 +129,9 @@ std::optional<Nest> nest_of(const Procedure& procedure, const Statement& loop) {
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis),
                    rest.begin() + static_cast<std::ptrdiff_t>(axis) + 2);
         if (leads(rest)) return {};
+        is_through_axes = true;
     }
+    if (!is_through_axes) return {};
     return Nest{i, j, outside->high, inside->high, loop.values[0].op() == Op::less};
 }
 

@@ -107,6 +107,9 @@ class OperatorsWriter(Writer):
             f"{w}[{i}, {j}] * {w}[{j}, {i}]", f"math.exp(-{w}[{i}, {j}] * {w}[{i}, {j}])",
         ])  # fmt: skip
         at = self.pick([f"{i}, {j}", f"{i}, {j}", f"{j}, {i}"])
+        if self.chance(0.2):
+            self.line(f"        if {w}[{i}, {j}] {self.pick('<>')} 0.1:")
+            self.line(f"            {self.pick(['break', 'continue'])}")
         self.line(f"        {name}[{at}] {self.pick(['', '', '+'])}= {value} * "
                   f"{self.pick(self.scalars)}")  # fmt: skip
         self.matrices.append(name)

@@ -266,6 +266,51 @@ def with_counters(a: "Tensor[float, n, m]") -> "Tensor[float, n, m]":
     return b
 
 
+@knossos.register
+def until_one_is_large(a: "Tensor[float, n, m]", s: float) -> "Tensor[float, n, m]":
+    b = np.zeros((len(a), len(a[0])))
+    for i in range(len(a)):
+        for j in range(len(a[0])):
+            if a[i, j] * s > 0.5:
+                break
+            b[i, j] = a[i, j] * s
+    return b
+
+
+@knossos.register
+def up_to_one_that_is_large(a: "Tensor[float, n, m]", s: float) -> "Tensor[float, n, m]":
+    b = np.zeros((len(a), len(a[0])))
+    for i in range(len(a)):
+        for j in range(len(a[0])):
+            if a[i, j] * s > 0.5:
+                continue
+            b[i, j] = a[i, j] * s
+    return b
+
+
+@knossos.register
+def as_often_as(x: "Tensor[float, n]", k: int) -> float:
+    total = x[0]
+    for _ in range(len(x) - k):
+        for _ in range(len(x) - k - 1):
+            total = math.sin(total) + 1.0
+    return total
+
+
+def test_a_break_leaves_the_inner_loop_alone():
+    for kernel in (until_one_is_large, up_to_one_that_is_large):
+        found, wanted = check_bits(kernel, A, 1.3), kernel.__wrapped__(A, 1.3)
+        np.testing.assert_array_equal(found, wanted)
+        assert not wanted.all() and wanted[1:].any()
+    assert "i < n * m" not in source_of(until_one_is_large)
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_ends_that_are_negative_run_nothing(k):
+    found, wanted = check_bits(as_often_as, X, k), as_often_as.__wrapped__(X, k)
+    assert math.isclose(found, wanted, rel_tol=1e-14)
+
+
 def test_two_loops_through_two_axes_are_one():
     assert "for (int64_t i = 0; i < n * m; ++i)" in source_of(scaled)
     assert "b[m + i] = sin_float64(a[i]) * s;" in source_of(scaled)
