@@ -73,7 +73,7 @@ TEST(Sums, OfAVariableStandInOneStatement) {
         {});
     EXPECT_EQ(c_family::print_procedure(made),
               "double f(double a, double b, double c, int64_t, int64_t, int64_t, double* "
-              "__restrict y) {\n"
+              "__restrict) {\n"
               "    const double t = c * c, s = rounded(a * b) - t * b + c;\n"
               "    return s + t;\n}\n");
 }
