@@ -134,7 +134,8 @@ class Compiled {
         return all;
     }
 
-    // Plain arrays of the parameters' dtypes and of one shape; NotImplemented for others.
+    // Plain arrays of the parameters' dtypes and of one shape; NotImplemented for others. Results
+    // without axes are numbers, as NumPy's functions return them.
     nb::object map(nb::args arguments) const {
         if (arguments.size() != parameters_.size()) return nb::borrow(Py_NotImplemented);
         const void* in[most];
@@ -158,9 +159,14 @@ class Compiled {
             const nb::gil_scoped_release released;
             map_(in, out, count);
         }
-        if (results.size() == 1) return ndarray_from(std::move(results[0]));
+        const auto returned = [](ir::Array& result) {
+            const bool is_number = result.shape().empty();
+            const nb::object array = ndarray_from(std::move(result));
+            return is_number ? nb::object(array[nb::make_tuple()]) : array;
+        };
+        if (results.size() == 1) return returned(results[0]);
         nb::list all;
-        for (ir::Array& result : results) all.append(ndarray_from(std::move(result)));
+        for (ir::Array& result : results) all.append(returned(result));
         return nb::tuple(all);
     }
 

@@ -37,10 +37,11 @@ Expr cube(const Expr& x) {
     if (!is_float(x)) return x * x * x;
     const Expr square = x * x;
     // Where the square is infinite, what it lacks to the largest number has the sign of the cube
-    // and leaves it infinite.
+    // and leaves it infinite. The bound is on bits: one instruction, where a comparison of floats
+    // is three.
     const double largest = x.dtype() == ir::DType::float32 ? std::numeric_limits<float>::max()
                                                            : std::numeric_limits<double>::max();
-    const Expr lost = fma(x, x, -parts::at_most(square, largest));
+    const Expr lost = fma(x, x, -parts::magnitude_at_most(square, largest));
     return fma(square, x, lost * x);
 }
 

@@ -12,7 +12,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
-from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
+from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 
 
 def has_arrays(structures: list[Leaf]) -> bool:
@@ -58,7 +58,7 @@ class ArrayKernel(Kernel):
         code = self._compiled.get(_DOUBLE)
         if code is not None:
             order = self._plain_order()
-            self._fast = _never if order is None else code.in_order(order)
+            self._fast = never if order is None else code.in_order(order)
         return made
 
     def _plain_order(self) -> list[int] | None:
@@ -297,10 +297,6 @@ class ArrayKernel(Kernel):
                 "jvp with arrays or tensors, or export it."
             )
         )
-
-
-def _never(*arguments: Any) -> Any:
-    return NotImplemented
 
 
 def _nameless(leaf: Leaf) -> Leaf:

@@ -27,6 +27,11 @@ _DOUBLE = np.dtype("float64")
 _SINGLE = np.dtype("float32")
 
 
+def never(*arguments: Any) -> Any:
+    """The fast way of calls that have none."""
+    return NotImplemented
+
+
 class Kernel:
     """A function of numbers. Called with numbers it returns numbers; with NumPy's arrays, tensors
     of composit or of torch it is applied elementwise, under NumPy's broadcasting, and returns such.
@@ -48,6 +53,7 @@ class Kernel:
         self._compiled: dict[Any, Any] = {}
         self._rows: list[Any] | None = None
         self._fast: Callable[..., Any] = self._first_call
+        self._elementwise: Callable[..., Any] = never  # of the dtype of the last arrays
         self._is_flat = all(type(each) is Leaf for each in structures)
         self._derivative: Kernel | None = None
         self._source: Source | None = None
@@ -96,7 +102,7 @@ class Kernel:
         """What was made of it is made anew."""
         self._procedures.clear()
         self._compiled.clear()
-        self._rows, self._fast = None, self._first_call
+        self._rows, self._fast, self._elementwise = None, self._first_call, never
         for name in ("vjp", "jvp", "grad", "_autograd_function"):
             vars(self).pop(name, None)
         if self._over_rows is not None:
@@ -144,6 +150,8 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         result = self._fast(*arguments)
+        if result is NotImplemented:
+            result = self._elementwise(*arguments)
         return self._general(arguments) if result is NotImplemented else result
 
     def _first_call(self, *arguments: Any) -> Any:
@@ -235,7 +243,9 @@ class Kernel:
             code = self._code(dtype)
             made = NotImplemented if code is None else code.map(*arrays)
             if made is not NotImplemented:
-                return numbers_without_axes(made)
+                if self._is_flat and len(self.procedure(dtype).results) == 1:
+                    self._elementwise = code.map
+                return made
         made = self._evaluated(arrays)
         return numbers_without_axes(tuple(made) if len(made) > 1 else made[0])
 
