@@ -3,11 +3,11 @@
 
 #include "composit/ir/procedure/structure.h"
 
-#include <cmath>
-
 namespace composit::c_family {
 
 using ir::procedure::Block;
+using ir::procedure::is_positive_zero;
+using ir::procedure::is_variable;
 using ir::procedure::Statement;
 using ir::scalar::Expr;
 using ir::scalar::Op;
@@ -15,14 +15,6 @@ using ir::scalar::structurally_equal;
 using Kind = Statement::Kind;
 
 namespace {
-
-bool is_variable(const Expr& x, int variable) {
-    return x.op() == Op::argument && x.index() == variable;
-}
-
-bool is_zero(const Expr& x) {
-    return x.op() == Op::constant && x.value() == 0 && !std::signbit(x.value());
-}
 
 // Whether the statement asserts that the variable is in order with another value.
 bool asserts(const Block& block, size_t index, Op op, int variable, const Expr& other) {
@@ -50,7 +42,7 @@ bool is_exchange_at(const Block& block, size_t index) {
     if (index + 1 >= block.size() || block[index].kind != Kind::load) return false;
     const Statement &load = block[index], &store = block[index + 1];
     return store.kind == Kind::store && store.array == load.array &&
-           store.index.size() == load.index.size() && is_zero(store.values[0]) &&
+           store.index.size() == load.index.size() && is_positive_zero(store.values[0]) &&
            is_floating(store.values[0].dtype()) && structurally_equal(store.index, load.index);
 }
 

@@ -5,7 +5,6 @@
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,19 +12,13 @@ namespace composit::c_family {
 namespace {
 
 using ir::procedure::Block;
+using ir::procedure::is_positive_zero;
+using ir::procedure::is_variable;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
 using ir::scalar::Expr;
 using ir::scalar::Op;
 using Kind = Statement::Kind;
-
-bool is_variable(const Expr& x, int variable) {
-    return x.op() == Op::argument && x.index() == variable;
-}
-
-bool is_positive_zero(const Expr& x) {
-    return x.op() == Op::constant && x.value() == 0 && !std::signbit(x.value());
-}
 
 // A loop that counts up by one, whose counter and other variables nothing else mentions, and whose
 // statements are plain; what its loads and writes touch.

@@ -11,6 +11,7 @@
 namespace composit::c_family {
 
 using ir::procedure::Block;
+using ir::procedure::is_variable;
 using ir::procedure::Procedure;
 using ir::procedure::Statement;
 using ir::scalar::Expr;
@@ -138,15 +139,12 @@ bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
     if (!is_plain || user.array == load.array || !reads(user).contains(load.variable)) return false;
     int times = 0;
     for (const Expr& expr : ir::scalar::topological_order(user.values)) {
-        const auto is_it = [&](const Expr& x) {
-            return x.op() == Op::argument && x.index() == load.variable;
-        };
+        const auto is_it = [&](const Expr& x) { return is_variable(x, load.variable); };
         times +=
             static_cast<int>(std::count_if(expr.operands().begin(), expr.operands().end(), is_it));
         if (expr.op() == Op::select) return false;  // which may not compute it
     }
-    for (const Expr& value : user.values)
-        times += value.op() == Op::argument && value.index() == load.variable;
+    for (const Expr& value : user.values) times += is_variable(value, load.variable);
     return times == 1;
 }
 
@@ -161,7 +159,7 @@ std::optional<size_t> Homes::index_of(const Block& block, size_t place) const {
     const std::set<int> read = reads(made);
     for (size_t k = place + 1; k < block.size(); ++k) {
         const auto index = index_at(block, k);
-        if (index && index->from.op() == Op::argument && index->from.index() == number) return k;
+        if (index && is_variable(index->from, number)) return k;
         const Block one{block[k]};
         for (const Statement* between : ir::procedure::all_statements(one))
             if (read.contains(between->variable) ||

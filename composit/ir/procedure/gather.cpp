@@ -13,10 +13,6 @@ namespace {
 using Kind = Statement::Kind;
 using scalar::Op;
 
-bool is_variable(const Expr& x, int variable) {
-    return x.op() == Op::argument && x.index() == variable;
-}
-
 bool jumps(const Block& block) {
     const auto all = all_statements(block);
     return std::any_of(all.begin(), all.end(), [](const Statement* statement) {

@@ -86,8 +86,8 @@ size_t common_depth(const Loops& a, const Loops& b) {
     return depth;
 }
 
-// Whether an array is allocated in one place, and there filled before any of it is read: what is
-// read is what stays.
+// Whether a local array is allocated in one place, and there filled before any of it is read: what
+// is read is what stays.
 bool is_filled_then_read(const std::vector<Mention>& all, size_t rank) {
     const Statement& first = *all[0].statement;
     const size_t depth = all[0].loops.size();
@@ -109,6 +109,16 @@ bool is_filled_then_read(const std::vector<Mention>& all, size_t rank) {
         for (size_t k = read; k < all.size(); ++k)
             if (common_depth(all[i].loops, all[k].loops) != depth) return false;
     return true;
+}
+
+// Where such an array is mentioned; nothing for others.
+std::vector<Mention> mentions_of_filled(const Procedure& procedure, int array) {
+    const ArrayVariable& known = procedure.arrays[static_cast<size_t>(array)];
+    if (known.role != Role::local || known.grows || known.shape.empty()) return {};
+    std::vector<Mention> own = mentions_of(procedure.body);
+    std::erase_if(own, [&](const Mention& each) { return each.statement->array != array; });
+    if (own.empty() || !is_filled_then_read(own, known.shape.size())) return {};
+    return own;
 }
 
 void allocate_in(Block& body, const Statement* loop, Statement allocation) {
@@ -226,12 +236,9 @@ void keep_products(Procedure& procedure, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(procedure.body);
     for (size_t i = 0; i < procedure.arrays.size(); ++i) {
         ArrayVariable& known = procedure.arrays[i];
-        if (known.role != Role::local || known.grows || known.shape.empty()) continue;
         const int array = static_cast<int>(i);
-        std::vector<Mention> own = mentions_of(procedure.body);
-        std::erase_if(own, [&](const Mention& each) { return each.statement->array != array; });
-        if (own.size() < 3 || own[0].loops.size() != 1 ||
-            !is_filled_then_read(own, known.shape.size()) || own[1].loops.size() < 2 ||
+        const std::vector<Mention> own = mentions_of_filled(procedure, array);
+        if (own.size() < 3 || own[0].loops.size() != 1 || own[1].loops.size() < 2 ||
             own[2].statement->kind != Kind::load)
             continue;
         const Statement &outermost = *own[0].loops[0], &filling = *own[1].loops[1];
@@ -260,11 +267,9 @@ void keep_arrays(Procedure& procedure, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(procedure.body);
     for (size_t i = 0; i < procedure.arrays.size(); ++i) {
         ArrayVariable& known = procedure.arrays[i];
-        if (known.role != Role::local || known.grows || known.shape.empty()) continue;
         const int array = static_cast<int>(i);
-        std::vector<Mention> own = mentions_of(procedure.body);
-        std::erase_if(own, [&](const Mention& each) { return each.statement->array != array; });
-        if (own.empty() || !is_filled_then_read(own, known.shape.size())) continue;
+        const std::vector<Mention> own = mentions_of_filled(procedure, array);
+        if (own.empty()) continue;
         const Loops& loops = own[0].loops;
         const auto place = place_in(procedure, loops, assignments);
         if (!place || !is_of(procedure.body, loops[0]) ||

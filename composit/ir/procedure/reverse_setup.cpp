@@ -89,7 +89,7 @@ void ReverseSetup::end_early_returns() {
         Block made;
         for (size_t i = 0; i < statement.values.size(); ++i) {
             const Expr& value = statement.values[i];
-            if (value.op() == scalar::Op::argument && value.index() == results_[i]) continue;
+            if (is_variable(value, results_[i])) continue;
             made.push_back(Statement::assign(results_[i], value, statement.line));
         }
         return made;

@@ -230,7 +230,7 @@ bool is_extent_parameter(const Procedure& procedure, const Expr& value) {
     for (const ArrayVariable& array : procedure.arrays)
         if (array.role == ArrayVariable::Role::input)
             for (const Expr& extent : array.shape)
-                if (extent.op() == Op::argument && extent.index() == value.index()) return true;
+                if (is_variable(extent, value.index())) return true;
     return false;
 }
 
@@ -261,9 +261,7 @@ std::optional<WrappedIndex> wrapped_index(const Expr& value) {
 }
 
 std::optional<int64_t> offset_from(int counter, const Expr& index) {
-    const auto is_counter = [counter](const Expr& x) {
-        return x.op() == Op::argument && x.index() == counter;
-    };
+    const auto is_counter = [counter](const Expr& x) { return is_variable(x, counter); };
     if (is_counter(index)) return 0;
     if (index.op() != Op::add && index.op() != Op::subtract) return {};
     const Expr &a = index.operand(0), &b = index.operand(1);

@@ -4,6 +4,7 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,12 @@ namespace composit::ir::procedure {
 inline Expr integer(int64_t value) { return Expr::constant_integer(DType::int64, value); }
 inline bool is_integer_constant(const Expr& x, int64_t value) {
     return x.op() == scalar::Op::constant && x.value() == static_cast<double>(value);
+}
+inline bool is_positive_zero(const Expr& x) {
+    return is_integer_constant(x, 0) && !std::signbit(x.value());
+}
+inline bool is_variable(const Expr& x, int variable) {
+    return x.op() == scalar::Op::argument && x.index() == variable;
 }
 inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
 

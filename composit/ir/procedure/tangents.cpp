@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
 
@@ -213,7 +214,7 @@ class Carrier {
         copy.variable = static_cast<int>(moved(variable));
         bool reads_itself = false;
         for (const Expr& expr : scalar::topological_order({value}))
-            reads_itself |= expr.op() == Op::argument && expr.index() == copy.variable;
+            reads_itself |= is_variable(expr, copy.variable);
         Expr known;
         if (!reads_itself) {
             out.push_back(copy);

@@ -258,10 +258,8 @@ class Tidier {
     static int count_of(const Statement& statement, int variable) {
         int count = 0;
         for (const Expr& expr : scalar::topological_order(statement.values))
-            for (const Expr& operand : expr.operands())
-                count += operand.op() == Op::argument && operand.index() == variable;
-        for (const Expr& value : statement.values)
-            count += value.op() == Op::argument && value.index() == variable;
+            for (const Expr& operand : expr.operands()) count += is_variable(operand, variable);
+        for (const Expr& value : statement.values) count += is_variable(value, variable);
         return count;
     }
 
