@@ -8,6 +8,7 @@
 #include "composit/transforms/transforms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -100,10 +101,26 @@ Tensor contract(const Node& node, const Tensor& a, const Tensor& b) {
                         node.types()[0].shape);
 }
 
-// log(exp(a) - exp(b)) for a >= b
+// log(exp(a) - exp(b)) for a >= b. Of nearly equal ones expm1 keeps the difference, of others
+// log1p (Mächler, Accurately Computing log(1 - exp(-|a|)), 2012); nothing less nothing is nothing.
 Tensor log_difference(const Tensor& a, const Tensor& b) {
-    const Tensor ratio = apply("exp", {apply("subtract", {b, a})});
-    return apply("add", {a, apply("log1p", {apply("negative", {ratio})})});
+    const DType dtype = a.dtype();
+    const Tensor none = number(-std::numeric_limits<double>::infinity(), dtype);
+    const Tensor difference =
+        apply("where", {apply("equal", {b, none}), none, apply("subtract", {b, a})});
+    const Tensor is_near = apply("greater", {difference, number(-std::log(2.0), dtype)});
+    const Tensor half = number(-std::log(2.0), dtype);
+    const Tensor near = apply("where", {is_near, difference, half}),
+                 far = apply("where", {is_near, half, difference});
+    const Tensor of_near = apply("log", {apply("negative", {apply("expm1", {near})})}),
+                 of_far = apply("log1p", {apply("negative", {apply("exp", {far})})});
+    return apply("add", {a, apply("where", {is_near, of_near, of_far})});
+}
+
+// The logarithm of a power: that of one, 0, to the power 0, whatever is raised.
+Tensor log_power(const Tensor& log, const Tensor& exponent) {
+    const Tensor zero = number(0, log.dtype()), is_zero = apply("equal", {exponent, zero});
+    return apply("multiply", {exponent, apply("where", {is_zero, zero, log})});
 }
 
 using OfLogs = std::function<Tensor(const Tensors& logs, const Tensors& operands)>;
@@ -130,8 +147,8 @@ const std::map<std::string, RowRule>& row_rules() {
         {"divide", {{0, 1}, [](T l, T) { return apply("subtract", {l[0], l[1]}); }}},
         {"add", {{0, 1}, [](T l, T) { return apply("logaddexp", {l[0], l[1]}); }}},
         {"subtract", {{0, 1}, [](T l, T) { return log_difference(l[0], l[1]); }}},
-        {"power", {{0}, [](T l, T x) { return apply("multiply", {x[1], l[0]}); }}},
-        {"float_power", {{0}, [](T l, T x) { return apply("multiply", {x[1], l[0]}); }}},
+        {"power", {{0}, [](T l, T x) { return log_power(l[0], x[1]); }}},
+        {"float_power", {{0}, [](T l, T x) { return log_power(l[0], x[1]); }}},
         {"square", {{0}, [](T l, T) { return times(l[0], 2); }}},
         {"cube", {{0}, [](T l, T) { return times(l[0], 3); }}},
         {"sqrt", {{0}, [](T l, T) { return times(l[0], 0.5); }}},

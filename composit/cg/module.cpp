@@ -58,10 +58,15 @@ Session& session_for(const std::string& what) {
 }
 
 void check_count(const Function& function, size_t count) {
-    user_check(count == function.inputs().size(), function.name(), ": ", count, " of ",
-               function.inputs().size(),
-               " inputs are given. When a function is called, all its inputs must be "
-               "instantiated.");
+    const std::vector<InputRef>& inputs = function.inputs();
+    std::string missing;
+    for (size_t i = count; i < inputs.size(); ++i)
+        missing += (missing.empty() ? "'" : ", '") + inputs[i]->name() + "'";
+    user_check(count >= inputs.size(), function.name(), ": ", count, " of ", inputs.size(),
+               " inputs are given; without: ", missing,
+               ". When a function is called, all its inputs must be instantiated.");
+    user_check(count == inputs.size(), function.name(), ": ", count, " values are given for ",
+               inputs.size(), " inputs. One for each is required.");
 }
 
 }  // namespace

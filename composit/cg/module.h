@@ -3,7 +3,7 @@
 //
 //   class SimpleModel : public cg::Module {
 //     public:
-//       SimpleModel() : Module("SimpleModel", {cg::variable("x")}, {cg::parameter("w", 1)}) {}
+//       SimpleModel() : Module("SimpleModel", {cg::variable("x")}, {cg::parameter("w", 1.0)}) {}
 //
 //     protected:
 //       Nodes call(const Nodes& x) const override {
@@ -98,7 +98,8 @@ class ModuleGraph {
     [[nodiscard]] Nodes nodes() const;
 
     // The derivative with respect to every node of a floating dtype: a gradient where the result is
-    // 0-d, else a Jacobian of shape result.shape + node.shape. TypeError for other results.
+    // 0-d, else a Jacobian of shape result.shape + node.shape. TypeError for results that are not
+    // of a floating dtype.
     void back();
     // Of an input or parameter, after back() (ValueError); ValueError for those of others,
     // TypeError where there is none.

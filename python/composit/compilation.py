@@ -206,6 +206,9 @@ class CompiledFunction:
 
     def _call_slowly(self, args: tuple[Any, ...]) -> Any:
         signature, leaves, rebuild = self._signature(args)
+        if self._is_fixed and self.specialisations and signature not in self.specialisations:
+            args = self._with_arrays(leaves, rebuild)
+            signature, leaves, rebuild = self._signature(args)
         arrays = [leaf for leaf in leaves if _is_array(leaf)]
         if self._is_fixed and self._latest and signature not in self.specialisations:
             self._latest(arrays)  # the core's message names the argument that does not fit
@@ -220,6 +223,20 @@ class CompiledFunction:
             if result is not NotImplemented:
                 return result
         return specialised(arrays)
+
+    def _with_arrays(self, leaves: list[Any], rebuild: Any) -> tuple[Any, ...]:
+        """The arguments with numbers as arrays without axes where the example was an array, of its
+        dtype if that holds such numbers."""
+        import numpy as np
+
+        (wanted, _), *_ = self.specialisations
+        converted = list(leaves)
+        for i, (leaf, example) in enumerate(zip(leaves, wanted)):
+            if isinstance(example, tuple) and isinstance(leaf, (bool, int, float)):
+                array = np.asarray(leaf)
+                holds = np.can_cast(array.dtype, example[0], "same_kind")
+                converted[i] = array.astype(example[0]) if holds else array
+        return rebuild(converted)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not (name == "core" or hasattr(Specialisation, name)):
@@ -274,7 +291,8 @@ def _outline(value: Any) -> Any:
         return (type(value).__name__, tuple(_outline(item) for item in value))
     if isinstance(value, dict):
         return ("dict", tuple((key, _outline(item)) for key, item in value.items()))
-    return type(value).__name__ if isinstance(value, (bool, int, float, str)) else None
+    is_literal = isinstance(value, (bool, int, float, str)) and not hasattr(value, "dtype")
+    return type(value).__name__ if is_literal else None
 
 
 def compile(

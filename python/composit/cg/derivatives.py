@@ -146,6 +146,14 @@ def jacobian_at(
 
 def check_differentiable(function: Any, name: str, x: LazyTensor, result: LazyTensor) -> None:
     """TypeError unless both are of dtypes with derivatives."""
+    if result.dtype.kind == "c":
+        raise TypeError(
+            with_location(
+                f"{function.functional_name} has no derivative with respect to {name!r}: the "
+                f"result is {result.dtype}. A result of real numbers is required (op.real, "
+                "op.imag)."
+            )
+        )
     for tensor, what in ((x, f"input {name!r}"), (result, "result")):
         if not _is_inexact(tensor):
             raise TypeError(
@@ -161,7 +169,7 @@ def derivative(function: Any, inpt: Any) -> Any:
     """The function's derivative with respect to an input or parameter (or a name of either), as a
     module of the same inputs: "D<functional name>#<short name>"."""
     from composit.cg.function import Operator
-    from composit.cg.module import Module
+    from composit.cg.module import DerivedModule
     from composit.cg.template import Variable, distinct
 
     parameters = [] if isinstance(function, Operator) else function.parameters()
@@ -195,8 +203,4 @@ def derivative(function: Any, inpt: Any) -> Any:
         def _op_impl(self, *arrays: Any) -> LazyTensor:
             return jacobian_at(compute, list(arrays), chosen, function, inpt.short_name)
 
-    return Module.build(
-        role,
-        lambda self, *nodes: Derivative()(*nodes, *parameters),
-        function.inputs_nofun,
-    )
+    return DerivedModule(function, role, lambda self, *nodes: Derivative()(*nodes, *parameters))

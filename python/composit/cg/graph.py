@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from composit import _core
@@ -9,9 +10,9 @@ from composit._core import LazyTensor, with_location
 from composit.cg.derivatives import as_numbers, check_differentiable
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
-from composit.cg.template import Constant, Input
+from composit.cg.template import Constant, Input, with_names
 from composit.cg.values import described, given_back, whole
-from composit.evaluation import evaluate
+from composit.evaluation import as_tensor, evaluate
 
 
 class ModuleGraph(IDObject):
@@ -59,15 +60,32 @@ class ModuleGraph(IDObject):
         return self.tensor.graph
 
     def compile(self, **options: Any) -> Any:
-        """The module as a program for inputs of the shapes and dtypes of this call."""
-        return self._module.compile(*self._examples(), **options)
+        """What this call computed as a program of its inputs, for their shapes and dtypes: the
+        operators that it went through, with the parameters' values of the call as constants."""
+        from composit.compilation import compile
+
+        options.setdefault("name", self._module.short_functional_name)
+        return compile(self._function, *self._examples(), **options)
 
     def export(self, path: Any) -> list[str]:
         """Writes that program as C++ with no dependencies into the folder `path`."""
-        return self._module.export(path, *self._examples())
+        return self.compile().export(path)
+
+    @property
+    def _function(self) -> Callable[..., LazyTensor]:
+        """The call's graph as a function of tensors for the module's inputs."""
+        leaves = {id(leaf.ref): leaf for leaf in get_input_nodes(self._root)}
+
+        def call(*tensors: Any) -> LazyTensor:
+            given = {id(leaves[id(one)]): as_tensor(x)
+                     for one, x in zip(self._module.inputs, tensors) if id(one) in leaves}  # fmt: skip
+            return with_calls(self._root, self._module, given)
+
+        return with_names(call, self._module)
 
     def _examples(self) -> list[LazyTensor]:
-        return [_core.input("example", dtype, shape) for shape, dtype in self._types]
+        return [_core.input(one.short_name, dtype, shape)
+                for one, (shape, dtype) in zip(self._module.inputs, self._types)]  # fmt: skip
 
     def back(self) -> None:
         """Computes the derivatives of the result with respect to every node: gradients where it is
@@ -93,7 +111,7 @@ class ModuleGraph(IDObject):
             apart = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(numbers)]
             compute(apart)
         result = made[id(self._root)]
-        if result.dtype.kind not in "fcV":
+        if result.dtype.kind not in "fV":
             check_differentiable(self._module, leaves[0].short_name, apart[0], result)
         smooth = [node for node in nodes if made[id(node)].dtype.kind in "fcV"]
         jacobians = _core.cg.jacobians(result, [made[id(node)] for node in smooth])
@@ -133,7 +151,8 @@ class ModuleGraph(IDObject):
             )
         leaves = get_input_nodes(self._root)
         leaf = next((leaf for leaf in leaves if leaf.ref is inpt), None)
-        if leaf is None:
+        unused = None if leaf is not None else self._unused(inpt)
+        if leaf is None and unused is None:
             names = ", ".join(repr(one.ref.name) for one in leaves)
             raise ValueError(
                 with_location(
@@ -148,10 +167,35 @@ class ModuleGraph(IDObject):
                     f"{inpt.short_name!r} yet. back() is required before."
                 )
             )
+        if leaf is None:
+            return self._zeros(*unused)
         value = self._gradients[id(inpt)]
         if value is None:
             check_differentiable(self._module, inpt.short_name, leaf._tensor, leaf._tensor)
         return value
+
+    def _unused(self, inpt: Input) -> tuple[tuple[int, ...], Any] | None:
+        """The shape and dtype of an input or parameter of the module that the result does not
+        depend on; None for others."""
+        for one, known in zip(self._module.inputs, self._types):
+            if one is inpt:
+                return known
+        if any(one is inpt for one in (*self._module.parameters(), *self._module.params)):
+            return tuple(inpt.tensor.shape), inpt.tensor.dtype  # type: ignore[attr-defined]
+        return None
+
+    def _zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """The derivative with respect to what the result does not depend on."""
+        import numpy as np
+
+        result = self._root._tensor
+        are_integers = result.dtype.kind in "iu" and dtype.kind in "iu"
+        kind = dtype if are_integers or dtype.kind in "fcV" else np.dtype("float64")
+        if self._root._is_lazy:
+            from composit import numpy as cnp
+
+            return cnp.zeros((*result.shape, *shape), kind)
+        return given_back(np.zeros((*result.shape, *shape), kind))
 
     def _repr_svg_(self) -> str | None:
         from composit.cg.visual import plot_cg

@@ -9,7 +9,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.cg.function import Operator
-from composit.cg.module import Module
+from composit.cg.module import DerivedModule, Module
 from composit.cg.template import Variable, distinct
 from composit.cg.values import described
 from composit.evaluation import as_tensor
@@ -24,7 +24,8 @@ def logspace(function: Any) -> Any:
         cg.logspace(model)(p).value  # log(model(p).value), exact where that is log(0)
 
     What is multiplied, added and raised to powers must be at least 0: the logarithm of anything
-    else is NaN. A module has the same inputs and parameters, a function the same arguments."""
+    else is NaN. Where a number is exactly 0, whose logarithm is -inf, the value is right and the
+    derivative with respect to that number NaN. A module has the same inputs and parameters, a function the same arguments."""
     if isinstance(function, Operator):
         return _module(function, function.inputs, [], function.apply)
     if isinstance(function, Module):
@@ -74,6 +75,4 @@ def _module(
         def _op_impl(self, *arrays: Any) -> LazyTensor:
             return _logs(compute, list(arrays))
 
-    return Module.build(
-        role, lambda self, *nodes: Logspace()(*nodes, *parameters), function.inputs_nofun
-    )
+    return DerivedModule(function, role, lambda self, *nodes: Logspace()(*nodes, *parameters))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ from composit.cg.function import Function
 from composit.cg.graph import ModuleGraph
 from composit.cg.node import Node
 from composit.cg.session import Session, begun, checked_count, current
-from composit.cg.template import Parameter
+from composit.cg.template import Parameter, with_names
 from composit.cg.values import described
 
 
@@ -130,11 +129,7 @@ class Module(Function):
         def call(*tensors: Any) -> LazyTensor:
             return self(*tensors).tensor
 
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        names = [inspect.Parameter(one.short_name, kind) for one in self.inputs]
-        call.__name__ = self.short_functional_name
-        call.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
-        return call
+        return with_names(call, self)
 
     def gradfn(self, inpt: Any) -> Module:
         """The derivative with respect to an input or parameter, or a name of either, as a module
@@ -159,8 +154,23 @@ class Module(Function):
                 )
             )
         if not examples:
-            examples = tuple(_zeros(shape, dtype) for shape, dtype in self._latest or ())
+            examples = tuple(
+                _core.input(one.short_name, dtype, shape)
+                for one, (shape, dtype) in zip(self.inputs, self._latest or ())
+            )
         return self.compile(*examples).export(path)
+
+
+class DerivedModule(Module):
+    """What is made of another module, or of an operator: of its inputs, and of its parameters."""
+
+    def __init__(self, of: Function, functional_name: str, call_fun: Callable[..., Any]) -> None:
+        super().__init__(of.inputs_nofun, None, functional_name, call_fun)
+        self._of = of
+
+    def param(self, short_name: str) -> Any:
+        """That of what it is made of."""
+        return self._of.param(short_name)
 
 
 def _modules_in(values: list[Any]) -> Iterator[Module]:
@@ -178,7 +188,3 @@ def _as_array(value: Any) -> Any:
     import numpy as np
 
     return value if isinstance(value, LazyTensor) else np.asarray(value)
-
-
-def _zeros(shape: tuple[int, ...], dtype: Any) -> LazyTensor:
-    return _core.input("example", dtype, shape)

@@ -184,8 +184,23 @@ class Node(IDObject):
     def __rmatmul__(self, other: Any) -> Any:
         return self._with("matmul", other, self)
 
+    def __floordiv__(self, other: Any) -> Any:
+        return self._with("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._with("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._with("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._with("remainder", other, self)
+
     def __neg__(self) -> Any:
         return self._with("negative", self)
+
+    def __abs__(self) -> Any:
+        return self._with("absolute", self)
 
     def __getitem__(self, index: Any) -> Any:
         return self._with("get_item", self, index=index)

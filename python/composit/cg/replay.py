@@ -22,11 +22,12 @@ def replayed(root: Node, leaves: Tensors) -> Tensors:
     return tensors
 
 
-def with_calls(root: Node, module: Any = None) -> LazyTensor:
+def with_calls(root: Node, module: Any = None, leaves: Tensors | None = None) -> LazyTensor:
     """The root where each module is a call node: a function of what it takes from around it. With
-    a module, the whole is a call of that."""
+    a module, the whole is a call of that. `leaves`: others in place of inputs' tensors."""
     nodes = get_all_nodes(root)
     tensors = {id(node): node._tensor for node in nodes if isinstance(node, InputNode)}
+    tensors |= leaves or {}
     inner = [node for node in nodes if not isinstance(node, InputNode)]
     replay = _Replay(nodes, root)
     if module is not None and inner:

@@ -80,6 +80,7 @@ class Session:
         # A Python number, which takes the others' dtype.
         tensor = _core.substitute([value], [], [])[0] if is_number else as_leaf(value, "", what)
         ref = Constant(variable.short_name, value)
+        ref.is_literal = True
         ref.fun = function
         return self.input_node(ref, tensor, isinstance(value, LazyTensor))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from composit import _core
@@ -21,6 +23,15 @@ def next_number() -> str:
 def distinct(names: list[str]) -> list[str]:
     """The names, with the position behind those that came before."""
     return [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]
+
+
+def with_names(call: Callable[..., Any], function: Any) -> Callable[..., Any]:
+    """A function of tensors with the name and the inputs' names of another."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = [inspect.Parameter(one.short_name, kind) for one in function.inputs]
+    call.__name__ = function.short_functional_name
+    call.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
+    return call
 
 
 class TemplateObject:
@@ -42,6 +53,8 @@ class TemplateObject:
 
 class Input(TemplateObject):
     """A place of a function that takes a value: `short_name` within the function `fun`."""
+
+    is_literal = False  # a number among operands, which nobody named
 
     def __init__(self, short_name: str, input_type: str = "input") -> None:
         if not isinstance(short_name, str) or not short_name:
@@ -130,7 +143,8 @@ class _Valued(Input):
         if fun is not None:
             what += f" of {fun.functional_name}"
         self._tensor = as_leaf(value, self.short_name, what)
-        self._value = value
+        # The tensor holds a copy: what is shown does not change with the caller's array either.
+        self._value = value.copy() if hasattr(value, "ctypes") else value
 
     @property
     def value(self) -> Any:

@@ -49,6 +49,9 @@ class Training:
                     "required."
                 )
             )
+        for one in self.parameters:
+            if one.tensor.dtype.kind in "iu":  # which count as float64, as in derivatives
+                one._assign_own(_array(one.value).astype("float64"))
         tensors = [one.tensor for one in self.parameters]
         self._state = _arrays(optimizer.initial_state(tensors))
         self._step = compile(

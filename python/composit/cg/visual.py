@@ -111,7 +111,10 @@ def _open(picture: Picture, wait: float) -> None:
     import graphviz
 
     folder = tempfile.mkdtemp(prefix="plot_cg")
-    graphviz.view(picture.save(os.path.join(folder, "cg.svg")))
+    try:
+        graphviz.view(picture.save(os.path.join(folder, "cg.svg")))
+    except (OSError, RuntimeError):  # a display, but nothing that shows pictures
+        return
     time.sleep(max(0.0, wait))
 
 
@@ -196,7 +199,7 @@ class _Drawing:
 
 def _is_named(node: InputNode) -> bool:
     """Whether someone gave it a name: numbers among operands have none."""
-    return node.ref.input_type != "constant" or any(node.ref is one for one in node.ref.fun.params)
+    return not node.ref.is_literal
 
 
 def _title(root: Node) -> str:

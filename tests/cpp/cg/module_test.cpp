@@ -212,6 +212,14 @@ TEST(CgLogspace, AProductThatUnderflows) {
     EXPECT_NEAR(number(logspace({product})[0]), 1000 * std::log(0.25), 1e-9);
 }
 
+class Whole : public Module {
+  public:
+    Whole() : Module("Whole", {variable("x")}) {}
+
+  protected:
+    Nodes call(const Nodes& x) const override { return {op::square(x[0])}; }
+};
+
 TEST(CgModule, Refusals) {
     const SimpleModel m, other;
     ModuleGraph result = m(3.0);
@@ -222,9 +230,12 @@ TEST(CgModule, Refusals) {
         refusal<ValueError>([&] { (void)result.grad(other.input("x")); }),
         "grad: 'x' is no input of this call of SimpleModel. One that the result depends on is "
         "required.");
-    EXPECT_EQ(refusal<ValueError>([&] { (void)Composite(m, m)(1.0); }),
-              "Composite: 1 of 2 inputs are given. When a function is called, all its inputs must "
-              "be instantiated.");
+    EXPECT_EQ(
+        refusal<ValueError>([&] { (void)Composite(m, m)(1.0); }),
+        "Composite: 1 of 2 inputs are given; without: 'x2'. When a function is called, all its "
+        "inputs must be instantiated.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)m(1.0, 2.0); }),
+              "SimpleModel: 2 values are given for 1 inputs. One for each is required.");
     EXPECT_EQ(refusal<ValueError>([&] { (void)m.param("v"); }),
               "SimpleModel has no parameter 'v'. One of its own is required.");
     EXPECT_EQ(refusal<ValueError>([&] { (void)op::square(result.root()); }),
@@ -235,6 +246,11 @@ TEST(CgModule, Refusals) {
     EXPECT_EQ(refusal<TypeError>([&] { (void)of_integers.grad(m.input("x")); }),
               "grad: SimpleModel has no derivative with respect to 'x', which is int64. A floating "
               "or complex dtype is required.");
+    ModuleGraph whole = Whole()(3);
+    EXPECT_EQ(
+        refusal<TypeError>([&] { whole.back(); }),
+        "Whole has no derivative: the result is int64. A floating dtype is required, of inputs "
+        "and parameters such as 3.0.");
 }
 
 }  // namespace

@@ -160,3 +160,28 @@ def test_operators_and_bad_input():
     assert in_logs(0.25, 0.5).value == np.log(0.25) + np.log(0.5)
     with pytest.raises(TypeError, match=r"logspace: 3, of type int, is given. A module, an op"):
         cg.logspace(3)
+
+
+def test_differences_of_nearly_equal_numbers_and_of_nothing():
+    m = module(lambda self, a, b: op.sub(op.exp(a), op.exp(b)), "a", "b")
+    in_logs = cg.logspace(m)
+    for b in (-1e-20, -1e-3, -0.5, -1.0, -40.0, -1000.0):
+        result = in_logs(0.0, b)
+        is_near = b > -0.7
+        expected = math.log(-math.expm1(b)) if is_near else math.log1p(-math.exp(b))
+        assert result.value == pytest.approx(expected, rel=1e-15, abs=1e-300)
+        result.back()
+        # d log(exp(a) - exp(b)) / db = -exp(b) / (exp(a) - exp(b))
+        slope = -1 / math.expm1(-b) if b > -700 else 0.0
+        assert result.grad(in_logs.input("b")) == pytest.approx(slope, rel=1e-14)
+    difference = cg.logspace(module(lambda self, a, b: op.sub(a, b), "a", "b"))
+    assert difference(0.0, 0.0).value == -math.inf and difference(2.0, 2.0).value == -math.inf
+    assert difference(2.0, 0.0).value == math.log(2)
+    result = difference(2.0, 0.5)
+    result.back()
+    assert result.grad(difference.input("b")) == pytest.approx(-1 / 1.5, rel=1e-15)
+
+
+def test_the_power_zero_is_one():
+    m = cg.logspace(module(lambda self, a, n: op.power(a, n), "a", "n"))
+    assert m(0.0, 0.0).value == 0 and m(3.0, 0.0).value == 0 and m(0.0, 2.0).value == -math.inf

@@ -27,7 +27,12 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     option("--batch-size", type=int, default=32, help="images per step (32)")
     option("--learning-rate", type=float, help="of Adam (0.003)")
     option("--seed", type=int, default=1, help="of the split, the weights and the order (1)")
-    option("--backend", default="cpp", help="cpp, or interpreter where there is no compiler (cpp)")
+    option(
+        "--backend",
+        default="cpp",
+        choices=("cpp", "interpreter"),
+        help="cpp, or interpreter where there is no compiler (cpp)",
+    )
     option("--output", type=Path, default=Path("cg_output"), metavar="DIR",
            help="where pictures go (cg_output)")  # fmt: skip
     option("--data", type=Path, metavar="DIR",
@@ -35,6 +40,8 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     arguments = parser.parse_args(words)
     if (arguments.epochs is not None and arguments.epochs < 1) or arguments.batch_size < 1:
         parser.error("--epochs and --batch-size must be at least 1")
+    if arguments.learning_rate is not None and not 0 <= arguments.learning_rate < float("inf"):
+        parser.error(f"--learning-rate is {arguments.learning_rate}; it must be at least 0")
     if not 0 <= arguments.seed < 2**32 - 1:
         parser.error(f"--seed is {arguments.seed}; it must be at least 0 and below 2**32 - 1")
     return arguments
@@ -47,7 +54,8 @@ def train(
     from tqdm import tqdm
 
     random = np.random.RandomState(arguments.seed)
-    optimizer = nn.adam(arguments.learning_rate or task.learning_rate)
+    rate = arguments.learning_rate
+    optimizer = nn.adam(task.learning_rate if rate is None else rate)
     training = cg.Training(model, task.loss, optimizer, backend=arguments.backend)
     given, targets = task.batch(digits.train_images, digits.train_labels)
     size = min(arguments.batch_size, len(given))
