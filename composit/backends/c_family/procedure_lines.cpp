@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 namespace composit::c_family {
 namespace {
@@ -103,6 +104,48 @@ bool assert_together(PrintedLine& line, const PrintedLine& next) {
     return true;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+    const auto is_part = [&](size_t i) {
+        return i < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+    };
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+        if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
+    return false;
+}
+
+// Whether a declaration is of one variable: no comma stands outside of parentheses.
+bool is_single(std::string_view text) {
+    int depth = 0;
+    for (const char c : text) {
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (c == ',' && depth == 0) return false;
+    }
+    return true;
+}
+
+// What is done for more than its value, an index that is looked at or an element that is stored,
+// without the constant that it is the value of where nothing in its block reads that.
+Lines without_unread(Lines lines) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+        const std::string_view text = lines[i].text, type = type_of(text);
+        const size_t equals = text.find(" = ");
+        if (!type.starts_with("const ") || equals == std::string_view::npos) continue;
+        const std::string_view name = text.substr(type.size(), equals - type.size()),
+                               value = text.substr(equals + 3);
+        const bool does_more =
+            value.starts_with("checked_index(") || value.find("] = ") != std::string_view::npos;
+        if (!does_more || !is_single(text)) continue;
+        size_t end = i + 1;
+        while (end < lines.size() && lines[end].indent >= lines[i].indent &&
+               !has_word(lines[end].text, name))
+            ++end;
+        const bool is_read = end < lines.size() && lines[end].indent >= lines[i].indent;
+        if (!is_read) lines[i].text = std::string(value);
+    }
+    return lines;
+}
+
 Lines together(const Lines& lines) {
     Lines out;
     int before = 0;  // the source line of the last one
@@ -175,7 +218,9 @@ Lines without_braces(const Lines& lines) {
 
 }  // namespace
 
-Lines gathered(Lines lines) { return without_braces(together(lines)); }
+Lines gathered(Lines lines) {
+    return without_braces(without_unread(together(without_unread(std::move(lines)))));
+}
 
 std::string in_lines(const std::vector<std::string>& values, size_t indent) {
     const size_t begin = 4 * indent + 8;

@@ -35,7 +35,7 @@ std::string arguments_of(const std::string& array, size_t count) {
 
 // Differences with steps h, h / 2, h / 4, …, extrapolated; what was added last tells how exact.
 constexpr const char* extrapolation =
-    R"(double row[6], before = 0, settled = 1e300, slope = 0;
+    R"(double row[6], before = 0, last = 0, settled = 1e300, slope = 0;
 for (int step = 0; step < 6; ++step) {
     const double h = 0.02 / (1 << step);
     double entry = DIFFERENCE / (2 * h);
@@ -47,11 +47,13 @@ for (int step = 0; step < 6; ++step) {
     }
     row[step] = entry;
     const double moved = entry > before ? entry - before : before - entry;
-    if (step > 0 && moved < settled) {
-        settled = moved;
+    const double larger = moved > last ? moved : last;  // two in a row: one may be chance
+    if (step > 1 && larger < settled) {
+        settled = larger;
         slope = entry;
     }
     before = entry;
+    last = moved;
 }
 )";
 
@@ -85,7 +87,7 @@ constexpr const char* points_start = R"(    double worst = 0;
     for (int point = 0; point < 41; ++point) {
         double x[COUNT];
         for (int k = 0; k < COUNT; ++k)
-            x[k] = 0.1 * ((point * (7 * k + 1) + 3 * k) % 41) - 1.987;
+            x[k] = 0.1 * ((point * (7 * k + 1) + 3 * k) % 41) - 1.987 + 0.0137 * k;
         for (int k = 0; k < COUNT; ++k) {
             const auto at = [&x, k](double distance) {
                 double moved[COUNT];

@@ -3,8 +3,11 @@
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
+#include <algorithm>
 #include <cctype>
+#include <string>
 #include <unordered_set>
+#include <vector>
 
 namespace composit::c_family {
 namespace {
@@ -194,6 +197,23 @@ const std::unordered_set<std::string>& library_names() {
     return words;
 }
 
+// Types of C's headers, and their macros, which a file that includes others before this one's
+// header has replaced: size_t, INT_MAX, M_PI.
+bool is_of_headers(const std::string& name) {
+    if (name.ends_with("_1")) return false;  // as this makes them
+    if (name.ends_with("_t")) return true;
+    const bool is_macro = std::none_of(name.begin(), name.end(),
+                                       [](unsigned char c) { return std::islower(c) != 0; });
+    if (!is_macro) return name == "signgam" || name == "signbit";
+    static const std::vector<std::string> beginnings = {
+        "BUFSIZ", "CHAR_", "CLOCKS_",  "DBL_",  "DECIMAL_", "EDOM",   "EILSEQ", "ERANGE", "EXIT_",
+        "FLT_",   "FP_",   "HUGE_",    "INT",   "LC_",      "LDBL_",  "LLONG_", "LONG_",  "M_",
+        "MATH_",  "MB_",   "PTRDIFF_", "RAND_", "SCHAR_",   "SEEK_",  "SHRT_",  "SIG",    "SIZE_",
+        "SSIZE_", "TMP_",  "UCHAR_",   "UINT",  "ULLONG_",  "ULONG_", "USHRT_", "WCHAR_", "WINT_"};
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](const std::string& each) { return name.starts_with(each); });
+}
+
 template <class Float, class Integer>
 std::string float_literal(Float value, Integer bits, Integer quiet_nan, const char* suffix) {
     if (value != value) {
@@ -260,7 +280,7 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     }
     if (stem.empty()) stem = "t";
     if (std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "t");
-    const bool is_reserved = reserved_words().count(stem) != 0;
+    const bool is_reserved = reserved_words().contains(stem) || is_of_headers(stem);
     std::string name = is_reserved ? stem + "_1" : stem;
     for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
     return name;

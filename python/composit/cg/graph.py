@@ -151,7 +151,7 @@ class ModuleGraph(IDObject):
             )
         leaves = get_input_nodes(self._root)
         leaf = next((leaf for leaf in leaves if leaf.ref is inpt), None)
-        unused = None if leaf is not None else self._unused(inpt)
+        unused = self._unused(inpt)
         if leaf is None and unused is None:
             names = ", ".join(repr(one.ref.name) for one in leaves)
             raise ValueError(
@@ -168,6 +168,7 @@ class ModuleGraph(IDObject):
                 )
             )
         if leaf is None:
+            assert unused is not None
             return self._zeros(*unused)
         value = self._gradients[id(inpt)]
         if value is None:

@@ -25,7 +25,8 @@ def logspace(function: Any) -> Any:
 
     What is multiplied, added and raised to powers must be at least 0: the logarithm of anything
     else is NaN. Where a number is exactly 0, whose logarithm is -inf, the value is right and the
-    derivative with respect to that number NaN. A module has the same inputs and parameters, a function the same arguments."""
+    derivative with respect to that number NaN. A module has the same inputs and parameters, a
+    function the same arguments."""
     if isinstance(function, Operator):
         return _module(function, function.inputs, [], function.apply)
     if isinstance(function, Module):

@@ -99,7 +99,9 @@ class Parts(Leaf):
 
     def result(self, numbers: list[Any]) -> Any:
         made = [part.result(numbers) for part in self.parts.values()]
-        return tuple(made) if self.made_by is tuple else self.made_by(*made)
+        if self.made_by is tuple:
+            return tuple(made)
+        return self.made_by(**dict(zip(self.parts, made)))
 
     def outline(self) -> str:
         if self.made_by is not tuple:
@@ -118,6 +120,18 @@ def fields_of(made_by: Any) -> dict[str, Any] | None:
         hints = _hints(made_by)
         return {field.name: hints[field.name] for field in dataclasses.fields(made_by)}
     return None
+
+
+def own_constructor(made_by: Any) -> str | None:
+    """The method of a NamedTuple or dataclass that does more than to set its fields."""
+    if dataclasses.is_dataclass(made_by):
+        if hasattr(made_by, "__post_init__"):
+            return "__post_init__"
+        parameters = made_by.__dataclass_params__  # type: ignore[union-attr]
+        sets = parameters.init and all(field.init for field in dataclasses.fields(made_by))
+        return None if sets else "__init__"
+    derived = tuple not in made_by.__bases__
+    return next((m for m in ("__new__", "__init__") if derived and m in vars(made_by)), None)
 
 
 def _hints(made_by: type) -> dict[str, Any]:
@@ -228,6 +242,12 @@ def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
             return Parts(tuple, dict(enumerate(parts)))
     fields = fields_of(meaning)
     if fields:
+        method = own_constructor(meaning)
+        if method is not None:
+            source.refuse(
+                node, f"{meaning.__name__} is made by its own {method}",
+                "A NamedTuple or dataclass that only has fields is required.", TypeError,
+            )  # fmt: skip
         return Parts(meaning, {k: _structure(source, node, f) for k, f in fields.items()})
     source.refuse(node, f"the annotation `{shown(node)}` is no type of kernels", _wanted, TypeError)
 

@@ -12,6 +12,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
+from composit.knossos.given_values import checked_integers
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 
 
@@ -164,6 +165,8 @@ class ArrayKernel(Kernel):
                     f"{len(leaf.extents)} axes. That many axes are required."
                 )
             )
+        if leaf.kind == "int":
+            array = checked_integers(self.__name__, array)
         return np.ascontiguousarray(array, dtype)
 
     def _check_kind(self, leaf: Leaf, given: Any, wanted: Any) -> None:

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from composit._core.procedure import Statement
-from composit.knossos.annotations import Leaf, TensorOf
+from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.expressions import Expressions
 from composit.knossos.source import shown
@@ -229,6 +229,33 @@ class ArrayStatements(Expressions):
             return [leaf for part in value.fields.values() for leaf in self.split(part)]
         return [value]
 
+    def check_declared(self, node: ast.AST, declared: Leaf, value: Any) -> None:
+        """Refuses a result of another structure than the annotation's; extents that it names are
+        those of arguments: known to be, or asserted. Numbers are converted elsewhere."""
+        own = Leaf.of(value)
+        if isinstance(declared, Parts) and isinstance(own, Parts):
+            is_same = declared.made_by is own.made_by or (
+                declared.made_by is tuple and issubclass(own.made_by, tuple)
+            )
+            if is_same and len(declared.parts) == len(own.parts):
+                parts = value.fields.values() if isinstance(value, Record) else value
+                for inner, part in zip(declared.parts.values(), parts):
+                    self.check_declared(node, inner, part)
+                return
+        elif isinstance(declared, TensorOf) and isinstance(own, TensorOf):
+            if declared.kind == own.kind and len(declared.extents) == len(own.extents):
+                for wanted, extent in zip(declared.extents, value.shape):
+                    name = self.symbols.get(wanted, "") if isinstance(wanted, str) else ""
+                    if name or not isinstance(wanted, str):
+                        self.require_same(self.leaf(name) if name else wanted, extent)
+                return
+        elif type(declared) is type(own):
+            return
+        self.refuse(
+            node, f"it returns {_outline(own)}, and {_outline(declared)} by its annotation",
+            "A result of the annotation's structure is required.", TypeError,
+        )  # fmt: skip
+
     def return_array(self, place: int, value: Array) -> None:
         """The value as the output array of this place among the results."""
         for extent in value.shape:
@@ -261,3 +288,8 @@ class ArrayStatements(Expressions):
         counter = self.hidden_variable(f"{node.target.id}_index", "int")  # type: ignore
         self.ranges[self.numbers[counter]] = (0, array.shape[0])
         return counter, self.leaf(counter)
+
+
+def _outline(structure: Leaf) -> str:
+    is_array = isinstance(structure, TensorOf)
+    return f"{structure.outline()} of {structure.kind}" if is_array else structure.outline()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import inspect
 import types
 from typing import Any
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos import functions
-from composit.knossos.annotations import fields_of
+from composit.knossos.annotations import fields_of, own_constructor
 from composit.knossos.array_functions import ArrayFunctions
 from composit.knossos.arrays import Array
 from composit.knossos.source import Source, shown
@@ -431,9 +432,19 @@ class Expressions(ArrayFunctions):
     def _record(
         self, node: ast.Call, made_by: Any, fields: Any, arguments: list[Any], named: Any
     ) -> Record:
-        given = dict(zip(fields, arguments)) | named
-        if list(given) != list(fields) and set(given) != set(fields):
-            self.refuse(node, f"{made_by.__name__} has the fields {', '.join(fields)}",
+        method = own_constructor(made_by)
+        if method is not None:
+            self.refuse(node, f"{made_by.__name__} is made by its own {method}",
+                        "A NamedTuple or dataclass that only has fields is required.",
+                        TypeError)  # fmt: skip
+        try:
+            given = inspect.signature(made_by).bind(*arguments, **named).arguments
+        except TypeError as error:
+            given, why = {}, f": {error}"
+        else:
+            why = "; defaults are not taken" * (set(given) != set(fields))
+        if set(given) != set(fields):
+            self.refuse(node, f"{made_by.__name__} has the fields {', '.join(fields)}{why}",
                         "A value for each is required.", TypeError)  # fmt: skip
         return Record(made_by, {name: given[name] for name in fields})
 

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
-from composit._core import with_location
+import numpy as np
+
+from composit._core import LazyTensor, with_location
+
+
+def bound_arguments(
+    name: str, function: Any, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The arguments of the Python function by position. TypeError for those that do not fit."""
+    try:
+        if function is None:
+            raise TypeError("it is derived, and takes arguments by position only")
+        return inspect.signature(function).bind(*arguments, **named).args
+    except TypeError as error:
+        raise TypeError(
+            with_location(f"{name}: {error}. A value for each argument is required.")
+        ) from None
 
 
 def numbers_without_axes(made: Any) -> Any:
@@ -30,3 +47,43 @@ def check_leaf(name: str, leaf: Any) -> None:
     raise TypeError(
         with_location(f"{name}: {leaf!r} is no number. A number, an array or a tensor is required.")
     )
+
+
+def fitted_leaves(name: str, leaves: list[Any], kinds: list[str]) -> list[Any]:
+    """What stands for numbers of these kinds, element by element. Integers and truths where floats
+    are wanted are float64 unless there are arrays of floats, whose dtype they take, as in NumPy."""
+    for leaf in leaves:
+        check_leaf(name, leaf)
+    has_floats = any(getattr(getattr(leaf, "dtype", None), "kind", "") in "fV" and leaf.ndim
+                     for leaf in leaves if hasattr(leaf, "dtype"))  # fmt: skip
+    return [_fitted(name, *each, has_floats) for each in zip(leaves, kinds)]
+
+
+def _fitted(name: str, leaf: Any, kind: str, has_floats: bool) -> Any:
+    if not isinstance(leaf, (np.ndarray, LazyTensor)):
+        return leaf
+    if kind == "float" and leaf.dtype.kind in "iub" and not has_floats:
+        return leaf.astype("float64")
+    return checked_integers(name, leaf) if kind == "int" else leaf
+
+
+def checked_integers(name: str, array: Any) -> Any:
+    """The array, whose integers must fit in int64. OverflowError for others."""
+    if array.dtype != np.uint64:
+        return array
+    largest = np.iinfo("int64").max
+    if isinstance(array, LazyTensor):
+        raise TypeError(
+            with_location(
+                f"{name}: a tensor of dtype uint64 stands for int. Integers that fit in int64 are "
+                "required (astype)."
+            )
+        )
+    if (array > largest).any():
+        raise OverflowError(
+            with_location(
+                f"{name}: {array.max()} stands for int, and does not fit in int64, which is "
+                "required."
+            )
+        )
+    return array.astype("int64")

@@ -15,7 +15,8 @@ from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, structure_of
 from composit.knossos.given_derivative import derivative_for
 from composit.knossos.given_values import (
-    check_leaf,
+    bound_arguments,
+    fitted_leaves,
     is_composit_torch,
     is_torch,
     numbers_without_axes,
@@ -148,7 +149,10 @@ class Kernel:
 
     # ----- calls
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if named:
+            function = getattr(self, "__wrapped__", None)
+            arguments = bound_arguments(self.__name__, function, arguments, named)
         result = self._fast(*arguments)
         if result is NotImplemented:
             result = self._elementwise(*arguments)
@@ -220,8 +224,7 @@ class Kernel:
 
     def _computed(self, leaves: list[Any]) -> Any:
         """Results, one or a tuple, for numbers, arrays or tensors."""
-        for leaf in leaves:
-            check_leaf(self.__name__, leaf)
+        leaves = fitted_leaves(self.__name__, leaves, self._kinds())
         if not any(hasattr(leaf, "shape") or isinstance(leaf, (list, tuple)) for leaf in leaves):
             code = self._code(_DOUBLE)
             if code is not None:
@@ -357,10 +360,8 @@ class Kernel:
                 if self._has_jvp():
                     family.append(self.jvp.procedure(dtype))
             families.append(family)
-            if not self._floats() and all(
-                kind_of_dtype(d) != "float" for _, d in family[0].results
-            ):
-                break  # the second would be the same function
+            if not self._floats():
+                break  # the second would be of the same arguments
         return families
 
     def _has_jvp(self) -> bool:

@@ -76,6 +76,7 @@ class Translator(Inlining):
         parameters = self.parameter_count = len(self.variables)
         self.root_has_arrays = self.root_has_arrays or bool(self.arrays)
         self.declared_result = self._declared_result(tree)
+        self.declared = None if tree.returns is None else structure_of(self.source, tree.returns)
         self._find_result(tree)
         body = self.block(self._without_doc(tree.body))
         if not self.has_returned:
@@ -255,6 +256,8 @@ class Translator(Inlining):
         if node.value is None:
             self.refuse(node, "it returns nothing here", "A number is required.")
         value = self.value(node.value)
+        if self.declared is not None:
+            self.check_declared(node, self.declared, value)
         parts, self.result_structure = self.split(value), value
         for place, part in enumerate(parts):
             if isinstance(part, Array):

@@ -204,7 +204,7 @@ def listed(x: "knossos.Tensor[float, n]") -> float:
     return y[0]
 
 
-def of_values(x: "knossos.Tensor[float, n]") -> float:
+def of_values(x: "knossos.Tensor[float, n]") -> "knossos.Tensor[float, m]":
     k = int(x[0])
     return np.zeros(k)
 
