@@ -80,7 +80,7 @@ Expr lgamma_near_zero(const Expr& x, const Expr& is_near_zero) {
     // The first row reaches into the next half interval, where the second polynomial would cancel.
     // From 32 on the table is zero.
     const Expr half_interval = low_bits(floor(x * -2.0 - 4.0));
-    const Expr is_first = (x > -2.625) & (x < -2.5);
+    const Expr is_first = (x > -2.625) & (x <= -2.5);
     const Expr is_elsewhere = Expr::cast(~is_near_zero, DType::uint64);
     const Expr row = ((half_interval - Expr::cast(is_first, DType::uint64)) &
                       Expr::constant_bits(DType::uint64, {31, 0})) |

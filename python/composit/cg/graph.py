@@ -77,8 +77,8 @@ class ModuleGraph(IDObject):
         leaves = {id(leaf.ref): leaf for leaf in get_input_nodes(self._root)}
 
         def call(*tensors: Any) -> LazyTensor:
-            given = {id(leaves[id(one)]): as_tensor(x)
-                     for one, x in zip(self._module.inputs, tensors) if id(one) in leaves}  # fmt: skip
+            pairs = zip(self._module.inputs, tensors)
+            given = {id(leaves[id(i)]): as_tensor(x) for i, x in pairs if id(i) in leaves}
             return with_calls(self._root, self._module, given)
 
         return with_names(call, self._module)

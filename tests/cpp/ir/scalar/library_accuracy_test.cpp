@@ -202,6 +202,7 @@ const Cancelling cancelling[] = {
     {lgamma_of, nullptr, -0x1.3a7fc9600f86cp+1, 0, 0x1.0323b6d1fe86dp-54},
     {lgamma_of, nullptr, -0x1.5fb410a1bd901p+1, 0, 0x1.8fb8530ba7689p-53},
     {lgamma_of, nullptr, -0x1.fa471547c2fe5p+1, 0, -0x1.ddc0336980b58p-52},
+    {lgamma_of, nullptr, -2.5, 0, -0x1.ccbf9f5ed0f16p-5},
     {lgamma_of, nullptr, -0x1.4086a57f0537bp+2, 0, 0x1.7f116ad99ff3ap-29},
     {lgamma_of, nullptr, -0x1.c000000000007p+3, 0, 0x1.b4eee31d76314p+2},
     {lgamma_of, nullptr, -0x1.1000000000001p+4, 0, -0x1.df3fff389c7c3p-3},
