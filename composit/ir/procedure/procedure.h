@@ -212,7 +212,8 @@ Procedure vjp(const Procedure& procedure);
 // A loop's iterations are run again, from the last to the first, each from the state in which it
 // started: of the variables that it reads of the iteration before and that derivatives need, a
 // tape as long as the loop keeps the values. Outputs are the gradients of floating input arrays.
-// NotSupported, with the line, for arrays whose elements are overwritten after a loop read them.
+// Where a loop overwrites elements that were read before, the old ones are noted, and put back
+// before each iteration is run again. NotSupported for procedures with arrays that grow.
 // reverse.cpp
 Procedure reverse(const Procedure& procedure);
 // The same for one parameter, of one result.

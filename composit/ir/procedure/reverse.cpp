@@ -6,6 +6,7 @@
 #include "composit/ir/procedure/reverse_setup.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
+#include "composit/ir/procedure/undo.h"
 #include "composit/ir/scalar/function.h"
 
 #include <map>
@@ -37,12 +38,13 @@ struct Zeros {
 
 // What the backward sweep has to know of a statement's forward one.
 struct Record {
-    int saved = -1;  // the variable that holds what an assignment overwrote
+    int saved = -1;  // the variable that holds what an assignment or a store overwrote
     int taken = -1;  // the variable that holds a branch's condition
     int trips = -1;  // the variable that counts a loop's iterations, where they are not known
     Expr begin;      // of a counted loop
     std::map<int, int> tapes;  // of a loop: variable -> the array of its values
     std::map<int, int> saves;  // of a loop: variable -> the one that holds its value before
+    Undos undos;               // of a loop
     std::vector<Record> body, otherwise;
 };
 
@@ -75,6 +77,7 @@ class Reverser : private ReverseSetup {
         }
         whole.push_back(Statement::leave(std::move(values), p_.line));
         out_.body = std::move(whole);
+        if (!changing_.empty()) drop_idle_stores(out_.body);
         return tidied(without_dead_code(std::move(out_)), names_);
     }
 
@@ -83,15 +86,17 @@ class Reverser : private ReverseSetup {
 
     // The statements themselves, as the iterations run the first time, but for elements that
     // are there already.
-    Block plain(const Block& block) const {
+    Block plain(const Block& block, const Undos& undos) {
         Block out;
         for (const Statement& statement : block) {
             const bool is_write = statement.kind == Kind::store || statement.kind == Kind::add;
             if (is_write && is_there_.contains(statement.array)) continue;
+            const auto undo = is_write ? undos.find(statement.array) : undos.end();
+            if (undo != undos.end()) note_old_element(out_, statement, undo->second, out);
             Statement copy = statement;
-            copy.body = plain(statement.body);
-            copy.otherwise =
-                statement.kind == Kind::loop ? statement.otherwise : plain(statement.otherwise);
+            copy.body = plain(statement.body, undos);
+            copy.otherwise = statement.kind == Kind::loop ? statement.otherwise
+                                                          : plain(statement.otherwise, undos);
             compute(std::move(copy), out);
         }
         return out;
@@ -135,6 +140,8 @@ class Reverser : private ReverseSetup {
                     break;
                 case Kind::store:
                 case Kind::add:
+                    if (changing_.contains(statement.array))
+                        record.saved = old_element(out_, statement, out);
                     if (!is_there_.contains(statement.array)) out.push_back(statement);
                     break;
                 case Kind::allocate: {
@@ -176,8 +183,9 @@ class Reverser : private ReverseSetup {
         for (const auto& [variable, times] : inside)
             if (times < assignments_[variable] || is_parameter(variable))
                 record.saves[variable] = kept(variable, "_before", out, loop.line);
+        record.undos = begin_undos(out_, loop, changing_, out);
         Statement copy = loop;
-        copy.body = plain(loop.body);
+        copy.body = plain(loop.body, record.undos);
         ArrayVariable tape;
         Expr place;
         if (count) {
@@ -198,6 +206,7 @@ class Reverser : private ReverseSetup {
             tape.shape = {integer(0)};
             tape.grows = true;
         }
+        for (const auto& [array, undo] : record.undos) carried.insert(undo.count);
         Block tapes;
         for (const int variable : carried) {
             const Variable own = out_.variables[static_cast<size_t>(variable)];
@@ -212,6 +221,10 @@ class Reverser : private ReverseSetup {
         if (!count) {
             const Expr trips = out_.variable(static_cast<size_t>(record.trips));
             tapes.push_back(Statement::assign(record.trips, trips + integer(1), loop.line));
+        }
+        for (auto& [array, undo] : record.undos) {
+            undo.tape = record.tapes.at(undo.count);
+            record.tapes.erase(undo.count);
         }
         copy.body.insert(copy.body.begin(), tapes.begin(), tapes.end());
         out.push_back(std::move(copy));
@@ -281,7 +294,13 @@ class Reverser : private ReverseSetup {
                     break;
                 }
                 case Kind::store:
-                case Kind::add: backward_write(statement, out, zeros); break;
+                case Kind::add:
+                    backward_write(statement, out, zeros);
+                    if (record.saved >= 0)
+                        out.push_back(Statement::write(
+                            Kind::store, statement.array, statement.index,
+                            out_.variable(static_cast<size_t>(record.saved)), statement.line));
+                    break;
                 case Kind::branch: backward_branch(statement, record, out, zeros); break;
                 case Kind::loop: backward_loop(statement, record, out, zeros); break;
                 default: break;
@@ -398,6 +417,7 @@ class Reverser : private ReverseSetup {
         const Expr here = out_.variable(static_cast<size_t>(counter));
         const Expr place = count ? trip_of(p_, *count, record.begin) : here;
         Block inner;
+        take_back(out_, record.undos, place, loop.line, inner);
         for (const auto& [variable, tape] : record.tapes)
             inner.push_back(Statement::load(variable, tape, {place}, loop.line));
         if (count)
@@ -425,7 +445,8 @@ class Reverser : private ReverseSetup {
             zeros.set(variable, false);
             outliving.insert(variable);
         }
-        if (count && is_in_any_order(out_, inner, count->counter, outliving)) {
+        if (count && record.undos.empty() &&
+            is_in_any_order(out_, inner, count->counter, outliving)) {
             out.push_back(Statement::loop({Statement::assign(counter, record.begin, loop.line)},
                                           loop.values[0], inner, loop.otherwise, loop.line));
         } else if (count) {

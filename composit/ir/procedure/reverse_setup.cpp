@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/undo.h"
 
 namespace composit::ir::procedure {
 
@@ -16,16 +17,18 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     out_.file = procedure.file;
     out_.line = procedure.line;
     for (const Variable& each : procedure.variables) names_.insert(each.name);
-    ArrayUse(p_).check();
+    changing_ = ArrayUse(p_).changing();
     add_parameters();
     keep_products(p_, kept_);
     keep_arrays(p_, kept_);
     out_.arrays = p_.arrays;
     end_early_returns();
-    keep_values(out_, body_, ArrayUse(p_), kept_);
+    body_ = without_remaking(out_, body_, changing_);
+    p_.variables = out_.variables;
+    keep_values(out_, body_, ArrayUse(p_, changing_), kept_);
     p_.variables = out_.variables;
     p_.arrays = out_.arrays;
-    use_ = std::make_unique<ArrayUse>(p_);
+    use_ = std::make_unique<ArrayUse>(p_, changing_);
     mentions_ = mentions_in(p_, body_);
     assignments_ = assignments_in(body_);
     active_ = active_in(p_, body_, results_);

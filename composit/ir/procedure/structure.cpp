@@ -272,7 +272,10 @@ std::optional<int64_t> offset_from(int counter, const Expr& index) {
     return {};
 }
 
-ArrayUse::ArrayUse(const Procedure& procedure) : procedure_(procedure) { walk(procedure.body); }
+ArrayUse::ArrayUse(const Procedure& procedure, std::set<int> changing)
+    : procedure_(procedure), changing_(std::move(changing)) {
+    walk(procedure.body);
+}
 
 // A load of the element that the block stored before, whatever loop runs again.
 bool ArrayUse::reads_what_was_stored(const Block& block, size_t place) {
@@ -331,7 +334,8 @@ size_t ArrayUse::depth_of(int array) const {
     return depth;
 }
 
-void ArrayUse::check() const {
+std::set<int> ArrayUse::changing() const {
+    std::set<int> found;
     for (const auto& [array, all] : mentions_) {
         const ArrayVariable& known = procedure_.arrays[static_cast<size_t>(array)];
         if (known.role == ArrayVariable::Role::input) continue;
@@ -348,15 +352,11 @@ void ArrayUse::check() const {
                 const bool is_inside = write.loops.size() > depth && write.loops[depth] == loop;
                 if (!is_inside && write.order < starts_.at(loop)) continue;
                 if (is_inside && reads_earlier(*loop, array)) continue;
-                fail<NotSupported>(
-                    procedure_.name, ": an element of ", known.name,
-                    " changes after a loop read the array, so that the loop cannot be run again "
-                    "for its derivative. Write into a new array (np.zeros), or into the element "
-                    "behind those that the loop reads. [",
-                    procedure_.file, ":", write.statement->line, "]");
+                found.insert(array);
             }
         }
     }
+    return found;
 }
 
 // Whether the loop reads an element that it stored, and may store to it again: when it runs again,
@@ -432,6 +432,7 @@ bool ArrayUse::reads_earlier(const Statement& loop, int array) const {
 }
 
 bool ArrayUse::is_recurrence(const Statement& loop, int array) const {
+    if (changing_.contains(array)) return false;
     const auto found = mentions_.find(array);
     if (found == mentions_.end()) return false;
     const auto count = count_of(loop);

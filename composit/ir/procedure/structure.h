@@ -82,11 +82,13 @@ std::optional<int64_t> offset_from(int counter, const Expr& index);
 // Where arrays stand in the text.
 class ArrayUse {
   public:
-    explicit ArrayUse(const Procedure& procedure);
+    // `changing`: arrays that are no recurrences of any loop.
+    explicit ArrayUse(const Procedure& procedure, std::set<int> changing = {});
 
-    // NotSupported, with the line, for an array whose elements change after a loop read them: the
-    // loop's iterations could not be run again. Elements of earlier iterations may be read.
-    void check() const;
+    // The arrays whose elements change after a loop read them: the loop's iterations cannot be run
+    // again as they are. Elements of earlier iterations may be read. NotSupported for arrays that
+    // grow.
+    std::set<int> changing() const;
     // Whether iterations of the loop read what earlier ones wrote: its elements are there already
     // when they run again.
     bool is_recurrence(const Statement& loop, int array) const;
@@ -108,6 +110,7 @@ class ArrayUse {
     bool changes_what_was_read(int counter, int array) const;
 
     const Procedure& procedure_;
+    std::set<int> changing_;
     std::vector<const Statement*> loops_;
     std::map<const Statement*, int> starts_;
     int order_ = 0;

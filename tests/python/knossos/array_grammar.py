@@ -15,7 +15,6 @@ class Writer:
     """Writes one kernel of x, y (arrays of one extent), s (a float) and k (a small integer)."""
 
     # Of so many at least one has a derivative in reverse: others change what loops read.
-    kernels_for_derivative = 2
 
     def __init__(self, random, name):
         self.random, self.name = random, name
@@ -194,8 +193,6 @@ class NestedWriter(Writer):
 class RowsWriter(Writer):
     """Writes kernels with arrays of two axes, whose elements are made of those before them in their
     row, and in the row before, and with arrays that are made of one another element by element."""
-
-    kernels_for_derivative = 5
 
     def __init__(self, random, name):
         super().__init__(random, name)

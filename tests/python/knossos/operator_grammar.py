@@ -8,8 +8,6 @@ class OperatorsWriter(Writer):
     multiples that are added, the largest elements, recurrences of products, and loops that look
     like these, of which some are none."""
 
-    kernels_for_derivative = 3
-
     def __init__(self, random, name):
         super().__init__(random, name)
         self.matrices = []
