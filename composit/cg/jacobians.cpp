@@ -67,8 +67,8 @@ Tensor pulled(const std::string& function, const std::string& input, const Tenso
 }
 
 Tensors jacobians(const Tensor& output, const Tensors& inputs) {
-    user_check<TypeError>(ir::is_inexact(output.dtype()), "jacobians: the output has dtype ",
-                          output.dtype(), ". A floating or complex dtype is required.");
+    user_check<TypeError>(ir::is_floating(output.dtype()), "jacobians: the output has dtype ",
+                          output.dtype(), ". A floating dtype is required.");
     for (const Tensor& input : inputs)
         user_check<TypeError>(ir::is_inexact(input.dtype()), "jacobians: an input has dtype ",
                               input.dtype(), ". A floating or complex dtype is required.");

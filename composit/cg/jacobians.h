@@ -18,7 +18,7 @@ using Tensors = std::vector<Tensor>;
 
 // The Jacobian of `output` with respect to each input, of the shape output.shape + input.shape: for
 // a 0-d output its gradient. Zeros where the output does not depend on an input. TypeError unless
-// all are of inexact dtypes.
+// it is of a floating dtype, and the inputs of inexact ones.
 [[nodiscard]] Tensors jacobians(const Tensor& output, const Tensors& inputs);
 
 // A call whose derivative is given: `pullback` takes the arguments, then a cotangent for each

@@ -108,8 +108,8 @@ Tensor log_difference(const Tensor& a, const Tensor& b) {
     const Tensor none = number(-std::numeric_limits<double>::infinity(), dtype);
     const Tensor difference =
         apply("where", {apply("equal", {b, none}), none, apply("subtract", {b, a})});
-    const Tensor is_near = apply("greater", {difference, number(-std::log(2.0), dtype)});
     const Tensor half = number(-std::log(2.0), dtype);
+    const Tensor is_near = apply("greater", {difference, half});
     const Tensor near = apply("where", {is_near, difference, half}),
                  far = apply("where", {is_near, half, difference});
     const Tensor of_near = apply("log", {apply("negative", {apply("expm1", {near})})}),

@@ -136,9 +136,9 @@ Tensor ModuleGraph::tensor() const {
 
 void ModuleGraph::back() {
     const ir::DType dtype = root_.tensor().dtype();
-    user_check<TypeError>(
-        ir::is_floating(dtype), module_, " has no derivative: the result is ", dtype,
-        ". A floating dtype is required, of inputs and parameters such as ", "3.0.");
+    user_check<TypeError>(ir::is_floating(dtype), module_, " has no derivative: the result is ",
+                          dtype,
+                          ". A floating dtype is required, of inputs and parameters such as 3.0.");
     Nodes smooth;
     Tensors tensors;
     const Nodes every = nodes();

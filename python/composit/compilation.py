@@ -267,11 +267,13 @@ class CompiledFunction:
         return f"<CompiledFunction({self._name}, {len(self.specialisations)} specialisations)>"
 
 
+def _is_literal(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str)) and not hasattr(value, "dtype")
+
+
 def _as_array(leaf: Any) -> Any:
     """Arrays are arguments; Python scalars and texts are part of the program, as literals."""
-    if isinstance(leaf, (bool, int, float, str)) and not hasattr(leaf, "dtype"):
-        return leaf
-    if isinstance(leaf, LazyTensor):
+    if _is_literal(leaf) or isinstance(leaf, LazyTensor):
         return leaf
     import numpy as np
 
@@ -291,8 +293,7 @@ def _outline(value: Any) -> Any:
         return (type(value).__name__, tuple(_outline(item) for item in value))
     if isinstance(value, dict):
         return ("dict", tuple((key, _outline(item)) for key, item in value.items()))
-    is_literal = isinstance(value, (bool, int, float, str)) and not hasattr(value, "dtype")
-    return type(value).__name__ if is_literal else None
+    return type(value).__name__ if _is_literal(value) else None
 
 
 def compile(

@@ -6,6 +6,7 @@
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
+#include <algorithm>
 #include <cctype>
 #include <type_traits>
 
@@ -75,15 +76,8 @@ std::string signature(const std::string& start, const std::vector<std::string>& 
 }
 
 bool uses(const std::vector<std::string>& lines, const std::string& word) {
-    auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    for (const std::string& line : lines)
-        for (size_t at = 0; (at = line.find(word, at)) != std::string::npos; at += word.size()) {
-            size_t end = at + word.size();
-            bool is_whole =
-                (at == 0 || !is_part(line[at - 1])) && (end == line.size() || !is_part(line[end]));
-            if (is_whole) return true;
-        }
-    return false;
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return has_word(line, word); });
 }
 
 std::string parameter_text(const Parameter& parameter, const std::vector<std::string>& body) {

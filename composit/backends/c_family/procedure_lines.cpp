@@ -1,6 +1,7 @@
 #include "composit/backends/c_family/procedure_lines.h"
 
 #include "composit/backends/c_family/procedure_heads.h"
+#include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
@@ -102,16 +103,6 @@ bool assert_together(PrintedLine& line, const PrintedLine& next) {
     if (4 * line.indent + made.size() > longest_line) return false;
     line.text = made;
     return true;
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-    const auto is_part = [&](size_t i) {
-        return i < text.size() &&
-               (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
-    };
-    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
-        if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
-    return false;
 }
 
 // Whether a declaration is of one variable: no comma stands outside of parentheses.

@@ -109,18 +109,9 @@ const std::unordered_set<std::string>& reserved_words() {
         "virtual",
         "void",
         "volatile",
-        "wchar_t",
         "while",
         "xor",
         "xor_eq",
-        "int8_t",
-        "int16_t",
-        "int32_t",
-        "int64_t",
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
         "main",
         "bits_as",
         "checked_extent",
@@ -284,6 +275,18 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     std::string name = is_reserved ? stem + "_1" : stem;
     for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
     return name;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+    const auto is_part = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const size_t end = at + word.size();
+        if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
+            return true;
+    }
+    return false;
 }
 
 std::string namespace_name(const std::string& wanted) {

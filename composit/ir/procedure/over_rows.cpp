@@ -248,9 +248,7 @@ class Mapper {
 
     // How many elements a row of an array has.
     Expr count_of_row(int array) const {
-        Expr count;
-        for (const Expr& extent : p_.arrays[static_cast<size_t>(array)].shape)
-            count = count ? count * extent : extent;
+        const Expr count = element_count(p_.arrays[static_cast<size_t>(array)].shape);
         return scalar::substitute({count}, by_)[0];
     }
 

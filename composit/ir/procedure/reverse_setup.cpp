@@ -159,9 +159,6 @@ bool ReverseSetup::is_loaded(int array) const {
 }
 
 void ReverseSetup::copy_all(int from, int to, const ArrayVariable& array) {
-    Expr count = integer(1);
-    for (const Expr& extent : array.shape)
-        count = is_integer_constant(count, 1) ? extent : count * extent;
     const int k = out_.add_variable("k", DType::int64);
     const int value = out_.add_variable("received", array.dtype);
     const Expr here = out_.variable(static_cast<size_t>(k));
@@ -169,9 +166,9 @@ void ReverseSetup::copy_all(int from, int to, const ArrayVariable& array) {
                         Statement::write(Kind::store, to, {here},
                                          out_.variable(static_cast<size_t>(value)), p_.line)};
     start_.push_back(Statement::allocate(to, false, p_.line));
-    start_.push_back(Statement::loop({Statement::assign(k, integer(0), p_.line)}, here < count,
-                                     body, {Statement::assign(k, here + integer(1), p_.line)},
-                                     p_.line));
+    start_.push_back(Statement::loop({Statement::assign(k, integer(0), p_.line)},
+                                     here < element_count(array.shape), body,
+                                     {Statement::assign(k, here + integer(1), p_.line)}, p_.line));
 }
 
 Expr ReverseSetup::adjoint(int variable) const {

@@ -99,6 +99,13 @@ bool is_within(const std::vector<const Statement*>& loops, int counter) {
 
 }  // namespace
 
+Expr element_count(const std::vector<Expr>& shape) {
+    Expr count = integer(1);
+    for (const Expr& extent : shape)
+        count = is_integer_constant(count, 1) ? extent : count * extent;
+    return count;
+}
+
 std::vector<Expr> all_variables(const Procedure& procedure) {
     std::vector<Expr> all;
     for (size_t i = 0; i < procedure.variables.size(); ++i) all.push_back(procedure.variable(i));

@@ -27,6 +27,8 @@ inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 
 inline bool is_write(const Statement& statement) {
     return statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::add;
 }
+// How many elements an array of the shape has.
+Expr element_count(const std::vector<Expr>& shape);
 // As values, to replace some of them.
 std::vector<Expr> all_variables(const Procedure& procedure);
 // The variables that expressions read.

@@ -26,12 +26,10 @@ Expr flat_place(const Procedure& procedure, const Statement& write) {
 
 Statement fill_with_zeros(Procedure& procedure, int array, int line) {
     const ArrayVariable known = procedure.arrays[static_cast<size_t>(array)];
-    Expr count = integer(1);
-    for (const Expr& extent : known.shape)
-        count = is_integer_constant(count, 1) ? extent : count * extent;
     const int at = procedure.add_variable("k", DType::int64);
     const Expr here = read(procedure, at);
-    return Statement::loop({Statement::assign(at, integer(0), line)}, here < count,
+    return Statement::loop({Statement::assign(at, integer(0), line)},
+                           here < element_count(known.shape),
                            {Statement::write(Kind::store, array, {here}, zero(known.dtype), line)},
                            {Statement::assign(at, here + integer(1), line)}, line);
 }
@@ -185,12 +183,11 @@ bool is_there(const Block& block, size_t store) {
 void drop_idle_stores(Block& block) {
     for (Statement& statement : block)
         for (Block* inner : {&statement.body, &statement.otherwise}) drop_idle_stores(*inner);
-    for (size_t i = block.size(); i-- > 0;)
-        if (block[i].kind == Kind::store && (is_overwritten(block, i) || is_there(block, i)))
-            block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
-    for (size_t i = block.size(); i-- > 0;)  // what that leaves alone
-        if (block[i].kind == Kind::store && is_there(block, i))
-            block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
+    // Without what is overwritten, more is what the element holds.
+    for (const auto is_idle : {is_overwritten, is_there})
+        for (size_t i = block.size(); i-- > 0;)
+            if (block[i].kind == Kind::store && is_idle(block, i))
+                block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
 }  // namespace composit::ir::procedure

@@ -15,8 +15,9 @@ REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
 def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
     """The operator's call as one node named after it, with its own derivative if it gives one."""
     from composit.cg.function import Operator
+    from composit.cg.template import placeholders
 
-    parameters = _placeholders(operator, tensors)
+    parameters = placeholders(operator, [(x.shape, x.dtype) for x in tensors])
     result = _traced(operator, parameters)
     name = operator.short_functional_name
     gives_derivative = type(operator)._gradfn is not Operator._gradfn
@@ -28,13 +29,6 @@ def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
     ]
     return _core.cg.call_with_pullback(name, parameters, [result], [cotangent], gradients, tensors)[
         0
-    ]
-
-
-def _placeholders(function: Any, tensors: list[LazyTensor]) -> list[LazyTensor]:
-    return [
-        _core.input(variable.short_name, x.dtype, x.shape)
-        for variable, x in zip(function.inputs, tensors)
     ]
 
 

@@ -10,7 +10,7 @@ from composit._core import LazyTensor, with_location
 from composit.cg.derivatives import as_numbers, check_differentiable
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
-from composit.cg.template import Constant, Input, with_names
+from composit.cg.template import Constant, Input, placeholders, with_names
 from composit.cg.values import described, given_back, whole
 from composit.evaluation import as_tensor, evaluate
 
@@ -64,8 +64,8 @@ class ModuleGraph(IDObject):
         operators that it went through, with the parameters' values of the call as constants."""
         from composit.compilation import compile
 
-        options.setdefault("name", self._module.short_functional_name)
-        return compile(self._function, *self._examples(), **options)
+        examples = placeholders(self._module, self._types)
+        return compile(self._function, *examples, **options)
 
     def export(self, path: Any) -> list[str]:
         """Writes that program as C++ with no dependencies into the folder `path`."""
@@ -82,10 +82,6 @@ class ModuleGraph(IDObject):
             return with_calls(self._root, self._module, given)
 
         return with_names(call, self._module)
-
-    def _examples(self) -> list[LazyTensor]:
-        return [_core.input(one.short_name, dtype, shape)
-                for one, (shape, dtype) in zip(self._module.inputs, self._types)]  # fmt: skip
 
     def back(self) -> None:
         """Computes the derivatives of the result with respect to every node: gradients where it is
@@ -151,7 +147,7 @@ class ModuleGraph(IDObject):
             )
         leaves = get_input_nodes(self._root)
         leaf = next((leaf for leaf in leaves if leaf.ref is inpt), None)
-        unused = self._unused(inpt)
+        unused = self._unused(inpt) if leaf is None else None
         if leaf is None and unused is None:
             names = ", ".join(repr(one.ref.name) for one in leaves)
             raise ValueError(
@@ -167,11 +163,10 @@ class ModuleGraph(IDObject):
                     f"{inpt.short_name!r} yet. back() is required before."
                 )
             )
-        if leaf is None:
-            assert unused is not None
+        if unused is not None:
             return self._zeros(*unused)
         value = self._gradients[id(inpt)]
-        if value is None:
+        if value is None and leaf is not None:
             check_differentiable(self._module, inpt.short_name, leaf._tensor, leaf._tensor)
         return value
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
 from composit.cg.function import Function
 from composit.cg.graph import ModuleGraph
 from composit.cg.node import Node
 from composit.cg.session import Session, begun, checked_count, current
-from composit.cg.template import Parameter, with_names
+from composit.cg.template import Parameter, placeholders, with_names
 from composit.cg.values import described
 
 
@@ -140,7 +139,6 @@ class Module(Function):
         """composit.compile of the module, with its parameters as constants."""
         from composit.compilation import compile
 
-        options.setdefault("name", self.short_functional_name)
         return compile(self.function, *[_as_array(x) for x in examples], **options)
 
     def export(self, path: Any, *examples: Any) -> list[str]:
@@ -154,10 +152,7 @@ class Module(Function):
                 )
             )
         if not examples:
-            examples = tuple(
-                _core.input(one.short_name, dtype, shape)
-                for one, (shape, dtype) in zip(self.inputs, self._latest or ())
-            )
+            examples = tuple(placeholders(self, self._latest or ()))
         return self.compile(*examples).export(path)
 
 

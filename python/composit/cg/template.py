@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from composit import _core
@@ -23,6 +23,14 @@ def next_number() -> str:
 def distinct(names: list[str]) -> list[str]:
     """The names, with the position behind those that came before."""
     return [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]
+
+
+def placeholders(function: Any, types: Iterable[tuple[Any, Any]]) -> list[LazyTensor]:
+    """An input of graphs for each of the function's: (shape, dtype), named as it is."""
+    return [
+        _core.input(variable.short_name, dtype, shape)
+        for variable, (shape, dtype) in zip(function.inputs, types)
+    ]
 
 
 def with_names(call: Callable[..., Any], function: Any) -> Callable[..., Any]:

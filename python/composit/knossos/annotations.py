@@ -122,7 +122,17 @@ def fields_of(made_by: Any) -> dict[str, Any] | None:
     return None
 
 
-def own_constructor(made_by: Any) -> str | None:
+def check_constructor(refuse: Callable[..., Any], node: ast.AST, made_by: Any) -> None:
+    """Refuses a NamedTuple or dataclass that is more than its fields."""
+    method = _own_constructor(made_by)
+    if method is not None:
+        refuse(
+            node, f"{made_by.__name__} is made by its own {method}",
+            "A NamedTuple or dataclass that only has fields is required.", TypeError,
+        )  # fmt: skip
+
+
+def _own_constructor(made_by: Any) -> str | None:
     """The method of a NamedTuple or dataclass that does more than to set its fields."""
     if dataclasses.is_dataclass(made_by):
         if hasattr(made_by, "__post_init__"):
@@ -242,12 +252,7 @@ def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
             return Parts(tuple, dict(enumerate(parts)))
     fields = fields_of(meaning)
     if fields:
-        method = own_constructor(meaning)
-        if method is not None:
-            source.refuse(
-                node, f"{meaning.__name__} is made by its own {method}",
-                "A NamedTuple or dataclass that only has fields is required.", TypeError,
-            )  # fmt: skip
+        check_constructor(source.refuse, node, meaning)
         return Parts(meaning, {k: _structure(source, node, f) for k, f in fields.items()})
     source.refuse(node, f"the annotation `{shown(node)}` is no type of kernels", _wanted, TypeError)
 

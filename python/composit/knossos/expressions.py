@@ -12,7 +12,7 @@ from typing import Any
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos import functions
-from composit.knossos.annotations import fields_of, own_constructor
+from composit.knossos.annotations import check_constructor, fields_of
 from composit.knossos.array_functions import ArrayFunctions
 from composit.knossos.arrays import Array
 from composit.knossos.source import Source, shown
@@ -432,11 +432,7 @@ class Expressions(ArrayFunctions):
     def _record(
         self, node: ast.Call, made_by: Any, fields: Any, arguments: list[Any], named: Any
     ) -> Record:
-        method = own_constructor(made_by)
-        if method is not None:
-            self.refuse(node, f"{made_by.__name__} is made by its own {method}",
-                        "A NamedTuple or dataclass that only has fields is required.",
-                        TypeError)  # fmt: skip
+        check_constructor(self.refuse, node, made_by)
         try:
             given = inspect.signature(made_by).bind(*arguments, **named).arguments
         except TypeError as error:

@@ -54,8 +54,8 @@ def fitted_leaves(name: str, leaves: list[Any], kinds: list[str]) -> list[Any]:
     are wanted are float64 unless there are arrays of floats, whose dtype they take, as in NumPy."""
     for leaf in leaves:
         check_leaf(name, leaf)
-    has_floats = any(getattr(getattr(leaf, "dtype", None), "kind", "") in "fV" and leaf.ndim
-                     for leaf in leaves if hasattr(leaf, "dtype"))  # fmt: skip
+    has_floats = any(isinstance(leaf, (np.ndarray, LazyTensor)) and leaf.dtype.kind in "fV"
+                     and leaf.ndim for leaf in leaves)  # fmt: skip
     return [_fitted(name, *each, has_floats) for each in zip(leaves, kinds)]
 
 

@@ -48,8 +48,11 @@ class Inlining(Loops):
     declared_result: list[str] | None
     root_has_arrays: bool
 
-    def _declared_result(self, tree: ast.FunctionDef) -> list[str] | None:
-        raise NotImplementedError
+    def _declared_structure(self, tree: ast.FunctionDef) -> Leaf | None:
+        return None if tree.returns is None else structure_of(self.source, tree.returns)
+
+    def _declared_result(self, declared: Leaf | None) -> list[str] | None:
+        return None if declared is None else [kind for _, kind in leaves_of(declared, "y")]
 
     def _without_doc(self, body: list[ast.stmt]) -> list[ast.stmt]:
         raise NotImplementedError
@@ -123,7 +126,7 @@ class Inlining(Loops):
         for parameter, value in zip(tree.args.args, arguments):
             self._bind(node, parameter, value, values)
         self.bound = [values]
-        self.declared_result = self._declared_result(tree)
+        self.declared_result = self._declared_result(self._declared_structure(tree))
         frame = Frame(source.function, known, self.nesting)
         self.frames.append(frame)
         with self.emitting([]) as out:

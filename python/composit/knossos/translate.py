@@ -75,8 +75,8 @@ class Translator(Inlining):
             self._add_parameter(argument)
         parameters = self.parameter_count = len(self.variables)
         self.root_has_arrays = self.root_has_arrays or bool(self.arrays)
-        self.declared_result = self._declared_result(tree)
-        self.declared = None if tree.returns is None else structure_of(self.source, tree.returns)
+        self.declared = self._declared_structure(tree)
+        self.declared_result = self._declared_result(self.declared)
         self._find_result(tree)
         body = self.block(self._without_doc(tree.body))
         if not self.has_returned:
@@ -132,11 +132,6 @@ class Translator(Inlining):
         self.head.append(self.add_variable(name, structure.kind))
         self.defined.add(name)  # type: ignore[union-attr]
         return structure
-
-    def _declared_result(self, tree: ast.FunctionDef) -> list[str] | None:
-        if tree.returns is None:
-            return None
-        return [kind for _, kind in leaves_of(structure_of(self.source, tree.returns), "y")]
 
     def _find_result(self, tree: ast.FunctionDef) -> None:
         """Names of results: those of the variables that the first return of a tuple names."""
