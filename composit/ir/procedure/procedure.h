@@ -102,6 +102,9 @@ struct Procedure {
     std::shared_ptr<const Procedure> derivative = {};
     // What this one, made by `over_rows`, runs for each row: derivatives are made of that one's.
     std::shared_ptr<const Procedure> of_each_row = {};
+    // What this one is the derivative of in reverse: where it keeps tapes, its own is made of that
+    // one's. reverse_again.cpp
+    std::shared_ptr<const Procedure> reverse_of = {};
 
     Expr variable(size_t index) const {
         return Expr::argument(static_cast<int>(index), variables[index].dtype,
@@ -213,8 +216,8 @@ Procedure vjp(const Procedure& procedure);
 // started: of the variables that it reads of the iteration before and that derivatives need, a
 // tape as long as the loop keeps the values. Outputs are the gradients of floating input arrays.
 // Where a loop overwrites elements that were read before, the old ones are noted, and put back
-// before each iteration is run again. NotSupported for procedures with arrays that grow.
-// reverse.cpp
+// before each iteration is run again. NotSupported for procedures with arrays that grow, unless they
+// are the first derivative in reverse of another. reverse.cpp
 Procedure reverse(const Procedure& procedure);
 // The same for one parameter, of one result.
 Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter);

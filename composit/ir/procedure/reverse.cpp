@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/reverse_setup.h"
 #include "composit/ir/procedure/structure.h"
@@ -52,9 +53,11 @@ class Reverser : private ReverseSetup {
   public:
     explicit Reverser(const Procedure& procedure) : ReverseSetup(procedure) {}
 
-    Procedure run() {
+    Procedure run(bool returns_results) {
         std::vector<Record> records;
         Block sweep = forward(body_, records);
+        std::vector<int> returned;
+        if (returns_results) returned = copy_results(sweep);
         Block back;
         Zeros zeros;
         for (size_t i = 0, k = 0; i < p_.results.size(); ++i) {
@@ -74,6 +77,11 @@ class Reverser : private ReverseSetup {
             const bool is_zero = !adjoints_.contains(own) || zeros.contains(adjoints_.at(own));
             values.push_back(is_zero ? zero(parameter.dtype) : adjoint(own));
             out_.results.push_back({"d" + parameter.name, parameter.dtype});
+        }
+        for (const int copy : returned) {
+            const auto place = static_cast<size_t>(copy);
+            values.push_back(out_.variable(place));
+            out_.results.push_back(out_.variables[place]);
         }
         whole.push_back(Statement::leave(std::move(values), p_.line));
         out_.body = std::move(whole);
@@ -450,7 +458,7 @@ class Reverser : private ReverseSetup {
             out.push_back(Statement::loop({Statement::assign(counter, record.begin, loop.line)},
                                           loop.values[0], inner, loop.otherwise, loop.line));
         } else if (count) {
-            out.push_back(counted(*count, record, inner, loop.line));
+            out.push_back(counted_back(out_, *count, record.begin, inner, loop.line));
         } else {
             const auto set = [&](const Expr& value) {
                 return Block{Statement::assign(counter, value, loop.line)};
@@ -465,19 +473,6 @@ class Reverser : private ReverseSetup {
     Expr trips(const Record& record) const {
         return out_.variable(static_cast<size_t>(record.trips));
     }
-
-    Statement counted(const Count& count, const Record& record, Block body, int line) const {
-        const Expr here = out_.variable(static_cast<size_t>(count.counter));
-        const bool is_up = count.step > 0;
-        Expr last = is_up ? count.end - integer(1) : count.end + integer(1);
-        if (count.step != 1 && count.step != -1)
-            last = record.begin +
-                   (trips_of(p_, count, record.begin) - integer(1)) * integer(count.step);
-        const Expr next = is_up ? here - integer(count.step) : here + integer(-count.step);
-        return Statement::loop({Statement::assign(count.counter, last, line)},
-                               is_up ? here >= record.begin : here <= record.begin, std::move(body),
-                               {Statement::assign(count.counter, next, line)}, line);
-    }
 };
 
 }  // namespace
@@ -485,7 +480,12 @@ class Reverser : private ReverseSetup {
 Procedure reverse(const Procedure& procedure) {
     if (procedure.of_each_row) return reverse_over_rows(*procedure.of_each_row);
     if (procedure.derivative) return given_vjp(procedure);
-    return Reverser(procedure).run();
+    Procedure made =
+        keeps_tapes(procedure) ? reverse_again(procedure) : Reverser(procedure).run(false);
+    made.reverse_of = std::make_shared<const Procedure>(procedure);
+    return made;
 }
+
+Procedure reverse_with_results(const Procedure& procedure) { return Reverser(procedure).run(true); }
 
 }  // namespace composit::ir::procedure

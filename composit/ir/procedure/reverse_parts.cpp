@@ -200,4 +200,17 @@ bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
     return !assigned.contains(counter);
 }
 
+Statement counted_back(const Procedure& procedure, const Count& count, const Expr& begin,
+                       Block body, int line) {
+    const Expr here = procedure.variable(static_cast<size_t>(count.counter));
+    const bool is_up = count.step > 0;
+    Expr last = is_up ? count.end - integer(1) : count.end + integer(1);
+    if (count.step != 1 && count.step != -1)
+        last = begin + (trips_of(procedure, count, begin) - integer(1)) * integer(count.step);
+    const Expr next = is_up ? here - integer(count.step) : here + integer(-count.step);
+    return Statement::loop({Statement::assign(count.counter, last, line)},
+                           is_up ? here >= begin : here <= begin, std::move(body),
+                           {Statement::assign(count.counter, next, line)}, line);
+}
+
 }  // namespace composit::ir::procedure

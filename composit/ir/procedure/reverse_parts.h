@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
 
 #include <set>
 #include <vector>
@@ -28,5 +29,10 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
 // rounding.
 bool is_in_any_order(const Procedure& procedure, const Block& body, int counter,
                      const std::set<int>& outliving);
+
+// The loop that runs `body` for each number of the count, from the last to the first, if it began
+// at `begin`.
+Statement counted_back(const Procedure& procedure, const Count& count, const Expr& begin,
+                       Block body, int line);
 
 }  // namespace composit::ir::procedure

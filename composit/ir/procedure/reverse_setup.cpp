@@ -63,23 +63,10 @@ void ReverseSetup::add_parameters() {
     for (size_t i = 0; i < p_.variables.size(); ++i) renumbered.push_back(out_.variable(moved(i)));
     for (ArrayVariable& array : p_.arrays)
         if (!array.shape.empty()) array.shape = scalar::substitute(array.shape, renumbered);
-    renumber(p_.body, renumbered);
+    replace_variables(p_.body, renumbered, true);
     p_.variables = out_.variables;  // everything below speaks of the new numbers
     out_.arrays = p_.arrays;
     out_.head = p_.head;
-}
-
-void ReverseSetup::renumber(Block& block, const std::vector<Expr>& variables) {
-    for (Statement& statement : block) {
-        if (!statement.values.empty())
-            statement.values = scalar::substitute(statement.values, variables);
-        if (!statement.index.empty())
-            statement.index = scalar::substitute(statement.index, variables);
-        if (statement.variable >= 0)
-            statement.variable = variables[static_cast<size_t>(statement.variable)].index();
-        for (Block* inner : {&statement.first, &statement.body, &statement.otherwise})
-            renumber(*inner, variables);
-    }
 }
 
 void ReverseSetup::end_early_returns() {
@@ -144,7 +131,7 @@ void ReverseSetup::add_array_adjoint(int number) {
         }
         array.role = Role::local;
         array_adjoints_[number] = out_.add_array("d" + name + "_rest", array);
-        copy_all(received, array_adjoints_[number], array);
+        copy_all(received, array_adjoints_[number], "received", start_);
     } else if (is_active) {
         // Lives for one iteration.
         if (kept_.products.contains(number)) array.shape.erase(array.shape.begin());
@@ -158,17 +145,35 @@ bool ReverseSetup::is_loaded(int array) const {
     return false;
 }
 
-void ReverseSetup::copy_all(int from, int to, const ArrayVariable& array) {
+void ReverseSetup::copy_all(int from, int to, const std::string& by, Block& out) {
+    const ArrayVariable& array = out_.arrays[static_cast<size_t>(to)];
     const int k = out_.add_variable("k", DType::int64);
-    const int value = out_.add_variable("received", array.dtype);
+    const int value = out_.add_variable(by, array.dtype);
     const Expr here = out_.variable(static_cast<size_t>(k));
     const Block body = {Statement::load(value, from, {here}, p_.line),
                         Statement::write(Kind::store, to, {here},
                                          out_.variable(static_cast<size_t>(value)), p_.line)};
-    start_.push_back(Statement::allocate(to, false, p_.line));
-    start_.push_back(Statement::loop({Statement::assign(k, integer(0), p_.line)},
-                                     here < element_count(array.shape), body,
-                                     {Statement::assign(k, here + integer(1), p_.line)}, p_.line));
+    out.push_back(Statement::allocate(to, false, p_.line));
+    out.push_back(Statement::loop({Statement::assign(k, integer(0), p_.line)},
+                                  here < element_count(array.shape), body,
+                                  {Statement::assign(k, here + integer(1), p_.line)}, p_.line));
+}
+
+std::vector<int> ReverseSetup::copy_results(Block& out) {
+    std::vector<int> copies;
+    for (size_t i = 0; i < p_.results.size(); ++i) {
+        const Variable& result = p_.results[i];
+        if (!is_floating(result.dtype)) continue;
+        copies.push_back(out_.add_variable(result.name + "_returned", result.dtype));
+        out.push_back(Statement::assign(
+            copies.back(), out_.variable(static_cast<size_t>(results_[i])), p_.line));
+    }
+    for (const int output : p_.arrays_of(Role::output)) {
+        const ArrayVariable& array = p_.arrays[static_cast<size_t>(output)];
+        if (is_floating(array.dtype))
+            copy_all(output, out_.add_array(array.name + "_returned", array), "value", out);
+    }
+    return copies;
 }
 
 Expr ReverseSetup::adjoint(int variable) const {

@@ -21,14 +21,17 @@ class ReverseSetup {
     size_t moved(size_t variable) const;
     // The parameters of the procedure, then what its results receive; p_'s variables behind them.
     void add_parameters();
-    static void renumber(Block& block, const std::vector<Expr>& variables);
     // Returns become assignments to variables of the results, behind which nothing follows.
     void end_early_returns();
     [[noreturn]] void refuse(const Statement& statement, const std::string& why) const;
     void add_adjoints();
     void add_array_adjoint(int number);
     bool is_loaded(int array) const;
-    void copy_all(int from, int to, const ArrayVariable& array);
+    // All elements, which go through the variable `by`.
+    void copy_all(int from, int to, const std::string& by, Block& out);
+    // Copies of the floating results, as they are when they are asked for: their variables, which
+    // the result holds; arrays become outputs.
+    std::vector<int> copy_results(Block& out);
     Expr adjoint(int variable) const;
 
     std::set<std::string> names_;  // of the function's variables

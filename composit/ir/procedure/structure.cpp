@@ -348,8 +348,9 @@ std::set<int> ArrayUse::changing() const {
         if (known.role == ArrayVariable::Role::input) continue;
         if (known.grows)
             fail<NotSupported>(procedure_.name,
-                               ": reverse accumulation through a tape. Take the jvp of the "
-                               "derivative instead.");
+                               ": its arrays grow, as the tapes of derivatives in reverse do, of "
+                               "which none in reverse is built. Take the jvp instead. [",
+                               procedure_.file, ":", procedure_.line, "]");
         const size_t depth = depth_of(array);
         for (const Mention& load : all) {
             if (load.statement->kind != Kind::load || load.loops.size() <= depth) continue;
