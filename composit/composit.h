@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/base/error.h"
+#include "composit/cg/derived.h"
 #include "composit/cg/jacobians.h"
 #include "composit/cg/logspace.h"
 #include "composit/cg/module.h"

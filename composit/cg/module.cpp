@@ -4,12 +4,15 @@
 #include "composit/base/error.h"
 #include "composit/cg/jacobians.h"
 #include "composit/cg/node_state.h"
+#include "composit/functional/functional.h"
 #include "composit/ir/body.h"
 #include "composit/numpy/linear.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
 #include <random>
+#include <type_traits>
+#include <typeinfo>
 
 namespace composit::cg {
 
@@ -17,24 +20,44 @@ using numpy::Operand;
 
 // ----- inputs
 
-Input::Input(std::string name, Kind kind, Tensor value)
-    : name_(std::move(name)), kind_(kind), value_(std::move(value)) {}
+namespace {
+
+// A number as a constant of its own dtype.
+Tensor strong_value(const Tensor& value) {
+    return value.type().weak ? ir::constant(ir::constant_value(value.node())) : value;
+}
+
+}  // namespace
+
+Input::Input(std::string name, Kind kind, const Operand& value)
+    : name_(std::move(name)), kind_(kind), value_(value.tensor()) {
+    is_number_ = value && value_.type().weak && value_.dtype() != DType::boolean;
+    // Literals stay weak: functions of tensors know what to do with them.
+    if (value && kind_ == Kind::parameter) value_ = strong_value(value_);
+}
 
 void Input::assign(const Operand& value) {
     user_check(kind_ == Kind::parameter, "'", name_,
                "' is no parameter and cannot have another value. A parameter is required for what "
                "changes.");
-    value_ = numpy::strong(value);
+    is_number_ = value.tensor().type().weak && value.tensor().dtype() != DType::boolean;
+    value_ = strong_value(value);
+}
+
+void Input::update(const Tensor& value) {
+    const bool was_number = is_number_;
+    assign(value);
+    is_number_ = was_number;
 }
 
 InputRef variable(const std::string& name) {
     return std::make_shared<Input>(name, Input::Kind::variable);
 }
 InputRef parameter(const std::string& name, const Operand& value) {
-    return std::make_shared<Input>(name, Input::Kind::parameter, numpy::strong(value));
+    return std::make_shared<Input>(name, Input::Kind::parameter, value);
 }
 InputRef constant(const std::string& name, const Operand& value) {
-    return std::make_shared<Input>(name, Input::Kind::constant, value.tensor());
+    return std::make_shared<Input>(name, Input::Kind::constant, value);
 }
 
 // ----- the call in progress
@@ -67,6 +90,27 @@ void check_count(const Function& function, size_t count) {
                ". When a function is called, all its inputs must be instantiated.");
     user_check(count == inputs.size(), function.name(), ": ", count, " values are given for ",
                inputs.size(), " inputs. One for each is required.");
+}
+
+// "(x: float64[3])": what a function was given.
+std::string described(const Function& function, const Nodes& nodes) {
+    std::string list;
+    for (size_t i = 0; i < nodes.size(); ++i)
+        list += text(i ? ", " : "", function.inputs()[i]->name(), ": ", nodes[i].tensor().type());
+    return "(" + list + ")";
+}
+
+// Throws an error of the same class, whose text goes on with `words`; returns where that class is
+// none of those that graphs are refused with.
+void rethrow_with(const Error& error, const std::string& words) {
+    const auto as = [&]<class E>(std::type_identity<E>) {
+        if (typeid(error) == typeid(E)) throw E(error.what() + words);
+    };
+    const auto one_of = [&]<class... E>(std::type_identity<E>... kinds) { (as(kinds), ...); };
+    one_of(std::type_identity<ValueError>{}, std::type_identity<TypeError>{},
+           std::type_identity<IndexError>{}, std::type_identity<AxisError>{},
+           std::type_identity<LinAlgError>{}, std::type_identity<OverflowError>{},
+           std::type_identity<NotSupported>{});
 }
 
 }  // namespace
@@ -105,6 +149,7 @@ Node Session::leaf(const InputRef& input) {
     for (const auto& [one, given] : values_)
         if (one == input) value = given;
     const Node made = leaf(input, value);
+    made.state().is_number = input->is_number();
     leaves_.emplace(input.get(), made);
     return made;
 }
@@ -119,8 +164,8 @@ Node Session::made(std::string name, const Apply& apply, Nodes children) {
     NodeState state;
     state.name = std::move(name);
     state.apply = apply;
+    state.tensor = apply(operands_of(children, tensors));
     state.children = std::move(children);
-    state.tensor = apply(tensors);
     return node(std::move(state));
 }
 
@@ -139,7 +184,14 @@ Nodes Session::within(const Function& module, const Nodes& nodes,
     inner->outer = frame_;
     inner->depth = frame_ ? frame_->depth + 1 : 0;
     frame_ = inner;
-    Nodes results = call(nodes);
+    const std::string label = module.name() + "#" + std::to_string(++uses_[module.name()]);
+    Nodes results;
+    try {
+        results = call(nodes);
+    } catch (const Error& error) {
+        rethrow_with(error, text(" In the call ", label, described(module, nodes), "."));
+        throw;
+    }
     for (const Node& result : results)
         user_check(result.call_id() == call_id_, module.name(),
                    ": call returned a node of another call, '", result.name(),
@@ -187,10 +239,21 @@ const InputRef& Function::param(const std::string& name) const {
     return found(name_, params_, name, "parameter");
 }
 
+// ----- operators
+
+Operator::Operator(std::string name, std::vector<InputRef> inputs, std::vector<InputRef> constants)
+    : Function(std::move(name), std::move(inputs), std::move(constants)) {
+    for (const InputRef& one : params())
+        user_check(one->kind() == Input::Kind::constant, this->name(), ": '", one->name(),
+                   "' is a parameter of an operator, which has no derivative with respect to it. "
+                   "An input is required, which a module that has the parameter gives it.");
+}
+
 Tensor Operator::gradient(size_t, const Tensors&) const { return {}; }
 
-Tensor Operator::apply(const Tensors& arrays) const {
-    check_count(*this, arrays.size());
+Tensor Operator::apply(const Tensors& given) const {
+    check_count(*this, given.size());
+    const Tensors arrays = strong_operands(given);
     ir::Body body{name(), {}, {}}, back{name() + "_back", {}, {}};
     for (size_t i = 0; i < arrays.size(); ++i)
         body.parameters.push_back(
@@ -224,16 +287,18 @@ Node Operator::operator()(const Nodes& nodes) const {
     Tensors arrays;
     for (const Node& node : nodes) arrays.push_back(node.tensor());
     // The node outlives the operator: what was traced is enough to do it again.
-    const Tensor traced = apply(arrays);
+    const Tensor traced = apply(operands_of(nodes, arrays));
     const auto again = [traced](const Tensors& others) {
-        return Tensor(ir::with_operands(traced.node(), others), traced.output_index());
+        return Tensor(ir::with_operands(traced.node(), strong_operands(others)),
+                      traced.output_index());
     };
     return session_for(name()).made(name(), again, nodes);
 }
 
-ModuleGraph Module::called(const Tensors& values) const {
+// ----- modules
+
+ModuleGraph Module::outermost(Session& session, const Tensors& values) const {
     check_count(*this, values.size());
-    Session session;
     Nodes nodes;
     for (size_t i = 0; i < values.size(); ++i) {
         user_check<TypeError>(static_cast<bool>(values[i]), name(), ": input '",
@@ -244,7 +309,12 @@ ModuleGraph Module::called(const Tensors& values) const {
         session.within(*this, nodes, [this](const Nodes& inside) { return call(inside); });
     user_check<TypeError>(results.size() == 1, name(), ": call returned ", results.size(),
                           " nodes. One is required of a call from outside.");
-    return {name(), results[0]};
+    return {name(), results[0], nodes, parameters()};
+}
+
+ModuleGraph Module::called(const Tensors& values) const {
+    Session session;
+    return outermost(session, values);
 }
 
 Nodes Module::operator()(const Nodes& nodes) const {
@@ -255,17 +325,46 @@ Nodes Module::operator()(const Nodes& nodes) const {
 
 Tensor Module::apply(const std::vector<std::pair<InputRef, Tensor>>& parameters,
                      const Tensors& inputs) const {
-    const Session session(parameters);
-    check_count(*this, inputs.size());
-    Nodes nodes;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        nodes.push_back(Session::current()->leaf(this->inputs()[i], numpy::strong(inputs[i])));
-    const Nodes results = Session::current()->within(
-        *this, nodes, [this](const Nodes& inside) { return call(inside); });
-    user_check<TypeError>(results.size() == 1, name(), ": call returned ", results.size(),
-                          " nodes. One is required of a call from outside.");
-    return ModuleGraph(name(), results[0]).tensor();
+    Session session(parameters);
+    return outermost(session, inputs).tensor();
 }
+
+std::vector<InputRef> Module::parameters() const {
+    std::vector<const Module*> modules{this};
+    std::vector<InputRef> found;
+    for (size_t i = 0; i < modules.size(); ++i) {
+        for (const InputRef& one : modules[i]->params())
+            if (one->kind() == Input::Kind::parameter && std::ranges::count(found, one) == 0)
+                found.push_back(one);
+        for (const Module* inner : modules[i]->submodules())
+            if (std::ranges::count(modules, inner) == 0) modules.push_back(inner);
+    }
+    return found;
+}
+
+execute::Compiled Module::compiled(const Tensors& examples, const execute::Options& options) const {
+    check_count(*this, examples.size());
+    Tensors placeholders;
+    for (size_t i = 0; i < examples.size(); ++i)
+        placeholders.push_back(
+            ir::input(inputs()[i]->name(), examples[i].dtype(), examples[i].shape()));
+    const auto function = [this](const Tensors& given) { return Tensors{apply({}, given)}; };
+    return compile_function(function, placeholders, options, name());
+}
+
+BuiltModule Module::build(const std::string& name, CallFunction call, std::vector<InputRef> inputs,
+                          std::vector<InputRef> params) {
+    return {name, std::move(call), std::move(inputs), std::move(params)};
+}
+
+BuiltModule::BuiltModule(std::string name, CallFunction call, std::vector<InputRef> inputs,
+                         std::vector<InputRef> params)
+    : Module(std::move(name), std::move(inputs), std::move(params)), call_(std::move(call)) {
+    user_check<TypeError>(static_cast<bool>(call_), this->name(),
+                          ": call is empty. A function of the module and its nodes is required.");
+}
+
+Nodes BuiltModule::call(const Nodes& nodes) const { return call_(*this, nodes); }
 
 // ----- operators by name
 

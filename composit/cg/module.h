@@ -13,6 +13,7 @@
 //   cg::ModuleGraph result = SimpleModel()(3.0);  // result.value() is 36
 #pragma once
 
+#include "composit/execute/execute.h"
 #include "composit/ir/node.h"
 #include "composit/numpy/operand.h"
 
@@ -20,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace composit::cg {
@@ -33,21 +35,28 @@ class Input {
   public:
     enum class Kind : uint8_t { variable, parameter, constant };
 
-    Input(std::string name, Kind kind, Tensor value = {});
+    Input(std::string name, Kind kind, const numpy::Operand& value = {});
 
     const std::string& name() const { return name_; }
     Kind kind() const { return kind_; }
     const Tensor& value() const { return value_; }  // empty for variables
+    // Whether the value is a number of C++, which has no dtype of its own: beside a float32 operand
+    // it is float32, by NumPy's rules for numbers of Python.
+    bool is_number() const { return is_number_; }
     // Another value, from the next call on. ValueError unless it is a parameter.
     void assign(const numpy::Operand& value);
+    // The same for what became of the value: a number stays one.
+    void update(const Tensor& value);
 
   private:
     std::string name_;
     Kind kind_;
     Tensor value_;
+    bool is_number_ = false;
 };
 using InputRef = std::shared_ptr<Input>;
 [[nodiscard]] InputRef variable(const std::string& name);
+// A number (1.0) takes the dtype of the operands beside it, a tensor has its own.
 [[nodiscard]] InputRef parameter(const std::string& name, const numpy::Operand& value);
 [[nodiscard]] InputRef constant(const std::string& name, const numpy::Operand& value);
 
@@ -81,12 +90,17 @@ class Node {
 using Nodes = std::vector<Node>;
 
 class Module;
+class Session;
 
 // What one call of a module computed.
 class ModuleGraph {
   public:
-    ModuleGraph(std::string module, Node root)
-        : module_(std::move(module)), root_(std::move(root)) {}
+    // `inputs`: the nodes of the module's, used or not; `parameters`: those that the module has.
+    ModuleGraph(std::string module, Node root, Nodes inputs, std::vector<InputRef> parameters)
+        : module_(std::move(module)),
+          root_(std::move(root)),
+          inputs_(std::move(inputs)),
+          parameters_(std::move(parameters)) {}
 
     const Node& root() const { return root_; }
     const std::string& call_id() const { return root_.call_id(); }
@@ -94,6 +108,10 @@ class ModuleGraph {
     // The result in composit's graph: one call node, of inputs and parameters, whose body has a
     // call for each call of a module within.
     [[nodiscard]] Tensor tensor() const;
+    // What this call computed as a program of the module's inputs, for their shapes and dtypes: the
+    // operators that it went through, with the parameters' values of the call as constants. Its
+    // program() is what exporters/cpp_project writes as C++.
+    [[nodiscard]] execute::Compiled compile(const execute::Options& options = {}) const;
     // Every node that the result is computed from, in the order of the call.
     [[nodiscard]] Nodes nodes() const;
 
@@ -101,15 +119,21 @@ class ModuleGraph {
     // 0-d, else a Jacobian of shape result.shape + node.shape. TypeError for results that are not
     // of a floating dtype.
     void back();
-    // Of an input or parameter, after back() (ValueError); ValueError for those of others,
-    // TypeError where there is none.
+    // Of an input or parameter, after back() (ValueError): zeros for those of the module that the
+    // result does not depend on, ValueError for those of others. TypeError unless the input is of a
+    // floating or complex dtype.
     [[nodiscard]] Tensor grad(const InputRef& input) const;
 
     bool operator==(const ModuleGraph& other) const { return root_ == other.root_; }
 
   private:
+    // The result for these in place of the inputs' tensors.
+    [[nodiscard]] Tensor tensor_of(const Tensors& inputs) const;
+
     std::string module_;
     Node root_;
+    Nodes inputs_;
+    std::vector<InputRef> parameters_;
     bool has_gradients_ = false;
 };
 
@@ -135,12 +159,13 @@ class Function {
 // `gradient` gives the Jacobian, or, element by element, the derivative.
 class Operator : public Function {
   public:
-    using Function::Function;
+    // ValueError for a parameter among `constants`: nothing would be differentiated by it.
+    Operator(std::string name, std::vector<InputRef> inputs, std::vector<InputRef> constants = {});
 
     // Within a module's call. ValueError unless there is a node for each input.
     [[nodiscard]] Node operator()(const Nodes& nodes) const;
     // The operator as a function of tensors.
-    [[nodiscard]] Tensor apply(const Tensors& arrays) const;
+    [[nodiscard]] Tensor apply(const Tensors& given) const;
 
   protected:
     [[nodiscard]] virtual Tensor op_impl(const Tensors& arrays) const = 0;
@@ -148,10 +173,18 @@ class Operator : public Function {
     [[nodiscard]] virtual Tensor gradient(size_t i, const Tensors& arrays) const;
 };
 
+class BuiltModule;
+
 // A function that is written as calls of operators and of other modules.
 class Module : public Function {
   public:
     using Function::Function;
+    using CallFunction = std::function<Nodes(const Module& self, const Nodes& nodes)>;
+
+    // A module without a class: `call` takes the module, then the nodes of its inputs.
+    [[nodiscard]] static BuiltModule build(const std::string& name, CallFunction call,
+                                           std::vector<InputRef> inputs,
+                                           std::vector<InputRef> params = {});
 
     // From outside, with values: a graph of its own. ValueError unless there is one for each input.
     template <class... T>
@@ -167,9 +200,44 @@ class Module : public Function {
     [[nodiscard]] Tensor apply(const std::vector<std::pair<InputRef, Tensor>>& parameters,
                                const Tensors& inputs) const;
 
+    // The parameters of the module and of all modules in it (submodules), each once: its own, then
+    // those of the modules in it, then those of the modules in these.
+    [[nodiscard]] std::vector<InputRef> parameters() const;
+    // The module as a program of its inputs, for shapes and dtypes of the examples, with its
+    // parameters as constants. Its program() is what exporters/cpp_project writes as C++.
+    //
+    //   execute::Compiled compiled = m.compile({.backend = "cpp"}, x);
+    //   cpp_project::export_cpp_project({compiled.program()}, "folder", {compiled.name()});
+    template <class... T>
+        requires(std::convertible_to<T, numpy::Operand> && ...)
+    [[nodiscard]] execute::Compiled compile(const execute::Options& options,
+                                            const T&... examples) const {
+        return compiled({Tensor(numpy::Operand(examples).tensor())...}, options);
+    }
+    [[nodiscard]] execute::Compiled compiled(const Tensors& examples,
+                                             const execute::Options& options = {}) const;
+
   protected:
     // What the module computes from the nodes of its inputs; one node if it is called from outside.
     [[nodiscard]] virtual Nodes call(const Nodes& nodes) const = 0;
+    // The modules that it keeps and `call` calls: parameters() goes through them.
+    [[nodiscard]] virtual std::vector<const Module*> submodules() const { return {}; }
+
+  private:
+    [[nodiscard]] ModuleGraph outermost(Session& session, const Tensors& values) const;
+};
+
+// A module that is given as a function (Module::build).
+class BuiltModule : public Module {
+  public:
+    BuiltModule(std::string name, CallFunction call, std::vector<InputRef> inputs,
+                std::vector<InputRef> params = {});
+
+  protected:
+    [[nodiscard]] Nodes call(const Nodes& nodes) const override;
+
+  private:
+    CallFunction call_;
 };
 
 // Operators by name. Every row of the scalar table is one: map("exp", {x}).

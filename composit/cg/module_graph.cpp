@@ -5,6 +5,7 @@
 #include "composit/cg/module.h"
 #include "composit/cg/node_state.h"
 #include "composit/execute/execute.h"
+#include "composit/functional/functional.h"
 #include "composit/ir/body.h"
 #include "composit/ops/ops.h"
 
@@ -41,7 +42,7 @@ bool is_leaf(const Node& node) { return static_cast<bool>(node.input()); }
 Tensor applied(const Node& node, const Known& tensors) {
     Tensors arrays;
     for (const Node& child : node.children()) arrays.push_back(tensors.at(key(child)));
-    return node.state().apply(arrays);
+    return node.state().apply(operands_of(node.children(), arrays));
 }
 
 // The call around `frame` that is at this depth.
@@ -98,6 +99,10 @@ class Replay {
             const Node& node = candidates[i];
             if (!used.contains(key(node)) || !taken.insert(key(node)).second) continue;
             const Tensor& given = tensors.at(key(node));
+            if (given.type().weak) {  // has no dtype of its own, so no placeholder
+                inside.emplace(key(node), given);
+                continue;
+            }
             const std::string name = i < frame.names.size() ? frame.names[i] : node.name();
             body->parameters.push_back(ir::input(name, given.dtype(), given.shape()));
             inside.emplace(key(node), body->parameters.back());
@@ -122,7 +127,14 @@ Array Node::value() const { return execute::evaluate({tensor()}, {})[0]; }
 Nodes ModuleGraph::nodes() const { return ordered(root_); }
 
 Tensor ModuleGraph::tensor() const {
+    Tensors own;
+    for (const Node& input : inputs_) own.push_back(input.tensor());
+    return tensor_of(own);
+}
+
+Tensor ModuleGraph::tensor_of(const Tensors& inputs) const {
     Known tensors;
+    for (size_t i = 0; i < inputs.size(); ++i) tensors.emplace(key(inputs_[i]), inputs[i]);
     Nodes inner;
     const Nodes every = nodes();
     for (const Node& node : every)
@@ -132,6 +144,15 @@ Tensor ModuleGraph::tensor() const {
             inner.push_back(node);
     Replay(every, root_).items(inner, 0, tensors);
     return tensors.at(key(root_));
+}
+
+execute::Compiled ModuleGraph::compile(const execute::Options& options) const {
+    Tensors placeholders;
+    for (const Node& input : inputs_)
+        placeholders.push_back(
+            ir::input(input.name(), input.tensor().dtype(), input.tensor().shape()));
+    const auto function = [this](const Tensors& given) { return Tensors{tensor_of(given)}; };
+    return compile_function(function, placeholders, options, module_);
 }
 
 void ModuleGraph::back() {
@@ -146,7 +167,9 @@ void ModuleGraph::back() {
     Tensors apart, given;
     Known replayed;
     for (const Node& node : every) {
-        if (is_leaf(node)) {
+        if (is_leaf(node) && node.tensor().type().weak) {
+            replayed.emplace(key(node), node.tensor());
+        } else if (is_leaf(node)) {
             apart.push_back(ir::input(node.name(), node.tensor().dtype(), node.tensor().shape()));
             given.push_back(node.tensor());
             replayed.emplace(key(node), apart.back());
@@ -163,18 +186,30 @@ void ModuleGraph::back() {
 }
 
 Tensor ModuleGraph::grad(const InputRef& input) const {
+    const auto is_it = [&](const Node& node) { return node.input() == input; };
     const Nodes every = nodes();
-    const auto found =
-        std::ranges::find_if(every, [&](const Node& node) { return node.input() == input; });
-    user_check(found != every.end(), "grad: '", input->name(), "' is no input of this call of ",
-               module_, ". One that the result depends on is required.");
+    const auto found = std::ranges::find_if(every, is_it),
+               own = std::ranges::find_if(inputs_, is_it);
+    const bool is_used = found != every.end();
+    Tensor value;  // what it is differentiated by; empty for those of others
+    if (is_used)
+        value = found->tensor();
+    else if (own != inputs_.end())
+        value = own->tensor();
+    else if (std::ranges::count(parameters_, input) != 0)
+        value = input->value();
+    user_check(static_cast<bool>(value), "grad: '", input->name(), "' is no input of this call of ",
+               module_, ". One of the module, or one that the result depends on, is required.");
     user_check(has_gradients_, "grad: the call of ", module_,
                " has no derivative with respect to '", input->name(),
                "' yet. back() is required before.");
-    user_check<TypeError>(static_cast<bool>(found->gradient()), "grad: ", module_,
+    user_check<TypeError>(ir::is_inexact(value.dtype()), "grad: ", module_,
                           " has no derivative with respect to '", input->name(), "', which is ",
-                          found->tensor().dtype(), ". A floating or complex dtype is required.");
-    return found->gradient();
+                          value.dtype(), ". A floating or complex dtype is required.");
+    if (is_used) return found->gradient();
+    ir::Shape shape = root_.tensor().shape();
+    shape.insert(shape.end(), value.shape().begin(), value.shape().end());
+    return ops::full(shape, ir::constant(Array::zeros(value.dtype(), {})));
 }
 
 }  // namespace composit::cg

@@ -27,13 +27,22 @@ using FrameRef = std::shared_ptr<const Frame>;
 
 struct NodeState {
     std::string name, call_id;
-    int64_t number = 0;  // in the order of the call
+    int64_t number = 0;      // in the order of the call
+    bool is_number = false;  // a parameter that takes the others' dtype
     FrameRef frame;
     InputRef input;  // of a leaf
     Apply apply;     // of what an operator made
     Nodes children;
     Tensor tensor, gradient;
 };
+
+// promotion.cpp
+// The tensors of nodes that an operator is given: parameters that are numbers in the dtype that
+// such a number has beside the others.
+Tensors operands_of(const Nodes& nodes, const Tensors& tensors);
+// Where placeholders, which are never weak, take the tensors' places: weak floats in the dtype that
+// they have beside the others. Integers stay, as they may be indices.
+Tensors strong_operands(const Tensors& tensors);
 
 // From the outermost module's entry to its return; one for each thread.
 class Session {
@@ -60,6 +69,7 @@ class Session {
     FrameRef frame_;
     std::vector<std::pair<InputRef, Tensor>> values_;
     std::unordered_map<const Input*, Node> leaves_;
+    std::unordered_map<std::string, int64_t> uses_;  // calls of modules so far, by name
     Session* before_;
 };
 

@@ -105,7 +105,7 @@ double Training::step(const Tensors& inputs, const Tensors& targets) {
         arguments.insert(arguments.end(), more.begin(), more.end());
     const std::vector<Array> made = program(arguments)(execute::evaluate(arguments, options_));
     size_t next = 1;
-    for (const InputRef& parameter : parameters_) parameter->assign(ir::constant(made[next++]));
+    for (const InputRef& parameter : parameters_) parameter->update(ir::constant(made[next++]));
     for (Tensor& state : state_) state = ir::constant(made[next++]);
     return *made[0].data_as<double>();
 }

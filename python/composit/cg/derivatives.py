@@ -7,6 +7,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit.cg.promotion import as_float, operands, strong
 from composit.cg.values import described
 
 REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
@@ -17,6 +18,7 @@ def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
     from composit.cg.function import Operator
     from composit.cg.template import placeholders
 
+    tensors = strong(tensors)
     parameters = placeholders(operator, [(x.shape, x.dtype) for x in tensors])
     result = _traced(operator, parameters)
     name = operator.short_functional_name
@@ -105,7 +107,15 @@ def as_numbers(
 
 def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
     chosen = set(places)
-    return [x.astype("float64") if i in chosen else x for i, x in enumerate(tensors)]
+    return [as_float(x) if i in chosen else x for i, x in enumerate(tensors)]
+
+
+def apart_from(tensors: list[LazyTensor]) -> list[LazyTensor]:
+    """Leaves in place of the tensors: how those were made does not matter to what is computed of
+    these. Numbers of Python are leaves, and stay."""
+    return [
+        x if x.is_weak else _core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(tensors)
+    ]
 
 
 def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor:
@@ -116,7 +126,8 @@ def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor
     given = [one._tensor for one in distinct]
 
     def compute(tensors: list[LazyTensor]) -> LazyTensor:
-        return operator.apply([tensors[position[id(one)]] for one in children])
+        chosen = [tensors[position[id(one)]] for one in children]
+        return operator.apply(operands(children, chosen))
 
     return jacobian_at(compute, given, position[id(child)], operator, child.ref.short_name
                        if hasattr(child.ref, "short_name") else repr(child))  # fmt: skip
@@ -131,7 +142,7 @@ def jacobian_at(
 ) -> LazyTensor:
     """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`."""
     numbers, _ = as_numbers(compute, given)
-    apart = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(numbers)]
+    apart = apart_from(numbers)
     made = compute(apart)
     check_differentiable(function, name, apart[place], made)
     jacobian = _core.cg.jacobians(made, [apart[place]])
@@ -162,16 +173,10 @@ def check_differentiable(function: Any, name: str, x: LazyTensor, result: LazyTe
 def derivative(function: Any, inpt: Any) -> Any:
     """The function's derivative with respect to an input or parameter (or a name of either), as a
     module of the same inputs: "D<functional name>#<short name>"."""
-    from composit.cg.function import Operator
-    from composit.cg.module import DerivedModule
-    from composit.cg.template import Variable, distinct
-
-    parameters = [] if isinstance(function, Operator) else function.parameters()
-    leaves = [*function.inputs, *parameters]
     if isinstance(inpt, str):
         names = [one.short_name for one in function.inputs]
         inpt = function.input(inpt) if inpt in names else function.param(inpt)
-    place = next((i for i, one in enumerate(leaves) if one is inpt), None)
+    place = next((i for i, one in enumerate(_leaves(function)) if one is inpt), None)
     if place is None:
         raise ValueError(
             with_location(
@@ -179,8 +184,26 @@ def derivative(function: Any, inpt: Any) -> Any:
                 "An input or a parameter of its own is required."
             )
         )
-    chosen, count = place, len(function.inputs)
-    role = f"D{function.functional_name}#{inpt.short_name}"
+    return derivative_at(function, place)
+
+
+def _leaves(function: Any) -> list[Any]:
+    """A function's inputs, then its parameters."""
+    from composit.cg.function import Operator
+
+    parameters = [] if isinstance(function, Operator) else function.parameters()
+    return [*function.inputs, *parameters]
+
+
+def derivative_at(function: Any, place: int) -> Any:
+    """The derivative with respect to one of the inputs and parameters, by its number."""
+    from composit.cg.function import Operator
+    from composit.cg.module import DerivedModule
+    from composit.cg.template import Variable, distinct
+
+    leaves, count = _leaves(function), len(function.inputs)
+    name = leaves[place].short_name
+    role = f"D{function.functional_name}#{name}"
 
     def compute(tensors: list[LazyTensor]) -> LazyTensor:
         if isinstance(function, Operator):
@@ -195,6 +218,9 @@ def derivative(function: Any, inpt: Any) -> Any:
             super().__init__(tuple(map(Variable, names)), functional_name=role)
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
-            return jacobian_at(compute, list(arrays), chosen, function, inpt.short_name)
+            return jacobian_at(compute, list(arrays), place, function, name)
 
-    return DerivedModule(function, role, lambda self, *nodes: Derivative()(*nodes, *parameters))
+    def call(module: Any, *nodes: Any) -> Any:
+        return Derivative()(*nodes, *leaves[count:])
+
+    return DerivedModule(role, call, derivative_at, function, place)

@@ -8,7 +8,8 @@ from typing import Any
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
 from composit.cg.node import InputNode, Node, OperatorNode, Place
-from composit.cg.session import Session, begun, checked_count, current
+from composit.cg.promotion import is_number, operands
+from composit.cg.session import Session, begun, checked_count, current, explain, refuse_parameter
 from composit.cg.template import (
     Constant,
     Input,
@@ -27,7 +28,7 @@ class Function(TemplateObject):
 
     def __init__(self, inputs: Any, params: Any = None, functional_name: str | None = None) -> None:
         role = fullname(self) if functional_name is None else functional_name
-        super().__init__(f"{role}@{next_number()}", role)
+        super().__init__(_numbered(role), role)
         self._inputs = self._taken(inputs, Variable, "inputs")
         self._params = self._taken(params or (), (Parameter, Constant), "params")
         names = [one.short_name for one in (*self._inputs, *self._params)]
@@ -131,17 +132,42 @@ class Function(TemplateObject):
         session.bind(variable, node)
         return node
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What a copy or a pickle held, as a function with a name of its own, and with the inputs
+        that belong to no other."""
+        vars(self).update(state)
+        self._name = _numbered(self.functional_name)
+        for one in (*self._inputs, *self._params):
+            if one.fun is None:
+                one.fun = self
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+def _numbered(role: str) -> str:
+    """A name for a function of this role that no other has."""
+    return f"{role}@{next_number()}"
 
 
 class Operator(Function):
     """A function of tensors whose call is one node. Subclasses write `_op_impl`, of tensors, or
     `call`, of nodes whose `value` is a tensor; both return a tensor or a number. Its derivative
-    follows, unless `_gradfn` gives one."""
+    follows, unless `_gradfn` gives one. It is differentiated by its inputs alone: ValueError for
+    parameters among `params` (constants are taken), in attributes, and in what `call` uses."""
 
     # Its call makes one node of composit's graph, and need not be wrapped in one.
     _is_primitive = False
+
+    def __init__(self, inputs: Any, params: Any = None, functional_name: str | None = None) -> None:
+        super().__init__(inputs, params, functional_name)
+        for one in self.params:
+            refuse_parameter(self, one, "is given as one of its params")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            refuse_parameter(self, value, "is kept as an attribute")
+        object.__setattr__(self, name, value)
 
     def _op_impl(self, *arrays: Any) -> Any:
         raise NotImplementedError(
@@ -174,13 +200,19 @@ class Operator(Function):
             nodes = [session.node_of(v, self, i) for v, i in zip(given, self.inputs)]
             return self._applied(session, nodes)
         with begun(Session()) as session:
-            leaves: list[Node] = [
-                self._leaf_node(session, i, v) for v, i in zip(given, self.inputs)
-            ]
+            leaves: list[Node] = []
+            for value, variable in zip(given, self.inputs):
+                leaves.append(self._leaf_node(session, variable, value))
+                leaves[-1]._is_weak = is_number(value)
             return self._applied(session, leaves)
 
     def _applied(self, session: Session, nodes: list[Node]) -> OperatorNode:
-        return session.operator_node(self, nodes, self.apply([node._tensor for node in nodes]))
+        try:
+            tensor = self.apply(operands(nodes, [node._tensor for node in nodes], is_call=True))
+        except Exception as error:
+            explain(error, f"operator {self.functional_name}", self, nodes)
+            raise
+        return session.operator_node(self, nodes, tensor)
 
     def apply(self, tensors: list[LazyTensor]) -> LazyTensor:
         """The operator as a function of tensors: one node of composit's graph."""
@@ -194,7 +226,7 @@ class Operator(Function):
 
     def _within_trace(self, function: Callable[..., Any], tensors: list[LazyTensor]) -> Any:
         """The function of nodes with these values; other operators may be used within."""
-        with begun(Session()) as session:
+        with begun(Session(operator=self)) as session:
             nodes = [
                 InputNode(Place(session.call_id, None, i, variable.name), variable, x, [], True)
                 for i, (variable, x) in enumerate(zip(self.inputs, tensors))

@@ -7,7 +7,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.cg.derivatives import as_numbers, check_differentiable
+from composit.cg.derivatives import apart_from, as_numbers, check_differentiable
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
 from composit.cg.template import Constant, Input, placeholders, with_names
@@ -104,7 +104,7 @@ class ModuleGraph(IDObject):
         else:
             is_free = [not isinstance(leaf.ref, Constant) for leaf in leaves]
             numbers, _ = as_numbers(compute, given, is_free)
-            apart = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(numbers)]
+            apart = apart_from(numbers)
             compute(apart)
         result = made[id(self._root)]
         if result.dtype.kind not in "fV":

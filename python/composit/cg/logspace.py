@@ -76,4 +76,7 @@ def _module(
         def _op_impl(self, *arrays: Any) -> LazyTensor:
             return _logs(compute, list(arrays))
 
-    return DerivedModule(function, role, lambda self, *nodes: Logspace()(*nodes, *parameters))
+    def call(module: Any, *nodes: Any) -> Any:
+        return Logspace()(*nodes, *parameters)
+
+    return DerivedModule(role, call, logspace, function)

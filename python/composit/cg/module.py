@@ -12,7 +12,7 @@ from composit.cg.graph import ModuleGraph
 from composit.cg.node import Node
 from composit.cg.session import Session, begun, checked_count, current
 from composit.cg.template import Parameter, placeholders, with_names
-from composit.cg.values import described
+from composit.cg.values import described, refuse_masked
 
 
 class Module(Function):
@@ -115,7 +115,10 @@ class Module(Function):
             )
         from composit.evaluation import as_tensor
 
-        tensors = {id(one): as_tensor(value) for one, value in zip(parameters, values)}
+        tensors: dict[int, LazyTensor] = {}
+        for one, value in zip(parameters, values):
+            refuse_masked(value, f"{self.functional_name}: parameter {one.short_name!r}")
+            tensors[id(one)] = as_tensor(value)
         checked_count(self, inputs)
         with begun(Session(tensors)) as session:
             return self._outermost(session, inputs).tensor
@@ -139,6 +142,7 @@ class Module(Function):
         """composit.compile of the module, with its parameters as constants."""
         from composit.compilation import compile
 
+        refuse_masked(examples, f"{self.functional_name}: compile")
         return compile(self.function, *[_as_array(x) for x in examples], **options)
 
     def export(self, path: Any, *examples: Any) -> list[str]:
@@ -157,11 +161,23 @@ class Module(Function):
 
 
 class DerivedModule(Module):
-    """What is made of another module, or of an operator: of its inputs, and of its parameters."""
+    """What is made of another module, or of an operator: of its inputs, and of its parameters.
+    `made_by(*arguments)`, of which `of` is the first, makes it, and its copies."""
 
-    def __init__(self, of: Function, functional_name: str, call_fun: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        functional_name: str,
+        call_fun: Callable[..., Any],
+        made_by: Callable[..., Module],
+        of: Function,
+        *more: Any,
+    ) -> None:
         super().__init__(of.inputs_nofun, None, functional_name, call_fun)
-        self._of = of
+        self._of, self._made_by, self._more = of, made_by, more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # call_fun knows `of` itself: a copy's has to know the copy of that.
+        return self._made_by, (self._of, *self._more), {"_latest": self._latest}
 
     def param(self, short_name: str) -> Any:
         """That of what it is made of."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from composit._core import LazyTensor, with_location
-from composit.cg.values import described, given_back, whole
+from composit.cg.values import described, given_back, is_array, whole
 from composit.evaluation import evaluate
 
 
@@ -59,6 +59,7 @@ class Node(IDObject):
         super().__init__(f"{type(self).__name__}_{place.call_id}_{place.label}")
         self._place, self._ref, self._tensor, self._children = place, ref, tensor, children
         self._is_lazy = is_lazy
+        self._is_weak = False  # whether it is a number of Python, which takes the others' dtype
         self._value: Any = None
         self._gradient: LazyTensor | None = None
         self._gradient_dtype: Any = None  # an integer dtype that the derivative may be shown in
@@ -129,6 +130,15 @@ class Node(IDObject):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
+        if isinstance(other, (int, float, complex, list, tuple)) or is_array(other):
+            # Not False: whoever writes `x == 0` in a call means the value, or an operator.
+            raise TypeError(
+                with_location(
+                    f"Node: {self!r} == {described(other)}, of type {type(other).__name__}. A node "
+                    "is equal to nodes alone, those of its id and value: the value (x.value == …), "
+                    "or an operator (op.equal), is required."
+                )
+            )
         if not isinstance(other, Node) or self._id != other._id:
             return False
         import numpy as np
@@ -202,10 +212,23 @@ class Node(IDObject):
     def __abs__(self) -> Any:
         return self._with("absolute", self)
 
+    def __lt__(self, other: Any) -> Any:
+        return self._with("less", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._with("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._with("greater", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._with("greater_equal", self, other)
+
     def __getitem__(self, index: Any) -> Any:
         return self._with("get_item", self, index=index)
 
     def __bool__(self) -> bool:
+        """That of its value: Python's `if` takes the way of this call, as with x.value."""
         return bool(self.value)
 
     __iter__: Any = None  # or Python would count up indices for ever

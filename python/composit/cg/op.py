@@ -1,44 +1,29 @@
-"""Operators: every elementwise function of composit, products, reductions, shapes, layers.
+"""Operators: every elementwise function of composit, layers, and composit.numpy's functions.
 
 A function of a lower-case name applies an operator, whose class has the same name in capitals:
-op.add(a, b) is op.Add()(a, b). Options (axis=, …) are given by name. Every row of the scalar table
-is here, registered ones too; `op.mult`, `op.sub` and `op.div` are short for `multiply`, `subtract`
-and `divide`.
+op.add(a, b) is op.Add()(a, b), op.sum(x, axis=0) is op.Sum(axis=0)(x). Every row of the scalar
+table is here, registered ones too; `op.mult`, `op.sub` and `op.div` are short for `multiply`,
+`subtract` and `divide`. Of composit.numpy, its `linalg` and `fft`, every function is here that
+returns arrays, with its own arguments: op.pad(x, 1), op.einsum("ij,j", a, b). Nodes may stand
+wherever the function takes an array; functions that return several arrays give several nodes.
 """
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from typing import Any
 
 from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit.cg.function import Operator
-from composit.cg.template import Variable
+from composit.cg import numpy_functions
+from composit.cg.applied import Applied, applied, positions
 
 SHORT = {"mult": "multiply", "sub": "subtract", "div": "divide"}
 # Rows that serve other functions.
 INNER = ("as_complex", "divmod_", "frexp_", "gelu_slope", "modf_", "remark_", "threefry")
 INPUTS = ("a", "b", "c")
-
-
-class Applied(Operator):
-    """A function of tensors, with options, as an operator."""
-
-    _function: Callable[..., Any]
-    _names: tuple[str, ...] = ()
-
-    def __init__(self, count: int | None = None, **options: Any) -> None:
-        names = self._names if count is None else tuple(f"x{i}" for i in range(count))
-        role = f"composit.cg.op.{type(self).__name__}"
-        super().__init__(tuple(map(Variable, names)), functional_name=role)
-        self.options = options
-
-    def _op_impl(self, *arrays: Any) -> Any:
-        return type(self)._function(*arrays, **self.options)
 
 
 def _identity(x: LazyTensor) -> LazyTensor:
@@ -50,7 +35,12 @@ def _get_item(x: LazyTensor, index: Any) -> LazyTensor:
 
 
 def _joined(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *parts, **options: function(list(parts), **options)
+    def join(*parts: Any, **options: Any) -> Any:
+        if parts and isinstance(parts[0], (list, tuple)):  # as NumPy's users write it
+            return function(list(parts[0]), *parts[1:], **options)
+        return function(list(parts), **options)
+
+    return join
 
 
 def _class_name(name: str) -> str:
@@ -119,22 +109,30 @@ _PRIMITIVE = ("identity", "dot", "matmul", "get_item", "reshape", "transpose", "
 def _class(name: str) -> type[Applied]:
     """The operator of a function by its name."""
     names: tuple[str, ...] | None
+    takes_all = True
+    doc: str | None
     if name in _FUNCTIONS:
         function, names = _FUNCTIONS[name]
         is_primitive, doc = name in _PRIMITIVE, f"composit's {name}."
-    else:
-        row = _core.scalar.find_row(name)
+    elif (row := _row(name)) is not None:
         own = getattr(cnp, name, None)
         function = own if callable(own) and name != "clip" else functools.partial(_mapped, name)
         names = ("x",) if row.arity == 1 else INPUTS[: row.arity]
         is_primitive, doc = True, row.doc
-    kind = type(
-        _class_name(name),
+    else:
+        function = numpy_functions.named(name)
+        names, takes_all = numpy_functions.operands(function), False
+        is_primitive, doc = True, function.__doc__
+    space, _, last = name.rpartition(".")
+    qualified = f"{space}.{_class_name(last)}" if space else _class_name(last)
+    return type(
+        _class_name(last),
         (Applied,),
         {"_function": staticmethod(function), "_names": names, "_is_primitive": is_primitive,
-         "__doc__": doc, "__module__": __name__},
+         "_positions": positions(function, names if takes_all else None),
+         "_takes_all": takes_all, "__doc__": doc, "__module__": __name__,
+         "__qualname__": qualified},
     )  # fmt: skip
-    return kind
 
 
 def _mapped(name: str, *operands: LazyTensor) -> LazyTensor:
@@ -144,19 +142,28 @@ def _mapped(name: str, *operands: LazyTensor) -> LazyTensor:
 def _function(name: str) -> Callable[..., Any]:
     """The function that applies the operator."""
     kind = _class(name)
+    is_row = kind._takes_all and name not in _FUNCTIONS
 
     def apply(*operands: Any, **options: Any) -> Any:
-        if kind._names is not None and len(operands) > len(kind._names):
+        if is_row and len(operands) > len(kind._names or ()):
             raise TypeError(
                 with_location(
-                    f"op.{name}: {len(operands)} operands are given. {len(kind._names)} are "
-                    f"required ({', '.join(kind._names)}); options go by name."
+                    f"op.{name}: {len(operands)} operands are given. {len(kind._names or ())} are "
+                    f"required ({', '.join(kind._names or ())}); options go by name."
                 )
             )
-        return kind(None if kind._names is not None else len(operands), **options)(*operands)
+        return applied(kind, operands, options)
 
-    apply.__name__, apply.__doc__ = name, kind.__doc__
+    last = name.rpartition(".")[2]
+    apply.__name__, apply.__doc__ = last, kind.__doc__
+    # Errors are in the words of the function that was called, which is read off its code.
+    apply.__code__ = apply.__code__.replace(co_name=last, co_qualname=last)
     return apply
+
+
+def _row(name: str) -> Any:
+    """The row of the scalar table; None where there is none, or it serves other functions."""
+    return None if name.startswith(INNER) else _core.scalar.find_row(name)
 
 
 def _known(name: str) -> str | None:
@@ -164,30 +171,64 @@ def _known(name: str) -> str | None:
     name = SHORT.get(name, name)
     if name in _FUNCTIONS:
         return name
-    if name.startswith(INNER):
-        return None
-    row = _core.scalar.find_row(name)
-    return None if row is None else row.name
+    row = _row(name)
+    if row is not None:
+        return row.name
+    return None if name.startswith(INNER) or numpy_functions.find(name) is None else name
 
 
 def names() -> list[str]:
-    """The names of all functions here."""
-    rows = [row.name for row in _core.scalar.all_rows() if not row.name.startswith(INNER)]
-    return sorted({*rows, *_FUNCTIONS, *SHORT})
+    """The names of all functions here; those in `linalg` and `fft` are "linalg.inv"."""
+    rows = (row.name for row in _core.scalar.all_rows())
+    every = {*rows, *_FUNCTIONS, *SHORT, *numpy_functions.names()}
+    return sorted(name for name in every if not name.startswith(INNER))
+
+
+class Space:
+    """Operators of a part of composit.numpy: op.linalg.inv(x)."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return _attribute(f"{self._name}.", name)
+
+    def __dir__(self) -> list[str]:
+        prefix = f"{self._name}."
+        own = [name.removeprefix(prefix) for name in names() if name.startswith(prefix)]
+        return [*own, *map(_class_name, own)]
+
+    def __repr__(self) -> str:
+        return f"<operators {__name__}.{self._name}>"
+
+
+linalg, fft = map(Space, numpy_functions.SPACES)
+
+
+def _attribute(prefix: str, name: str) -> Any:
+    """The function, or the class, of this name."""
+    known = None
+    if name[:1].isupper():
+        short = (one.removeprefix(prefix) for one in names() if one.startswith(prefix))
+        found = next((one for one in short if _class_name(one) == name and one not in SHORT), None)
+        known = None if found is None else _known(prefix + found)
+    elif not name.startswith("_"):
+        known = _known(prefix + name)
+    if known is None:
+        raise AttributeError(f"module {(__name__ + '.' + prefix)[:-1]!r} has no attribute {name!r}")
+    return _class(known) if name[:1].isupper() else _function(known)
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    is_class = name[:1].isupper()
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() if is_class else name
-    known = _known(words) if not is_class or _class_name(words) == name else None
-    if known is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made = _class(known) if is_class else _function(known)
+    made = _attribute("", name)
     globals()[name] = made
     return made
 
 
 def __dir__() -> list[str]:
-    return [*names(), *(_class_name(name) for name in names() if name not in SHORT)]
+    own = [name for name in names() if "." not in name]
+    return [
+        *own,
+        *(_class_name(name) for name in own if name not in SHORT),
+        *numpy_functions.SPACES,
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
+from composit.cg.promotion import operands
 from composit.cg.template import distinct
 
 Tensors = dict[int, LazyTensor]  # by the node's id()
@@ -18,8 +19,13 @@ def replayed(root: Node, leaves: Tensors) -> Tensors:
     tensors = dict(leaves)
     for node in get_all_nodes(root):
         if not isinstance(node, InputNode):
-            tensors[id(node)] = node.ref.apply([tensors[id(one)] for one in node._children])
+            tensors[id(node)] = _applied(node, tensors)
     return tensors
+
+
+def _applied(node: Node, tensors: Tensors) -> LazyTensor:
+    given = [tensors[id(one)] for one in node._children]
+    return node.ref.apply(operands(node._children, given))
 
 
 def with_calls(root: Node, module: Any = None, leaves: Tensors | None = None) -> LazyTensor:
@@ -63,7 +69,7 @@ class _Replay:
             node = nodes[position]
             chain = _chain(node._place.frame)
             if len(chain) == depth + 1:
-                tensors[id(node)] = node.ref.apply([tensors[id(one)] for one in node._children])
+                tensors[id(node)] = _applied(node, tensors)
                 position += 1
                 continue
             inner = chain[depth + 1]
@@ -75,7 +81,8 @@ class _Replay:
 
     def call(self, frame: Frame, nodes: list[Node], tensors: Tensors) -> None:
         """One call node: its arguments are the module's inputs, then whatever else comes from
-        outside; its results are what is needed outside."""
+        outside; its results are what is needed outside. Numbers of Python, which have no dtype of
+        their own, are part of what it computes."""
         own = {id(node) for node in nodes}
         free = {id(node): node for node in frame.inputs}
         for node in nodes:
@@ -83,11 +90,13 @@ class _Replay:
                 if id(child) not in own:
                     free.setdefault(id(child), child)
         used = {id(child) for node in nodes for child in node._children}
-        arguments = [node for key, node in free.items() if key in used]
+        every = [node for key, node in free.items() if key in used]
+        arguments = [node for node in every if not tensors[id(node)].is_weak]
         names = _names(frame, arguments)
         given = [tensors[id(node)] for node in arguments]
         parameters = [_core.input(n, x.dtype, x.shape) for n, x in zip(names, given)]
-        inside = {id(node): x for node, x in zip(arguments, parameters)}
+        inside = {id(node): tensors[id(node)] for node in every}
+        inside |= {id(node): x for node, x in zip(arguments, parameters)}
         last = nodes[-1]._place.serial
         results = [node for node in nodes if self.last_use[id(node)] > last]
         self.items(nodes, frame, inside)

@@ -8,30 +8,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
-from composit.cg.template import Constant, Input, Variable, _Valued
-from composit.cg.utils import unique_id
+from composit.cg.promotion import is_number, weak
+from composit.cg.template import Constant, Input, Parameter, Variable, _Valued
+from composit.cg.utils import fullname, unique_id
 from composit.cg.values import as_leaf, described
 
 
 class Session:
     """A call from the outermost function's entry to its return. `values` are tensors that stand in
-    for parameters, by the parameter's id()."""
+    for parameters, by the parameter's id(). `operator`: the one whose call is traced."""
 
-    def __init__(self, values: dict[int, LazyTensor] | None = None) -> None:
+    def __init__(self, values: dict[int, LazyTensor] | None = None, operator: Any = None) -> None:
         self.call_id = unique_id()
+        self.operator = operator
         self.frame: Frame | None = None
         self._serials = itertools.count()
         self._values = values or {}
         self._inputs: dict[int, InputNode] = {}
         self._kept: list[Input] = []  # so that ids are not given away
         self._uses: dict[str, int] = {}
+        self._calls: dict[str, int] = {}  # of modules so far, by functional name
 
     def input_node(self, ref: Input, tensor: LazyTensor, is_lazy: bool) -> InputNode:
         """A leaf."""
-        return InputNode(self._place(ref), ref, tensor, [], is_lazy)
+        node = InputNode(self._place(ref), ref, tensor, [], is_lazy)
+        node._is_weak = is_number(ref.value)
+        return node
 
     def operator_node(
         self, operator: Any, children: list[Node], tensor: LazyTensor
@@ -76,9 +80,8 @@ class Session:
                 )
             )
         what = f"{function.functional_name}: input {variable.short_name!r}"
-        is_number = type(value) in (bool, int, float, complex)
-        # A Python number, which takes the others' dtype.
-        tensor = _core.substitute([value], [], [])[0] if is_number else as_leaf(value, "", what)
+        takes_dtype = is_number(value) or isinstance(value, bool)
+        tensor = weak(value) if takes_dtype else as_leaf(value, "", what)
         ref = Constant(variable.short_name, value)
         ref.is_literal = True
         ref.fun = function
@@ -87,6 +90,8 @@ class Session:
     def _node_of_valued(self, ref: Any) -> Node:
         node = self._inputs.get(id(ref))
         if node is None:
+            if self.operator is not None:
+                refuse_parameter(self.operator, ref, "is used within it")
             given = self._values.get(id(ref))
             tensor = ref.tensor if given is None else given
             is_lazy = given is not None or isinstance(ref.value, LazyTensor)
@@ -98,10 +103,25 @@ class Session:
     def within(self, module: Any, inputs: list[Node]) -> Iterator[None]:
         """A call of a module."""
         self.frame = Frame(module, inputs, self.frame)
+        role = module.functional_name
+        self._calls[role] = self._calls.get(role, 0) + 1
+        label = f"{module.short_functional_name}#{self._calls[role]}"
         try:
             yield
+        except Exception as error:
+            explain(error, f"call {label} of {role}", module, inputs)
+            raise
         finally:
             self.frame = self.frame.outer
+
+
+def explain(error: Exception, where: str, function: Any, nodes: list[Node]) -> None:
+    """Notes where the error happened (PEP 678): its class and text stay."""
+    pairs = zip(function.inputs, nodes)
+    given = ", ".join(
+        f"{one.short_name}: {node.tensor.dtype}{list(node.tensor.shape)}" for one, node in pairs
+    )
+    error.add_note(f"in the {where}, with {given or 'no inputs'}")
 
 
 class _Current(threading.local):
@@ -134,6 +154,21 @@ class CallSessionManager:
         """The call's id; None outside of calls."""
         session = current()
         return None if session is None else session.call_id
+
+
+def refuse_parameter(operator: Any, value: Any, how: str) -> None:
+    """ValueError for a parameter that an operator takes from elsewhere than its inputs: it would
+    count as a constant there, and its derivative would lack that part."""
+    if isinstance(value, Parameter):
+        is_made = "_functional_name" in vars(operator)
+        name = operator.functional_name if is_made else fullname(operator)
+        raise ValueError(
+            with_location(
+                f"{name}: the parameter {value.short_name!r} {how}. An operator "
+                "is differentiated by its inputs alone: an input is required, which a module that "
+                "has the parameter gives the operator."
+            )
+        )
 
 
 def checked_count(function: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:

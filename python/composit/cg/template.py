@@ -10,6 +10,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.cg.promotion import is_number
 from composit.cg.values import as_leaf, described
 
 _numbers = itertools.count(1)
@@ -119,6 +120,10 @@ class Input(TemplateObject):
         """One like it that belongs to no function."""
         return type(self)(self._short_name)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: they belong to no function until that is made again."""
+        return {**vars(self), "_fun": None}
+
     @property
     def value(self) -> Any:
         """The value that it has outside of calls; None."""
@@ -162,8 +167,10 @@ class _Valued(Input):
     @property
     def tensor(self) -> LazyTensor:
         """The value as a leaf of graphs. ValueError where there is none."""
+        import numpy as np
+
         if self._tensor is None and self._value is not None:  # an array of our own
-            self._tensor = _core.constant(self._value, self.short_name, False)
+            self._tensor = _core.constant(np.asarray(self._value), self.short_name, False)
         if self._tensor is None:
             where = "" if self.fun is None else f"{self.fun.functional_name}: "
             raise ValueError(
@@ -177,12 +184,24 @@ class _Valued(Input):
     def copy_nofun(self) -> Input:
         return type(self)(self._short_name, self._value)  # type: ignore[call-arg]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_tensor": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._value is not None:
+            self._set(self._value)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {described(self._value)})"
 
 
 class Parameter(_Valued):
-    """An input that the function keeps, and training changes. Two of equal values are equal."""
+    """An input that the function keeps, and training changes. Two of equal values are equal.
+
+    One whose value is a number of Python (`cg.Parameter("w", 1)`) has no dtype of its own: beside a
+    float32 operand it is float32, by NumPy's rules for such numbers. It stays one when it is
+    trained. With np.float64(1), or an array, the dtype counts."""
 
     def __init__(self, short_name: str, init_value: Any = None) -> None:
         super().__init__(short_name, init_value, "parameter")
@@ -192,8 +211,8 @@ class Parameter(_Valued):
         self._set(value)
 
     def _assign_own(self, array: Any) -> None:
-        """An array that nobody else writes to."""
-        self._value, self._tensor = array, None
+        """An array that nobody else writes to; a number where the value was one."""
+        self._value, self._tensor = array.item() if is_number(self._value) else array, None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Parameter):

@@ -9,7 +9,7 @@ import numpy as np
 
 from composit._core import LazyTensor, with_location
 from composit.cg.module import Module
-from composit.cg.values import described
+from composit.cg.values import described, refuse_masked
 from composit.compilation import compile
 from composit.evaluation import evaluate
 from composit.functional import value_and_grad
@@ -79,6 +79,7 @@ class Training:
                     f"which has {count} inputs. Those, then the targets, are required."
                 )
             )
+        refuse_masked(batch, f"Training: {self.module.functional_name}")
         values = [_array(one.value) for one in self.parameters]
         loss, updated, self._state = self._step(values, self._state, *batch)
         for parameter, value in zip(self.parameters, updated):

@@ -17,6 +17,32 @@ def described(value: Any) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
+def is_array(value: Any) -> bool:
+    """Whether it is an array of any library (or a number of NumPy's), and no class of them."""
+    return hasattr(value, "__array__") and not isinstance(value, type)
+
+
+def refuse_masked(value: Any, what: str) -> None:
+    """TypeError where the value, or one in its lists, tuples and dictionaries, is a masked array
+    (numpy.ma): tensors have no masks. `what` takes it, in the words of the error."""
+    import numpy as np
+
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (list, tuple)):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, np.ma.MaskedArray):
+            raise TypeError(
+                with_location(
+                    f"{what} is given a masked array, {described(one)}, whose mask would be lost. "
+                    "An array without one is required: x.filled(…) or x.compressed()."
+                )
+            )
+
+
 def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
     """The value as a tensor of this name: a tensor as it is, all else as a constant with a copy.
     `what` takes it, in the words of the error where it is none."""
@@ -24,6 +50,7 @@ def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
 
     if isinstance(value, LazyTensor):
         return _core.numpy.strong(value)
+    refuse_masked(value, what)
     if hasattr(value, "detach") and getattr(value, "requires_grad", False):
         value = value.detach()
     if not isinstance(value, (str, bytes, type(None), dict, set)):

@@ -2,14 +2,12 @@
 // given, and computations with logarithms.
 #include "composit/cg/module.h"
 
-#include "composit/base/error.h"
 #include "composit/cg/jacobians.h"
 #include "composit/cg/logspace.h"
-#include "composit/execute/execute.h"
-#include "composit/functional/functional.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
+#include "models.h"
 
 #include <gtest/gtest.h>
 
@@ -20,64 +18,6 @@ namespace {
 
 using ir::DType;
 using ir::Shape;
-
-Tensor vector(std::initializer_list<double> values) {
-    return ir::constant(
-        Array::of<double>(DType::float64, {static_cast<int64_t>(values.size())}, values));
-}
-
-std::vector<double> numbers(const Tensor& tensor) {
-    const Array array = evaluate(tensor);
-    const auto* first = array.data_as<double>();
-    return {first, first + array.size()};
-}
-
-double number(const Tensor& tensor) { return numbers(tensor).at(0); }
-
-template <class Error, class Function>
-std::string refusal(Function&& function) {
-    try {
-        function();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was refused";
-}
-
-class SimpleModel : public Module {
-  public:
-    explicit SimpleModel(double w0 = 1)
-        : Module("SimpleModel", {variable("x")}, {parameter("w", w0)}) {}
-
-  protected:
-    Nodes call(const Nodes& x) const override {
-        return {op::multiply(op::add(x[0], param("w")), op::square(x[0]))};
-    }
-};
-
-// Two models, which may be one, of two inputs.
-class Composite : public Module {
-  public:
-    Composite(const SimpleModel& first, const SimpleModel& second)
-        : Module("Composite", {variable("x1"), variable("x2")}), first_(first), second_(second) {}
-
-  protected:
-    Nodes call(const Nodes& x) const override {
-        return {op::add(first_({x[0]})[0], second_({x[1]})[0])};
-    }
-
-  private:
-    const SimpleModel &first_, &second_;
-};
-
-class Multiply : public Operator {
-  public:
-    Multiply() : Operator("Multiply", {variable("a"), variable("b")}) {}
-
-  protected:
-    Tensor op_impl(const Tensors& x) const override { return ops::map("multiply", x); }
-    Tensor gradient(size_t i, const Tensors& x) const override { return x[1 - i]; }
-};
 
 class Cube : public Module {
   public:
@@ -228,8 +168,8 @@ TEST(CgModule, Refusals) {
               "required before.");
     EXPECT_EQ(
         refusal<ValueError>([&] { (void)result.grad(other.input("x")); }),
-        "grad: 'x' is no input of this call of SimpleModel. One that the result depends on is "
-        "required.");
+        "grad: 'x' is no input of this call of SimpleModel. One of the module, or one that the "
+        "result depends on, is required.");
     EXPECT_EQ(
         refusal<ValueError>([&] { (void)Composite(m, m)(1.0); }),
         "Composite: 1 of 2 inputs are given; without: 'x2'. When a function is called, all its "

@@ -2,6 +2,7 @@
 #include "composit/cg/training.h"
 
 #include "composit/composit.h"
+#include "models.h"
 
 #include <gtest/gtest.h>
 
@@ -102,16 +103,6 @@ class Nothing : public Module {
     Nodes call(const Nodes& x) const override { return {op::square(x[0])}; }
 };
 
-template <class Error, class Function>
-std::string refusal(Function&& function) {
-    try {
-        function();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was refused";
-}
-
 TEST(CgTraining, RefusesWhatDoesNotFit) {
     const Nothing nothing;
     Training none(nothing, mean_square, nn::adam());
@@ -125,9 +116,9 @@ TEST(CgTraining, RefusesWhatDoesNotFit) {
     EXPECT_EQ(refusal<ValueError>([&] { training.step({points()}, {}); }),
               "Training: 0 tensors of targets are given to Network, whose loss takes one. One is "
               "required.");
-    Training vector(
+    Training of_vectors(
         network, [](const Tensor& y, const Tensor& wanted) { return y - wanted; }, nn::adam());
-    EXPECT_NE(refusal<TypeError>([&] { vector.step({points()}, {targets()}); }),
+    EXPECT_NE(refusal<TypeError>([&] { of_vectors.step({points()}, {targets()}); }),
               "nothing was refused");
 }
 

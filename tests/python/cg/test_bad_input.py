@@ -229,3 +229,60 @@ def test_the_surface_of_functions():
         f"{NAME}: the derivative with respect to Variable('x'). An input or a parameter of its own "
         "is required."
     )
+
+
+def notes(kind, function):
+    """What the error says, and its notes."""
+    with pytest.raises(kind) as caught:
+        function()
+    return refusal_text(caught.value), getattr(caught.value, "__notes__", [])
+
+
+def refusal_text(error):
+    return re.sub(r" \[[^\[\]]+:\d+\]$", "", str(error))
+
+
+class Product(cg.Module):
+    def __init__(self):
+        super().__init__(cg.Variable("x"), cg.Parameter("w", np.ones((3, 2))))
+
+    def call(self, x):
+        return op.matmul(x, self.param("w"))
+
+
+class Outer(cg.Module):
+    def __init__(self):
+        super().__init__((cg.Variable("x"), cg.Variable("y")))
+        self.inner = Product()
+
+    def call(self, x, y):
+        return op.add(self.inner(x), self.inner(y))
+
+
+def test_errors_within_calls_have_notes_of_where():
+    m, x, y = Outer(), np.ones((2, 3)), np.ones((2, 4))
+    plain, _ = notes(ValueError, lambda: cnp.matmul(y, np.ones((3, 2))))
+    assert plain.startswith("matmul: inner dimensions differ: a has shape (2, 4)")
+    expected = [
+        "in the operator composit.cg.op.Matmul, with a: float64[2, 4], b: float64[3, 2]",
+        f"in the call Product#2 of {__name__}.Product, with x: float64[2, 4]",
+        f"in the call Outer#1 of {__name__}.Outer, with x: float64[2, 3], y: float64[2, 4]",
+    ]
+    values = [one.value for one in m.parameters()]
+    for call in (lambda: m(x, y), lambda: m.compile(x, y), lambda: m.apply(values, x, y)):
+        assert notes(ValueError, call) == (plain, expected)
+    assert m(x, x).value.shape == (2, 2)  # the call is left in order
+
+
+def test_errors_of_users_within_calls_have_notes():
+    lookup = module(lambda self, x: {}["missing"], "x")
+    with pytest.raises(KeyError) as caught:
+        lookup(1)
+    assert caught.value.args == ("missing",)
+    assert caught.value.__notes__ == ["in the call f#1 of f, with x: int64[]"]
+
+
+def test_errors_of_operators_are_in_the_words_of_their_call():
+    for name in ("add", "multiply", "matmul", "dot"):
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            getattr(op, name)(np.ones((2, 3)), np.ones((2, 4)))

@@ -1,0 +1,99 @@
+"""Operators of one's own: what they may take from elsewhere than their inputs."""
+
+import re
+
+import pytest
+
+from composit import cg
+from composit.cg import op
+
+REQUIRED = (
+    "An operator is differentiated by its inputs alone: an input is required, which a module that "
+    "has the parameter gives the operator."
+)
+
+
+def refusal(function):
+    with pytest.raises(ValueError) as caught:
+        function()
+    return re.sub(r" \[[^\[\]]+:\d+\]$", "", str(caught.value))
+
+
+class OfParams(cg.Operator):
+    def __init__(self, value):
+        super().__init__(cg.Variable("x"), value)
+
+    def call(self, x):
+        return op.mult(x, self.params[0])
+
+
+class OfAttributes(cg.Operator):
+    def __init__(self, value):
+        self.factor = value
+        super().__init__(cg.Variable("x"))
+
+    def call(self, x):
+        return x.value * self.factor.value
+
+
+def test_parameters_of_operators_are_refused():
+    assert refusal(lambda: OfParams(cg.Parameter("w", 2.0))) == (
+        f"{__name__}.OfParams: the parameter 'w' is given as one of its params. {REQUIRED}"
+    )
+    assert refusal(lambda: OfAttributes(cg.Parameter("w", 2.0))) == (
+        f"{__name__}.OfAttributes: the parameter 'w' is kept as an attribute. {REQUIRED}"
+    )
+    operator = op.Add()
+    assert "composit.cg.op.Add: the parameter 'w' is kept as an attribute." in refusal(
+        lambda: setattr(operator, "w", cg.Parameter("w", 1))
+    )
+
+
+def test_parameters_from_around_an_operator_are_refused():
+    w = cg.Parameter("w", 2.0)
+
+    class Around(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("x"))
+
+        def call(self, x):
+            return op.mult(x, w)
+
+    m = cg.Module.build("f", lambda self, x: Around()(x), cg.Variable("x"))
+    assert f"Around: the parameter 'w' is used within it. {REQUIRED}" in refusal(lambda: m(3.0))
+
+    class OfModule(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("x"))
+            params = cg.Parameter("v", 2.0)
+            call = lambda self, x: op.mult(x, self.param("v"))
+            self.inner = cg.Module.build("inner", call, cg.Variable("x"), params)
+
+        def call(self, x):
+            return self.inner(x)
+
+    assert "OfModule: the parameter 'v' is used within it." in refusal(lambda: OfModule()(3.0))
+
+
+def test_constants_of_operators_are_taken():
+    for operator in (OfParams(cg.Constant("c", 3.0)), OfAttributes(cg.Constant("c", 3.0))):
+        m = cg.Module.build("f", lambda self, x, one=operator: one(x), cg.Variable("x"))
+        result = m(2.0)
+        result.back()
+        assert (result.value, result.grad(m.input("x"))) == (6, 3)
+
+
+def test_what_to_do_instead():
+    class Scale(cg.Operator):
+        def __init__(self):
+            super().__init__((cg.Variable("x"), cg.Variable("factor")))
+
+        def call(self, x, factor):
+            return x.value * factor.value
+
+    m = cg.Module.build(
+        "f", lambda self, x: Scale()(x, self.param("w")), cg.Variable("x"), cg.Parameter("w", 2.0)
+    )
+    result = m(3.0)
+    result.back()
+    assert result.grad(m.param("w")) == 3

@@ -1,0 +1,150 @@
+"""Dtypes: numbers of Python, as parameters and literals, promote as NumPy 2's; comparisons."""
+
+import numpy as np
+import pytest
+from seed_modules import Multiply, SimpleModel
+
+import composit
+from composit import cg, nn
+from composit.cg import op
+
+DTYPES = ["float32", "float64", "float16", "int8", "int64"]
+
+
+def module(function, *inputs):
+    return cg.Module.build("f", function, inputs[0] if len(inputs) == 1 else inputs)
+
+
+def dtypes(m, *values):
+    """Of the call's value, of its graph, and of programs."""
+    result = m(*values)
+    arrays = [np.asarray(result.value), result.compile()(*values), m.compile(*values)(*values)]
+    tensors = [
+        result.tensor,
+        result.root.tensor,
+        m.apply([p.value for p in m.parameters()], *values),
+    ]
+    return {str(one.dtype) for one in (*arrays, *tensors)}
+
+
+@pytest.mark.parametrize("w", [1, 1.0, np.float32(1), np.float64(1), np.int8(1), np.array(1.0)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_parameters_promote_as_numpys(w, dtype):
+    x = np.array([1, 2], dtype)
+    expected = np.multiply(np.add(x, w), np.square(x))
+    m = SimpleModel(w)
+    assert dtypes(m, x) == {str(expected.dtype)}
+    assert np.array_equal(m(x).value, expected)
+    result = m(x)
+    result.back()
+    assert np.allclose(result.grad(m.param("w")), [1, 4])
+    assert np.allclose(m.gradfn("w")(x.astype("float32")).value, [1, 4])
+
+
+@pytest.mark.parametrize("literal", [2, 2.0, np.float64(2)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_literals_promote_as_numpys(literal, dtype):
+    x = np.array([1, 2], dtype)
+    inner = module(lambda self, x: op.add(x, literal), cg.Variable("x"))
+    for m in (inner, module(lambda self, x: op.mult(inner(x), literal), cg.Variable("x"))):
+        expected = x + literal if m is inner else (x + literal) * literal
+        assert dtypes(m, x) == {str(expected.dtype)}
+        result = m(x)
+        result.back()
+        literals = [one for one in cg.get_input_nodes(result.root) if one.ref.is_literal]
+        assert len(literals) == (1 if m is inner else 2) and np.array_equal(result.value, expected)
+        if isinstance(literal, int):  # constants of integers are no numbers to differentiate by
+            assert all(one.gvalue is None for one in literals)
+            continue
+        slopes = [np.ones(2)] if m is inner else [x + literal, np.full(2, literal)]
+        assert all(any(np.array_equal(one.gvalue, y) for one in literals) for y in slopes)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operators_outside_of_calls(dtype):
+    x = np.array([1, 2], dtype)
+    for one in (2, 2.0):
+        assert op.add(x, one).value.dtype == op.add(one, x).value.dtype == (x + one).dtype
+    assert op.add(1, 2).value == 3
+
+
+def test_operators_of_ones_own():
+    x = np.array([1, 2], "float32")
+    m = module(lambda self, x: Multiply()(x, 3.0), cg.Variable("x"))
+    assert dtypes(m, x) == {"float32"}
+    result = m(x)
+    result.back()
+    literal = result.root.children[1]
+    assert np.array_equal(literal.gvalue, x)
+    weighted = module(lambda self, x: Multiply()(x, self.param("w")), cg.Variable("x"))
+    own = cg.Module.build("g", lambda self, x: Multiply()(x, self.param("w")), cg.Variable("x"),
+                          cg.Parameter("w", 3))  # fmt: skip
+    assert dtypes(own, x) == {"float32"}
+    lookup = module(lambda self, x: op.take(x, 1), cg.Variable("x"))  # stays an integer
+    assert dtypes(lookup, x) == {"float32"} and lookup(x).value == 2
+    with pytest.raises(ValueError, match="has no parameter 'w'"):
+        weighted(x)
+
+
+def test_integers_that_do_not_fit():
+    m = SimpleModel(300)
+    with pytest.raises(OverflowError, match="300 out of bounds for int8"):
+        m(np.array([1], "int8"))
+    with pytest.raises(OverflowError, match="300 out of bounds for int8"):
+        op.add(np.array([1], "int8"), 300)
+    with pytest.raises(OverflowError, match="300 out of bounds for int8"):
+        module(lambda self, x: op.add(x, 300), cg.Variable("x"))(np.array([1], "int8"))
+
+
+def test_trained_numbers_stay_numbers():
+    x = np.array([1, 2], "float32")
+    m = SimpleModel(1)
+    training = cg.Training(m, nn.mse, nn.sgd(1e-3))
+    training.step(x, x)
+    w = m.param("w").value
+    assert isinstance(w, float) and w != 1
+    assert dtypes(m, x) == {"float32"}
+    m.param("w").assign(np.float64(w))
+    assert dtypes(m, x) == {"float64"}
+
+
+def test_batches_of_parameters():
+    m, x = SimpleModel(1.0), np.array([1, 2], "float32")
+    many = composit.vmap(lambda w: m.apply([w], x))(np.array([1.0, 2.0]))
+    assert many.dtype == np.float32
+    assert np.array_equal(composit.evaluate(many), [[2, 12], [3, 16]])
+    slope = composit.grad(lambda w: m.apply([w], x).sum())(np.array(1.0))
+    assert composit.evaluate(slope) == 5
+
+
+def test_nodes_are_no_numbers():
+    said = (
+        r"Node: InputNode\(.*\) == 0, of type int\. A node is equal to nodes alone, those of its "
+        r"id and value: the value \(x\.value == …\), or an operator \(op\.equal\), is required\."
+    )
+    for compare in (lambda x: x == 0, lambda x: x != 0, lambda x: x == 0):
+        with pytest.raises(TypeError, match=said):
+            module(lambda self, x, f=compare: op.exp(x) if f(x) else x, cg.Variable("x"))(1.0)
+    for other in (np.ones(2), np.float32(1), 1.0, True, composit.numpy.ones(2), [1, 2]):
+        with pytest.raises(TypeError, match="A node is equal to nodes alone"):
+            module(lambda self, x, y=other: op.exp(x) if x == y else x, cg.Variable("x"))(1.0)
+    m = module(lambda self, x: op.exp(x) if x in (None, "x") else x, cg.Variable("x"))
+    assert m(2.0).value == 2
+    equal = module(lambda self, x: op.equal(x, 2), cg.Variable("x"))
+    assert np.array_equal(equal(np.array([1, 2])).value, [False, True])
+
+
+def test_comparisons_are_operators_with_values():
+    absolute = module(lambda self, x: x if x >= 0 else -x, cg.Variable("x"))
+    for value in (3.0, -3.0):
+        result = absolute(value)
+        result.back()
+        assert (result.value, result.grad(absolute.input("x"))) == (3, np.sign(value))
+    compared = [lambda x: x < 2, lambda x: x <= 2, lambda x: x > 2, lambda x: x >= 2,
+                lambda x: x > 2, lambda x: x < x]  # fmt: skip
+    values = np.array([1, 2, 3])
+    for one in compared:
+        m = module(lambda self, x, f=one: f(x), cg.Variable("x"))
+        assert np.array_equal(m(values).value, one(values))
+    with pytest.raises(ValueError, match="ambiguous"):
+        absolute(values)
