@@ -1,6 +1,8 @@
 // Errors thrown again in the name of another function.
 #include "composit/base/errors_as.h"
 
+#include "composit/base/assertion_error.h"
+
 #include <typeinfo>
 
 namespace composit {
@@ -31,8 +33,8 @@ void rethrow_as(std::string_view function, const Error& error) {
     const bool has_name = colon != std::string_view::npos && is_name(said.substr(0, colon));
     const std::string message = text(function, ": ", has_name ? said.substr(colon + 2) : said);
     throw_one_of<ValueError, TypeError, IndexError, KeyError, AxisError, OverflowError,
-                 ZeroDivisionError, NotSupported, OutOfMemory, InputOutputError, FileNotFound,
-                 RuntimeError, LinAlgError>(error, message);
+                 ZeroDivisionError, AssertionError, NotSupported, OutOfMemory, InputOutputError,
+                 FileNotFound, RuntimeError, LinAlgError>(error, message);
     throw;  // InternalError, or a class that is not composit's
 }
 

@@ -53,8 +53,10 @@ ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t nu
         std::vector<Slot> in(procedure.parameters + 1), out(procedure.results.size() + 1);
         for (size_t i = 0; i < procedure.parameters; ++i)
             std::memcpy(&in[i], parameters[i].data(), sizeof(Slot));
-        if (const int failed = entry(in.data(), out.data(), arrays); failed != 0)
+        if (const int failed = entry(in.data(), out.data(), arrays); failed != 0) {
+            if (failed > 0) ir::procedure::tell_failure(procedure, parameters, arrays);
             fail_at(failed, procedure, *text);
+        }
         std::vector<Bits> results(procedure.results.size());
         for (size_t i = 0; i < results.size(); ++i)
             std::memcpy(results[i].data(), &out[i],

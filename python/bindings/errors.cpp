@@ -1,7 +1,7 @@
 // composit's errors as NumPy's exception classes, with the user's line at the end of the message.
 #include "arguments.h"
 #include "bindings.h"
-#include "composit/base/error.h"
+#include "composit/base/assertion_error.h"
 #include "composit/runtime/interrupt.h"
 #include "location.h"
 #include "values.h"
@@ -70,6 +70,8 @@ void translate(const std::exception_ptr& pointer, void*) {
         raise(PyExc_OverflowError, error);
     } catch (const ZeroDivisionError& error) {
         raise(PyExc_ZeroDivisionError, error);
+    } catch (const AssertionError& error) {
+        raise(PyExc_AssertionError, error);
     } catch (const NotSupported& error) {
         raise(not_supported, error);
     } catch (const OutOfMemory& error) {

@@ -11,6 +11,7 @@
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
+#include "composit/ir/procedure/known_parameter.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/parse.h"
 #include "composit/ops/ops.h"
@@ -22,6 +23,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace composit::python {
@@ -67,6 +69,7 @@ nb::list pairs_of(const std::vector<Variable>& variables, size_t count) {
 }
 
 void bind_statement(nb::module_& module) {
+    using namespace nb::literals;
     nb::class_<Statement>(module, "Statement", "One statement of a procedure.")
         .def_static("assign", &Statement::assign)
         .def_static("branch", &Statement::branch)
@@ -93,13 +96,27 @@ void bind_statement(nb::module_& module) {
                         made.line = line;
                         return made;
                     })
-        .def_static("expect", [](const Expr& condition, int line) {
-            Statement made;
-            made.kind = Statement::Kind::expect;
-            made.line = line;
-            made.values = {condition};
-            return made;
-        });
+        .def_static(
+            "expect",
+            [](const Expr& condition, int line, const std::string& error, const std::string& claim,
+               std::vector<Expr> values) {
+                using Kind = procedure::Claim::Kind;
+                Statement made;
+                made.kind = Statement::Kind::expect;
+                made.line = line;
+                made.values = {condition};
+                const Kind kind = error == "IndexError"   ? Kind::index
+                                  : error == "ValueError" ? Kind::value
+                                                          : Kind::assertion;
+                if (!claim.empty())
+                    made.claim = std::make_shared<const procedure::Claim>(
+                        procedure::Claim{kind, claim, std::move(values)});
+                return made;
+            },
+            "condition"_a, "line"_a, "error"_a = "", "claim"_a = "",
+            "values"_a = std::vector<Expr>(),
+            "An assertion; where it does not hold, the error of that name says the claim, with the "
+            "values in place of {}.");
 }
 
 // A compiled procedure: the fewest steps from Python's numbers and NumPy's arrays to its code.
@@ -342,6 +359,10 @@ void bind_procedure(nb::module_& module) {
                                arrays_from(arrays),
                                std::move(head)};
                 procedure::check(made);
+                const auto all = procedure::all_statements(made.body);
+                if (std::any_of(all.begin(), all.end(),
+                                [](const Statement* each) { return each->claim != nullptr; }))
+                    made.as_written = std::make_shared<const Procedure>(made);
                 new (self) Procedure(std::move(made));
             },
             "name"_a, "file"_a, "line"_a, "doc"_a, "variables"_a, "parameters"_a, "results"_a,
@@ -364,6 +385,14 @@ void bind_procedure(nb::module_& module) {
                 return made;
             },
             "The procedure with a derivative that is not derived.")
+        .def(
+            "without_derivative",
+            [](const Procedure& self) {
+                Procedure made = self;
+                made.derivative = {};
+                return made;
+            },
+            "The procedure, whose derivative is derived.")
         .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
     inner.def(
         "parse",
@@ -379,6 +408,8 @@ void bind_procedure(nb::module_& module) {
     inner.def("over_rows", procedure::over_rows, "The procedure for each row of its arguments.");
     inner.def("without_dead_code", procedure::without_dead_code);
     inner.def("slope", procedure::slope);
+    inner.def("with_last_parameter", procedure::with_last_parameter, "procedure"_a, "value"_a,
+              "name"_a, "The procedure of the other parameters, the last of which has the value.");
     inner.def("always_leaves", procedure::always_leaves);
     inner.def(
         "assigning_results",

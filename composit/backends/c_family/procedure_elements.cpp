@@ -44,8 +44,9 @@ std::string Elements::place(int array, const std::vector<Expr>& index,
 
 std::string Elements::element(const ir::procedure::Statement& statement,
                               std::vector<std::string>& before) const {
-    return arrays_[static_cast<size_t>(statement.array)] + "[" +
-           place(statement.array, statement.index, before) + "]";
+    const std::string& array = arrays_[static_cast<size_t>(statement.array)];
+    if (statement.kind == ir::procedure::Statement::Kind::take) return "take_last(" + array + ")";
+    return array + "[" + place(statement.array, statement.index, before) + "]";
 }
 
 std::string Elements::count_of(size_t array, const Naturals& naturals,

@@ -37,13 +37,16 @@ std::vector<ProcedureFamily> all_with_names(std::vector<ProcedureFamily> familie
     return families;
 }
 
-bool has_assertion(const std::vector<Procedure>& procedures) {
-    return std::any_of(procedures.begin(), procedures.end(), [](const Procedure& procedure) {
+bool has_any(const std::vector<Procedure>& procedures, Statement::Kind kind) {
+    return std::any_of(procedures.begin(), procedures.end(), [kind](const Procedure& procedure) {
         const auto all = ir::procedure::all_statements(procedure.body);
-        return std::any_of(all.begin(), all.end(), [](const Statement* statement) {
-            return statement->kind == Statement::Kind::expect;
-        });
+        return std::any_of(all.begin(), all.end(),
+                           [kind](const Statement* statement) { return statement->kind == kind; });
     });
+}
+
+bool has_assertion(const std::vector<Procedure>& procedures) {
+    return has_any(procedures, Statement::Kind::expect);
 }
 
 bool has_arrays(const Procedure& procedure) { return !procedure.arrays.empty(); }
@@ -61,6 +64,7 @@ std::string support(const std::vector<Procedure>& procedures, bool throws,
     std::string out = zeros_pragma(expressions) + "namespace {\n\n";
     out += std::string(scalar_prelude()) + "\n";
     if (any_arrays(procedures)) out += array_functions(throws) + run_functions(throws);
+    if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))

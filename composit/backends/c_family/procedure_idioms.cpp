@@ -59,6 +59,18 @@ bool is_own_value(const Statement& statement) {
     return is_variable(statement.values[0], statement.variable);
 }
 
+std::string_view taking_functions() {
+    return R"(// The last element, which x has no more then.
+template <class T>
+T take_last(std::vector<T>& x) {
+    const T last = x.back();
+    x.pop_back();
+    return last;
+}
+
+)";
+}
+
 std::string array_functions(bool throws) {
     const std::string filling = R"(// Arrays and how many elements of each become 0.
 template <class T>

@@ -30,5 +30,7 @@ bool is_own_value(const ir::procedure::Statement& statement);
 // The functions that text of arrays calls: for exported files, whose assertions are `assert`, and
 // for those that are loaded, which throw the line of their text.
 std::string array_functions(bool throws);
+// Those that text calls which takes elements from the end of an array.
+std::string_view taking_functions();
 
 }  // namespace composit::c_family

@@ -114,7 +114,9 @@ std::optional<Nest> nest_of(const Procedure& procedure, const Statement& loop) {
             for (const Statement& each : *head)
                 if (leads(each.values)) return {};
         if (leads(statement->values)) return {};
-        if (statement->kind == Kind::allocate || statement->kind == Kind::append) return {};
+        if (statement->kind == Kind::allocate || statement->kind == Kind::append ||
+            statement->kind == Kind::take)
+            return {};
         std::vector<Expr> rest = statement->index;
         if (!leads(rest)) continue;
         const std::vector<Expr>& shape =

@@ -236,14 +236,17 @@ class Printer {
         const Statement& statement = block[index];
         std::vector<std::string> before;
         switch (statement.kind) {
-            case Kind::load: {
-                if (homes_.is_read_in_place(block, index)) {
-                    names_[static_cast<size_t>(statement.variable)] = element(statement, before);
-                    for (const std::string& text : before) line(text, statement.line);
-                    return;
-                }
+            case Kind::load:
+            case Kind::take: {
+                const bool is_idle = homes_.of(statement.variable).mentions == 1;
                 const std::string value = element(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
+                if (is_idle && statement.kind == Kind::take)
+                    return line(array(statement) + ".pop_back();", statement.line);
+                if (homes_.is_read_in_place(block, index)) {
+                    names_[static_cast<size_t>(statement.variable)] = value;
+                    return;
+                }
                 return line(target_of(block, index) + " = " + value + ";", statement.line);
             }
             case Kind::store:
@@ -317,7 +320,6 @@ class Printer {
     std::string element(const Statement& statement, std::vector<std::string>& before) const {
         return elements_.element(statement, before);
     }
-
     std::string count_of(size_t array) {
         std::vector<std::string> before;
         const std::string count = elements_.count_of(array, naturals_, before);
@@ -373,7 +375,8 @@ class Printer {
 
     void print_branch(const Statement& statement, bool is_continued) {
         std::vector<std::string> before;
-        const std::string condition = values(statement, before)[0];
+        const std::string condition =
+            plain_condition(statement.values[0], names_, values(statement, before)[0]);
         for (const std::string& text : before) line(text, statement.line);
         line((is_continued ? "} else if (" : "if (") + condition + ") {", statement.line);
         print_inner(statement.body);

@@ -40,6 +40,7 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure) {
         for (const Statement* each : all) {
             switch (each->kind) {
                 case Kind::load:
+                case Kind::take:
                     has_changed |=
                         enter(known.variables, each->variable, shape_in(known.arrays, each->array));
                     break;

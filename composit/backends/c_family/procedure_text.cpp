@@ -134,6 +134,12 @@ std::string plain_comparison(const Expr& value, const std::vector<std::string>& 
     return left.empty() || right.empty() ? "" : left + symbol + right;
 }
 
+std::string plain_condition(const ir::scalar::Expr& value, const std::vector<std::string>& names,
+                            const std::string& text) {
+    const bool is_other = value.op() == Op::bit_not && value.operand(0).op() == Op::argument;
+    return is_other ? "!" + names[static_cast<size_t>(value.operand(0).index())] : text;
+}
+
 std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std::string>& names,
                      const std::function<std::string(const ir::procedure::Statement&)>& value) {
     std::vector<std::string> parts;

@@ -19,6 +19,10 @@ std::string factor(const std::string& text);
 // A comparison of two such integers; "" for another one.
 std::string plain_comparison(const ir::scalar::Expr& value, const std::vector<std::string>& names);
 
+// The condition of a branch, `text`, or "!name" where that is what it says.
+std::string plain_condition(const ir::scalar::Expr& value, const std::vector<std::string>& names,
+                            const std::string& text);
+
 // What follows an iteration, in the head of a loop: "++i", or "i = …, x = …"; `value` prints what
 // is no plain integer.
 std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std::string>& names,

@@ -109,6 +109,7 @@ bool Homes::is_read_in_place(const Block& block, size_t index) const {
         home.block != &block || home.first != index)
         return false;
     const std::set<int> place = reads(load);
+    if (load.kind == Kind::take) return is_taken_in_place(block, index);
     bool may_change = false;
     int uses = 0;
     for (size_t i = index + 1; i < block.size(); ++i) {
@@ -123,6 +124,13 @@ bool Homes::is_read_in_place(const Block& block, size_t index) const {
                           (each->array == load.array && each->kind != Kind::load);
     }
     return true;
+}
+
+// In the one statement that reads it, the next one.
+bool Homes::is_taken_in_place(const Block& block, size_t index) const {
+    if (of(block[index].variable).mentions != 2 || index + 1 >= block.size()) return false;
+    const Statement& user = block[index + 1];
+    return user.kind == Kind::store && is_variable(user.values[0], block[index].variable);
 }
 
 bool Homes::is_exchanged_in_place(const Block& block, size_t index) const {
@@ -221,7 +229,8 @@ void drop(Block& block, const std::set<int>& read) {
         drop(statement.otherwise, read);
     }
     std::erase_if(block, [&](const Statement& statement) {
-        return statement.variable >= 0 && !read.contains(statement.variable);
+        return statement.variable >= 0 && statement.kind != Kind::take &&
+               !read.contains(statement.variable);
     });
 }
 

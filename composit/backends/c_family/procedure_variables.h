@@ -60,6 +60,7 @@ class Homes {
     bool is_read_in_place(const ir::procedure::Block& block, size_t index) const;
     // Whether an element that is exchanged for 0 (is_exchange_at) can stand where its variable is
     // used: once, behind other exchanges alone.
+    bool is_taken_in_place(const ir::procedure::Block& block, size_t index) const;
     bool is_exchanged_in_place(const ir::procedure::Block& block, size_t index) const;
 
     // Integers that only an index is made of: they stand in it. Of one that another line of the

@@ -117,6 +117,7 @@ const std::unordered_set<std::string>& reserved_words() {
         "checked_extent",
         "checked_index",
         "fill_zeros",
+        "take_last",
         "wrapped_index",
         "dot_product",
         "add_multiple",

@@ -52,9 +52,16 @@ class Walker {
   public:
     explicit Walker(const Procedure& procedure) : procedure_(procedure) {}
 
-    // Leaves the live statements, and turns `live` from what is live behind the block into what is
-    // live before it.
-    void keep_live(Block& block, Live& live) const { walk(block, live, {}, {}); }
+    // Leaves the live statements.
+    void keep_live(Block& block) {
+        const Block whole = block;
+        for (size_t known = taken_.size();; known = taken_.size()) {
+            Live live;
+            walk(block, live, {}, {});
+            if (taken_.size() == known) return;
+            block = whole;
+        }
+    }
 
   private:
     void read(const Statement& statement, Live& live) const {
@@ -82,6 +89,12 @@ class Walker {
                 if (live.erase(statement.variable) == 0) return false;
                 read(statement, live);
                 if (statement.kind == Kind::load) live.insert(-1 - statement.array);
+                return true;
+            // What was appended last is taken first: all of an array's are, or none.
+            case Kind::take:
+                if (live.erase(statement.variable) != 0) taken_.insert(statement.array);
+                if (!taken_.contains(statement.array)) return false;
+                live.insert(-1 - statement.array);
                 return true;
             case Kind::store:
             case Kind::add:
@@ -155,6 +168,7 @@ class Walker {
     }
 
     const Procedure& procedure_;
+    mutable std::set<int> taken_;  // arrays of which something that is taken is live
 };
 
 void renumber(Block& block, const std::vector<Expr>& variables, const std::map<int, int>& arrays) {
@@ -213,9 +227,8 @@ void leave_out_unmentioned(Procedure& procedure) {
 }  // namespace
 
 Procedure without_dead_code(Procedure procedure) {
-    Live live;
     const Procedure whole = procedure;
-    Walker(whole).keep_live(procedure.body, live);
+    Walker(whole).keep_live(procedure.body);
     leave_out_unmentioned(procedure);
     return procedure;
 }

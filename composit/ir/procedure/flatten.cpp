@@ -167,7 +167,8 @@ class Flattener {
             case Kind::store:
             case Kind::add:
             case Kind::allocate:
-            case Kind::append: break;
+            case Kind::append:
+            case Kind::take: break;
         }
         fail<InternalError>("flatten: a statement of no kind");
     }

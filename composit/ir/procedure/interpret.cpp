@@ -1,7 +1,7 @@
 // interpret: each statement in turn, over the variables' bits and the arrays' memory.
 #include "composit/ir/procedure/interpret.h"
 
-#include "composit/base/error.h"
+#include "composit/base/assertion_error.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
@@ -18,11 +18,37 @@ enum class Flow : uint8_t { next, stop, go_on, leave };
 bool is_true(const Bits& bits) { return bits[0] != 0; }
 int64_t integer_of(const Bits& bits) { return static_cast<int64_t>(bits[0]); }
 
+// What a claim says, with the values in place of "{}".
+[[noreturn]] void fail_claim(const std::string& name, const Claim& claim,
+                             const std::vector<Bits>& variables, const std::string& mark) {
+    std::string told;
+    size_t next = 0;
+    for (size_t i = 0; i < claim.text.size(); ++i) {
+        if (claim.text.compare(i, 2, "{}") != 0 || next == claim.values.size()) {
+            told += claim.text[i];
+            continue;
+        }
+        told += std::to_string(integer_of(scalar::evaluate({claim.values[next++]}, variables)[0]));
+        ++i;
+    }
+    const std::string message = text(name, ": ", told, " [", mark, "]");
+    switch (claim.kind) {
+        case Claim::Kind::index: throw IndexError(message);
+        case Claim::Kind::value: throw ValueError(message);
+        default: throw AssertionError(message);
+    }
+}
+
+constexpr int64_t most_statements = 3'000'000;  // to tell a failure: seconds
+struct TooLong {};
+
 class Interpreter {
   public:
+    // `tells`: assertions say what they claim.
     Interpreter(const Procedure& procedure, const std::vector<Bits>& parameters,
-                void* const* arrays)
+                void* const* arrays, bool tells = false)
         : procedure_(procedure),
+          tells_(tells),
           variables_(procedure.variables.size()),
           memory_(procedure.arrays.size()),
           line_(procedure.line) {
@@ -67,6 +93,7 @@ class Interpreter {
 
     Flow run_statement(const Statement& statement) {
         if (statement.line != 0) line_ = statement.line;
+        if (tells_ && ++count_ > most_statements) throw TooLong();
         switch (statement.kind) {
             case Kind::assign: variable(statement) = value(statement.values[0]); break;
             case Kind::branch:
@@ -79,8 +106,7 @@ class Interpreter {
                 results_ = scalar::evaluate(statement.values, variables_);
                 return Flow::leave;
             case Kind::expect:
-                if (!is_true(value(statement.values[0])))
-                    fail_assertion(procedure_, text(procedure_.file, ":", line_));
+                if (!is_true(value(statement.values[0]))) fail_at(statement);
                 break;
             case Kind::load: variable(statement) = load(element(statement), statement); break;
             case Kind::store:
@@ -89,8 +115,16 @@ class Interpreter {
             case Kind::add: add(statement); break;
             case Kind::allocate: allocate(statement); break;
             case Kind::append: append(statement); break;
+            case Kind::take: take(statement); break;
         }
         return Flow::next;
+    }
+
+    [[noreturn]] void fail_at(const Statement& assertion) const {
+        const std::string mark = text(procedure_.file, ":", line_);
+        if (tells_ && assertion.claim)
+            fail_claim(procedure_.name, *assertion.claim, variables_, mark);
+        fail_assertion(procedure_, mark);
     }
 
     Flow run_loop(const Statement& loop) {
@@ -169,7 +203,18 @@ class Interpreter {
         memory.at = memory.own.data();
     }
 
+    void take(const Statement& statement) {
+        Memory& memory = memory_[static_cast<size_t>(statement.array)];
+        const size_t size = size_of_element(statement);
+        internal_check(memory.own.size() >= size, procedure_.name, ": nothing is left of ",
+                       array(statement.array).name);
+        variable(statement) = load(memory.own.data() + memory.own.size() - size, statement);
+        memory.own.resize(memory.own.size() - size);
+    }
+
     const Procedure& procedure_;
+    bool tells_;
+    int64_t count_ = 0;
     std::vector<Bits> variables_, results_;
     std::vector<Memory> memory_;
     int line_;
@@ -179,7 +224,33 @@ class Interpreter {
 
 std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
                             void* const* arrays) {
-    return Interpreter(procedure, parameters, arrays).run();
+    if (!procedure.as_written) return Interpreter(procedure, parameters, arrays).run();
+    try {
+        return Interpreter(procedure, parameters, arrays).run();
+    } catch (const IndexError&) {
+        tell_failure(procedure, parameters, arrays);
+        throw;
+    }
+}
+
+void tell_failure(const Procedure& procedure, const std::vector<Bits>& parameters,
+                  void* const* arrays) {
+    if (!procedure.as_written) return;
+    const Procedure& written = *procedure.as_written;
+    const size_t inputs = written.arrays_of(Role::input).size();
+    std::vector<void*> places(arrays, arrays + inputs);
+    std::vector<std::vector<char>> outputs;  // no one reads them
+    for (const int output : written.arrays_of(Role::output)) {
+        const ArrayVariable& array = written.arrays[static_cast<size_t>(output)];
+        size_t bytes = static_cast<size_t>(size_of(array.dtype));
+        for (const int64_t extent : shape_of(array, parameters))
+            bytes *= static_cast<size_t>(extent);
+        places.push_back(outputs.emplace_back(bytes).data());
+    }
+    try {
+        Interpreter(written, parameters, places.data(), true).run();
+    } catch (const TooLong&) {
+    }
 }
 
 std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits>& parameters) {

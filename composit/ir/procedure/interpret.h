@@ -18,7 +18,13 @@ std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>&
 // The extents of an array for values of the parameters; negative ones are none.
 std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits>& parameters);
 
-// What is raised for an assertion, by compiled code as well; `mark` names file and line.
+// Where an assertion did not hold: runs what the user wrote with the same arguments, and throws
+// what its assertion says, with the values. IndexError, ValueError or AssertionError. Returns where
+// nothing is known of it, or where it would take millions of statements.
+void tell_failure(const Procedure& procedure, const std::vector<Bits>& parameters,
+                  void* const* arrays);
+
+// What is raised for any other assertion, by compiled code as well; `mark` names file and line.
 [[noreturn]] void fail_assertion(const Procedure& procedure, const std::string& mark);
 // For an array that is made with a negative extent.
 [[noreturn]] void fail_extent(const Procedure& procedure, const std::string& mark);

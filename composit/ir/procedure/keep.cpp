@@ -1,6 +1,7 @@
 // Finding what inner loops may keep for the time of one iteration of the outermost loop.
 #include "composit/ir/procedure/keep.h"
 
+#include "composit/ir/procedure/can_be_logged.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/structure.h"
 
@@ -232,7 +233,7 @@ bool is_as_large(const Procedure& procedure, const std::vector<Expr>& shape, con
 
 }  // namespace
 
-void keep_products(Procedure& procedure, Kept& kept) {
+void keep_products(Procedure& procedure, const std::set<int>& changing, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(procedure.body);
     for (size_t i = 0; i < procedure.arrays.size(); ++i) {
         ArrayVariable& known = procedure.arrays[i];
@@ -249,7 +250,8 @@ void keep_products(Procedure& procedure, Kept& kept) {
             !is_fixed({count->begin, count->end}, assignments, outermost) ||
             !is_fixed(known.shape, assignments, outermost) ||
             !fills_by_loops(procedure, filling, array, mentions) ||
-            !is_as_large(procedure, known.shape, outermost, ArrayUse(procedure)))
+            !is_as_large(procedure, known.shape, outermost, ArrayUse(procedure)) ||
+            can_be_logged(procedure, procedure.body, outermost, changing))
             continue;
         const Expr trips = trips_of(procedure, *count, count->begin),
                    place = trip_of(procedure, *count, count->begin);
@@ -263,7 +265,7 @@ void keep_products(Procedure& procedure, Kept& kept) {
     }
 }
 
-void keep_arrays(Procedure& procedure, Kept& kept) {
+void keep_arrays(Procedure& procedure, const std::set<int>& changing, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(procedure.body);
     for (size_t i = 0; i < procedure.arrays.size(); ++i) {
         ArrayVariable& known = procedure.arrays[i];
@@ -273,7 +275,8 @@ void keep_arrays(Procedure& procedure, Kept& kept) {
         const Loops& loops = own[0].loops;
         const auto place = place_in(procedure, loops, assignments);
         if (!place || !is_of(procedure.body, loops[0]) ||
-            !is_fixed(known.shape, assignments, *loops[0]))
+            !is_fixed(known.shape, assignments, *loops[0]) ||
+            can_be_logged(procedure, procedure.body, *loops[0], changing))
             continue;
         known.shape.insert(known.shape.begin(), place->extents.begin(), place->extents.end());
         kept.loops[array] = place->counter;
@@ -283,7 +286,8 @@ void keep_arrays(Procedure& procedure, Kept& kept) {
     }
 }
 
-void keep_values(Procedure& procedure, Block& body, const ArrayUse& use, Kept& kept) {
+void keep_values(Procedure& procedure, Block& body, const ArrayUse& use,
+                 const std::set<int>& changing, Kept& kept) {
     const std::map<int, int> assignments = assignments_in(body);
     std::vector<std::pair<const Statement*, Statement>> allocations;
     for (const Mention& mention : mentions_of(body)) {
@@ -295,7 +299,8 @@ void keep_values(Procedure& procedure, Block& body, const ArrayUse& use, Kept& k
         if (std::none_of(all.begin(), all.end(), is_named_call)) continue;
         const auto place = place_in(procedure, mention.loops, assignments);
         if (!place || !is_of(body, mention.loops[0]) ||
-            is_there_already(procedure, body, *mention.loops[0], *mention.loops[1], use))
+            is_there_already(procedure, body, *mention.loops[0], *mention.loops[1], use) ||
+            can_be_logged(procedure, body, *mention.loops[0], changing))
             continue;
         const Variable own = procedure.variables[static_cast<size_t>(statement.variable)];
         const int array = procedure.add_array(

@@ -6,6 +6,7 @@
 #include "composit/ir/procedure/structure.h"
 
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,12 +24,14 @@ struct Kept {
     std::map<int, std::pair<int, std::vector<Expr>>> values;
 };
 
+// None of these for loops that note what they overwrite of the arrays that change: logged_loops.h.
+
 // Local arrays of inner loops that are filled, then read, get an axis for each of these loops, and
 // live as long as an iteration of the outermost one. The procedure computes the same.
 //   for i: for j: t = empty(d)                for i: t = empty(n, d)
 //                 for k: t[k] = …       to           for j: for k: t[j, k] = …
 //                 … t[k] …                                  … t[j, k] …
-void keep_arrays(Procedure& procedure, Kept& kept);
+void keep_arrays(Procedure& procedure, const std::set<int>& changing, Kept& kept);
 
 // Local arrays of an outermost loop whose iterations read what earlier ones wrote, each element of
 // which takes a loop of its own (a product of a matrix and a vector), get an axis for that loop, if
@@ -36,11 +39,12 @@ void keep_arrays(Procedure& procedure, Kept& kept);
 //   for t: g = empty(d)                            g = empty(n, d)
 //          for j: g[j] = sum of a[j] * h[t]   to   for t: for j: g[t, j] = …
 //          h[t + 1] = … g …                               h[t + 1] = … g[t] …
-void keep_products(Procedure& procedure, Kept& kept);
+void keep_products(Procedure& procedure, const std::set<int>& changing, Kept& kept);
 
 // Values of functions in inner loops get a place in a new array, which the outermost loop's body
 // allocates. Who reverses writes and reads them. Loops that would run again for nothing else keep
 // nothing: their own iterations compute it when they run again.
-void keep_values(Procedure& procedure, Block& body, const ArrayUse& use, Kept& kept);
+void keep_values(Procedure& procedure, Block& body, const ArrayUse& use,
+                 const std::set<int>& changing, Kept& kept);
 
 }  // namespace composit::ir::procedure

@@ -97,6 +97,7 @@ class Walker {
                                          : in_symbols(statement.values)[0];
                     break;
                 case Kind::load: values_[place] = element(statement); break;
+                case Kind::take: values_[place] = fresh(p_.variables[place].dtype); break;
                 case Kind::branch: walk_branch(statement); break;
                 case Kind::loop: walk_loop(statement); break;
                 default: break;

@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/procedure/callable.h"
+#include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
@@ -56,14 +57,14 @@ Procedure with_parameter_last(Procedure procedure, size_t parameter) {
     return procedure;
 }
 
-// A given derivative takes the parameter, too, and returns last what it receives.
+// The procedure's derivative takes the parameter, too, and returns last what it receives.
 Procedure restricted(const Procedure& derivative, const Procedure& procedure, double value,
                      const std::string& name) {
     const size_t operand = Callable(procedure).operands().size() - 1;
     const int parameter = Callable(derivative).operands()[operand];
     internal_check(parameter >= 0, "a gradient that is an array");
     Procedure out = derivative;
-    out.derivative = {};  // of the results that it had
+    out.derivative = out.reverse_of = {};  // of the results that it had
     drop_last_result(out.body);
     out.results.pop_back();
     return with_last_parameter(with_parameter_last(std::move(out), static_cast<size_t>(parameter)),
@@ -93,10 +94,13 @@ Procedure with_last_parameter(const Procedure& procedure, double value, const st
     --out.parameters;  // it is one of the other variables now
     if (!out.head.empty()) out.head.pop_back();
     out.name = name;
-    out.of_each_row = {};
-    if (procedure.derivative)
+    out.of_each_row = out.reverse_of = out.derivative = {};
+    if (procedure.derivative || keeps_tapes(procedure)) {
+        const Procedure& derivative =
+            procedure.derivative ? *procedure.derivative : reverse(procedure);
         out.derivative = std::make_shared<const Procedure>(
-            restricted(*procedure.derivative, procedure, value, name + "_vjp"));
+            restricted(derivative, procedure, value, name + "_vjp"));
+    }
     return without_dead_code(std::move(out));
 }
 

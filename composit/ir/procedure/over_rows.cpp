@@ -61,6 +61,8 @@ class Mapper {
                             {Statement::assign(row_, row + integer(1), p_.line)}, p_.line));
         out_.body.push_back(Statement::leave({}, p_.line));
         out_.of_each_row = std::make_shared<const Procedure>(callable_.procedure());
+        if (p_.as_written)
+            out_.as_written = std::make_shared<const Procedure>(over_rows(*p_.as_written));
         check(out_);
         return out_;
     }
@@ -219,6 +221,11 @@ class Mapper {
                 statement.values = scalar::substitute(statement.values, by_);
             if (!statement.index.empty())
                 statement.index = scalar::substitute(statement.index, by_);
+            if (statement.claim) {
+                Claim claim = *statement.claim;
+                if (!claim.values.empty()) claim.values = scalar::substitute(claim.values, by_);
+                statement.claim = std::make_shared<const Claim>(std::move(claim));
+            }
             if (statement.variable >= 0)
                 statement.variable = moved_[static_cast<size_t>(statement.variable)];
             statement.first = of_row(statement.first);
@@ -226,7 +233,7 @@ class Mapper {
             statement.otherwise = of_row(statement.otherwise);
             if (statement.kind == Kind::load || statement.kind == Kind::store ||
                 statement.kind == Kind::add || statement.kind == Kind::allocate ||
-                statement.kind == Kind::append) {
+                statement.kind == Kind::append || statement.kind == Kind::take) {
                 const bool is_whole = statement.array >= 0 && is_outer(statement.array);
                 if (is_whole && statement.kind == Kind::allocate) {
                     const Block zeros = zeros_of_row(statement);

@@ -78,8 +78,8 @@ class Separator {
             // A jump goes to what is behind the block.
             if (has_own(one, Kind::stop) || has_own(one, Kind::go_on))
                 later.insert(behind.begin(), behind.end());
-            const bool assigns = statement.kind == Kind::assign || statement.kind == Kind::load;
-            if (assigns && !extents_.contains(statement.variable)) later.erase(statement.variable);
+            if (is_assignment(statement) && !extents_.contains(statement.variable))
+                later.erase(statement.variable);
             for (const int variable : exposed_in(p_, one)) later.insert(variable);
         }
     }

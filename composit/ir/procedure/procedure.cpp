@@ -40,6 +40,7 @@ class Checker {
                         check_value(statement, i, procedure_.results[i].dtype);
                     break;
                 case Kind::load:
+                case Kind::take:
                     check_element(statement);
                     require(
                         statement,
@@ -84,10 +85,10 @@ class Checker {
     void check_element(const Statement& statement) const {
         check_array(statement);
         const size_t rank = array_of(statement).shape.size();
-        const size_t wanted = statement.kind == Kind::append ? 0 : statement.index.size();
+        const bool is_at_end = statement.kind == Kind::append || statement.kind == Kind::take;
+        const size_t wanted = is_at_end ? 0 : statement.index.size();
         require(statement,
-                wanted == statement.index.size() &&
-                    (wanted == rank || wanted == 1 || statement.kind == Kind::append),
+                wanted == statement.index.size() && (wanted == rank || wanted == 1 || is_at_end),
                 "indexes an array by another number of axes than it has");
         for (const Expr& each : statement.index)
             require(statement, each && each.dtype() == DType::int64,
@@ -196,6 +197,12 @@ Statement Statement::allocate(int array, bool is_zeroed, int line) {
     return made;
 }
 
+Statement Statement::take(int variable, int array, int line) {
+    Statement made = load(variable, array, {}, line);
+    made.kind = Kind::take;
+    return made;
+}
+
 int Procedure::add_array(const std::string& wanted, ArrayVariable like) {
     const auto is_taken = [this](const std::string& name) {
         return std::any_of(arrays.begin(), arrays.end(),
@@ -265,7 +272,8 @@ bool always_leaves(const Block& block) {
             case Kind::store:
             case Kind::add:
             case Kind::allocate:
-            case Kind::append: break;
+            case Kind::append:
+            case Kind::take: break;
         }
     }
     return false;

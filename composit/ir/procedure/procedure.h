@@ -43,7 +43,15 @@ struct ArrayVariable {
     DType dtype = DType::float64;
     std::vector<Expr> shape;  // int64, over variables
     Role role = Role::local;
-    bool grows = false;  // of no elements when it is allocated; `append` adds them
+    bool grows = false;  // of no elements when it is allocated; `append` adds them, `take` takes
+};
+
+// What an assertion says, in words: who wrote the procedure knows what an index or an extent is of.
+struct Claim {
+    enum class Kind : uint8_t { index, value, assertion };  // IndexError, ValueError, …
+    Kind kind = Kind::assertion;
+    std::string text;          // "index {} lies outside of an axis of size {}, in `x[i]`. …"
+    std::vector<Expr> values;  // for each "{}", in order
 };
 
 struct Statement;
@@ -63,6 +71,7 @@ struct Statement {
         add,       // array[index] += values[0]
         allocate,  // array has its shape; its elements are 0 if `is_zeroed`, else not yet written
         append,    // the element behind the last one of array is values[0]
+        take,      // variable = the last element of array, which has one less then
     };
     Kind kind = Kind::assign;
     int line = 0;  // of the source; 0: the line of the statement before
@@ -73,6 +82,8 @@ struct Statement {
     std::vector<Expr> values;
     Block body, otherwise;  // of a loop: what is repeated, and `next`
     Block first;            // of a loop
+    // Of an assertion. Its values mean something in the procedure as it was written alone.
+    std::shared_ptr<const Claim> claim;
 
     static Statement assign(int variable, Expr value, int line = 0);
     static Statement branch(Expr condition, Block body, Block otherwise, int line = 0);
@@ -83,6 +94,7 @@ struct Statement {
     // store, add or append (which needs no index)
     static Statement write(Kind kind, int array, std::vector<Expr> index, Expr value, int line = 0);
     static Statement allocate(int array, bool is_zeroed, int line = 0);
+    static Statement take(int variable, int array, int line = 0);
 };
 
 struct Procedure {
@@ -105,6 +117,9 @@ struct Procedure {
     // What this one is the derivative of in reverse: where it keeps tapes, its own is made of that
     // one's. reverse_again.cpp
     std::shared_ptr<const Procedure> reverse_of = {};
+    // What the user wrote, whose first parameters and inputs this one has: where an assertion does
+    // not hold, that one tells what is wrong. interpret.h
+    std::shared_ptr<const Procedure> as_written = {};
 
     Expr variable(size_t index) const {
         return Expr::argument(static_cast<int>(index), variables[index].dtype,
@@ -216,8 +231,8 @@ Procedure vjp(const Procedure& procedure);
 // started: of the variables that it reads of the iteration before and that derivatives need, a
 // tape as long as the loop keeps the values. Outputs are the gradients of floating input arrays.
 // Where a loop overwrites elements that were read before, the old ones are noted, and put back
-// before each iteration is run again. NotSupported for procedures with arrays that grow, unless they
-// are the first derivative in reverse of another. reverse.cpp
+// before each iteration is run again. NotSupported for procedures with arrays that grow, unless
+// they are the first derivative in reverse of another. reverse.cpp
 Procedure reverse(const Procedure& procedure);
 // The same for one parameter, of one result.
 Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter);

@@ -1,10 +1,10 @@
 // reverse: the adjoints of statements, from the last to the first.
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
+#include "composit/ir/procedure/logged_loops.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/reverse_parts.h"
-#include "composit/ir/procedure/reverse_setup.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/procedure/undo.h"
@@ -21,37 +21,9 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 using scalar::Op;
 
-// Which adjoints are zero, whatever their variables hold: the next contribution is assigned.
-struct Zeros {
-    bool by_default = true;
-    std::set<int> exceptions;
-
-    bool contains(int variable) const {
-        return exceptions.contains(variable) ? !by_default : by_default;
-    }
-    void set(int variable, bool is_zero) {
-        if (is_zero == by_default)
-            exceptions.erase(variable);
-        else
-            exceptions.insert(variable);
-    }
-};
-
-// What the backward sweep has to know of a statement's forward one.
-struct Record {
-    int saved = -1;  // the variable that holds what an assignment or a store overwrote
-    int taken = -1;  // the variable that holds a branch's condition
-    int trips = -1;  // the variable that counts a loop's iterations, where they are not known
-    Expr begin;      // of a counted loop
-    std::map<int, int> tapes;  // of a loop: variable -> the array of its values
-    std::map<int, int> saves;  // of a loop: variable -> the one that holds its value before
-    Undos undos;               // of a loop
-    std::vector<Record> body, otherwise;
-};
-
-class Reverser : private ReverseSetup {
+class Reverser : private LoggedLoops {
   public:
-    explicit Reverser(const Procedure& procedure) : ReverseSetup(procedure) {}
+    explicit Reverser(const Procedure& procedure) : LoggedLoops(procedure) {}
 
     Procedure run(bool returns_results) {
         std::vector<Record> records;
@@ -85,7 +57,10 @@ class Reverser : private ReverseSetup {
         }
         whole.push_back(Statement::leave(std::move(values), p_.line));
         out_.body = std::move(whole);
-        if (!changing_.empty()) drop_idle_stores(out_.body);
+        if (changing_.empty()) return tidied(without_dead_code(std::move(out_)), names_);
+        // What is not needed may stand between two stores.
+        out_ = without_dead_code(std::move(out_));
+        drop_idle_stores(out_.body);
         return tidied(without_dead_code(std::move(out_)), names_);
     }
 
@@ -94,7 +69,7 @@ class Reverser : private ReverseSetup {
 
     // The statements themselves, as the iterations run the first time, but for elements that
     // are there already.
-    Block plain(const Block& block, const Undos& undos) {
+    Block plain(const Block& block, const Undos& undos) override {
         Block out;
         for (const Statement& statement : block) {
             const bool is_write = statement.kind == Kind::store || statement.kind == Kind::add;
@@ -128,14 +103,7 @@ class Reverser : private ReverseSetup {
                                        out_.variable(static_cast<size_t>(variable)), line));
     }
 
-    int kept(int variable, const std::string& suffix, Block& out, int line) {
-        const Variable own = out_.variables[static_cast<size_t>(variable)];
-        const int made = out_.add_variable(own.name + suffix, own.dtype);
-        out.push_back(Statement::assign(made, out_.variable(static_cast<size_t>(variable)), line));
-        return made;
-    }
-
-    Block forward(const Block& block, std::vector<Record>& records) {
+    Block forward(const Block& block, std::vector<Record>& records) override {
         Block out;
         for (const Statement& statement : block) {
             Record& record = records.emplace_back();
@@ -143,7 +111,7 @@ class Reverser : private ReverseSetup {
                 case Kind::assign:
                 case Kind::load:
                     if (assignments_[statement.variable] > 1 || is_parameter(statement.variable))
-                        record.saved = kept(statement.variable, "_before", out, statement.line);
+                        record.saved = copy_of(statement.variable, "_before", out, statement.line);
                     compute(statement, out);
                     break;
                 case Kind::store:
@@ -175,6 +143,8 @@ class Reverser : private ReverseSetup {
                 }
                 case Kind::loop: forward_loop(statement, record, out); break;
                 case Kind::expect: out.push_back(statement); break;
+                case Kind::stop:
+                case Kind::go_on: break;  // what would follow is not there
                 default: refuse(statement, "this statement has no derivative");
             }
         }
@@ -184,13 +154,14 @@ class Reverser : private ReverseSetup {
     bool is_parameter(int variable) const { return static_cast<size_t>(variable) < p_.parameters; }
 
     void forward_loop(const Statement& loop, Record& record, Block& out) {
+        if (is_logged(loop)) return forward_logged_loop(loop, record, out);
         const auto count = count_of(loop);
         const std::map<int, int> inside = assignments_in({loop});
         std::set<int> carried = exposed_in(p_, loop.body);
         std::erase_if(carried, [&](int variable) { return !inside.contains(variable); });
         for (const auto& [variable, times] : inside)
             if (times < assignments_[variable] || is_parameter(variable))
-                record.saves[variable] = kept(variable, "_before", out, loop.line);
+                record.saves[variable] = copy_of(variable, "_before", out, loop.line);
         record.undos = begin_undos(out_, loop, changing_, out);
         Statement copy = loop;
         copy.body = plain(loop.body, record.undos);
@@ -283,7 +254,7 @@ class Reverser : private ReverseSetup {
     }
 
     void backward(const Block& block, const std::vector<Record>& records, Block& out,
-                  Zeros& zeros) {
+                  Zeros& zeros) override {
         for (size_t i = block.size(); i-- > 0;) {
             const Statement& statement = block[i];
             const Record& record = records[i];
@@ -379,11 +350,12 @@ class Reverser : private ReverseSetup {
     }
 
     void backward_branch(const Statement& statement, const Record& record, Block& out,
-                         Zeros& zeros) {
+                         Zeros& zeros) override {
         Block sides[2];
         Zeros after[2] = {zeros, zeros};
-        backward(statement.body, record.body, sides[0], after[0]);
-        backward(statement.otherwise, record.otherwise, sides[1], after[1]);
+        backward_either(statement.body, record.is_logged, record.body, sides[0], after[0]);
+        backward_either(statement.otherwise, record.is_logged, record.otherwise, sides[1],
+                        after[1]);
         std::set<int> mentioned = touched(sides[0]);
         for (const int variable : touched(sides[1])) mentioned.insert(variable);
         // What one side sets to zero, it need not mention.
@@ -408,12 +380,20 @@ class Reverser : private ReverseSetup {
                mentions_in(p_, loop.body)[variable] == mentions_[variable];
     }
 
-    void backward_loop(const Statement& loop, const Record& record, Block& out, Zeros& zeros) {
+    void backward_either(const Block& block, bool is_logged, const std::vector<Record>& records,
+                         Block& out, Zeros& zeros) {
+        if (is_logged)
+            backward_logged(block, records, out, zeros);
+        else
+            backward(block, records, out, zeros);
+    }
+
+    void backward_loop(const Statement& loop, const Record& record, Block& out,
+                       Zeros& zeros) override {
         const auto count = count_of(loop);
-        const Block body = structured(loop.body, [](const Statement& s) -> std::optional<Block> {
-            if (s.kind == Kind::stop || s.kind == Kind::go_on) return Block{};
-            return {};
-        });
+        const Block body = logged_body(loop);
+        Logs* const around = logs_;
+        if (record.is_logged && record.logs) logs_ = record.logs.get();
         const std::set<int> was_there = is_there_;
         for (size_t i = 0; i < p_.arrays.size(); ++i)
             if (use_->is_recurrence(loop, static_cast<int>(i)))
@@ -425,6 +405,7 @@ class Reverser : private ReverseSetup {
         const Expr here = out_.variable(static_cast<size_t>(counter));
         const Expr place = count ? trip_of(p_, *count, record.begin) : here;
         Block inner;
+        if (record.is_logged && !count) take_head(loop, here, inner);
         take_back(out_, record.undos, place, loop.line, inner);
         for (const auto& [variable, tape] : record.tapes)
             inner.push_back(Statement::load(variable, tape, {place}, loop.line));
@@ -433,15 +414,18 @@ class Reverser : private ReverseSetup {
                 if (within == count->counter && array_adjoints_.contains(array))
                     inner.push_back(
                         Statement::allocate(array_adjoints_.at(array), true, loop.line));
-        std::vector<Record> records;
-        const Block again = forward(body, records);
-        inner.insert(inner.end(), again.begin(), again.end());
+        std::vector<Record> records = record.body;
+        if (!record.is_logged) {
+            const Block again = forward(body, records);
+            inner.insert(inner.end(), again.begin(), again.end());
+        }
         const std::set<int> exposed = exposed_in(p_, loop.body);
         Zeros within{false, {}};
         for (const auto& [variable, own] : adjoints_)
             if (is_of_iteration(variable, loop, exposed)) within.set(own, true);
         const Zeros locals = within;
-        backward(body, records, inner, within);
+        backward_either(body, record.is_logged, records, inner, within);
+        logs_ = around;
         std::set<int> changed = touched(inner);
         for (const int variable : is_adjoint_)
             if (within.contains(variable) && !zeros.contains(variable)) changed.insert(variable);
@@ -453,7 +437,7 @@ class Reverser : private ReverseSetup {
             zeros.set(variable, false);
             outliving.insert(variable);
         }
-        if (count && record.undos.empty() &&
+        if (count && record.undos.empty() && !record.is_logged &&
             is_in_any_order(out_, inner, count->counter, outliving)) {
             out.push_back(Statement::loop({Statement::assign(counter, record.begin, loop.line)},
                                           loop.values[0], inner, loop.otherwise, loop.line));
@@ -483,6 +467,7 @@ Procedure reverse(const Procedure& procedure) {
     Procedure made =
         keeps_tapes(procedure) ? reverse_again(procedure) : Reverser(procedure).run(false);
     made.reverse_of = std::make_shared<const Procedure>(procedure);
+    made.as_written = procedure.as_written;
     return made;
 }
 

@@ -141,6 +141,7 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
                     to = statement->variable;
                     break;
                 case Kind::load:
+                case Kind::take:
                     from = {-1 - statement->array};
                     to = statement->variable;
                     break;

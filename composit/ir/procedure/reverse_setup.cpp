@@ -2,6 +2,7 @@
 #include "composit/ir/procedure/reverse_setup.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/procedure/can_be_logged.h"
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/undo.h"
@@ -18,14 +19,15 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     out_.line = procedure.line;
     for (const Variable& each : procedure.variables) names_.insert(each.name);
     changing_ = ArrayUse(p_).changing();
+    p_.body = without_remaking(p_, p_.body, changing_);
+    make_before_loops(p_, changing_);
     add_parameters();
-    keep_products(p_, kept_);
-    keep_arrays(p_, kept_);
+    keep_products(p_, changing_, kept_);
+    keep_arrays(p_, changing_, kept_);
     out_.arrays = p_.arrays;
     end_early_returns();
-    body_ = without_remaking(out_, body_, changing_);
     p_.variables = out_.variables;
-    keep_values(out_, body_, ArrayUse(p_, changing_), kept_);
+    keep_values(out_, body_, ArrayUse(p_, changing_), changing_, kept_);
     p_.variables = out_.variables;
     p_.arrays = out_.arrays;
     use_ = std::make_unique<ArrayUse>(p_, changing_);
@@ -86,6 +88,13 @@ void ReverseSetup::end_early_returns() {
     });
     name_calls(body_, out_);
     p_.variables = out_.variables;
+}
+
+int ReverseSetup::copy_of(int variable, const std::string& suffix, Block& out, int line) {
+    const Variable own = out_.variables[static_cast<size_t>(variable)];
+    const int made = out_.add_variable(own.name + suffix, own.dtype);
+    out.push_back(Statement::assign(made, out_.variable(static_cast<size_t>(variable)), line));
+    return made;
 }
 
 void ReverseSetup::refuse(const Statement& statement, const std::string& why) const {
@@ -165,8 +174,8 @@ std::vector<int> ReverseSetup::copy_results(Block& out) {
         const Variable& result = p_.results[i];
         if (!is_floating(result.dtype)) continue;
         copies.push_back(out_.add_variable(result.name + "_returned", result.dtype));
-        out.push_back(Statement::assign(
-            copies.back(), out_.variable(static_cast<size_t>(results_[i])), p_.line));
+        out.push_back(Statement::assign(copies.back(),
+                                        out_.variable(static_cast<size_t>(results_[i])), p_.line));
     }
     for (const int output : p_.arrays_of(Role::output)) {
         const ArrayVariable& array = p_.arrays[static_cast<size_t>(output)];

@@ -29,7 +29,7 @@ bool has_exit(const Block& block, const Exit& exit) {
 }
 
 bool writes(const Statement& statement) {
-    return is_write(statement) || statement.kind == Kind::append ||
+    return is_write(statement) || statement.kind == Kind::append || statement.kind == Kind::take ||
            statement.kind == Kind::allocate;
 }
 
@@ -67,7 +67,7 @@ struct Exposure {
             }
             read(statement, state);
             if (statement.kind == Kind::branch) walk_branch(statement, state);
-            if (statement.kind == Kind::assign || statement.kind == Kind::load) {
+            if (is_assignment(statement)) {
                 state.assigned.insert(statement.variable);
                 state.where.erase(statement.variable);
             }
@@ -168,8 +168,7 @@ std::map<int, int> mentions_in(const Procedure& procedure, const Block& block) {
 std::map<int, int> assignments_in(const Block& block) {
     std::map<int, int> counts;
     for (const Statement* statement : all_statements(block))
-        if (statement->kind == Kind::assign || statement->kind == Kind::load)
-            ++counts[statement->variable];
+        if (is_assignment(*statement)) ++counts[statement->variable];
     return counts;
 }
 
@@ -180,7 +179,7 @@ std::set<int> exposed_in(const Procedure& procedure, const Block& block) {
     return exposure.exposed;
 }
 
-std::optional<Count> count_of(const Statement& loop) {
+std::optional<Count> steps_of(const Statement& loop) {
     if (loop.first.size() != 1 || loop.otherwise.size() != 1) return {};
     if (loop.first[0].kind != Kind::assign || loop.otherwise[0].kind != Kind::assign) return {};
     Count count;
@@ -196,7 +195,7 @@ std::optional<Count> count_of(const Statement& loop) {
     const Expr& condition = loop.values[0];
     const Op wanted = count.step > 0 ? Op::less : Op::greater;
     if (condition.op() != wanted || condition.operand(0).op() != Op::argument ||
-        condition.operand(0).index() != count.counter || has_own(loop.body, Kind::stop))
+        condition.operand(0).index() != count.counter)
         return {};
     count.end = condition.operand(1);
     std::set<int> fixed = variables_in({count.end, count.begin});
@@ -204,6 +203,10 @@ std::optional<Count> count_of(const Statement& loop) {
     for (const auto& [variable, times] : assignments_in(loop.body))
         if (fixed.contains(variable)) return {};
     return count;
+}
+
+std::optional<Count> count_of(const Statement& loop) {
+    return has_own(loop.body, Kind::stop) ? std::nullopt : steps_of(loop);
 }
 
 std::optional<Range> range_of(const Statement& loop) {

@@ -27,6 +27,11 @@ inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 
 inline bool is_write(const Statement& statement) {
     return statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::add;
 }
+// Whether it gives a variable a value.
+inline bool is_assignment(const Statement& statement) {
+    return statement.kind == Statement::Kind::assign || statement.kind == Statement::Kind::load ||
+           statement.kind == Statement::Kind::take;
+}
 // How many elements an array of the shape has.
 Expr element_count(const std::vector<Expr>& shape);
 // As values, to replace some of them.
@@ -60,6 +65,8 @@ struct Count {
     int64_t step = 1;
 };
 std::optional<Count> count_of(const Statement& loop);
+// The same of one that may break.
+std::optional<Count> steps_of(const Statement& loop);
 
 // The integers that a loop's counter takes, whatever their order.
 struct Range {

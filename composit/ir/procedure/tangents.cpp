@@ -110,7 +110,7 @@ class Carrier {
         std::set<size_t> assigned;
         const auto all = all_statements(procedure_.body);
         for (const Statement* statement : all)
-            if (statement->kind == Kind::assign || statement->kind == Kind::load)
+            if (is_assignment(*statement))
                 assigned.insert(static_cast<size_t>(statement->variable));
         variables_.emplace_back();
         for (size_t i = 0; i < procedure_.parameters; ++i) {
@@ -123,8 +123,8 @@ class Carrier {
         for (bool grew = true; grew;) {
             grew = false;
             for (const Statement* statement : all) {
-                const bool is_load = statement->kind == Kind::load;
-                if (statement->kind != Kind::assign && !is_load) continue;
+                if (!is_assignment(*statement)) continue;
+                const bool is_load = statement->kind != Kind::assign;
                 const auto variable = static_cast<size_t>(statement->variable);
                 if (variables_[d].contains(variable)) continue;
                 if (is_load && tangent_array(*statement) < 0) continue;
@@ -170,6 +170,7 @@ class Carrier {
             case Kind::store:
             case Kind::add:
             case Kind::append:
+            case Kind::take:
             case Kind::allocate: return carry_element(statement, std::move(copy), out);
             case Kind::branch:
             case Kind::loop:
@@ -190,12 +191,12 @@ class Carrier {
 
     // The same for the tangent, before what it reads may change.
     void carry_element(const Statement& statement, Statement copy, Block& out) {
-        if (statement.kind == Kind::load)
+        if (is_assignment(statement))
             copy.variable = static_cast<int>(moved(static_cast<size_t>(statement.variable)));
         Statement tangent = copy;
         tangent.array = tangent_array(statement);
         if (tangent.array >= 0) {
-            if (statement.kind == Kind::load) {
+            if (is_assignment(statement)) {
                 const auto variable = static_cast<size_t>(statement.variable);
                 tangent.variable = variables_[0].at(variable);
             } else if (statement.kind != Kind::allocate) {
@@ -249,6 +250,7 @@ Procedure begun(const Procedure& procedure, const std::string& name,
     out.name = name;
     out.file = procedure.file;
     out.line = procedure.line;
+    out.as_written = procedure.as_written;
     const auto own = static_cast<std::ptrdiff_t>(procedure.parameters);
     out.variables.assign(procedure.variables.begin(), procedure.variables.begin() + own);
     std::vector<Variable> locals(procedure.variables.begin() + own, procedure.variables.end());

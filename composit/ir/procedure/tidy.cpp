@@ -29,8 +29,7 @@ std::set<int> always_assigned_in(const Block& block) {
     std::set<int> assigned;
     if (may_exit(block)) return assigned;
     for (const Statement& statement : block) {
-        if (statement.kind == Kind::assign || statement.kind == Kind::load)
-            assigned.insert(statement.variable);
+        if (is_assignment(statement)) assigned.insert(statement.variable);
         if (statement.kind != Kind::branch) continue;
         const std::set<int> other = always_assigned_in(statement.otherwise);
         for (const int variable : always_assigned_in(statement.body))
@@ -62,7 +61,9 @@ class Tidier {
         add_behind_exchange(p_.body);
         store_at_once(p_.body);
         default_first(p_.body);
-        return without_dead_code(std::move(p_));
+        p_ = without_dead_code(std::move(p_));
+        fill_first_sides(p_.body);
+        return std::move(p_);
     }
 
   private:
@@ -165,6 +166,16 @@ class Tidier {
             block.insert(block.begin() + static_cast<std::ptrdiff_t>(i), defaults.begin(),
                          defaults.end());
             i += defaults.size();
+        }
+    }
+
+    // if (c) ; else … to if (!c) …
+    static void fill_first_sides(Block& block) {
+        for (Statement& statement : block) {
+            for (Block* inner : {&statement.body, &statement.otherwise}) fill_first_sides(*inner);
+            if (statement.kind != Kind::branch || !statement.body.empty()) continue;
+            std::swap(statement.body, statement.otherwise);
+            statement.values = scalar::simplify({~statement.values[0]});
         }
     }
 

@@ -15,15 +15,6 @@ Expr read(const Procedure& procedure, int variable) {
     return procedure.variable(static_cast<size_t>(variable));
 }
 
-// The place of an element among all, in order.
-Expr flat_place(const Procedure& procedure, const Statement& write) {
-    const std::vector<Expr>& shape = procedure.arrays[static_cast<size_t>(write.array)].shape;
-    Expr place = write.index[0];
-    for (size_t axis = 1; axis < write.index.size(); ++axis)
-        place = place * shape[axis] + write.index[axis];
-    return place;
-}
-
 Statement fill_with_zeros(Procedure& procedure, int array, int line) {
     const ArrayVariable known = procedure.arrays[static_cast<size_t>(array)];
     const int at = procedure.add_variable("k", DType::int64);
@@ -61,9 +52,17 @@ Block not_remaking(Procedure& procedure, const Block& block, const std::set<int>
 
 }  // namespace
 
-Block without_remaking(Procedure& procedure, const Block& block, const std::set<int>& arrays) {
-    std::set<int> made;
+Block without_remaking(Procedure& procedure, const Block& block, const std::set<int>& arrays,
+                       std::set<int> made) {
     return not_remaking(procedure, block, arrays, made);
+}
+
+Expr flat_place(const Procedure& procedure, const Statement& write) {
+    const std::vector<Expr>& shape = procedure.arrays[static_cast<size_t>(write.array)].shape;
+    Expr place = write.index[0];
+    for (size_t axis = 1; axis < write.index.size(); ++axis)
+        place = place * shape[axis] + write.index[axis];
+    return place;
 }
 
 Undos begin_undos(Procedure& procedure, const Statement& loop, const std::set<int>& arrays,
@@ -183,11 +182,13 @@ bool is_there(const Block& block, size_t store) {
 void drop_idle_stores(Block& block) {
     for (Statement& statement : block)
         for (Block* inner : {&statement.body, &statement.otherwise}) drop_idle_stores(*inner);
-    // Without what is overwritten, more is what the element holds.
-    for (const auto is_idle : {is_overwritten, is_there})
+    const auto drop = [&](const auto& is_idle) {
         for (size_t i = block.size(); i-- > 0;)
-            if (block[i].kind == Kind::store && is_idle(block, i))
-                block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
+            if (is_idle(i)) block.erase(block.begin() + static_cast<std::ptrdiff_t>(i));
+    };
+    drop([&](size_t i) { return is_write(block[i]) && is_overwritten(block, i); });
+    // Without what is overwritten, more is what the element holds.
+    drop([&](size_t i) { return block[i].kind == Kind::store && is_there(block, i); });
 }
 
 }  // namespace composit::ir::procedure

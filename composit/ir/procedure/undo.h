@@ -10,8 +10,10 @@
 namespace composit::ir::procedure {
 
 // The block in which these arrays, once made, are not made again: their elements are overwritten,
-// with zeros where they were made of zeros, so that the old ones can be noted.
-Block without_remaking(Procedure& procedure, const Block& block, const std::set<int>& arrays);
+// with zeros where they were made of zeros, so that the old ones can be noted. `made`: those that
+// are before the block.
+Block without_remaking(Procedure& procedure, const Block& block, const std::set<int>& arrays,
+                       std::set<int> made = {});
 
 // What one loop overwrites of an array: the old elements and their places, in order. The tape says
 // how many were noted before each iteration.
@@ -25,6 +27,9 @@ using Undos = std::map<int, Undo>;  // by the array that changes
 // and in `out` the statements that begin them.
 Undos begin_undos(Procedure& procedure, const Statement& loop, const std::set<int>& arrays,
                   Block& out);
+
+// The place of the element that a write changes among all of the array, in order.
+Expr flat_place(const Procedure& procedure, const Statement& write);
 
 // The element that a store or an addition changes, before it does, as a new variable.
 int old_element(Procedure& procedure, const Statement& write, Block& out);

@@ -1,0 +1,183 @@
+#include "composit/ir/procedure/can_be_logged.h"
+
+#include "composit/ir/procedure/undo.h"
+
+#include <algorithm>
+
+namespace composit::ir::procedure {
+namespace {
+
+using Kind = Statement::Kind;
+
+bool is_jump(const Statement& statement) {
+    return statement.kind == Kind::stop || statement.kind == Kind::go_on ||
+           statement.kind == Kind::leave;
+}
+
+bool writes_any(const Block& block, const std::set<int>& arrays) {
+    const auto all = all_statements(block);
+    return std::any_of(all.begin(), all.end(), [&](const Statement* each) {
+        return is_write(*each) && arrays.contains(each->array);
+    });
+}
+
+bool jumps(const Block& block) {
+    return std::any_of(block.begin(), block.end(), [](const Statement& statement) {
+        return is_jump(statement) || (statement.kind == Kind::branch &&
+                                      (jumps(statement.body) || jumps(statement.otherwise)));
+    });
+}
+
+bool is_apart(const Statement& statement, const std::set<int>& arrays) {
+    if (is_jump(statement)) return true;
+    const bool has_parts = statement.kind == Kind::loop || statement.kind == Kind::branch;
+    return has_parts && (jumps({statement}) || writes_any({statement}, arrays));
+}
+
+class Test {
+  public:
+    Test(const Procedure& procedure, const Block& whole, const std::set<int>& arrays)
+        : procedure_(procedure), arrays_(arrays), mentions_(mentions_in(procedure, whole)) {
+        for (const Statement* each : all_statements(whole)) ++uses_[each->array];
+    }
+
+    bool holds_for_loop(const Statement& loop) {
+        const Block one{loop};
+        const auto count = count_of(loop);
+        const std::map<int, int> assigned = assignments_in(loop.body);
+        std::map<int, int> within = mentions_in(procedure_, one);
+        if (count) {
+            for (const int variable : variables_in({count->begin}))
+                if (assigned.contains(variable)) return false;
+            if (within[count->counter] != mentions_[count->counter]) return false;
+        }
+        for (const int variable : head_of(loop))
+            if (assigned.contains(variable) || within[variable] != mentions_[variable])
+                return false;
+        return holds_for(loop.body);
+    }
+
+  private:
+    bool holds_for(const Block& block) {
+        for (const Part& part : parts_of(block, arrays_)) {
+            const Statement& statement = block[part.begin];
+            if (!part.is_logged) {
+                if (!holds_for_part(part.of(block))) return false;
+            } else if (statement.kind == Kind::loop) {
+                if (!holds_for_loop(statement)) return false;
+            } else if (statement.kind == Kind::branch) {
+                if (!holds_for(statement.body) || !holds_for(statement.otherwise)) return false;
+            }
+        }
+        return true;
+    }
+
+    // Arrays that it makes are its own; its variables have a value before the loop, or nowhere
+    // else.
+    bool holds_for_part(const Block& part) {
+        std::map<int, int> own;
+        for (const Statement* each : all_statements(part)) ++own[each->array];
+        for (const Statement* each : all_statements(part))
+            if (each->kind == Kind::append || each->kind == Kind::take ||
+                (each->kind == Kind::allocate && own[each->array] != uses_[each->array]))
+                return false;
+        return true;
+    }
+
+    const Procedure& procedure_;
+    const std::set<int>& arrays_;
+    std::map<int, int> mentions_, uses_;
+};
+
+}  // namespace
+
+std::vector<Part> parts_of(const Block& block, const std::set<int>& arrays) {
+    std::vector<Part> parts;
+    for (size_t i = 0; i < block.size(); ++i) {
+        const bool is_logged = is_apart(block[i], arrays);
+        if (is_logged || parts.empty() || parts.back().is_logged)
+            parts.push_back({i, i, is_logged});
+        parts.back().end = i + 1;
+    }
+    return parts;
+}
+
+std::vector<int> head_of(const Statement& loop) {
+    if (count_of(loop)) return {};
+    std::vector<int> variables;
+    for (const Block* head : {&loop.first, &loop.otherwise})
+        for (const auto& [variable, _] : assignments_in(*head))
+            if (std::find(variables.begin(), variables.end(), variable) == variables.end())
+                variables.push_back(variable);
+    return variables;
+}
+
+std::set<int> heads_in(const Statement& loop, const std::set<int>& arrays) {
+    const Block whole{loop};
+    std::set<int> variables;
+    for (const Statement* each : all_statements(whole)) {
+        if (each->kind != Kind::loop || !is_apart(*each, arrays)) continue;
+        for (const Block* head : {&each->first, &each->otherwise})
+            for (const auto& [variable, _] : assignments_in(*head)) variables.insert(variable);
+    }
+    return variables;
+}
+
+bool is_always_assigned(const Block& block, int variable) {
+    return std::any_of(block.begin(), block.end(), [variable](const Statement& statement) {
+        return is_assignment(statement) && statement.variable == variable;
+    });
+}
+
+namespace {
+
+// The allocations in a loop of arrays that live nowhere else and whose extents it does not change.
+std::set<int> made_in(const Procedure& procedure, const Statement& loop) {
+    const Block one{loop};
+    std::map<int, int> inside, everywhere;
+    for (const Statement* each : all_statements(one)) ++inside[each->array];
+    for (const Statement* each : all_statements(procedure.body)) ++everywhere[each->array];
+    const std::map<int, int> assigned = assignments_in(one);
+    std::set<int> made;
+    for (const Statement* each : all_statements(one)) {
+        if (each->kind != Kind::allocate || inside[each->array] != everywhere[each->array])
+            continue;
+        const ArrayVariable& known = procedure.arrays[static_cast<size_t>(each->array)];
+        const std::set<int> read = variables_in(known.shape);
+        if (!known.grows && std::none_of(read.begin(), read.end(),
+                                         [&](int variable) { return assigned.contains(variable); }))
+            made.insert(each->array);
+    }
+    return made;
+}
+
+}  // namespace
+
+void make_before_loops(Procedure& procedure, std::set<int>& arrays) {
+    for (size_t i = 0; i < procedure.body.size(); ++i) {
+        const Statement& loop = procedure.body[i];
+        if (loop.kind != Kind::loop || !writes_any({loop}, arrays) ||
+            can_be_logged(procedure, procedure.body, loop, arrays))
+            continue;
+        const std::set<int> made = made_in(procedure, loop);
+        Procedure trial = procedure;
+        Block before;
+        for (const int array : made) before.push_back(Statement::allocate(array, false, loop.line));
+        trial.body[i] = without_remaking(trial, {loop}, made, made)[0];
+        trial.body.insert(trial.body.begin() + static_cast<std::ptrdiff_t>(i), before.begin(),
+                          before.end());
+        std::set<int> changing = arrays;
+        changing.insert(made.begin(), made.end());
+        if (!can_be_logged(trial, trial.body, trial.body[i + before.size()], changing)) continue;
+        procedure = std::move(trial);
+        arrays = std::move(changing);
+        i += before.size();
+    }
+}
+
+bool can_be_logged(const Procedure& procedure, const Block& whole, const Statement& loop,
+                   const std::set<int>& arrays) {
+    return writes_any({loop}, arrays) && Test(procedure, whole, arrays).holds_for_loop(loop);
+}
+
+}  // namespace composit::ir::procedure

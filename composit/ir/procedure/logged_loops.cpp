@@ -1,0 +1,268 @@
+#include "composit/ir/procedure/logged_loops.h"
+
+#include "composit/ir/procedure/tangent_rules.h"
+
+#include <algorithm>
+
+namespace composit::ir::procedure {
+
+using Kind = Statement::Kind;
+
+Block LoggedLoops::logged_body(const Statement& loop) {
+    return structured(loop.body, [](const Statement& statement) -> std::optional<Block> {
+        if (statement.kind == Kind::stop || statement.kind == Kind::go_on) return Block{statement};
+        return {};
+    });
+}
+
+// ----- logs
+
+int LoggedLoops::log_of_array(int array, std::map<int, int>& logs, const std::string& suffix,
+                              DType dtype) {
+    const auto [found, is_new] = logs.emplace(array, -1);
+    if (is_new) {
+        const std::string name = array < 0 ? p_.arrays[static_cast<size_t>(-1 - array)].name
+                                           : out_.variables[static_cast<size_t>(array)].name;
+        ArrayVariable log{.name = "", .dtype = dtype, .shape = {integer(0)}};
+        log.grows = true;
+        found->second = out_.add_array(name + suffix, log);
+    }
+    return found->second;
+}
+
+int LoggedLoops::log_of(int variable) {
+    return log_of_array(variable, logs_->of, "_log",
+                        out_.variables[static_cast<size_t>(variable)].dtype);
+}
+
+Statement LoggedLoops::push(int variable, int line) {
+    return Statement::write(Kind::append, log_of(variable), {}, read(variable), line);
+}
+
+LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part) const {
+    Pushed pushed;
+    std::map<int, int> inside = mentions_in(p_, part), around = mentions_in(p_, block);
+    const std::set<int> exposed = exposed_in(p_, part), carried = exposed_in(p_, block);
+    for (const auto& [variable, times] : assignments_in(part)) {
+        const auto all = mentions_.find(variable);
+        if (all == mentions_.end()) continue;
+        if (inside[variable] == all->second && !exposed.contains(variable)) continue;
+        const bool is_own = is_always_assigned(part, variable) &&
+                            around[variable] == logs_->mentions.at(variable) &&
+                            times == logs_->assignments.at(variable) && !carried.contains(variable);
+        (is_own ? pushed.behind : pushed.before).push_back(variable);
+    }
+    return pushed;
+}
+
+// ----- the forward sweep
+
+void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Block& out) {
+    const auto count = count_of(loop);
+    const bool is_outermost = logs_ == nullptr;
+    if (is_outermost) {
+        record.logs = std::make_shared<Logs>();
+        logs_ = record.logs.get();
+        logs_->assignments = assignments_in({loop});
+        logs_->mentions = mentions_in(p_, {loop});
+        logs_->heads = heads_in(loop, changing_);
+    }
+    record.is_logged = true;
+    Statement copy = loop;
+    copy.body = forward_logged(logged_body(loop), record.body);
+    Block begin;
+    if (count) {
+        record.begin = count->begin;
+    } else {
+        record.trips = out_.add_variable("trips", DType::int64);
+        begin.push_back(Statement::assign(record.trips, integer(0), loop.line));
+        Block head;
+        if (!steps_of(loop))
+            for (const int variable : head_of(loop)) head.push_back(push(variable, loop.line));
+        head.push_back(Statement::assign(record.trips, read(record.trips) + integer(1), loop.line));
+        copy.body.insert(copy.body.begin(), head.begin(), head.end());
+    }
+    if (is_outermost) {
+        for (const auto* logs : {&logs_->of, &logs_->places})
+            for (const auto& [_, log] : *logs)
+                out.push_back(Statement::allocate(log, false, loop.line));
+        const std::set<int> exposed = exposed_in(p_, {loop});
+        for (const auto& [variable, times] : logs_->assignments) {
+            const bool is_parameter = static_cast<size_t>(variable) < p_.parameters;
+            const bool is_elsewhere = times < assignments_.at(variable) || is_parameter;
+            if (!logs_->before.contains(variable)) {
+                if (is_elsewhere)
+                    record.saves[variable] = copy_of(variable, "_before", out, loop.line);
+            } else if (!exposed.contains(variable) && !is_parameter) {
+                // Whatever it is: what is logged first has a value.
+                const DType dtype = out_.variables[static_cast<size_t>(variable)].dtype;
+                start_.push_back(Statement::assign(variable, zero(dtype), p_.line));
+            }
+        }
+    }
+    out.insert(out.end(), begin.begin(), begin.end());
+    out.push_back(std::move(copy));
+    if (is_outermost)
+        logs_ = nullptr;
+    else if (!count)
+        out.push_back(push(record.trips, loop.line));
+}
+
+Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& records) {
+    Block out;
+    records.resize(block.size());
+    for (const Part& part : parts_of(block, changing_)) {
+        const Statement& statement = block[part.begin];
+        Record& record = records[part.begin];
+        if (!part.is_logged) {
+            forward_part(block, part.of(block), out);
+        } else if (statement.kind == Kind::loop) {
+            forward_logged_loop(statement, record, out);
+        } else if (statement.kind == Kind::branch) {
+            record.is_logged = true;
+            record.taken = out_.add_variable("taken", DType::boolean);
+            out.push_back(Statement::assign(record.taken, statement.values[0], statement.line));
+            if (!is_known_again(statement.values[0]))
+                out.push_back(push(record.taken, statement.line));
+            Statement copy = statement;
+            copy.values = {read(record.taken)};
+            copy.body = forward_logged(statement.body, record.body);
+            Block rest = forward_logged(statement.otherwise, record.otherwise);
+            const bool leaves = !copy.body.empty() && always_leaves(copy.body);
+            copy.otherwise = leaves ? Block{} : std::move(rest);
+            out.push_back(std::move(copy));
+            if (leaves) out.insert(out.end(), rest.begin(), rest.end());
+        } else {
+            out.push_back(statement);
+        }
+    }
+    return out;
+}
+
+bool LoggedLoops::is_known_again(const Expr& condition) const {
+    const std::set<int> read = variables_in({condition});
+    return std::none_of(read.begin(), read.end(), [this](int variable) {
+        return logs_->assignments.contains(variable) && !logs_->heads.contains(variable);
+    });
+}
+
+namespace {
+
+bool is_found_again(const Statement& write, const std::map<int, int>& assigned) {
+    const std::set<int> read = variables_in(write.index);
+    return std::none_of(read.begin(), read.end(),
+                        [&](int variable) { return assigned.contains(variable); });
+}
+
+}  // namespace
+
+void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out) {
+    const Pushed pushed = pushed_by(block, part);
+    const int line = part[0].line;
+    for (const int variable : pushed.before) {
+        logs_->before.insert(variable);
+        out.push_back(push(variable, line));
+    }
+    const std::map<int, int> assigned = assignments_in(part);
+    for (const Statement& statement : part) {
+        if (is_write(statement) && changing_.contains(statement.array)) {
+            const int array = -1 - statement.array, own = statement.line;
+            const DType dtype = p_.arrays[static_cast<size_t>(statement.array)].dtype;
+            const int old = old_element(out_, statement, out);
+            const int log = log_of_array(array, logs_->of, "_log", dtype);
+            out.push_back(Statement::write(Kind::append, log, {}, read(old), own));
+            if (!is_found_again(statement, assigned)) {
+                const int places = log_of_array(array, logs_->places, "_place", DType::int64);
+                const Expr place = flat_place(out_, statement);
+                out.push_back(Statement::write(Kind::append, places, {}, place, own));
+            }
+        }
+        const Block made = plain({statement}, {});
+        out.insert(out.end(), made.begin(), made.end());
+    }
+    for (const int variable : pushed.behind) out.push_back(push(variable, line));
+}
+
+// ----- the backward sweep
+
+void LoggedLoops::take_head(const Statement& loop, const Expr& trip, Block& out) {
+    if (const auto steps = steps_of(loop)) {
+        const Expr here = steps->begin + trip * integer(steps->step);
+        out.push_back(Statement::assign(steps->counter, scalar::simplify({here})[0], loop.line));
+        return;
+    }
+    for (const int variable : head_of(loop))
+        out.push_back(Statement::take(variable, log_of(variable), loop.line));
+}
+
+void LoggedLoops::backward_logged(const Block& block, const std::vector<Record>& records,
+                                  Block& out, Zeros& zeros) {
+    const std::vector<Part> parts = parts_of(block, changing_);
+    for (const Part& part : parts) {
+        if (part.is_logged) continue;
+        const Block own = part.of(block);
+        for (const int variable : pushed_by(block, own).behind)
+            out.push_back(Statement::take(variable, log_of(variable), own[0].line));
+    }
+    for (size_t i = parts.size(); i-- > 0;) {
+        const Statement& statement = block[parts[i].begin];
+        const Record& record = records[parts[i].begin];
+        if (!parts[i].is_logged) {
+            backward_part(block, parts[i].of(block), out, zeros);
+        } else if (statement.kind == Kind::branch) {
+            if (is_known_again(statement.values[0]))
+                out.push_back(Statement::assign(record.taken, statement.values[0], statement.line));
+            else
+                out.push_back(Statement::take(record.taken, log_of(record.taken), statement.line));
+            backward_branch(statement, record, out, zeros);
+        } else if (statement.kind == Kind::loop) {
+            if (record.trips >= 0)
+                out.push_back(Statement::take(record.trips, log_of(record.trips), statement.line));
+            backward_loop(statement, record, out, zeros);
+        }
+    }
+}
+
+namespace {
+
+Block without_assertions(const Block& block) {
+    Block out;
+    for (Statement statement : block) {
+        if (statement.kind == Kind::expect) continue;
+        statement.body = without_assertions(statement.body);
+        if (statement.kind == Kind::branch)
+            statement.otherwise = without_assertions(statement.otherwise);
+        out.push_back(std::move(statement));
+    }
+    return out;
+}
+
+}  // namespace
+
+void LoggedLoops::backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros) {
+    const std::map<int, int> assigned = assignments_in(part);
+    for (size_t i = part.size(); i-- > 0;) {
+        const Statement& write = part[i];
+        if (!is_write(write) || !changing_.contains(write.array)) continue;
+        const ArrayVariable known = p_.arrays[static_cast<size_t>(write.array)];
+        std::vector<Expr> index = write.index;
+        if (!is_found_again(write, assigned)) {
+            const int place = out_.add_variable("place", DType::int64);
+            out.push_back(Statement::take(place, logs_->places.at(-1 - write.array), write.line));
+            index = {read(place)};
+        }
+        const int old = out_.add_variable(known.name + "_old", known.dtype);
+        out.push_back(Statement::take(old, logs_->of.at(-1 - write.array), write.line));
+        out.push_back(Statement::write(Kind::store, write.array, index, read(old), write.line));
+    }
+    const std::vector<int> before = pushed_by(block, part).before;
+    for (size_t i = before.size(); i-- > 0;)
+        out.push_back(Statement::take(before[i], log_of(before[i]), part[0].line));
+    std::vector<Record> records;
+    const Block own = without_assertions(part);
+    const Block again = forward(own, records);
+    out.insert(out.end(), again.begin(), again.end());
+    backward(own, records, out, zeros);
+}
+
+}  // namespace composit::ir::procedure

@@ -1,0 +1,67 @@
+// Loops that change elements after they were read: what they overwrite goes to the end of logs, and
+// the backward sweep takes it from there, last first. No iteration runs again.
+//
+//   for i:                              for i: y_log.push(y[i]);  y[i] = y[i] * x[i]
+//       y[i] = y[i] * x[i]       ->     for i, from the last one:
+//                                           y[i] = y_log.take();  …the adjoints of the statement…
+//
+// Statements that neither are loops or branches with such stores nor leave a loop stand together in
+// parts. A part is run again, from the state that it found, for what its own adjoints need; values
+// that others need of it, too, have logs of their own.
+#pragma once
+
+#include "composit/ir/procedure/can_be_logged.h"
+#include "composit/ir/procedure/reverse_records.h"
+#include "composit/ir/procedure/reverse_setup.h"
+
+#include <set>
+#include <vector>
+
+namespace composit::ir::procedure {
+
+class LoggedLoops : protected ReverseSetup {
+  protected:
+    explicit LoggedLoops(const Procedure& procedure) : ReverseSetup(procedure) {}
+    ~LoggedLoops() = default;
+
+    // ----- of who accumulates the adjoints
+    virtual Block plain(const Block& block, const Undos& undos) = 0;
+    virtual Block forward(const Block& block, std::vector<Record>& records) = 0;
+    virtual void backward(const Block& block, const std::vector<Record>& records, Block& out,
+                          Zeros& zeros) = 0;
+    virtual void backward_branch(const Statement& statement, const Record& record, Block& out,
+                                 Zeros& zeros) = 0;
+    virtual void backward_loop(const Statement& loop, const Record& record, Block& out,
+                               Zeros& zeros) = 0;
+
+    bool is_logged(const Statement& loop) const {
+        return can_be_logged(p_, body_, loop, changing_);
+    }
+    void forward_logged_loop(const Statement& loop, Record& record, Block& out);
+    // The body as the sweeps see it: what follows a branch that leaves stands in its other side.
+    static Block logged_body(const Statement& loop);
+    // At the start of an iteration of a loop that does not count: what its head changes.
+    void take_head(const Statement& loop, const Expr& trip, Block& out);
+    void backward_logged(const Block& block, const std::vector<Record>& records, Block& out,
+                         Zeros& zeros);
+
+    Logs* logs_ = nullptr;  // of the logged loop around
+
+  private:
+    // The variables that a part assigns and others read: of which the value before it is logged,
+    // and of which the one behind it is, as no iteration reads one of another.
+    struct Pushed {
+        std::vector<int> before, behind;
+    };
+    Pushed pushed_by(const Block& block, const Block& part) const;
+    Block forward_logged(const Block& block, std::vector<Record>& records);
+    void forward_part(const Block& block, const Block& part, Block& out);
+    void backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros);
+    bool is_known_again(const Expr& condition) const;
+    int log_of(int variable);
+    int log_of_array(int array, std::map<int, int>& logs, const std::string& suffix, DType dtype);
+    Statement push(int variable, int line);
+    Expr read(int variable) const { return out_.variable(static_cast<size_t>(variable)); }
+};
+
+}  // namespace composit::ir::procedure
