@@ -221,6 +221,8 @@ class Mapper {
                 statement.values = scalar::substitute(statement.values, by_);
             if (!statement.index.empty())
                 statement.index = scalar::substitute(statement.index, by_);
+            // Its values mean something in what was written alone.
+            if (p_.as_written) statement.claim = nullptr;
             if (statement.claim) {
                 Claim claim = *statement.claim;
                 if (!claim.values.empty()) claim.values = scalar::substitute(claim.values, by_);

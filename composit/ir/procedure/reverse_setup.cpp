@@ -118,7 +118,10 @@ void ReverseSetup::add_adjoints() {
 
 void ReverseSetup::add_array_adjoint(int number) {
     ArrayVariable array = p_.arrays[static_cast<size_t>(number)];
-    if (!is_floating(array.dtype)) return;
+    if (!is_floating(array.dtype)) {
+        if (array.role == Role::output) out_.arrays[static_cast<size_t>(number)].role = Role::local;
+        return;
+    }
     const bool is_active = active_.contains(-1 - number);
     const Role role = array.role;
     const std::string name = array.name;

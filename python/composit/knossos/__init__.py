@@ -21,8 +21,9 @@ from typing import Any
 from composit._core import with_location
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
-from composit.knossos.kernel import Kernel, kernel_of
+from composit.knossos.kernel import Kernel
 from composit.knossos.mapped_kernel import mapped
+from composit.knossos.of_function import kernel_of
 from composit.knossos.text import from_text
 
 __all__ = ["Kernel", "Tensor", "elementwise", "from_text", "register", "stop_gradient", "vmap"]

@@ -122,6 +122,15 @@ def fields_of(made_by: Any) -> dict[str, Any] | None:
     return None
 
 
+def defaults_of(made_by: Any) -> dict[str, Any]:
+    """The values of fields of a NamedTuple or dataclass where none is given; without those that a
+    function makes."""
+    if not dataclasses.is_dataclass(made_by):
+        return made_by._field_defaults  # type: ignore[no-any-return]
+    return {field.name: field.default for field in dataclasses.fields(made_by)
+            if field.default is not dataclasses.MISSING}  # fmt: skip
+
+
 def check_constructor(refuse: Callable[..., Any], node: ast.AST, made_by: Any) -> None:
     """Refuses a NamedTuple or dataclass that is more than its fields."""
     method = _own_constructor(made_by)
@@ -160,7 +169,9 @@ def structure_of(source: Source, node: ast.expr) -> Leaf:
     written = node
     if text:
         with contextlib.suppress(SyntaxError):
-            written = ast.copy_location(ast.parse(text, mode="eval").body, node)
+            written = ast.parse(text, mode="eval").body
+            for each in ast.walk(written):  # whose lines are those of the text alone
+                ast.copy_location(each, node)
     if isinstance(written, ast.Subscript) and _is_tensor(source, written.value):
         return _tensor(source, written)
     if _holds_tensors(source, written):

@@ -9,27 +9,22 @@ import numpy as np
 
 from composit._core.procedure import Statement
 from composit.knossos import functions
-from composit.knossos.arrays import Array, Arrays, Index, Stored
-from composit.knossos.values import Mismatch, is_number, kind_of, scalar
+from composit.knossos.array_makers import ArrayMakers
+from composit.knossos.arrays import Array, Index, Stored
+from composit.knossos.values import Mismatch, is_number
 
-_MADE = {np.zeros: 0.0, np.ones: 1.0, np.empty: 0.0}
-_FILLED = (np.full, np.eye, np.identity)
 _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
+_NO_ELEMENT = ("ValueError", "there is no element%s. At least one is required.")
 _METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod,
-            "dot": np.dot, "copy": np.copy, "transpose": np.transpose}  # fmt: skip
+            "dot": np.dot, "copy": np.copy, "transpose": np.transpose, "cumsum": np.cumsum,
+            "argmax": np.argmax, "argmin": np.argmin}  # fmt: skip
 # Functions of torch that mean what NumPy's of the same name do.
 _TORCH = ("sum", "mean", "sin", "cos", "tan", "exp", "log", "tanh", "sqrt", "abs", "dot", "matmul",
           "where", "zeros_like", "ones_like", "square")  # fmt: skip
 
 
-class ArrayFunctions(Arrays):
+class ArrayFunctions(ArrayMakers):
     """Calls with arrays."""
-
-    def makes_arrays(self, function: Any) -> bool:
-        try:
-            return function in _MADE or function in _FILLED
-        except TypeError:  # not hashable
-            return False
 
     def method(self, array: Array, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if name not in _METHODS:
@@ -58,7 +53,7 @@ class ArrayFunctions(Arrays):
         if (module == "torch" or str(module).startswith("torch.")) and name in _TORCH:
             function = getattr(np, name)
         if self.makes_arrays(function):
-            return self._made(function, arguments, named)
+            return self.maker_call(function, arguments, named)
         axis = named.pop("axis", None)
         if named:
             raise Mismatch(f"the argument {next(iter(named))} of {name}", "Leave it out.")
@@ -66,8 +61,8 @@ class ArrayFunctions(Arrays):
             arguments = [*arguments, axis]
         if function in _LIKE:
             (array,) = self._arrays(function, arguments, 1)
-            return self._constant(array.shape, array.kind, _LIKE[function])
-        if function in (np.array, np.copy, np.asarray):
+            return self.constant(array.shape, array.kind, _LIKE[function])
+        if function is np.copy:
             (array,) = self._arrays(function, arguments, 1)
             return Array(array.kind, array.shape, array.at, array.reads)
         if function is builtins.len:
@@ -93,9 +88,11 @@ class ArrayFunctions(Arrays):
                 lambda *numbers: functions.call(self.operators, function, list(numbers)), arguments
             )
         if function is functions.stop_gradient:
-            return self.elementwise(
+            made = self.elementwise(
                 lambda x: functions.call(self.operators, function, [x]), arguments
             )
+            made.parts_of = arguments[0].parts_of
+            return made
         if module == "math":
             raise Mismatch(f"math.{name} of an array", f"Write np.{name}, or a loop.")
         raise LookupError
@@ -108,35 +105,6 @@ class ArrayFunctions(Arrays):
             )
         return given
 
-    def _made(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-        if function in _FILLED:
-            if len(arguments) != (2 if function is np.full else 1) or named:
-                wanted = "a shape and a number" if function is np.full else "one extent"
-                raise Mismatch(f"{function.__name__} of other arguments", f"Give it {wanted}.")
-            if function is not np.full:
-                return self._identity(*arguments)
-            zeros = self._made(np.zeros, arguments[:1], {})
-            return self.elementwise(lambda _, number: number, [zeros, scalar(arguments[1])])
-        if len(arguments) != 1 or named:
-            raise Mismatch(f"{function.__name__} of more than a shape", "A shape is required.")
-        shape = arguments[0] if isinstance(arguments[0], tuple) else (arguments[0],)
-        for extent in shape:
-            if kind_of(scalar(extent)) != "int":
-                raise Mismatch("an extent that is no integer", "Integers are required.")
-        return self._constant(tuple(self.extent(extent) for extent in shape), "float",
-                              _MADE[function])  # fmt: skip
-
-    def _identity(self, extent: Any) -> Array:
-        operators = self.operators
-
-        def at(indices: Index) -> Any:
-            is_diagonal = operators.compare("==", *indices)
-            if isinstance(is_diagonal, bool):
-                return float(is_diagonal)
-            return operators.select(is_diagonal, 1.0, 0.0)
-
-        return Array("float", self._made(np.zeros, [(extent, extent)], {}).shape, at)
-
     def _outer(self, a: Array, b: Array) -> Array:
         if len(a.shape) != 1 or len(b.shape) != 1:
             raise Mismatch("an outer product of arrays of several axes", "Write a loop.")
@@ -146,29 +114,10 @@ class ArrayFunctions(Arrays):
             lambda at: self.operators.binary("*", a.at(at[:1]), b.at(at[1:])), a.reads | b.reads,
         )  # fmt: skip
 
-    def _constant(self, shape: tuple[Any, ...], kind: str, value: float) -> Array:
-        number = value if kind == "float" else builtins.int(value)
-        return Array(kind, shape, lambda at: number, is_zero=value == 0)
-
-    def extent(self, value: Any) -> Any:
-        """An extent that stays what it is: an integer, or made of parameters; or kept."""
-        value = self.resolved(value)
-        if is_number(value) or self.is_of_parameters(value):
-            return value
-        name = self.hidden_variable("size", "int")
-        self.out.append(Statement.assign(self.numbers[name], value, self.line))
-        known = self.resolved_within(value)
-        if self.is_of_parameters(known):
-            self.aliases[self.numbers[name]] = known
-        return self.leaf(name)
-
-    def is_of_parameters(self, value: Any) -> bool:
-        """Whether an extent is known before the kernel runs."""
-        raise NotImplementedError
-
     def _transposed(self, array: Array) -> Array:
         return Array(array.kind, tuple(reversed(array.shape)),
-                     lambda at: array.at(at[::-1]), array.reads)  # fmt: skip
+                     lambda at: array.at(at[::-1]), array.reads,
+                     parts_of=array.parts_of)  # fmt: skip
 
     # ----- reductions
 
@@ -225,7 +174,7 @@ class ArrayFunctions(Arrays):
         else:
             for extent in shape:
                 if not is_number(extent):
-                    self._expect(operators.compare(">", extent, 0))
+                    self._expect(operators.compare(">", extent, 0), *_NO_ELEMENT)
             start = at([0] * len(shape))
         self.out.append(Statement.assign(number, operators.cast(start, kind), self.line))
 
@@ -248,7 +197,7 @@ class ArrayFunctions(Arrays):
         the first of several. Its gradient goes to that element."""
         extent = array.shape[0]
         if not is_number(extent):
-            self._expect(self.operators.compare(">", extent, 0))
+            self._expect(self.operators.compare(">", extent, 0), *_NO_ELEMENT)
         name = self.hidden_variable("at", "int")
         number, best = self.numbers[name], self.leaf(name)
         self.ranges[number] = (0, extent)

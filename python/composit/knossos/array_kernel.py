@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,14 @@ from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
 from composit.knossos.given_values import checked_integers
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
+from composit.knossos.made_once import made_once
+from composit.knossos.short_floats import (
+    all_rounded,
+    floating_dtype,
+    floats_among,
+    is_floating,
+    is_short,
+)
 
 
 def has_arrays(structures: list[Leaf]) -> bool:
@@ -78,15 +85,20 @@ class ArrayKernel(Kernel):
 
     def _computed(self, leaves: list[Any]) -> Any:
         """All results, as a tuple where there are several."""
+        every = self._results(leaves)
+        made = tuple(every) if len(every) > 1 else every[0]
+        dtype = floating_dtype(leaves)
+        return made if dtype is None or not is_short(dtype) else all_rounded(made, dtype)
+
+    def _results(self, leaves: list[Any]) -> list[Any]:
         dtype = self._dtype(leaves)
         is_lazy = any(isinstance(leaf, LazyTensor) for leaf in leaves)
-        made = self._node(leaves, dtype) if is_lazy else self._run(leaves, dtype)
-        return tuple(made) if len(made) > 1 else made[0]
+        return self._node(leaves, dtype) if is_lazy else self._run(leaves, dtype)
 
     def _dtype(self, leaves: list[Any]) -> Any:
-        kinds = (np.ndarray, np.floating, LazyTensor)
-        given = {leaf.dtype for leaf in leaves if isinstance(leaf, kinds)}
-        return _SINGLE if _SINGLE in given and _DOUBLE not in given else _DOUBLE
+        given = floats_among(leaves)
+        is_single = given and all(each == _SINGLE or is_short(each) for each in given)
+        return _SINGLE if is_single else _DOUBLE
 
     def _node(self, leaves: list[Any], dtype: Any) -> list[Any]:
         """The results of one node of a graph."""
@@ -170,7 +182,8 @@ class ArrayKernel(Kernel):
         return np.ascontiguousarray(array, dtype)
 
     def _check_kind(self, leaf: Leaf, given: Any, wanted: Any) -> None:
-        if given.kind not in {"f": "biuf", "i": "biu", "b": "b"}[wanted.kind]:
+        kind = "f" if is_floating(given) else given.kind
+        if kind not in {"f": "biuf", "i": "biu", "b": "b"}[wanted.kind]:
             raise TypeError(
                 with_location(
                     f"{self.__name__}: an array of dtype {given} stands for one of "
@@ -222,60 +235,65 @@ class ArrayKernel(Kernel):
         structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))
         # Extents of results are those of arguments: none of the new ones is met first.
         made = ArrayKernel(
-            f"{self.__name__}_{suffix}", "", lambda dtype: make(self.procedure(dtype)),
+            f"{self.__name__}_{suffix}", "", make,
             [*self._leaves, *(_nameless(leaf) for leaf in more)], lambda: structure,
         )  # fmt: skip
         made._operands = [*self._operands, *(len(self._leaves) + i for i in order)]
+        self._derived(suffix, made)
         return made
 
-    @functools.cached_property
+    @made_once
     def vjp(self) -> Kernel:
         """vjp(x, …, dy, …): what each float argument receives of gradients of the results, by
         reverse accumulation."""
         self._check_smooth()
         received = self._float_result_leaves()  # numbers, then arrays
         order = sorted(range(len(received)), key=lambda i: isinstance(received[i], TensorOf))
-        made = self._with("vjp", _core.procedure.reverse, received, order, self._float_leaves())
+        made = self._with(
+            "vjp", lambda dtype: _core.procedure.reverse(self.procedure(dtype)), received, order,
+            self._float_leaves(),
+        )  # fmt: skip
         given = self._derivative
         if isinstance(given, ArrayKernel):  # extents have the names that its annotations say
             made.parameter_structures = made._leaves = given._leaves
             made._extents, made._operands = given._extents, given._operands
         return made
 
-    @functools.cached_property
+    @made_once
     def jvp(self) -> Kernel:
         """jvp(x, …, dx, …): the tangents of the results for those of the float arguments."""
         self._check_smooth()
         floats = self._floats()
         order = [floats.index(i) for i in self._operands if i in floats]
-        return self._with("jvp", _core.procedure.jvp, self._float_leaves(), order,
-                          self._float_result_leaves())  # fmt: skip
+        return self._with(
+            "jvp", lambda dtype: _core.procedure.jvp(self._to_push_forward(dtype)),
+            self._float_leaves(), order, self._float_result_leaves(),
+        )  # fmt: skip
 
-    @functools.cached_property
-    def grad(self) -> Any:
+    def _to_push_forward(self, dtype: Any) -> Any:
+        """The procedure of which jvp is made."""
+        return self.procedure(dtype)
+
+    @made_once
+    def grad(self) -> Kernel:
         """grad(x, …): the derivative of the one result, a number, with respect to each float
         argument."""
+        from composit.knossos.gradient_kernel import GradientKernel
+
         self._check_smooth()
         results = self._float_result_leaves()
         if len(results) != 1 or isinstance(results[0], TensorOf):
             raise NotSupported(
-                with_location(
+                self._located(
                     f"{self.__name__}.grad: the results are {len(results)} numbers or arrays. One "
                     "number is required; vjp and jvp take any."
                 )
             )
         vjp = self.vjp
-
-        def grad(*arguments: Any) -> Any:
-            self._check_count(arguments)
-            leaves = [
-                leaf for structure, argument in zip(self.parameter_structures, arguments)
-                for leaf in structure.numbers(argument)
-            ]  # fmt: skip
-            return vjp(*leaves, 1.0)
-
-        grad.__name__ = f"{self.__name__}_grad"
-        return grad
+        assert isinstance(vjp, ArrayKernel)
+        made = GradientKernel(self, vjp)
+        self._derived("grad", made)
+        return made
 
     def _has_jvp(self) -> bool:
         return self._derivative is None  # of which the vector-Jacobian product alone is known

@@ -82,18 +82,22 @@ class ArrayStatements(Expressions):
     # ----- assignments
 
     def assign_array(self, name: str, value: Array, node: ast.AST) -> None:
-        if isinstance(value, Stored) and name == value.name:
+        is_new = isinstance(value, Stored) and value.number in self.fresh and not value.is_argument
+        if isinstance(value, Stored) and name == value.name and not is_new:
             return
-        is_new = isinstance(value, Stored) and not value.is_argument and value.name == "list"
-        if isinstance(value, Stored) and not value.is_list:
+        if isinstance(value, Stored) and not is_new:
             raise Mismatch(
                 f"{name} would be another name of the array {value.name}",
                 f"Write {value.name}.copy() for an array of its own.",
             )
         known = self.structures.get(name)
+        if isinstance(known, ArrayOf) and known.stored.number in self.ended:
+            # Made in a branch or loop that has ended, which nothing can read any more.
+            known = None if name not in (self.defined or ()) else known
         if known is None:
             if is_new and isinstance(value, Stored):
                 self._rename(value, name)
+                self.fresh.discard(value.number)
                 self.structures[name] = ArrayOf(value, self.out)
                 return
             stored = self.add_array(name, value.kind, value.shape, is_list=value.is_list)
@@ -114,13 +118,30 @@ class ArrayStatements(Expressions):
             # What is assigned in the block that made the array is an array of its own.
             stored = self.add_array(name, value.kind, value.shape)
             self.structures[name] = ArrayOf(stored, self.out)
-        elif stored.number in value.reads:
+        elif stored.number in value.elsewhere:
             value = self._copied(value)
-        self.fill(stored, value)
+        is_again = known is not None and known.stored is stored and known.block is not self.out
+        if stored.number in value.reads:  # each element its own: the array is not made anew
+            self.nest(value.shape, lambda at: self.store(stored, at, value.at(at)))
+        else:
+            self.fill(stored, value, is_again)
+        self.copy_of_parts(stored, value)
+
+    def check_arrays(self, pairs: list[tuple[str, Array]]) -> None:
+        """Refuses several arrays at once of which a later one reads what is assigned before."""
+        assigned = frozenset[int]()
+        for name, each in pairs:
+            if assigned & each.reads:
+                raise Mismatch("several arrays in one assignment", "Write one for each.")
+            known = self.structures.get(name)
+            if isinstance(known, ArrayOf):
+                assigned |= {known.stored.number}
 
     def _copied(self, value: Array) -> Array:
         made = self.add_array("new_value", value.kind, value.shape)
         self.fill(made, value)
+        self.copy_of_parts(made, value)
+        self.fresh.add(made.number)
         return made
 
     def _rename(self, stored: Stored, name: str) -> None:
@@ -133,6 +154,10 @@ class ArrayStatements(Expressions):
     def assign_element(self, target: ast.Subscript, value: Any) -> None:
         """array[index] = value"""
         stored, given = self._target(target)
+        self._assign_elements(stored, given, value)
+        self.has_changed(stored)
+
+    def _assign_elements(self, stored: Stored, given: list[Any], value: Any) -> None:
         element = self.indexed(stored, given) if self._is_partial(stored, given) else None
         if element is None:
             places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]
@@ -198,14 +223,19 @@ class ArrayStatements(Expressions):
                 f"an element of the argument {holder.name} is assigned",
                 f"Write y = {holder.name}.copy() and assign to y.",
             )
+        self.check_own(holder)
         return holder, self.indices(target.slice)
 
     def augment_element(self, target: ast.Subscript, symbol: str, value: Any) -> None:
         stored, given = self._target(target)
+        self._augment(stored, given, symbol, value)
+        self.has_changed(stored)
+
+    def _augment(self, stored: Stored, given: list[Any], symbol: str, value: Any) -> None:
         if self._is_partial(stored, given):
             part = self.indexed(stored, given)
             made = self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [part, value])
-            self.assign_element(target, made)
+            self._assign_elements(stored, given, made)
             return
         places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]
         if symbol in ("+", "-") and stored.kind == "float":
@@ -280,14 +310,6 @@ class ArrayStatements(Expressions):
         for a, b in zip(known.shape, value.shape):
             self.require_same(a, b)
         self.fill(known, value)
-
-    # ----- loops
-
-    def loop_over(self, array: Array, node: ast.For) -> tuple[str, Any]:
-        """The counter of a loop over an array, and the item."""
-        counter = self.hidden_variable(f"{node.target.id}_index", "int")  # type: ignore
-        self.ranges[self.numbers[counter]] = (0, array.shape[0])
-        return counter, self.leaf(counter)
 
 
 def _outline(structure: Leaf) -> str:

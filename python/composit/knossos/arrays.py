@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
+from composit.knossos.source import shown
 from composit.knossos.values import Mismatch, Operators, is_number, kind_of, make, scalar
 
 Index = list[Any]
@@ -19,10 +21,15 @@ class Array:
 
     def __init__(
         self, kind: str, shape: tuple[Any, ...], at: Callable[[Index], Any],
-        reads: frozenset[int] = frozenset(), is_list: bool = False, is_zero: bool = False,
+        reads: frozenset[int] = frozenset(), is_list: int = 0, is_zero: bool = False,
+        parts_of: frozenset[int] = frozenset(), elsewhere: frozenset[int] | None = None,
     ) -> None:  # fmt: skip
         self.kind, self.shape, self.at = kind, shape, at
+        # Of the arrays that it reads those of which an element needs others than its own.
+        self.elsewhere = reads if elsewhere is None else elsewhere
         self.reads, self.is_list, self.is_zero = reads, is_list, is_zero
+        # is_list: of how many axes Python makes lists, the first ones.
+        self.parts_of = parts_of  # the arrays whose elements NumPy's array would share
 
     def __repr__(self) -> str:
         return f"an array of {len(self.shape)} axes"
@@ -33,10 +40,18 @@ class Stored(Array):
 
     def __init__(
         self, number: int, name: str, kind: str, shape: tuple[Any, ...], at: Callable[[Index], Any],
-        is_argument: bool, is_list: bool = False,
+        is_argument: bool, is_list: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(kind, shape, at, frozenset([number]), is_list)
+        own = frozenset([number])
+        super().__init__(kind, shape, at, own, is_list, parts_of=own, elsewhere=frozenset())
         self.number, self.name, self.is_argument = number, name, is_argument
+
+
+def _is_of_all(shape: tuple[Any, ...], common: tuple[Any, ...]) -> bool:
+    """Whether an array has an element for each one of the common shape."""
+    return len(shape) == len(common) and not any(
+        is_number(a) and a == 1 and not (is_number(b) and b == 1) for a, b in zip(shape, common)
+    )
 
 
 def same(a: Any, b: Any) -> bool:
@@ -103,8 +118,10 @@ class Arrays:
         self.counters: set[str] = set()  # of the loops around
         self.aliases: dict[int, Any] = {}
         self.arrays: list[tuple[str, Any, list[Expr], str]] = []
+        self.fresh: set[int] = set()  # arrays that have no name in the text
         self.out: list[Any] = []
         self.line = 0
+        self.construct: ast.AST | None = None  # what is being translated
         # Of counters: from which integer on, and below which extent they run.
         self.ranges: dict[int, tuple[int, Any]] = {}
         self.blocks: list[list[Any]] = []  # around this place, from the outermost
@@ -121,6 +138,9 @@ class Arrays:
         raise NotImplementedError
 
     def is_assigned_once(self, value: Expr) -> bool:
+        raise NotImplementedError
+
+    def check_current(self, number: int) -> None:
         raise NotImplementedError
 
     @contextlib.contextmanager
@@ -141,7 +161,7 @@ class Arrays:
 
     def add_array(
         self, wanted: str, kind: str, shape: tuple[Any, ...], role: str = "local",
-        is_list: bool = False,
+        is_list: int = 0,
     ) -> Stored:  # fmt: skip
         taken = {name for name, _, _, _ in self.arrays} | {name for name, _ in self.variables}
         name, k = wanted, 1
@@ -153,6 +173,7 @@ class Arrays:
         self.arrays.append((name, self.operators.dtype_of(kind), extents, role))
 
         def at(indices: Index) -> Expr:
+            self.check_current(number)
             own = self.hidden_variable(f"{name}_value", kind)
             places = [self.integer(index) for index in indices]
             self.out.append(Statement.load(self.numbers[own], number, places, self.line))
@@ -196,9 +217,10 @@ class Arrays:
         condition = make("less", [here, self.integer(rest[0])])
         self.out.append(Statement.loop(first, condition, inner, moved, self.line))
 
-    def fill(self, target: Stored, value: Array) -> None:
-        """Allocates the array and stores the value in it."""
-        if value.is_zero:
+    def fill(self, target: Stored, value: Array, is_again: bool = False) -> None:
+        """Allocates the array and stores the value in it. `is_again`: it may hold another one,
+        whose elements derivatives in reverse note as they are overwritten."""
+        if value.is_zero and not is_again:
             self.out.append(Statement.allocate(target.number, True, self.line))
             return
         self.out.append(Statement.allocate(target.number, False, self.line))
@@ -220,9 +242,9 @@ class Arrays:
             return
         if is_number(a) and is_number(b):
             raise Mismatch(f"extents {a} and {b} do not fit", "Equal extents are required.")
-        self.out.append(
-            Statement.expect(make("equal", [self.integer(a), self.integer(b)]), self.line)
-        )
+        a, b = self.integer(a), self.integer(b)
+        claim = "extents {} and {} do not fit%s. Equal extents are required."
+        self._expect(make("equal", [a, b]), "ValueError", claim, [a, b])
 
     def broadcast(self, values: list[Any]) -> tuple[Any, ...]:
         """The common shape of arrays and numbers."""
@@ -260,8 +282,12 @@ class Arrays:
         def at(indices: Index) -> Any:
             return function(*(element(value, indices) for value in values))
 
-        reads = frozenset().union(*(v.reads for v in values if isinstance(v, Array)))
-        return Array(self.kind_by_trial(lambda: at(list(shape))), shape, at, reads)
+        arrays = [value for value in values if isinstance(value, Array)]
+        reads = frozenset().union(*(each.reads for each in arrays))
+        kind = self.kind_by_trial(lambda: at(list(shape)))
+        elsewhere = frozenset().union(*(each.elsewhere if _is_of_all(each.shape, shape)
+                                        else each.reads for each in arrays))  # fmt: skip
+        return Array(kind, shape, at, reads, elsewhere=elsewhere)
 
     def _computed_once(self, value: Any) -> Any:
         """A number for all elements: one that a function computes becomes a variable."""
@@ -367,9 +393,10 @@ class Arrays:
                 )
             return value % extent
         if is_number(value) and value < 0:
-            value = make("subtract", [self.integer(extent), self.integer(-value)])
-            self._expect(make("greater_equal", [value, self.integer(0)]))
-            return value
+            made = make("subtract", [self.integer(extent), self.integer(-value)])
+            holds = make("greater_equal", [made, self.integer(0)])
+            self._expect_place(holds, self.integer(value), extent)
+            return made
         key = self._place_key(value, extent)
         if key is None:
             return self._settled_place(value, extent)
@@ -397,14 +424,16 @@ class Arrays:
             self.out = before
 
     def _settled_place(self, value: Any, extent: Any) -> Any:
+        given = self.integer(value)
         if not self.is_natural(value):
-            value = self._settled(value)
+            given = value = self._settled(value)
             wrapped = make("add", [value, self.integer(extent)])
             below = make("less", [value, self.integer(0)])
             value = self._settled(make("select", [below, wrapped, value]))
-            self._expect(make("greater_equal", [value, self.integer(0)]))
+            self._expect_place(make("greater_equal", [value, self.integer(0)]), given, extent)
         if not self.is_within(value, extent):
-            self._expect(make("less", [self.integer(value), self.integer(extent)]))
+            holds = make("less", [self.integer(value), self.integer(extent)])
+            self._expect_place(holds, given, extent)
         return value
 
     def _place_key(self, value: Any, extent: Any) -> tuple[int, str] | None:
@@ -413,8 +442,18 @@ class Arrays:
             return None
         return value.index, str(extent)
 
-    def _expect(self, condition: Expr) -> None:
-        self.out.append(Statement.expect(condition, self.line))
+    def _expect(
+        self, condition: Expr, error: str = "", claim: str = "", values: Any = ()
+    ) -> None:  # fmt: skip
+        """An assertion, of whose claim `{}` stand for values and `%s` for what is translated."""
+        construct = shown(self.construct).splitlines()[0] if self.construct else ""
+        place = f", in `{construct}`".replace("{}", "{ }") if construct else ""
+        claim = claim.replace("%s", place)
+        self.out.append(Statement.expect(condition, self.line, error, claim, list(values)))
+
+    def _expect_place(self, condition: Expr, index: Expr, extent: Any) -> None:
+        claim = "index {} lies outside of an axis of {}%s. An index that it has is required."
+        self._expect(condition, "IndexError", claim, [index, self.integer(extent)])
 
     def _settled(self, value: Expr) -> Expr:
         if value.op == "argument":
@@ -422,68 +461,3 @@ class Arrays:
         name = self.hidden_variable("index", "int")
         self.out.append(Statement.assign(self.numbers[name], value, self.line))
         return self.leaf(name)
-
-    def indexed(self, array: Array, given: list[Any]) -> Any:
-        """array[given]: a number, or an array of the axes that are left. None stands for `:`,
-        a pair for a slice's first index and extent."""
-        if len(given) > len(array.shape):
-            raise Mismatch(
-                f"{len(given)} indices of an array of {len(array.shape)} axes",
-                "At most one for each axis is possible.",
-            )
-        given = given + [None] * (len(array.shape) - len(given))
-        fixed: list[Any] = []
-        shape: list[Any] = []
-        for index, extent in zip(given, array.shape):
-            if index is None:
-                shape.append(extent)
-                fixed.append(None)
-            elif isinstance(index, slice):
-                begin, count = self._sliced(index, extent)
-                shape.append(count)
-                fixed.append((begin,))
-            else:
-                fixed.append(self.place(index, extent))
-        if not shape:
-            return array.at(fixed)
-
-        def at(indices: Index) -> Any:
-            rest = iter(indices)
-            places: list[Any] = []
-            for index in fixed:
-                if index is None:
-                    places.append(next(rest))
-                elif isinstance(index, tuple):
-                    own = next(rest)
-                    places.append(own if index[0] == 0 else self.plus(own, index[0]))
-                else:
-                    places.append(index)
-            return array.at(places)
-
-        return Array(array.kind, tuple(shape), at, array.reads)
-
-    def plus(self, a: Any, b: Any) -> Any:
-        return a + b if is_number(a) and is_number(b) else make(
-            "add", [self.integer(a), self.integer(b)])  # fmt: skip
-
-    def _sliced(self, index: slice, extent: Any) -> tuple[int, Any]:
-        bounds = (index.start, index.stop, index.step)
-        if not all(b is None or type(b) is int for b in bounds) or index.step not in (None, 1):
-            raise Mismatch("a slice whose bounds are not literal", "Write a loop.")
-        if is_number(extent):
-            begin, end, _ = index.indices(int(extent))
-            return begin, max(end - begin, 0)
-        if index.stop is not None or (index.start or 0) < 0:
-            raise Mismatch(
-                "a slice with an end, of an axis whose extent is not literal", "Write a loop."
-            )
-        begin = index.start or 0
-        if begin == 0:
-            return 0, extent
-        least = self.least(extent)
-        if least is None or least < begin:
-            self._expect(make("greater_equal", [self.integer(extent), self.integer(begin)]))
-        base, constant = linear(self.resolved(extent))
-        if base is None or constant == begin:
-            return begin, constant - begin if base is None else base
-        return begin, make("subtract", [base, self.integer(begin - constant)])

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import dataclasses
-import inspect
 import types
 from typing import Any
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
-from composit.knossos import functions
 from composit.knossos.annotations import check_constructor, fields_of
-from composit.knossos.array_functions import ArrayFunctions
 from composit.knossos.arrays import Array
+from composit.knossos.calls import Calls
 from composit.knossos.source import Source, shown
 from composit.knossos.values import (
     Mismatch,
@@ -22,9 +18,9 @@ from composit.knossos.values import (
     Record,
     is_number,
     kind_of,
-    leaves_with_names,
     make,
     scalar,
+    with_article,
 )
 
 _BINARY = {
@@ -47,7 +43,7 @@ _COMPARED = {
 _ROUNDED_ALIKE = {"//": "divide", "%": "remainder"}
 
 
-class Expressions(ArrayFunctions):
+class Expressions(Calls):
     """Values of expressions; `read` and what is local comes from the translator."""
 
     assigned: set[str]
@@ -71,10 +67,13 @@ class Expressions(ArrayFunctions):
                 node, f"`{shown(node)}` is not part of kernels",
                 _INSTEAD.get(type(node), "See docs/knossos.md for what kernels may hold."),
             )  # fmt: skip
+        around, self.construct = self.construct, node
         try:
             return method(node)
         except Mismatch as error:
             self.refuse(node, f"{error.wrong}, in `{shown(node)}`", error.instead, TypeError)
+        finally:
+            self.construct = around
 
     def symbol(self, operation: ast.operator) -> str:
         found = _BINARY.get(type(operation))
@@ -95,7 +94,7 @@ class Expressions(ArrayFunctions):
                 return names[node.id]
         if node.id in self.locals:
             return self.read(node, node.id)
-        return self._number(node, self.meaning(node))
+        return self.from_outside(node, self.meaning(node))
 
     def meaning(self, node: ast.expr) -> Any:
         """The Python object that a name, or a name of a module, means."""
@@ -119,9 +118,25 @@ class Expressions(ArrayFunctions):
                 return getattr(holder, node.attr, None)
         return None
 
-    def _number(self, node: ast.expr, found: Any) -> Any:
+    def is_local(self, name: str) -> bool:
+        return name in self.locals or any(name in names for names in self.bound)
+
+    def check_module(self, node: ast.Attribute) -> None:
+        """Refuses what a module has not."""
+        holder = self.meaning_or_none(node.value)
+        if isinstance(holder, types.ModuleType) and not hasattr(holder, node.attr):
+            self.refuse(node, f"{shown(node.value)} has no {node.attr}",
+                        "Is it spelled as it is defined?", NameError)  # fmt: skip
+
+    def from_outside(self, node: ast.expr, found: Any) -> Any:
+        """A number, or a tuple or record of such, that was made outside of the kernel."""
+        fields = fields_of(type(found))
+        if fields is not None:
+            check_constructor(self.refuse, node, type(found))
+            return Record(type(found), {name: self.from_outside(node, getattr(found, name))
+                                        for name in fields})  # fmt: skip
         if isinstance(found, tuple):
-            return tuple(self._number(node, part) for part in found)
+            return tuple(self.from_outside(node, part) for part in found)
         if is_number(found):
             return found
         if hasattr(found, "dtype") and getattr(found, "shape", None) == ():
@@ -134,16 +149,19 @@ class Expressions(ArrayFunctions):
     def of_attribute(self, node: ast.Attribute) -> Any:
         found = self.meaning_or_none(node)
         if found is not None:
-            return self._number(node, found)
+            return self.from_outside(node, found)
+        self.check_module(node)
         holder = self.value(node.value)
         if isinstance(holder, Array):
             return self.attribute(holder, node.attr)
         if isinstance(holder, Record) and node.attr in holder.fields:
             return holder.fields[node.attr]
-        self.refuse(
-            node, f"{shown(node.value)} has no part {node.attr}",
-            f"{kind_of(holder)} is what it is.", NameError,
-        )  # fmt: skip
+        instead = "Numbers have no parts."
+        if isinstance(holder, Record):
+            instead = f"It has {', '.join(holder.fields)}."
+        elif isinstance(holder, tuple):
+            instead = f"Tuples have parts by index: write {shown(node.value)}[0]."
+        self.refuse(node, f"{shown(node.value)} has no part {node.attr}", instead, NameError)
 
     # ----- operators
 
@@ -248,17 +266,19 @@ class Expressions(ArrayFunctions):
         holder = self.value(node.value)
         if isinstance(holder, Array):
             return self.indexed(holder, self.indices(node.slice))
+        if isinstance(holder, Record) and issubclass(holder.made_by, tuple):
+            holder = tuple(holder.fields.values())
         if isinstance(node.slice, ast.Slice):
             given = (node.slice.lower, node.slice.upper, node.slice.step)
             bounds = [None if each is None else self.value(each) for each in given]
             if isinstance(holder, tuple) and all(b is None or isinstance(b, int) for b in bounds):
                 return holder[slice(*bounds)]
-            raise Mismatch("a slice", "Tuples are sliced by literal integers.")
+            raise Mismatch(f"a slice of {with_article(kind_of(holder))}",
+                           "Arrays, and tuples by literal integers, are sliced.")  # fmt: skip
         index = self.value(node.slice)
-        if isinstance(holder, Record) and issubclass(holder.made_by, tuple):
-            holder = tuple(holder.fields.values())
         if not isinstance(holder, tuple):
-            raise Mismatch(f"{kind_of(holder)} is indexed", "Tuples are.")
+            raise Mismatch(f"{with_article(kind_of(holder))} is indexed",
+                           "Arrays and tuples are.")  # fmt: skip
         if not isinstance(index, int):
             raise Mismatch(
                 "the index is not known", "A literal integer, or a comprehension's, is required."
@@ -282,209 +302,3 @@ class Expressions(ArrayFunctions):
                       for b in (each.lower, each.upper, each.step)]  # fmt: skip
             given.append(slice(*bounds) if any(b is not None for b in bounds) else None)
         return given
-
-    def of_listcomp(self, node: Any) -> Any:
-        if len(node.generators) != 1:
-            raise Mismatch("a comprehension of several loops", "Write one within the other.")
-        generator = node.generators[0]
-        if not isinstance(generator.target, ast.Name):
-            raise Mismatch("a comprehension over several names", "One name is required.")
-        items = self._items(generator.iter)
-        if isinstance(items, Array):
-            return self._comprehension(node, generator, items)
-        results = []
-        for item in items:
-            self.bound.append({generator.target.id: item})
-            chosen = [self.operators.truth(self.value(test)) for test in generator.ifs]
-            if not all(isinstance(each, bool) for each in chosen):
-                raise Mismatch(
-                    "a comprehension whose length depends on values",
-                    "Write (… if condition else 0.0).",
-                )
-            if all(chosen):
-                results.append(self.value(node.elt))
-            self.bound.pop()
-        return tuple(results)
-
-    of_generatorexp = of_listcomp
-
-    def _items(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Call) and self.meaning_or_none(node.func) is range:
-            bounds = [self.value(each) for each in node.args]
-            if not all(isinstance(each, int) for each in bounds):
-                return self._counted(bounds)
-            return range(*bounds)
-        found = self.value(node)
-        if isinstance(found, Array):
-            return self.rows(found)
-        if not isinstance(found, tuple):
-            raise Mismatch(
-                f"a comprehension over {kind_of(found)}", "A range or tuple is required."
-            )
-        return found
-
-    def rows(self, array: Array) -> Array:
-        """An array of one axis whose elements are those of the first axis."""
-        return Array("", array.shape[:1], lambda at: self.indexed(array, at), array.reads)
-
-    def _counted(self, bounds: list[Any]) -> Array:
-        begin, end = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
-        if len(bounds) == 3 or any(kind_of(scalar(each)) != "int" for each in bounds):
-            raise Mismatch("a comprehension over this range", "Write a loop.")
-        if begin != 0:
-            count = self.operators.binary("-", end, begin)
-            positive = self.operators.compare(">", count, 0)
-            end = self.operators.select(positive, count, 0)
-        count = self.extent(end)
-        return Array("int", (count,), lambda at: self.plus(begin, at[0]) if begin != 0 else at[0])
-
-    def _comprehension(self, node: Any, generator: Any, items: Array) -> Any:
-        if generator.ifs:
-            raise Mismatch(
-                "a comprehension whose length depends on values",
-                "Write (… if condition else 0.0).",
-            )
-        element: Any = None
-
-        def at(indices: list[Any]) -> Any:
-            nonlocal element
-            self.bound.append({generator.target.id: items.at(indices[:1])})
-            element = self.value(node.elt)
-            self.bound.pop()
-            if isinstance(element, Array):
-                return element.at(indices[1:]) if len(indices) > 1 else 0
-            return scalar(element)
-
-        kind = self.kind_by_trial(lambda: at(list(items.shape)))
-        shape = items.shape
-        if isinstance(element, Array):
-            kind, shape = element.kind, (*shape, *element.shape)
-        made = Array(kind, shape, at, items.reads, is_list=True)
-        if isinstance(node, ast.GeneratorExp):
-            return made
-        name = self.hidden_name("list")
-        stored = self.add_array(name, kind, shape, is_list=True)
-        self.fill(stored, made)
-        return stored
-
-    def hidden_name(self, wanted: str) -> str:
-        return wanted
-
-    # ----- calls
-
-    def of_call(self, node: ast.Call) -> Any:
-        if isinstance(node.func, ast.Attribute) and self.meaning_or_none(node.func) is None:
-            holder = self.value(node.func.value)
-            if isinstance(holder, Array):
-                values = [self.value(each) for each in node.args]
-                named = {each.arg or "": self.value(each.value) for each in node.keywords}
-                return self.method(holder, node.func.attr, values, named)
-            if isinstance(holder, Record) and node.func.attr == "_replace":
-                return self._replaced(node, holder)
-        function = self.meaning(node.func)
-        if function is dataclasses.replace and node.args:
-            record = self.value(node.args[0])
-            if isinstance(record, Record):
-                return self._replaced(node, record)
-        if any(isinstance(each, ast.Starred) for each in node.args):
-            raise Mismatch("*arguments in a call", "Write the arguments.")
-        fields = fields_of(function)
-        arguments = [self.value(argument) for argument in node.args]
-        has_arrays = any(isinstance(each, Array) for each in arguments)
-        is_kernel = isinstance(function, types.FunctionType) or hasattr(function, "procedure")
-        is_numpy = str(getattr(function, "__module__", "")).partition(".")[0] in ("numpy", "torch")
-        is_own = function is functions.stop_gradient
-        takes_arrays = has_arrays and fields is None and (is_numpy or is_own or not is_kernel)
-        if self.makes_arrays(function) or takes_arrays:
-            named = {each.arg or "": self.value(each.value) for each in node.keywords}
-            try:
-                return self.array_call(function, arguments, named)
-            except LookupError:
-                self.refuse(
-                    node, f"{shown(node.func)} of arrays is not part of kernels",
-                    "Write a loop over the elements.",
-                )  # fmt: skip
-        if node.keywords and fields is None:
-            raise Mismatch("arguments by name", "Give them by position.")
-        if fields is not None:
-            named = {each.arg or "": self.value(each.value) for each in node.keywords}
-            return self._record(node, function, fields, arguments, named)
-        is_function = isinstance(function, types.FunctionType) and not (is_own or is_numpy)
-        if is_function or hasattr(function, "procedure"):
-            return self._kernel_call(node, self.as_kernel(function), arguments)
-        with contextlib.suppress(LookupError):
-            return functions.call(self.operators, function, arguments)
-        self.refuse(
-            node, f"{shown(node.func)} cannot be called in kernels",
-            "Functions of math, numpy's and composit.numpy's of numbers, other kernels, and plain "
-            "functions with annotated arguments can.",
-        )  # fmt: skip
-
-    def _replaced(self, node: ast.Call, record: Record) -> Record:
-        """A record with other values of some fields."""
-        given = {each.arg or "": self.value(each.value) for each in node.keywords}
-        if not set(given) <= set(record.fields):
-            self.refuse(node, f"{record.made_by.__name__} has the fields "
-                        f"{', '.join(record.fields)}", "Give others of them by name.",
-                        TypeError)  # fmt: skip
-        return Record(record.made_by, {**record.fields, **given})
-
-    def _record(
-        self, node: ast.Call, made_by: Any, fields: Any, arguments: list[Any], named: Any
-    ) -> Record:
-        check_constructor(self.refuse, node, made_by)
-        try:
-            given = inspect.signature(made_by).bind(*arguments, **named).arguments
-        except TypeError as error:
-            given, why = {}, f": {error}"
-        else:
-            why = "; defaults are not taken" * (set(given) != set(fields))
-        if set(given) != set(fields):
-            self.refuse(node, f"{made_by.__name__} has the fields {', '.join(fields)}{why}",
-                        "A value for each is required.", TypeError)  # fmt: skip
-        return Record(made_by, {name: given[name] for name in fields})
-
-    def calls_itself(self, source: Source) -> bool:
-        raise NotImplementedError
-
-    def becomes_statements(self, source: Source) -> bool:
-        raise NotImplementedError
-
-    def inlined(self, node: ast.Call, source: Source, arguments: list[Any]) -> Any:
-        raise NotImplementedError
-
-    def _kernel_call(self, node: ast.Call, kernel: Any, arguments: list[Any]) -> Any:
-        source = kernel._source
-        if kernel.is_of_arrays and kernel._derivative is not None:
-            self.refuse(
-                node, f"{kernel.__name__} has arrays and a derivative that was given",
-                "Such a kernel is not yet part of another: call it from Python.",
-            )  # fmt: skip
-        if kernel.is_of_arrays and source is None:
-            self.refuse(
-                node, f"{kernel.__name__} is made of a kernel with arrays",
-                "Its derivatives and maps are not parts of others: call them from Python.",
-            )  # fmt: skip
-        is_plain = source is not None and kernel._derivative is None
-        if is_plain and (kernel.is_of_arrays or self.calls_itself(source)
-                         or self.becomes_statements(source)):  # fmt: skip
-            return self.inlined(node, source, arguments)
-        structures = kernel.parameter_structures
-        if source is None:  # a derivative, which takes the numbers of tuples and records
-            arguments = [leaf for each in arguments for _, leaf in leaves_with_names(each)]
-        if len(structures) != len(arguments):
-            self.refuse(node, f"{kernel.__name__} of {len(arguments)} arguments",
-                        f"It has {len(structures)}.", TypeError)  # fmt: skip
-        operands: list[Expr] = []
-        for structure, argument in zip(structures, arguments):
-            leaves = [leaf for _, leaf in leaves_with_names(argument)]
-            wanted = structure.leaves("")
-            if len(leaves) != len(wanted):
-                self.refuse(node, f"an argument of {kernel.__name__} has {len(leaves)} numbers",
-                            f"It has {len(wanted)}.", TypeError)  # fmt: skip
-            for leaf, (_, kind) in zip(leaves, wanted):
-                if kind != "float" and kind_of(leaf) not in (kind, "bool"):
-                    self.refuse(node, f"{kernel.__name__} of a {kind_of(leaf)}",
-                                f"A value of type {kind} is required.", TypeError)  # fmt: skip
-                operands.append(self.operators.cast(leaf, kind))
-        return kernel.inside(operands, self.operators.dtype)

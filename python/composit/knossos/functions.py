@@ -19,6 +19,7 @@ from composit.knossos.values import (
     kind_of,
     make,
     scalar,
+    with_article,
 )
 from composit.numpy._ufunc import Ufunc
 
@@ -34,6 +35,17 @@ _FLOATS = {
     math.nextafter: "nextafter",
 }  # fmt: skip
 _TESTS = {math.isnan: "isnan", math.isinf: "isinf", math.isfinite: "isfinite"}
+# What to write in place of functions that have no row.
+INSTEAD = {
+    math.gamma: "Write math.exp(math.lgamma(x)), for x > 0, where fewer digits will do.",
+    math.isclose: "Write abs(a - b) <= 1e-09 * max(abs(a), abs(b)).",
+    math.comb: "Write the product.", math.factorial: "Write the product.",
+    math.prod: "Write the product, or np.prod of an array.",
+    math.fsum: "Write sum(…), whose order of summation is that of the values.",
+    math.dist: "Write math.sqrt(sum(…)) of the squares.",
+    math.modf: "Write math.trunc(x) and x - math.trunc(x).",
+    print: "Kernels have no side effects: leave it out.",
+}  # fmt: skip
 _ROUNDINGS = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
 
 
@@ -47,8 +59,8 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     if function in (min, max):
         return _extremum(operators, function, arguments)
     if function is sum:
-        total: Any = 0
-        for value in _parts(arguments):
+        total: Any = arguments[1] if len(arguments) == 2 else 0
+        for value in _parts(arguments[: len(arguments) - (len(arguments) == 2)]):
             total = operators.binary("+", total, value)
         return total
     if function is len:
@@ -75,7 +87,7 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
         is_known = function in _CONVERSIONS or function in _MATH
     except TypeError:  # not hashable
         raise LookupError from None
-    if is_known and all(is_number(argument) for argument in arguments):
+    if is_known and arguments and all(is_number(argument) for argument in arguments):
         return _of_numbers(function, *arguments)
     if function in _CONVERSIONS:
         return _converted(operators, function, arguments)
@@ -105,9 +117,9 @@ def count(function: Any, arguments: list[Any], *counts: int) -> None:
     """Refuses other numbers of arguments."""
     if len(arguments) not in counts:
         wanted = " or ".join(map(str, counts))
-        raise Mismatch(
-            f"{function.__name__} of {len(arguments)} arguments", f"{wanted} are required."
-        )
+        given = f"{len(arguments)} argument{'s' * (len(arguments) != 1)}"
+        verb = "is" if counts == (1,) else "are"
+        raise Mismatch(f"{function.__name__} of {given}", f"{wanted} {verb} required.")
 
 
 def _parts(arguments: list[Any]) -> tuple[Any, ...]:
@@ -118,7 +130,12 @@ def _parts(arguments: list[Any]) -> tuple[Any, ...]:
 
 def _extremum(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     """The first of those that no other is less (greater) than, as Python chooses."""
-    if len(arguments) == 1 and isinstance(arguments[0], tuple):
+    if len(arguments) == 1 and not isinstance(arguments[0], tuple):
+        raise Mismatch(
+            f"{function.__name__} of {with_article(kind_of(arguments[0]))} alone",
+            "Several values, or a tuple or array of them, are required.",
+        )
+    if len(arguments) == 1:
         arguments = list(arguments[0])
     if not arguments:
         raise Mismatch(f"{function.__name__} of nothing", "A number is required.")

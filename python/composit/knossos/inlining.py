@@ -14,7 +14,8 @@ from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
 from composit.knossos.arrays import Array, Stored
-from composit.knossos.loops import Loops, assigned_in
+from composit.knossos.loops import Loops
+from composit.knossos.sequences import NOTHING, assigned_in
 from composit.knossos.source import Source
 from composit.knossos.values import (
     Record,
@@ -127,13 +128,15 @@ class Inlining(Loops):
             self._bind(node, parameter, value, values)
         self.bound = [values]
         self.declared_result = self._declared_result(self._declared_structure(tree))
-        frame = Frame(source.function, known, self.nesting)
+        frame, first = Frame(source.function, known, self.nesting), len(self.arrays)
         self.frames.append(frame)
         with self.emitting([]) as out:
             self._statements(self._without_doc(tree.body), out)
         self.frames.pop()
         (self.source, self.refuse, self.locals, self.loops, self.defined,
          self.declared_result, self.bound, self.line) = before  # fmt: skip
+        # Its own arrays have no names outside.
+        self.fresh |= set(range(first, len(self.arrays)))
         return self._value_of(node, source, frame, out)
 
     def _check_depth(self, node: ast.Call, source: Source, known: dict[int, int]) -> None:
@@ -182,23 +185,8 @@ class Inlining(Loops):
         else:
             is_read_again = self.count_of_reads.get(parameter.arg, 0) > 1
             if is_read_again and not self.root_has_arrays:
-                value = self._in_variables(parameter.arg, value)
+                value = self.as_before(value, NOTHING, parameter.arg)
             values[parameter.arg] = value
-
-    def _in_variables(self, name: str, value: Any) -> Any:
-        """What is computed for an argument, once."""
-        if isinstance(value, tuple):
-            return tuple(self._in_variables(f"{name}.{i}", each) for i, each in enumerate(value))
-        if isinstance(value, Record):
-            return Record(value.made_by, {
-                key: self._in_variables(f"{name}.{key}", each)
-                for key, each in value.fields.items()
-            })  # fmt: skip
-        if not isinstance(value, Expr) or value.op in ("argument", "constant"):
-            return value
-        made = self.hidden_variable(name, kind_of(value))
-        self.out.append(Statement.assign(self.numbers[made], value, self.line))
-        return self.leaf(made)
 
     def _fitting_argument(self, node: ast.Call, structure: Leaf, value: Any) -> Any:
         if isinstance(structure, TensorOf):

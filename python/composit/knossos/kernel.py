@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 from collections.abc import Callable
@@ -12,7 +11,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.knossos.annotations import Leaf, structure_of
+from composit.knossos.annotations import Leaf, Parts
 from composit.knossos.given_derivative import derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
@@ -21,8 +20,11 @@ from composit.knossos.given_values import (
     is_torch,
     numbers_without_axes,
 )
-from composit.knossos.source import Source, mentions_arrays
-from composit.knossos.translate import translate
+from composit.knossos.made_once import made_once
+from composit.knossos.pickling import reduced
+from composit.knossos.short_floats import all_rounded, floating_dtype, is_short, widened
+from composit.knossos.source import Source
+from composit.knossos.torch_compiling import left_as_it_is
 
 _DOUBLE = np.dtype("float64")
 _SINGLE = np.dtype("float32")
@@ -60,6 +62,8 @@ class Kernel:
         self._source: Source | None = None
         self._is_making_derivative = False
         self._over_rows: Kernel | None = None  # over the rows of arrays, where it has arrays
+        # How it was made of another kernel: (function, that kernel, …).
+        self._made_of: tuple[Any, ...] | None = None
 
     # ----- what it is made of
 
@@ -94,6 +98,8 @@ class Kernel:
 
         `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch and exports use it. TypeError,
         with file and line, at its first use, where arguments or results are others."""
+        from composit.knossos.of_function import kernel_of
+
         with self._lock:
             self._derivative = kernel_of(function)
             self._forget()
@@ -149,6 +155,7 @@ class Kernel:
 
     # ----- calls
 
+    @left_as_it_is
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if named:
             function = getattr(self, "__wrapped__", None)
@@ -234,22 +241,23 @@ class Kernel:
                 self._refuse_numbers(leaves)
             made = self._evaluated(leaves)
             return tuple(each.item() for each in made) if len(made) > 1 else made[0].item()
+        kept = (bool, int, float, LazyTensor)
+        leaves = [leaf if isinstance(leaf, kept) else np.asarray(leaf, order="C")
+                  for leaf in leaves]  # fmt: skip
+        dtype = floating_dtype(leaves)
+        if dtype is not None and is_short(dtype):
+            return all_rounded(self._computed([widened(leaf) for leaf in leaves]), dtype)
         if any(isinstance(leaf, LazyTensor) for leaf in leaves):
             made = self._mapped(leaves)
             return tuple(made) if len(made) > 1 else made[0]
-        arrays = [leaf if isinstance(leaf, (bool, int, float)) else np.asarray(leaf, order="C")
-                  for leaf in leaves]  # fmt: skip
-        kinds = {array.dtype for array in arrays if isinstance(array, np.ndarray)
-                 and array.dtype.kind == "f"}  # fmt: skip
-        dtype = next(iter(kinds)) if len(kinds) == 1 else None
         if dtype in (_SINGLE, _DOUBLE):
             code = self._code(dtype)
-            made = NotImplemented if code is None else code.map(*arrays)
+            made = NotImplemented if code is None else code.map(*leaves)
             if made is not NotImplemented:
                 if self._is_flat and len(self.procedure(dtype).results) == 1:
                     self._elementwise = code.map
                 return made
-        made = self._evaluated(arrays)
+        made = self._evaluated(leaves)
         return numbers_without_axes(tuple(made) if len(made) > 1 else made[0])
 
     def _mapped(self, leaves: list[Any]) -> list[Any]:
@@ -280,74 +288,83 @@ class Kernel:
 
     # ----- derivatives, which are kernels
 
-    def _derived(self, name: str, make: Callable[[Any], Any], structures: list[Leaf],
-                 count: int) -> Kernel:  # fmt: skip
-        from composit.knossos.annotations import Parts
+    def _derived(self, name: str, made: Kernel) -> Kernel:
+        """The kernel that this one's attribute of that name is."""
+        made._made_of = (getattr, self, name)
+        made.__module__, made.__qualname__ = self.__module__, f"{self.__qualname__}.{name}"
+        return made
 
-        result = Leaf("float") if count == 1 else Parts(tuple, {i: Leaf("float")
-                                                                for i in range(count)})  # fmt: skip
-        return Kernel(name, "", lambda dtype: make(self.procedure(dtype)), structures,
-                      lambda: result)  # fmt: skip
-
-    def _flat_structures(self) -> list[Leaf]:
-        return [Leaf(kind) for kind in self._kinds()]
+    def _of_numbers(self, name: str, make: Callable[[Any], Any], more: int, count: int) -> Kernel:
+        """What is derived for dtypes by `make`: of this one's numbers and `more` floats, `count`
+        floats."""
+        floats = [Leaf("float")] * max(more, count)
+        result = floats[0] if count == 1 else Parts(tuple, dict(enumerate(floats[:count])))
+        taken = [Leaf(kind) for kind in self._kinds()] + floats[:more]
+        made = Kernel(f"{self.__name__}_{name}", "", make, taken, lambda: result)
+        return self._derived(name, made)
 
     def _float_results(self) -> int:
         return sum(kind_of_dtype(dtype) == "float" for _, dtype in self.procedure().results)
 
-    @functools.cached_property
+    @made_once
     def vjp(self) -> Kernel:
         """vjp(x, …, dy, …): what each float argument receives of gradients of the results."""
         self._check_smooth()
-        floats = [Leaf("float")] * self._float_results()
-        return self._derived(
-            f"{self.__name__}_vjp", _core.procedure.vjp, self._flat_structures() + floats,
-            len(self._floats()),
+        return self._of_numbers(
+            "vjp", lambda dtype: _core.procedure.vjp(self.procedure(dtype)),
+            self._float_results(), len(self._floats()),
         )  # fmt: skip
 
-    @functools.cached_property
+    @made_once
     def jvp(self) -> Kernel:
         """jvp(x, …, dx, …): the tangents of the results for those of the float arguments."""
         self._check_smooth()
-        floats = [Leaf("float")] * len(self._floats())
-        return self._derived(
-            f"{self.__name__}_jvp", _core.procedure.jvp, self._flat_structures() + floats,
-            self._float_results(),
+        return self._of_numbers(
+            "jvp", lambda dtype: _core.procedure.jvp(self.procedure(dtype)),
+            len(self._floats()), self._float_results(),
         )  # fmt: skip
 
-    @functools.cached_property
-    def grad(self) -> Any:
+    @made_once
+    def grad(self) -> Kernel:
         """grad(x, …): the derivative with respect to each float argument, of the one result."""
         self._check_smooth()
         if self._float_results() != 1:
             raise NotSupported(
-                with_location(
+                self._located(
                     f"{self.__name__}.grad: there are {self._float_results()} results. One is "
                     "required; vjp and jvp take any number."
                 )
             )
-        if len(self._floats()) == 1:
-            parameter = self._floats()[0]
-            result = [kind_of_dtype(d) for _, d in self.procedure().results].index("float")
-            return self._derived(
-                f"{self.__name__}_grad", lambda p: _core.procedure.slope(p, result, parameter),
-                self._flat_structures(), 1,
-            )  # fmt: skip
-        vjp = self.vjp
+        if len(self._floats()) > 1:
+            return self._of_numbers("grad", self._gradient, 0, len(self._floats()))
+        parameter = self._floats()[0]
+        result = [kind_of_dtype(d) for _, d in self.procedure().results].index("float")
+        return self._of_numbers(
+            "grad", lambda dtype: _core.procedure.slope(self.procedure(dtype), result, parameter),
+            0, 1,
+        )  # fmt: skip
 
-        def grad(*arguments: Any) -> Any:
-            return vjp(*arguments, 1.0)
-
-        grad.__name__ = f"{self.__name__}_grad"
-        return grad
+    def _gradient(self, dtype: Any) -> Any:
+        """What `vjp` is of the gradient 1."""
+        name = f"{self.__name__}_grad"
+        return _core.procedure.with_last_parameter(self.vjp.procedure(dtype), 1.0, name)
 
     def _check_smooth(self) -> None:
         if not self._floats() or not self._float_results():
             raise NotSupported(
-                with_location(
+                self._located(
                     f"{self.__name__}: it has no derivative, as it takes or returns no float."
                 )
             )
+
+    def _root(self) -> Kernel:
+        """What it is made of in the end."""
+        return self if self._made_of is None else self._made_of[1]._root()
+
+    def _located(self, message: str) -> str:
+        """The message with the line of the function, if there is one."""
+        source = self._root()._source
+        return f"{message} [{source.path}:{source.line}]" if source else with_location(message)
 
     # ----- what can be looked at
 
@@ -356,13 +373,20 @@ class Kernel:
         for dtype in (_DOUBLE, _SINGLE):
             family = [self.procedure(dtype)]
             if self._floats() and self._float_results():
-                family.append(self.vjp.procedure(dtype))
-                if self._has_jvp():
-                    family.append(self.jvp.procedure(dtype))
+                family += self._derivatives(dtype)
             families.append(family)
             if not self._floats():
                 break  # the second would be of the same arguments
         return families
+
+    def _derivatives(self, dtype: Any) -> list[Any]:
+        try:
+            derivatives = [self.vjp.procedure(dtype)]
+        except NotSupported:
+            if self._made_of is None:
+                raise
+            return []  # a derivative is shown where its own is not built (f.vjp.vjp.vjp)
+        return [*derivatives, self.jvp.procedure(dtype)] if self._has_jvp() else derivatives
 
     def _has_jvp(self) -> bool:
         return True
@@ -428,6 +452,17 @@ class Kernel:
 
         return autograd_function(self)
 
+    # A kernel does not change; what pickle keeps is where it is found.
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Kernel:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self)
+
     def __repr__(self) -> str:
         return f"<knossos kernel {self.__name__}>"
 
@@ -449,52 +484,3 @@ def kind_of_dtype(dtype: Any) -> str:
 
 def _first_line(text: str | None) -> str:
     return (text or "").strip().splitlines()[0] if (text or "").strip() else ""
-
-
-_in_translation = threading.local()
-
-
-def kernel_of(function: Any) -> Kernel:
-    """The kernel of a plain function; the same one for the same function."""
-    if isinstance(function, Kernel):
-        return function
-    known = getattr(function, "_knossos_kernel", None)
-    if known is not None:
-        return known
-    source = Source(function)
-    structures = []
-    for argument in source.tree.args.args:
-        if argument.annotation is None:
-            source.refuse(
-                argument, f"the argument {argument.arg} has no annotation",
-                f"Write {argument.arg}: float (or int, bool, tuple[float, float], a NamedTuple "
-                "or dataclass of these).",
-            )  # fmt: skip
-        structures.append(structure_of(source, argument.annotation))
-    results: dict[Any, Leaf] = {}
-
-    def make(dtype: Any) -> Any:
-        running = vars(_in_translation).setdefault("functions", [])
-        if function in running:
-            source.refuse(source.tree, "it calls itself", "Write a loop.", NotSupported)
-        running.append(function)
-        try:
-            made, results[dtype] = translate(source, dtype, kernel_of)
-        finally:
-            running.pop()
-        return made
-
-    def result() -> Leaf:
-        kernel.procedure()
-        return results[_DOUBLE]
-
-    from composit.knossos.array_kernel import ArrayKernel, has_arrays
-
-    is_scalar = not has_arrays(structures) and not mentions_arrays(source)
-    made_by = Kernel if is_scalar else ArrayKernel
-    kernel = made_by(source.name, source.documentation, make, structures, result)
-    kernel.__module__ = function.__module__
-    kernel.__wrapped__ = function  # type: ignore[attr-defined]
-    kernel._source = source
-    function._knossos_kernel = kernel
-    return kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from composit._core.procedure import Statement
@@ -12,16 +12,22 @@ from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf
 from composit.knossos.array_statements import ArrayStatements
 from composit.knossos.arrays import Array
-from composit.knossos.source import shown
-from composit.knossos.values import is_number, kind_of, make, with_article
+from composit.knossos.ranges import Range
+from composit.knossos.sequences import Changes, assigned_in, names_in
+from composit.knossos.values import is_number, make
+from composit.knossos.views import State, joined, snapshot
 
 
 class Loop:
     """A loop whose body is being translated."""
 
-    def __init__(self, runs_for_ever: bool) -> None:
+    def __init__(self, runs_for_ever: bool, flag: int | None = None) -> None:
         self.runs_for_ever = runs_for_ever
+        self.flag = flag  # the variable that says whether a break has left the loop
         self.defined_at_stops: list[set[str]] = []
+        # What names are parts of, where the loop is left and where it goes on.
+        self.parts_at_stops: list[State] = []
+        self.parts_at_continues: list[State] = []
 
 
 _NOT = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -56,12 +62,18 @@ class Loops(ArrayStatements):
     variables: list[tuple[str, Any]]
     defined: set[str] | None
     loops: list[Loop]
+    flag: int | None = None  # of the next loop, and the last loop that had one
+    left: Loop | None = None
     nesting: int
+    count_of_assignments: dict[str, int]
 
     def block(self, body: list[ast.stmt], is_certain: bool = False) -> list[Any]:
         raise NotImplementedError
 
     def leaf(self, name: str) -> Expr:
+        raise NotImplementedError
+
+    def _statements(self, body: list[ast.stmt], out: list[Any]) -> None:
         raise NotImplementedError
 
     def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
@@ -93,7 +105,9 @@ class Loops(ArrayStatements):
             self.ranges = before
 
     def do_while(self, node: ast.While, out: list[Any]) -> None:
-        self._refuse_else(node)
+        self._with_else(self._while, node, out)
+
+    def _while(self, node: ast.While, out: list[Any]) -> None:
         with self.emitting([]) as needed:
             condition = self.operators.truth(self.value(node.test))
         if condition is False:
@@ -101,7 +115,7 @@ class Loops(ArrayStatements):
         if needed:
             # What the condition reads is read in each iteration.
             stop = [Statement.simple("stop", node.lineno)]
-            body = self._loop_body(node.body, False)
+            body = self._loop_body(node.body, False, test=node.test)
             leaves = self.operators.unary("not", condition)
             body = [*needed, Statement.branch(leaves, stop, [], node.lineno), *body]
             forever = self.operators.cast(True, "bool")
@@ -112,7 +126,7 @@ class Loops(ArrayStatements):
             self.refuse(
                 node, "the loop never ends", "A break, a return, or a condition is required."
             )
-        body = self._loop_body(node.body, for_ever)
+        body = self._loop_body(node.body, for_ever, test=node.test)
         condition = (
             self._condition(node.test) if not for_ever else self.operators.cast(True, "bool")
         )
@@ -122,14 +136,31 @@ class Loops(ArrayStatements):
         return self.operators.truth(self.value(test))
 
     def _loop_body(
-        self, body: list[ast.stmt], for_ever: bool, is_certain: bool = False
-    ) -> list[Any]:
+        self, body: list[ast.stmt], for_ever: bool, is_certain: bool = False,
+        test: ast.expr | None = None, begin: Callable[[list[Any]], None] | None = None,
+    ) -> list[Any]:  # fmt: skip
+        """The statements of an iteration. `test`: what is read before each; `begin`: adds what an
+        iteration begins with."""
+        number, state = self.begin_of_loop()
+        first = len(self.arrays)
+        translated: list[Any] = []
+        if begin is not None:
+            with self.emitting(translated):
+                begin(translated)
+        elif test is not None and any(state.values()):
+            with self.emitting([]):  # reads nothing that an iteration has changed
+                self.value(test)
         before = set(self.defined or ())
-        self.loops.append(Loop(for_ever))
+        self.loops.append(Loop(for_ever, self.flag))
+        self.flag = None
         self.nesting += 1
-        translated = self.block(body, is_certain)
+        translated += self.block(body, is_certain)
         self.nesting -= 1
         loop = self.loops.pop()
+        self.left = loop if loop.flag is not None else self.left
+        again = [*loop.parts_at_continues, *([] if self.defined is None else [self.parts])]
+        self.end_of_loop(number, state, again, loop.parts_at_stops)
+        self.ended |= set(range(first, len(self.arrays)))
         self.defined = before
         if for_ever:
             stops = loop.defined_at_stops
@@ -137,19 +168,34 @@ class Loops(ArrayStatements):
         return translated
 
     def do_for(self, node: ast.For, out: list[Any]) -> None:
-        self._refuse_else(node)
+        self._with_else(self._for, node, out)
+
+    def _for(self, node: ast.For, out: list[Any]) -> None:
+        changes = Changes(node.body)
+        items = self.sequence(node.iter, changes)
+        if isinstance(items, Range):
+            self._over_range(node, items, out)
+        elif isinstance(items, Array):
+            self._over_array(node, items, out)
+        elif not jumps_of(node.body):
+            self._unrolled(node, items, changes, out)
+        elif items:
+            self._over_array(node, self.choosing(items, changes), out)
+
+    def _is_own(self, name: str, node: ast.For, changes: Changes) -> bool:
+        """Whether a name of a loop's head means something in the loop only, and does not change."""
+        is_free = name not in self.numbers and name not in self.structures
+        return is_free and name not in changes.names and not self._is_used_outside(node, name)
+
+    def _over_range(self, node: ast.For, items: Range, out: list[Any]) -> None:
         if not isinstance(node.target, ast.Name):
-            self.refuse(node.target, "the loop has several names", "One name is required.")
+            self.refuse(node.target, "the loop over a range has several names",
+                        "One name is required.")  # fmt: skip
         name = node.target.id
-        is_range = isinstance(node.iter, ast.Call) and self.meaning_or_none(node.iter.func) is range
-        if not is_range:
-            self._over_array(node, out)
-            return
-        begin, end, step = self._range(node.iter)
-        changed = assigned_in(node.body)
-        is_own = name not in self.numbers and name not in changed
-        is_own = is_own and not self._is_used_outside(node, name)
-        end_value = end if is_number(end) else self._kept(end, changed | {name}, out, node)
+        begin, end, step = items.begin, items.end, items.step
+        changes = Changes(node.body)
+        is_own = self._is_own(name, node, changes)
+        end_value = end if is_number(end) else self._kept(end, changes.names | {name}, out, node)
         counter = name
         if is_own:
             self.add_variable(name, "int")
@@ -196,43 +242,86 @@ class Loops(ArrayStatements):
             del self.structures[name], self.numbers[name]
         out.append(Statement.loop(first, condition, body, next_, node.lineno))
 
-    def _over_array(self, node: ast.For, out: list[Any]) -> None:
-        items = self.value(node.iter)
-        if not isinstance(items, Array):
-            self.refuse(
-                node, f"a loop over `{shown(node.iter)}`",
-                "Loops go over range(…) or an array; or write while.",
-            )  # fmt: skip
-        assert isinstance(node.target, ast.Name)
-        counter, here = self.loop_over(items, node)
-        number = self.numbers[counter]
+    def _over_array(self, node: ast.For, items: Array, out: list[Any]) -> None:
+        target, own = node.target, self._enumerating(node)
+        if own:
+            self.add_variable(own, "int")
+            counter = own
+            self.structures[own] = Leaf("int")
+        else:
+            first_name = next(each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+            counter = self.hidden_variable(f"{first_name}_index", "int")
+        number, here = self.numbers[counter], self.leaf(counter)
+        self.ranges[number] = (0, items.shape[0])
         before = set(self.defined or ())
-        body: list[Any] = []
-        with self.emitting(body):
-            self.assign(node.target, self.rows(items).at([here]), body)
-        body += self._loop_body(node.body, False)
+        if own:
+            self.defined = before | {own}
+
+        def begin(body: list[Any]) -> None:
+            item = items.at([here])
+            if own:
+                self.assign(target.elts[1], item[1], body)  # type: ignore[attr-defined]
+            else:
+                self.assign(target, item, body)
+
+        body = self._loop_body(node.body, False, begin=begin)
         self.defined = before
+        if own:
+            del self.structures[own], self.numbers[own]
         first = [Statement.assign(number, self.operators.cast(0, "int"), node.lineno)]
         moved = make("add", [here, self.operators.cast(1, "int")])
         condition = make("less", [here, self.operators.cast(items.shape[0], "int")])
         next_ = [Statement.assign(number, moved, node.lineno)]
         out.append(Statement.loop(first, condition, body, next_, node.lineno))
 
+    def _enumerating(self, node: ast.For) -> str:
+        """The name of `for i, v in enumerate(…)` that counts from 0, where it can be the counter of
+        the loop; empty: there is none."""
+        call, target = node.iter, node.target
+        is_counted = isinstance(call, ast.Call) and self.meaning_or_none(call.func) is enumerate
+        is_pair = isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2
+        if not is_counted or not is_pair or len(call.args) != 1 or call.keywords:  # type: ignore
+            return ""
+        counter = target.elts[0]  # type: ignore[attr-defined]
+        if not isinstance(counter, ast.Name):
+            return ""
+        return counter.id if self._is_own(counter.id, node, Changes(node.body)) else ""
+
+    def _unrolled(
+        self, node: ast.For, items: tuple[Any, ...], changes: Changes, out: list[Any]
+    ) -> None:
+        """The body once for each value of a tuple."""
+        names = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+        if len(items) > 1:  # what is assigned in the text once is assigned several times
+            for name in names | assigned_in(node.body):
+                count = self.count_of_assignments.get(name, 0)
+                self.count_of_assignments[name] = count + len(items)
+        is_own = all(self._is_own(name, node, changes) for name in names)
+        items = self.as_before(items, changes)
+        for item in items:
+            if self.defined is None:
+                return
+            self.line = node.lineno
+            if not is_own:
+                self.assign(node.target, item, out)
+                self._statements(node.body, out)
+                continue
+            self._bind_target(node.target, item)
+            self._statements(node.body, out)
+            self.bound.pop()
+
     def _is_used_outside(self, loop: ast.For, name: str) -> bool:
         """Whether the function reads or assigns the name outside the loop, apart from loops of
         the same name."""
         inside = {id(each) for each in ast.walk(loop)}
-        heads = {id(each.target) for each in ast.walk(self.source.tree)
-                 if isinstance(each, ast.For)}  # fmt: skip
         within_same = {
             id(each) for other in ast.walk(self.source.tree)
-            if isinstance(other, ast.For) and isinstance(other.target, ast.Name)
-            and other.target.id == name for each in ast.walk(other)
+            if isinstance(other, ast.For) and name in names_in(other.target)
+            for each in ast.walk(other)
         }  # fmt: skip
         return any(
             isinstance(each, ast.Name) and each.id == name and id(each) not in inside
-            and id(each) not in heads and id(each) not in within_same
-            for each in ast.walk(self.source.tree)
+            and id(each) not in within_same for each in ast.walk(self.source.tree)
         )  # fmt: skip
 
     def _kept(self, end: Any, changed: set[str], out: list[Any], node: ast.AST) -> Any:
@@ -245,45 +334,48 @@ class Loops(ArrayStatements):
                                     node.lineno))  # type: ignore[attr-defined]  # fmt: skip
         return self.leaf(stop)
 
-    def _range(self, node: ast.expr) -> tuple[Any, Any, int]:
-        is_range = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        if not is_range or self.meaning_or_none(node.func) is not range:  # type: ignore
-            self.refuse(
-                node, f"a loop over `{shown(node)}`", "Loops go over range(…); or write while."
-            )
-        arguments = [self.value(argument) for argument in node.args]  # type: ignore[attr-defined]
-        if not 1 <= len(arguments) <= 3:
-            self.refuse(node, f"range of {len(arguments)} arguments", "One to three are required.")
-        for argument in arguments:
-            if kind_of(argument) not in ("int", "bool"):
-                self.refuse(
-                    node,
-                    f"range of {with_article(kind_of(argument))}",
-                    "Integers are required.",
-                    TypeError,
-                )
-        begin, end = (0, arguments[0]) if len(arguments) == 1 else arguments[:2]
-        step = arguments[2] if len(arguments) == 3 else 1
-        if not is_number(step) or step == 0:
-            self.refuse(
-                node, f"the step `{shown(node.args[2])}`",  # type: ignore[attr-defined]
-                "A literal integer other than 0 is required.", ValueError,
-            )  # fmt: skip
-        return begin, end, int(step)
-
-    def _refuse_else(self, node: Any) -> None:
-        if node.orelse:
-            self.refuse(
-                node.orelse[0], "a loop with else",
-                "Remember in a bool whether the loop was left by break.",
-            )  # fmt: skip
+    def _with_else(self, loop: Callable[[Any, list[Any]], None], node: Any, out: list[Any]) -> None:
+        """A loop, then its else, which runs where no break has left the loop."""
+        if not node.orelse:
+            loop(node, out)
+            return
+        if not jumps_of(node.body, (ast.Break,)):
+            loop(node, out)
+            self._statements(node.orelse, out)
+            return
+        name = self.hidden_variable("is_left", "bool")
+        number, line = self.numbers[name], node.lineno
+        out.append(Statement.assign(number, self.operators.cast(False, "bool"), line))
+        self.flag = number
+        loop(node, out)
+        if self.flag is not None:  # the loop never runs
+            self.flag = None
+            self._statements(node.orelse, out)
+            return
+        left, self.left = self.left, None
+        if left is None or not left.defined_at_stops:  # no break is reached
+            self._statements(node.orelse, out)
+            return
+        defined, parts = set.intersection(*left.defined_at_stops), joined(left.parts_at_stops)
+        self.nesting += 1
+        otherwise = self.block(node.orelse)
+        self.nesting -= 1
+        out.append(Statement.branch(self.leaf(name), [], otherwise, line))
+        is_over = self.defined is None
+        self.defined = defined if is_over else self.defined & defined  # type: ignore[operator]
+        self.parts = joined([parts, {} if is_over else self.parts])
 
     def do_break(self, node: ast.Break, out: list[Any]) -> None:
+        if self.loops[-1].flag is not None:
+            true = self.operators.cast(True, "bool")
+            out.append(Statement.assign(self.loops[-1].flag, true, node.lineno))
         self.loops[-1].defined_at_stops.append(set(self.defined or ()))
+        self.loops[-1].parts_at_stops.append(snapshot(self.parts))
         out.append(Statement.simple("stop", node.lineno))
         self.defined = None
 
     def do_continue(self, node: ast.Continue, out: list[Any]) -> None:
+        self.loops[-1].parts_at_continues.append(snapshot(self.parts))
         out.append(Statement.simple("go_on", node.lineno))
         self.defined = None
 
@@ -302,17 +394,23 @@ def reads(value: Expr) -> set[int]:
     return found
 
 
-def assigned_in(body: list[ast.stmt]) -> set[str]:
-    return {
-        node.id for statement in body for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }  # fmt: skip
-
-
 def _jumps(body: list[ast.stmt]) -> bool:
     """Whether statements may be passed over, except by branches."""
     jumps = (ast.Break, ast.Continue, ast.Return)
     return any(isinstance(each, jumps) for statement in body for each in ast.walk(statement))
+
+
+def jumps_of(body: list[ast.stmt], kinds: Any = (ast.Break, ast.Continue)) -> bool:
+    """Whether statements hold a jump of their own loop."""
+    for statement in body:
+        if isinstance(statement, kinds):
+            return True
+        inner = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.stmt)]
+        if isinstance(statement, (ast.For, ast.While)):
+            inner = statement.orelse
+        if jumps_of(inner, kinds):
+            return True
+    return False
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
@@ -322,6 +420,8 @@ def _leaves(body: list[ast.stmt]) -> bool:
             return True
         if isinstance(statement, (ast.For, ast.While)):
             if any(isinstance(each, ast.Return) for each in ast.walk(statement)):
+                return True
+            if _leaves(statement.orelse):
                 return True
         elif _leaves([each for each in ast.iter_child_nodes(statement)
                       if isinstance(each, ast.stmt)]):  # fmt: skip

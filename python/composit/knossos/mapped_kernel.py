@@ -35,6 +35,7 @@ class MappedKernel(ArrayKernel):
         self._inner, self._of = inner, of
         self._depth: int = getattr(inner, "_depth", 0) + 1  # how many axes are mapped
         self.__module__ = inner.__module__
+        self._made_of = (mapped, inner)
         self._operands = inner._operands
         self._extents = self._first_extents()
 
@@ -48,7 +49,7 @@ class MappedKernel(ArrayKernel):
         floats = [i for i in self._of._operands if self._of._leaves[i].kind == "float"]
         return [made[floats.index(i)] for i in sorted(floats)]
 
-    def _computed(self, leaves: list[Any]) -> Any:
+    def _results(self, leaves: list[Any]) -> list[Any]:
         """A number in place of one for each row stands for that many."""
         kinds = (bool, int, float, np.bool_, np.integer, np.floating)
         given = [np.shape(each) if isinstance(each, (list, tuple)) else getattr(each, "shape", ())
@@ -67,7 +68,7 @@ class MappedKernel(ArrayKernel):
             if isinstance(value, kinds) and self._is_number(leaf) else value
             for leaf, value in zip(self._leaves, leaves)
         ]  # fmt: skip
-        return super()._computed(leaves)
+        return super()._results(leaves)
 
     def _is_number(self, leaf: Leaf) -> bool:
         """Whether it is a number in each call of the kernel that is mapped first."""
@@ -82,7 +83,7 @@ class MappedKernel(ArrayKernel):
         vjp = self._inner.vjp
         assert isinstance(vjp, ArrayKernel)
         if vjp._over_rows is None:
-            vjp._over_rows = MappedKernel(vjp, self._inner)
+            vjp._over_rows = self._derived("vjp", MappedKernel(vjp, self._inner))
         return vjp._over_rows
 
     @property
@@ -91,17 +92,10 @@ class MappedKernel(ArrayKernel):
         return mapped(self._inner.jvp)
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Kernel:  # type: ignore[override]
         """grad(x, …): the derivatives of each row's result, a number, with respect to each float
         argument of the row."""
-        self._inner.grad  # noqa: B018 - refuses other results
-        vjp = self.vjp
-
-        def grad(*arguments: Any) -> Any:
-            return vjp(*self._leaves_of(arguments), 1.0)
-
-        grad.__name__ = f"{self.__name__}_grad"
-        return grad
+        return mapped(self._inner.grad)
 
     def derivative(self, function: Any) -> Kernel:
         """Not of this one: the derivative is given to the kernel that is mapped."""

@@ -38,6 +38,11 @@ class Source:
             tree = ast.parse(text)
         except SyntaxError:  # a lambda within a longer line
             tree = None
+        if tree is not None and tree.body and isinstance(tree.body[0], ast.AsyncFunctionDef):
+            raise NotSupported(
+                f"{self.name}: it is made by `async def`. Kernels wait for nothing: write `def`. "
+                f"[{self.path}:{first + tree.body[0].lineno - 1}]"
+            )
         if tree is None or not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
             raise NotSupported(
                 with_location(
@@ -78,7 +83,8 @@ def shown(node: ast.AST) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-_MAKERS = ("zeros", "ones", "empty", "full", "eye", "identity")
+_MAKERS = ("zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "arange",
+           "linspace")  # fmt: skip
 
 
 def mentions_arrays(source: Source) -> bool:

@@ -3,43 +3,64 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 from typing import Any
 
 from composit._core import NotSupported, with_location
+from composit.knossos.kernel import Kernel
+from composit.knossos.short_floats import floats_among
+from composit.knossos.torch_batches import batched
+from composit.knossos.torch_compiling import leave_frames_as_they_are, left_as_it_is
 
 
-def _arrays(name: str, leaves: tuple[Any, ...]) -> list[Any]:
+def _array(name: str, leaf: Any) -> Any:
+    """A tensor as NumPy's array of the same elements, those of 16-bit floats as float32."""
     import torch
 
-    arrays = []
-    for leaf in leaves:
-        if not isinstance(leaf, torch.Tensor):
-            arrays.append(leaf)
-            continue
-        if leaf.device.type != "cpu":
-            raise NotSupported(
-                with_location(
-                    f"{name}: a tensor lies on {leaf.device}, which is not built. Available: cpu."
-                )
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    if leaf.device.type != "cpu":
+        raise NotSupported(
+            with_location(
+                f"{name}: a tensor lies on {leaf.device}, which is not built. Available: cpu."
             )
-        if leaf.dtype in (torch.bfloat16, torch.float16):
-            raise NotSupported(
-                with_location(
-                    f"{name}: a tensor has dtype {leaf.dtype}. float32 or float64 is required."
-                )
-            )
-        arrays.append(leaf.detach().resolve_neg().numpy())
-    return arrays
+        )
+    leaf = leaf.detach().resolve_neg()
+    return (leaf.float() if leaf.dtype in _short_dtypes() else leaf).numpy()
+
+
+def _short_dtypes() -> tuple[Any, ...]:
+    import torch
+
+    return torch.float16, torch.bfloat16
+
+
+def _short_dtype(leaves: tuple[Any, ...]) -> Any:
+    """The dtype of 16 bits that results have: that of all floats among the leaves, if it is one."""
+    given = {getattr(leaf, "dtype", None) for leaf in leaves}
+    if given.isdisjoint(_short_dtypes()):
+        return None
+    floats = {each for each in given if getattr(each, "is_floating_point", False)}
+    floats |= floats_among(list(leaves))
+    return floats.pop() if len(floats) == 1 else None
 
 
 def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
     import numpy as np
     import torch
 
-    made = kernel._computed(_arrays(kernel.__name__, leaves))
-    if isinstance(made, tuple):
-        return tuple(torch.from_numpy(np.asarray(each)) for each in made)
-    return torch.from_numpy(np.asarray(made))
+    arrays = [_array(kernel.__name__, leaf) for leaf in leaves]
+    made = kernel._computed(arrays)
+    short = _short_dtype(leaves)
+    number = kernel._dtype(arrays) if kernel.is_of_arrays else None
+
+    def tensor(result: Any) -> Any:
+        # Numbers have the dtype in which a kernel with arrays computed them.
+        dtype = number if type(result) is float else None
+        made = torch.from_numpy(np.asarray(result, dtype))
+        return made.to(short) if short is not None and made.is_floating_point() else made
+
+    return tuple(map(tensor, made)) if isinstance(made, tuple) else tensor(made)
 
 
 def _summed_to(gradient: Any, shape: Any) -> Any:
@@ -56,22 +77,25 @@ def autograd_function(kernel: Any) -> Any:
 
     class KernelFunction(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, *leaves: Any) -> Any:
-            ctx.is_tensor = [isinstance(leaf, torch.Tensor) for leaf in leaves]
-            ctx.numbers = [None if t else leaf for leaf, t in zip(leaves, ctx.is_tensor)]
-            ctx.save_for_backward(*[leaf for leaf, t in zip(leaves, ctx.is_tensor) if t])
-            made = _compute(kernel, leaves)
-            every = made if isinstance(made, tuple) else (made,)
-            steps = [each for each in every if not each.is_floating_point()]
-            if steps:
-                ctx.mark_non_differentiable(*steps)
+        def forward(*leaves: Any) -> Any:
+            return _compute(kernel, leaves)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+            ctx.is_tensor = [isinstance(leaf, torch.Tensor) for leaf in inputs]
+            ctx.numbers = [None if t else leaf for leaf, t in zip(inputs, ctx.is_tensor)]
+            tensors = [leaf for leaf, t in zip(inputs, ctx.is_tensor) if t]
+            ctx.save_for_backward(*tensors)
+            ctx.save_for_forward(*tensors)
+            every = output if isinstance(output, tuple) else (output,)
             ctx.floats = [each.is_floating_point() for each in every]
-            return made
+            if not all(ctx.floats):
+                steps = [each for each in every if not each.is_floating_point()]
+                ctx.mark_non_differentiable(*steps)
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            tensors = iter(ctx.saved_tensors)
-            leaves = [next(tensors) if t else n for t, n in zip(ctx.is_tensor, ctx.numbers)]
+            leaves = _leaves(ctx)
             received = [g for g, is_float in zip(gradients, ctx.floats) if is_float]
             made = call(kernel.vjp, leaves + received)
             parts = iter(made if isinstance(made, tuple) else (made,))
@@ -82,55 +106,81 @@ def autograd_function(kernel: Any) -> Any:
                     out[i] = _summed_to(part, leaves[i].shape)
             return tuple(out)
 
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            leaves = _leaves(ctx)
+            moved = [_tangent(leaves[i], tangents[i]) for i in kernel._floats()]
+            made = call(kernel.jvp, leaves + moved)
+            parts = iter(made if isinstance(made, tuple) else (made,))
+            out = tuple(next(parts) if is_float else None for is_float in ctx.floats)
+            return out if len(out) > 1 else out[0]
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[Any, ...], *leaves: Any) -> Any:
+            over, rows = batched(kernel, info.batch_size, in_dims, leaves)
+            made = call(over, rows)
+            return made, (0,) * len(made) if isinstance(made, tuple) else 0
+
+    # Which each call asks for: to find it takes longer than the rest of a short call.
+    forward: Any = KernelFunction.forward
+    forward.__signature__ = inspect.signature(forward)
     KernelFunction.__name__ = KernelFunction.__qualname__ = kernel.__name__
     kernel._autograd_function = KernelFunction
     return KernelFunction
 
 
-def call(kernel: Any, leaves: list[Any]) -> Any:
-    """The kernel of tensors and numbers, with autograd where a tensor asks for it."""
-    import torch
+def _leaves(ctx: Any) -> list[Any]:
+    """What the function was called with."""
+    tensors = iter(ctx.saved_tensors)
+    return [next(tensors) if t else n for t, n in zip(ctx.is_tensor, ctx.numbers)]
 
-    if torch.is_grad_enabled() and any(getattr(leaf, "requires_grad", False) for leaf in leaves):
+
+def _tangent(leaf: Any, tangent: Any) -> Any:
+    """Numbers and NumPy's arrays among tensors do not move."""
+    if tangent is not None:
+        return tangent
+    return leaf * 0.0 if hasattr(leaf, "shape") else 0.0
+
+
+@left_as_it_is
+def call(kernel: Any, leaves: list[Any]) -> Any:
+    """The kernel of tensors and numbers, under autograd and torch.func."""
+    if _is_followed(leaves):
         return autograd_function(kernel).apply(*leaves)
     return _compute(kernel, tuple(leaves))
+
+
+def _is_followed(leaves: list[Any]) -> bool:
+    """Whether derivatives or batches of what is computed may be asked for. True is right, too, and
+    takes longer."""
+    import torch
+    from torch.autograd import forward_ad
+
+    is_transforming = getattr(torch._C, "_are_functorch_transforms_active", None)
+    if (
+        is_transforming is None
+        or is_transforming()
+        or getattr(forward_ad, "_current_level", 0) >= 0
+    ):
+        return True
+    return torch.is_grad_enabled() and any(getattr(leaf, "requires_grad", False) for leaf in leaves)
 
 
 def module_of(kernel: Any) -> Any:
     """A torch.nn.Module that applies the kernel; composit.torch's where PyTorch is missing."""
     if importlib.util.find_spec("torch") is None:
         return composit_module_of(kernel)
-    import torch
+    from composit.knossos.torch_module import KernelModule
 
-    class KernelModule(torch.nn.Module):
-        def forward(self, *arguments: Any, example_input: Any = None) -> Any:
-            if not arguments and example_input is not None:
-                return self  # kernel.nnModule(example_input=x), as it was once written
-            return kernel(*arguments)
-
-        def extra_repr(self) -> str:
-            return kernel.__name__
-
-        def composit_module(self) -> Any:
-            """What composit.torch's modules take in its place."""
-            return composit_module_of(kernel)
-
-    return KernelModule()
+    return KernelModule(kernel)
 
 
 def composit_module_of(kernel: Any) -> Any:
     """A composit.torch.nn.Module that applies the kernel."""
-    from composit.torch.nn import Module
+    from composit.knossos.composit_torch_module import KernelModule
 
-    class KernelModule(Module):
-        def forward(self, *arguments: Any, example_input: Any = None) -> Any:
-            """The kernel of the arguments."""
-            if not arguments and example_input is not None:
-                return self
-            return kernel(*arguments)
+    return KernelModule(kernel)
 
-        def extra_repr(self) -> str:
-            """The kernel's name."""
-            return kernel.__name__
 
-    return KernelModule()
+if importlib.util.find_spec("torch") is not None:
+    leave_frames_as_they_are(Kernel.__call__, call, _compute)

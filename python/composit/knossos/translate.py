@@ -14,9 +14,10 @@ from composit._core.procedure import Procedure, Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import Leaf, Parts, TensorOf, leaves_of, structure_of
 from composit.knossos.array_statements import ArrayOf
-from composit.knossos.arrays import Array
+from composit.knossos.arrays import Array, Stored
 from composit.knossos.inlining import Frame, Inlining
-from composit.knossos.loops import Loop, assigned_in, reads
+from composit.knossos.loops import Loop, reads
+from composit.knossos.sequences import assigned_in
 from composit.knossos.source import Source, mentions_arrays, shown
 from composit.knossos.values import (
     Mismatch,
@@ -26,10 +27,7 @@ from composit.knossos.values import (
     leaves_with_names,
     with_article,
 )
-
-
-class Restart(Exception):
-    """A variable turned out to be a float."""
+from composit.knossos.views import Restart, State, joined, snapshot
 
 
 class Translator(Inlining):
@@ -181,9 +179,11 @@ class Translator(Inlining):
     def read(self, node: ast.AST, name: str) -> Any:
         structure = self.structures.get(name)
         if structure is None or self.defined is None or name not in self.defined:
+            kind = self.kinds.get(name, structure.kind if type(structure) is Leaf else "")
+            first = {"float": " = 0.0", "int": " = 0", "bool": " = False"}.get(kind, " = …")
             self.refuse(
                 node, f"{name} may have no value here",
-                f"Give it one on every path that leads here, as {name} = 0.0 before the "
+                f"Give it one on every path that leads here, as {name}{first} before the "
                 "branch or loop.", NameError,
             )  # fmt: skip
         return structure.build(lambda leaf: self.leaf(leaf), name)
@@ -201,7 +201,7 @@ class Translator(Inlining):
         for statement in body:
             if self.defined is None:
                 break  # never reached
-            self.line = statement.lineno
+            self.line, self.construct = statement.lineno, statement
             method = getattr(self, "do_" + type(statement).__name__.lower(), None)
             try:
                 if method is None:
@@ -240,7 +240,12 @@ class Translator(Inlining):
     def do_assert(self, node: ast.Assert, out: list[Any]) -> None:
         holds = self.operators.truth(self.value(node.test))
         if isinstance(holds, Expr):
-            out.append(Statement.expect(holds, node.lineno))
+            claim = f"the assertion `{shown(node.test)}` does not hold"
+            if node.msg is not None:
+                is_text = isinstance(node.msg, ast.Constant)
+                claim += ": " + str(ast.literal_eval(node.msg) if is_text else shown(node.msg))
+            claim = claim.replace("{}", "{ }") + "."
+            out.append(Statement.expect(holds, node.lineno, "AssertionError", claim))
         elif not holds:
             self.refuse(node, f"`{shown(node.test)}` never holds", "Leave it out.", ValueError)
 
@@ -302,6 +307,7 @@ class Translator(Inlining):
         is_open = key not in self.floats and (key in self.weak or not self.declared_result)
         if own == "float" and kind == "int" and is_open and key not in self.strong:
             self.floats.add(key)
+            self.carried.clear()  # loops are counted otherwise
             raise Restart
         self.refuse(
             node, f"{what} is {with_article(own)} here and {with_article(kind)} elsewhere",
@@ -350,21 +356,28 @@ class Translator(Inlining):
             )  # fmt: skip
         old, other = self.read(node, node.target.id), self.value(node.value)
         symbol = self.symbol(node.op)
+        if isinstance(old, Stored):
+            self.check_own(old)
         if isinstance(old, Array) or isinstance(other, Array):
             value = self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [old, other])
         else:
             value = self.operators.binary(symbol, old, other)
         self.assign(node.target, value, out)
+        if isinstance(old, Stored):
+            self.has_changed(old)
 
     def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
         pairs: list[tuple[str, Any]] = []
         self._spread(target, value, pairs)
         assert self.defined is not None
-        for name, each in [pair for pair in pairs if isinstance(pair[1], Array)]:
-            if len(pairs) > 1:
-                raise Mismatch("several arrays in one assignment", "Write one for each.")
+        arrays = [pair for pair in pairs if isinstance(pair[1], Array)]
+        if len(arrays) > 1:
+            self.check_arrays(arrays)
+        for name, each in arrays:
             self.assign_array(name, each, target)
             self.defined.add(name)
+        pairs = [pair for pair in pairs if not isinstance(pair[1], Array)]
+        if not pairs:
             return
         leaves = [(name + path, leaf, target) for name, each in pairs
                   for path, leaf in leaves_with_names(each)]  # fmt: skip
@@ -385,6 +398,8 @@ class Translator(Inlining):
             pairs.append((target.id, value))
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = tuple(value.fields.values()) if isinstance(value, Record) else value
+            if isinstance(parts, Array) and is_number(parts.shape[0]):
+                parts = tuple(self.indexed(parts, [k]) for k in range(parts.shape[0]))
             if not isinstance(parts, tuple) or len(parts) != len(target.elts):
                 self.refuse(
                     target, f"`{shown(target)}` has {len(target.elts)} names for "
@@ -442,19 +457,22 @@ class Translator(Inlining):
         if isinstance(condition, bool):
             out.extend(self.block(node.body if condition else node.orelse))
             return
-        before = set(self.defined or ())
+        before, parts = set(self.defined or ()), snapshot(self.parts)
+        first = len(self.arrays)
         self.nesting += 1
         with self.where(node.test, True):
             body = self.block(node.body)
-        after_body = self.defined
-        self.defined = set(before)
+        after_body, parts_after_body = self.defined, self.parts
+        self.defined, self.parts = set(before), parts
         with self.where(node.test, False):
             otherwise = self.block(node.orelse)
         self.nesting -= 1
         if self.defined is None:
-            self.defined = after_body
+            self.defined, self.parts = after_body, parts_after_body
         elif after_body is not None:
             self.defined &= after_body
+            self.parts = joined([self.parts, parts_after_body])
+        self.ended |= set(range(first, len(self.arrays)))
         out.append(Statement.branch(condition, body, otherwise, node.lineno))
 
 
@@ -468,8 +486,10 @@ def translate(source: Source, dtype: Any, as_kernel: Any) -> tuple[Procedure, An
 
     `as_kernel(function)` is the kernel of another function that is called."""
     floats: set[str] = set()
+    carried: dict[int, State] = {}
     while True:
         translator = Translator(source, dtype, floats, as_kernel)
+        translator.carried = carried
         try:
             made = translator.run()
         except Restart:

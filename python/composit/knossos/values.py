@@ -229,13 +229,20 @@ def _of_numbers(function: Any, *numbers: Any) -> Any:
     try:
         result = function(*numbers)
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise Mismatch(f"{error} (of {', '.join(map(repr, numbers))})", "A number is required.") \
-            from None  # fmt: skip
+        instead = next((text for kind, text in _INSTEAD.items() if isinstance(error, kind)),
+                       "Other numbers are required.")  # fmt: skip
+        raise Mismatch(f"{error.args[-1]} (of {', '.join(map(repr, numbers))})", instead) from None
     if not is_number(result):
         raise Mismatch(f"{result!r} is no real number", "A real number is required.")
     return result
 
 
+# Where Python raises, a constant of a kernel is no number.
+_INSTEAD = {
+    ZeroDivisionError: "A divisor other than 0 is required, or math.inf or math.nan in its place.",
+    OverflowError: "Numbers whose result a float holds are required.",
+    ValueError: "Numbers for which it has a value are required, or math.nan in its place.",
+}  # fmt: skip
 _PYTHON: dict[str, Any] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "<<": operator.lshift,

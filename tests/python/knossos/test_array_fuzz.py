@@ -1,8 +1,8 @@
 """Random kernels with arrays: values as CPython's; reverse and forward mode agree.
 
-FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops, of rows and
-of operators; 60 for each of FUZZ_ARRAY_COMPILED are compiled, to the bits of the interpreter.
-FUZZ_ARRAY_SEED gives others."""
+FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops, of rows, of
+operators and of sequences; 70 for each of FUZZ_ARRAY_COMPILED are compiled, to the bits of the
+interpreter. FUZZ_ARRAY_SEED gives others."""
 
 import importlib.util
 import os
@@ -12,6 +12,7 @@ import pytest
 from array_grammar import HEADER, NestedWriter, RowsWriter, Writer
 from operator_grammar import OperatorsWriter
 from own_functions import with_own_functions
+from sequence_grammar import SequencesWriter
 
 from composit import _core, knossos
 
@@ -48,7 +49,10 @@ def kernels_of(seed, count, tmp_path, writer=Writer):
     ("writer", "count"),
     [
         (Writer, COUNT),
-        *((each, COUNT // 4) for each in (NestedWriter, RowsWriter, OperatorsWriter)),
+        *(
+            (each, COUNT // 4)
+            for each in (NestedWriter, RowsWriter, OperatorsWriter, SequencesWriter)
+        ),
     ],
 )
 def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
@@ -67,7 +71,7 @@ def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
 @pytest.mark.parametrize(
     ("writer", "count"),
     [(Writer, TOGETHER), (OperatorsWriter, TOGETHER),
-     (NestedWriter, TOGETHER // 2), (RowsWriter, TOGETHER // 2)],
+     (NestedWriter, TOGETHER // 2), (RowsWriter, TOGETHER // 2), (SequencesWriter, TOGETHER // 2)],
 )  # fmt: skip
 def test_compiled(seed, writer, count, tmp_path):
     kernels, random = kernels_of([SEED, 1000 + seed], count, tmp_path, writer)

@@ -9,7 +9,7 @@ import duals
 import numpy as np
 import pytest
 
-from composit import knossos
+from composit import _core, knossos
 from composit.knossos import Tensor
 
 SCALE = 1.5
@@ -27,8 +27,34 @@ class Ball:
     radius: float
 
 
+class Scaled(NamedTuple):
+    value: float
+    by: float = 2.0
+    around: Point = Point(1.0, 0.5)
+
+
+@dataclasses.dataclass
+class Shifted:
+    x: float
+    by: float = 0.5
+
+
+ORIGIN = Point(0.5, 4.0)
+
+
 def helper(x: float, n: int) -> float:
     return x * n + SCALE
+
+
+def difference(a: float, b: float) -> float:
+    return a - 2.0 * b
+
+
+def doubled_in(a: "Tensor[float, n]") -> "Tensor[float, n]":  # noqa: F821
+    u = np.zeros(len(a))
+    for i, v in enumerate(a):
+        u[i] = 2.0 * v
+    return u
 
 
 def power(x: float, n: int) -> float:
@@ -80,6 +106,56 @@ NUMBERS = {
     "conversions": "return float(int(x * 3.0)) + round(x) * x + math.floor(x) + float(n > 2)",
     "numpy": "return np.sin(x) + np.maximum(x, 0.25) + "
     "np.where(n > 2, x, 2.0) + np.clip(x, 0.0, 1.0)",
+    "for over a tuple": "s = 0.0\nfor v in (x, 2.0, x * x):\n    s = s * v + 1.0\nreturn s",
+    "for over variables that change": "y = 2.0\ns = 0.0\nfor v in [x, y]:\n    "
+    "x = x + 1.0\n    y = y * 2.0\n    s += v * x\nreturn s + x",
+    "for over pairs": "s = 0.0\nfor a, b in ((x, 1.0), (2.0, x)):\n    s += a * b\nreturn s",
+    "for over a known index": "t = (x, 3.0, x * x)\ns = 0.0\nfor k in (2, 0):\n    "
+    "for j in range(k):\n        s += t[k - 1] * j\nreturn s",
+    "for over integers": "s = 0\nfor v in (1, n, 3):\n    s += v * n\nreturn s * x",
+    "for over a record": "s = 0.0\nfor v in ORIGIN:\n    s += v * x\nreturn s + ORIGIN.y",
+    "break in a loop over a tuple": "s = 0.0\nfor v in (x, 0.5, 2.0):\n    if v > 1.0:\n        "
+    "break\n    s += v * x\nreturn s",
+    "continue in a loop over a tuple": "s = 0.0\nfor v in (x, 0.5, 2.0):\n    m = v * x\n    "
+    "if m > 0.8:\n        continue\n    s += m\nreturn s",
+    "return in a loop over a tuple": "for v in (x, -x):\n    if v > 0.5:\n        "
+    "return v * x\nreturn x",
+    "the last of a tuple": "v = 1.0\nfor v in (x, 3.0):\n    v = v * x\nreturn v * 2.0",
+    "enumerate": "s = 0.0\nfor i, v in enumerate((x, 2.0, 3.0 * x)):\n    s += i * v\nreturn s",
+    "enumerate from one": "s = 0.0\nfor i, v in enumerate([x, 2.0], 1):\n    "
+    "s = s * i + v\nreturn s",
+    "zip": "s = 0.0\nfor a, b in zip((x, 2.0, 1.0), (2.0, x)):\n    s += a * b\nreturn s",
+    "enumerate of a range": "s = 0.0\nfor i, v in enumerate(range(2, n)):\n    "
+    "s += x * i - v\nreturn s",
+    "enumerate of a known range": "s = 0.0\nfor i, v in enumerate(range(9, 2, -2)):\n    "
+    "s += x * i - v\nreturn s + sum(i * v * x for i, v in enumerate(range(3)))",
+    "zip of known ranges": "s = 0.0\nfor i, v in zip(range(3), range(5, 9)):\n    "
+    "s += x * i - v\nreturn s + sum(a * b for a, b in zip((x, 2.0), range(1, 9)))",
+    "zip of a tuple and a range": "t = (x, 2.0)\ns = 0.0\nfor a, i in zip(t, range(9)):\n    "
+    "s += a * t[i]\nreturn s",
+    "else of a loop over a tuple": "for v in (x, 0.5, 2.0):\n    if v > 1.0:\n        break\n"
+    "else:\n    x = 2.0 * x\nreturn x",
+    "reversed": "s = 0.0\nfor v in reversed((x, 2.0, 0.5)):\n    s = s * v + x\nreturn s",
+    "reversed range": "s = 0.0\nfor i in reversed(range(n)):\n    s = s * x + i\nreturn s",
+    "reversed range by three": "s = 0.0\nfor i in reversed(range(1, n, 3)):\n    "
+    "s = s * x + i\nreturn s",
+    "reversed range down": "s = 0.0\nfor i in reversed(range(n, -2, -2)):\n    "
+    "s = s * x + i\nreturn s",
+    "comprehension of pairs": "return sum(a * b for a, b in zip((x, 3.0), (0.5, x)))",
+    "for and else": "for i in range(n):\n    if x > 1.0:\n        y = x * i\n        break\n    "
+    "x += 0.4\nelse:\n    y = 2.0 * x\nreturn y + x",
+    "while and else": "k = 0\nwhile k < n:\n    if x > 1.0:\n        z = x\n        break\n    "
+    "x += 0.3\n    k += 1\nelse:\n    return x * 5.0\nreturn z * 2.0",
+    "else without break": "for i in range(n):\n    x *= 0.5\nelse:\n    x += 1.0\nreturn x",
+    "else of an inner loop": "y = 0.0\nfor i in range(n):\n    for j in range(3):\n        "
+    "if x > 1.0:\n            break\n        x += 0.25\n    else:\n        continue\n    "
+    "break\nelse:\n    y += 1.0\nreturn x + y",
+    "arguments by name": "return difference(b=x, a=2.0) + difference(x, b=3.0)",
+    "arguments of a tuple": "t = (x, 3.0)\nreturn difference(*t)",
+    "defaults of fields": "s, t = Scaled(x), Shifted(by=x, x=2.0)\n"
+    "return s.by * s.value + s.around.y * x + t.by + Shifted(x).by",
+    "sum from a start": "return sum((x, 2.0), 1.0) + sum([x, x])",
+    "slices of tuples": "t = (x, 2.0, 3.0, x * x)\nreturn sum(t[::-2]) + t[-2:][0] * x",
     "assert": "assert n > -9\nreturn x",
     "docstring and pass": '"""Of x."""\nif n > 99:\n    pass\nreturn x',
 }  # fmt: skip
@@ -100,6 +176,50 @@ ARRAYS = {
     "products": "return x @ y + np.dot(x, y)",
     "reductions": "return np.mean(x) + np.max(y) - np.min(x) + np.prod(y)",
     "slices": "t = x[1:]\nreturn np.sum(t) * s",
+    "slices from the end": "return np.sum(x[:-1] * y[1:]) * s + x[-3:][0] * x[:3][1] + x[1:-1][0]",
+    "slices with steps": "return np.sum(x[::2]) * s + np.sum(x[::-1] * y) + x[1::2][1]",
+    "slices downwards": "return np.sum(x[-1:-3:-1] * s) + np.sum(y[:0:-1]) + x[2::-2][1]",
+    "slices of slices": "u = x[1:][1:] - x[:-1][:-1]\nreturn np.sum(u * y[::-1][2:]) * s",
+    "slices of rows and columns": "a = np.outer(x, y)\nb = a[:, :-1] + a[:, 1:]\n"
+    "return np.sum(b) * s + a[1:, ::-1][0, 0] + np.sum(a[::-1, ::2][0])",
+    "slices that are assigned": "u = np.zeros(len(x))\nu[::2] = s\nu[1:-1] += x[2:]\n"
+    "u[::-1] = u * y\nu[-1:] *= 2.0\nreturn np.sum(u * y)",
+    "columns that are assigned": "a = np.zeros((3, 4))\na[:, ::-2] = s\na[1:, 1] = y[:2] * s\n"
+    "a[::-1] += x\nreturn np.sum(a * y) + np.sum(a[0] * x)",
+    "enumerate": "t = s\nfor i, v in enumerate(x):\n    t = t * 0.5 + i * v * y[i]\nreturn t",
+    "enumerate from a number": "t = s\nfor i, v in enumerate(x, start=2):\n    "
+    "t = t * v + i\nreturn t",
+    "zip to the shorter": "t = s\nfor a, b in zip(x, y[1:]):\n    t = t * a + b\nreturn t",
+    "zip with a tuple": "t = s\nfor k, a in zip((1.0, s, 3.0), x):\n    t += k * a\nreturn t",
+    "zip with a range": "t = s\nfor k, a in zip(range(1, 9, 2), x):\n    t += k * a\nreturn t",
+    "zip of rows": "a = np.outer(x, y)\nt = s\nfor r, w in zip(a, y):\n    "
+    "t += r[0] * w + np.sum(r[1:])\nreturn t",
+    "enumerate of zip": "t = s\nfor i, (a, b) in enumerate(zip(x, y)):\n    if a > 0.8:\n        "
+    "break\n    t = t * a + b * i\nreturn t",
+    "reversed": "t = s\nfor v in reversed(x):\n    t = t * 0.7 + v\nreturn t",
+    "comprehensions of several": "return sum(a * b for a, b in zip(x, y)) * s + "
+    "np.sum(np.array([v * i for i, v in enumerate(y)]))",
+    "for over arrays": "t = s\nfor a in (x, y):\n    for v in a:\n        "
+    "t = t * 0.5 + v\nreturn t",
+    "for over values of what changes": "u = x.copy()\nt = s\nfor v in u * s:\n    "
+    "u[3] = 0.0\n    s = s + v\n    t += v * s\nreturn t",
+    "arange": "u = np.arange(len(x)) * x + np.arange(1, 2 * len(x), 2)\n"
+    "return np.sum(u) * s + np.arange(9, 0, -3)[1]",
+    "array of numbers": "u = np.array([s, x[0], 2])\nreturn np.sum(u * u) + "
+    "np.array([[s, 1.0], [x[1], s]])[1, 0]",
+    "array of rows": "a = np.array([x, y, x * s])\nreturn np.sum(a[:, ::2]) * s + a[2, 1]",
+    "array in a loop": "t = 0.0\nfor i in range(2):\n    u = np.array([s * i, x[i]])\n    "
+    "t += np.sum(u * u)\nreturn t",
+    "cumsum and diff": "u = np.cumsum(x * s)\n"
+    "return u[-1] * u[0] + np.sum(np.diff(y) * np.diff(u)) + y.cumsum()[-1]",
+    "diff of rows": "return np.sum(np.diff(np.outer(x, y)) * s)",
+    "argmax and argmin": "i = np.argmax(x * y)\n"
+    "return x[i] * s + y[np.argmin(y)] * y.argmax()",
+    "norm": "return np.linalg.norm(x) * s + np.linalg.norm(x - y)",
+    "linspace": "return np.sum(np.linspace(s, 2.0, len(x)) * x) + np.linspace(0.0, s, num=5)[3]",
+    "several arrays": "u, v = np.zeros(3), np.ones(2)\nu[1] = s\nv[0] = s * s\n"
+    "return np.sum(u) + np.sum(v)",
+    "array of a call": "u = doubled_in(x)\nu[0] = s\nreturn np.sum(doubled_in(a=u) * y)",
     "comprehension of an array": "u = np.array([v * s for v in x])\nreturn np.sum(u)",
     "comprehension of a range": "u = [x[i] * y[i] for i in range(len(x))]\nreturn sum(u)",
     "two axes": "u = np.zeros((2, 3))\nu[1, 2] = s\n"
@@ -123,6 +243,16 @@ def made(name, head, text):
     return names["construct"]
 
 
+def interpreted(kernel, given):
+    """What the interpreter makes of a call, without compiled code."""
+    compiled = kernel(*given)
+    kernel._use(_core.procedure.interpreted(kernel.procedure()))
+    made = kernel(*given)
+    kernel._use(None)
+    assert type(made) is type(compiled)
+    return made
+
+
 @pytest.mark.parametrize("name", NUMBERS)
 def test_of_numbers(name):
     function = made(name, "def construct(x: float, n: int) -> float:", NUMBERS[name])
@@ -135,6 +265,13 @@ def test_of_numbers(name):
                 continue
             (slope,) = duals.slopes(function, (x, n))
             assert kernel.vjp(x, n, 1.0) == pytest.approx(slope, rel=1e-12, abs=1e-12)
+
+
+def test_loops_over_known_ranges_stay_loops():
+    text = "s = x\nfor i, v in enumerate(range(1000)):\n    s += i * v\nreturn s"
+    kernel = knossos.register(made("long", "def construct(x: float) -> float:", text))
+    assert kernel(0.5) == kernel.__wrapped__(0.5)
+    assert len(kernel.source.splitlines()) < 40
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -152,4 +289,11 @@ def test_of_arrays(name):
         forward = kernel.jvp(x, y, s, dx, dy, 1.0)
         assert forward == pytest.approx((ahead - behind) / (2 * step), rel=1e-6, abs=1e-6)
         gx, gy, gs = kernel.vjp(x, y, s, 1.0)
+        for each, given in ((kernel, (x, y, s)), (kernel.vjp, (x, y, s, 1.0))):
+            with_bits = interpreted(each, given)
+            compiled = each(*given)
+            compiled = compiled if isinstance(compiled, tuple) else (compiled,)
+            with_bits = with_bits if isinstance(with_bits, tuple) else (with_bits,)
+            for a, b in zip(compiled, with_bits, strict=True):
+                assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
         assert gx @ dx + gy @ dy + gs == pytest.approx(forward, rel=1e-12, abs=1e-12)

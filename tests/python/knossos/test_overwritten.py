@@ -166,3 +166,41 @@ def test_in_rows_and_graphs():
     assert np.array_equal(found, [kernel.grad(row) for row in x])
     slope = composit.evaluate(composit.grad(kernel)(x[0]))
     assert np.array_equal(slope, kernel.grad(x[0]))
+
+
+@knossos.register
+def in_two_branches(x: "Tensor[float, n]", y: "Tensor[float, n]", s: float) -> float:
+    a = 0.5 * s
+    if a > 0.1:
+        p = np.cos(y)
+        a = math.sin(np.sum(p * x + a))
+    if a > 0.1:
+        p = np.zeros(len(x))
+        p[0] = a
+        a = math.sin(np.sum(p * x + a))
+    return a + s
+
+
+@knossos.register
+def zeros_again(x: "Tensor[float, n]", y: "Tensor[float, n]", s: float) -> float:
+    a = 0.5 * s
+    p = y * y
+    if a > 0.1:
+        p = np.cos(y)
+        a = math.sin(np.sum(p * x + a))
+    if a > 0.1:
+        p = np.zeros(len(x))
+        p[0] = a
+        a = math.sin(np.sum(p * x + a))
+    return a + s + p[0]
+
+
+@pytest.mark.parametrize("kernel", [in_two_branches, zeros_again])
+def test_arrays_of_several_branches(kernel):
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        x, y, dx, dy = random.normal(size=(4, 3))
+        s, ds = abs(float(random.normal())) + 0.3, float(random.normal())
+        gx, gy, gs = kernel.grad(x, y, s)
+        forward = kernel.jvp(x, y, s, dx, dy, ds)
+        np.testing.assert_allclose(gx @ dx + gy @ dy + gs * ds, forward, rtol=1e-11, atol=1e-12)

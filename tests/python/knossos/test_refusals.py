@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from composit import knossos
+from composit.knossos import Tensor
 
 UNKNOWN = object()
 BOUND = 1
@@ -111,8 +112,8 @@ def endless(x: float) -> float:
     return x
 
 
-def over_list(x: float) -> float:
-    for y in [x, x]:
+def over_number(x: float) -> float:
+    for y in x:
         x = x + y
     return x
 
@@ -129,14 +130,6 @@ def float_range(x: float) -> int:
     for i in range(x):
         s += i
     return s
-
-
-def loop_else(n: int) -> int:
-    for _ in range(n):
-        pass
-    else:
-        n = 1
-    return n
 
 
 def bits_of_float(x: float) -> float:
@@ -176,6 +169,86 @@ def index_beyond(t: tuple[float, float]) -> float:
     return t[2]
 
 
+def unknown_of_module(x: float) -> float:
+    return math.foo(x)
+
+
+def no_arguments(x: float) -> float:
+    return x + math.sin()
+
+
+def rounded_division(x: float) -> float:
+    return x + 1 // 0
+
+
+def method_of_number(x: float) -> float:
+    return x.is_integer()
+
+
+def method_of_record(x: float) -> float:
+    return Pair(x, x).index(x)
+
+
+def calls_lambda(x: float) -> float:
+    return (lambda y: y)(x)
+
+
+def calls_variable(x: float) -> float:
+    f = x
+    return f(x)
+
+
+def largest_of_one(x: float) -> float:
+    return max(x)
+
+
+def unbound_integer(x: float, n: int) -> float:
+    if n > 1:
+        k = n
+    return x * k
+
+
+def texts(
+    x: "Tensor[float, n]",  # noqa: F821
+    y: "Tensor[str, n]",  # noqa: F821
+) -> float:
+    return x[0]
+
+
+async def awaited(x: float) -> float:
+    return x
+
+
+def other_names(x: float) -> float:
+    return doubled(y=x)
+
+
+def given_twice(x: float) -> float:
+    return doubled(x, x=x)
+
+
+def starred_number(x: float) -> float:
+    return doubled(*x)
+
+
+def step_of_floats(x: "Tensor[float, n]") -> float:  # noqa: F821
+    return np.sum(x * np.arange(0.0, 1.0, 0.1))
+
+
+def ragged(x: float) -> float:
+    return np.array([[x, 1.0], [2.0]])[0, 0]
+
+
+def step_of_nothing(x: "Tensor[float, n]") -> float:  # noqa: F821
+    return np.sum(x[::0])
+
+
+def pairs_of_a_range(x: float) -> float:
+    for i, _ in range(3):
+        x += i
+    return x
+
+
 def by_name(x: float) -> float:
     return max(x, 1.0, key=abs)
 
@@ -207,7 +280,7 @@ def with_walrus(x: float) -> float:
 
 
 def numpys_own(x: float) -> float:
-    return np.linspace(0.0, x, 3)[1]
+    return np.interp(x, 0.0, 1.0)
 
 
 def another_field(x: float) -> float:
@@ -236,25 +309,42 @@ CASES = {
     returns_both: (2, "the result is an int here and a float elsewhere", "float(…)"),
     returns_other_count: (3, "it returns 1 numbers here, and 2 elsewhere", "same number"),
     endless: (1, "the loop never ends", "break"),
-    over_list: (1, "a loop over `[x, x]`", "range"),
+    over_number: (1, "a loop over `x`, a float", "range"),
     step_unknown: (2, "the step `n`", "literal integer"),
     float_range: (2, "range of a float", "Integers"),
-    loop_else: (4, "a loop with else", "bool"),
     bits_of_float: (1, "& of a float", "integers"),
-    unknown_function: (1, "math.gamma cannot be called", "Functions of math"),
+    unknown_function: (1, "math.gamma cannot be called", "math.lgamma"),
     method: (1, "x has no part real", ""),
     recursive: (1, "it calls itself", "or a loop"),
-    divides_literals: (1, "division by zero (of 1, 0)", "number is required"),
+    divides_literals: (1, "division by zero (of 1, 0)", "other than 0"),
     identity: (1, "`is` and `in`", "=="),
     numbers_as_truth: (1, "and and or of numbers", "Compare with 0"),
     part_assigned: (1, "`t[0]` is part of a value", "new tuple"),
     index_beyond: (1, "index 2 of a tuple of 2", "required"),
+    unknown_of_module: (1, "math has no foo", "spelled"),
+    no_arguments: (1, "sin of 0 arguments, in `math.sin()`", "1 is required"),
+    rounded_division: (1, "by zero (of 1, 0), in `1 // 0`", "other than 0"),
+    method_of_number: (1, "`x.is_integer()` calls a method of a float", "Call a function"),
+    method_of_record: (1, "`Pair(x, x).index(x)` calls a method of Pair", "Call a function"),
+    calls_lambda: (1, "`lambda y: y` is called", "by their names"),
+    calls_variable: (2, "`f(x)` calls f, a variable", "by the names"),
+    largest_of_one: (1, "max of a float alone, in `max(x)`", "Several values"),
+    unbound_integer: (3, "k may have no value here", "k = 0 before"),
+    texts: (2, "the annotation `str` is no type", "is required"),
+    awaited: (0, "it is made by `async def`", "write `def`"),
+    other_names: (1, "doubled is given no x, y, which it has not", "each of x is required"),
+    given_twice: (1, "doubled is given x twice", "each of x is required"),
+    starred_number: (1, "*arguments that are no tuple", "Write the arguments"),
+    step_of_floats: (1, "arange of a float", "start + step * np.arange(n)"),
+    ragged: (1, "extents 2 and 1 do not fit", "Equal extents"),
+    step_of_nothing: (1, "a slice of step 0, in `x[::0]`", "Another step"),
+    pairs_of_a_range: (1, "the loop over a range has several names", "One name"),
     by_name: (1, "arguments by name", "position"),
     with_lambda: (1, "`lambda y: y + x`", "Define the function outside"),
     with_dict: (1, "`{'a': x}`", "a NamedTuple"),
     with_text: (1, "`f'{x}'`", "leave it out"),
     with_walrus: (1, "`(y := (2.0 * x))`", "on a line of its own"),
-    numpys_own: (1, "np.linspace cannot be called", "Functions of math"),
+    numpys_own: (1, "np.interp cannot be called", "Functions of math"),
     another_field: (2, "Pair has the fields a, b", "Give others of them by name"),
 }  # fmt: skip
 

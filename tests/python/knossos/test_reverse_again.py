@@ -40,7 +40,8 @@ def counted(x: "Tensor[float, n]", k: int) -> "tuple[int, float]":
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=4) + 2
 MORE = [
-    (left, (X, X[::-1].copy(), 30.0)), (left, (X, X - 1, 1e9)), (counted, (X, 9)), (counted, (X, 0)),
+    (left, (X, X[::-1].copy(), 30.0)), (left, (X, X - 1, 1e9)),
+    (counted, (X, 9)), (counted, (X, 0)),
 ]  # fmt: skip
 
 
@@ -100,4 +101,15 @@ def test_the_third_in_reverse_is_refused():
         "left_vjp_jvp: its arrays grow, as the tapes of derivatives in reverse do, of which none "
         f"in reverse is built. Take the jvp instead. [test_reverse_again.py:{line}]"
     )
-    assert back.vjp.jvp is not None
+
+    assert "left_vjp_vjp(" in back.vjp.source
+
+
+def test_integer_arrays_among_the_results_receive_nothing():
+    def both(x: "Tensor[float, n]", k: int) -> "tuple[float, Tensor[int, n]]":
+        return np.sum(x * x * x), (x > 0.0) * k
+
+    kernel = knossos.register(both)
+    x = np.array([1.0, 2.0, -3.0])
+    np.testing.assert_array_equal(kernel.vjp(x, 2, 1.0), 3 * x * x)
+    np.testing.assert_array_equal(kernel.vjp.vjp(x, 2, 1.0, x)[0], 6 * x * x)

@@ -1,0 +1,107 @@
+"""NumPy's functions that go along an axis of arrays: cumsum, diff, argmax, argmin, norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit import _core
+from composit._core.procedure import Statement
+from composit.knossos.array_functions import ArrayFunctions
+from composit.knossos.arrays import Array, Index
+from composit.knossos.values import Mismatch, is_number, make
+
+_KNOWN = {
+    np.cumsum: "_cumsum", np.diff: "_diff", np.argmax: "_place", np.argmin: "_place",
+    np.linalg.norm: "_norm",
+}  # fmt: skip
+
+
+class Accumulations(ArrayFunctions):
+    """Calls of functions that go along an axis."""
+
+    def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        try:
+            method = _KNOWN.get(function)
+        except TypeError:  # not hashable
+            method = None
+        if method is None:
+            return super().array_call(function, arguments, named)
+        if len(arguments) != 1 or named or not isinstance(arguments[0], Array):
+            raise Mismatch(f"{function.__name__} of other arguments", "Give it one array.")
+        return getattr(self, method)(function, arguments[0])
+
+    def _check_axis(self, function: Any, array: Array) -> None:
+        if len(array.shape) != 1:
+            raise Mismatch(f"{function.__name__} of an array of {len(array.shape)} axes",
+                           "One axis is required: write a loop over rows.")  # fmt: skip
+
+    def _cumsum(self, function: Any, array: Array) -> Array:
+        self._check_axis(function, array)
+        kind = "float" if array.kind == "float" else "int"
+        made = self.add_array("sums", kind, array.shape)
+        self.fresh.add(made.number)
+        name = self.hidden_variable("total", kind)
+        number, here = self.numbers[name], self.leaf(name)
+        # The first sum is the first element: of -0.0 it is -0.0.
+        start = self.operators.cast(-0.0 if kind == "float" else 0, kind)
+        self.out.append(Statement.allocate(made.number, False, self.line))
+        self.out.append(Statement.assign(number, start, self.line))
+
+        def step(indices: Index) -> None:
+            total = self.operators.binary("+", here, array.at(indices))
+            self.out.append(Statement.assign(number, total, self.line))
+            self.store(made, indices, here)
+
+        self.nest(array.shape, step)
+        return made
+
+    def _diff(self, function: Any, array: Array) -> Array:
+        if array.kind == "bool":
+            raise Mismatch("diff of bools", "Numbers are required.")
+        before = [None] * (len(array.shape) - 1)
+        return self.elementwise(
+            lambda a, b: self.operators.binary("-", a, b),
+            [self.indexed(array, [*before, slice(1, None)]),
+             self.indexed(array, [*before, slice(None, -1)])],
+        )  # fmt: skip
+
+    def _place(self, function: Any, array: Array) -> Any:
+        """Where the largest or smallest element is: the first of several, or the first NaN."""
+        self._check_axis(function, array)
+        array, extent = self.stored(array, "values"), array.shape[0]
+        if not is_number(extent):
+            self._expect(self.operators.compare(">", extent, 0))
+        elif extent == 0:
+            raise Mismatch(f"{function.__name__} of no elements", "One is required.")
+        name = self.hidden_variable("at", "int")
+        number, best = self.numbers[name], self.leaf(name)
+        self.ranges[number] = (0, extent)
+        self.out.append(Statement.assign(number, self.integer(0), self.line))
+        symbol = "<=" if function is np.argmax else ">="
+
+        def step(indices: Index) -> None:
+            new, old = array.at(indices), array.at([best])
+            if array.kind == "bool":
+                new, old = self.operators.cast(new, "int"), self.operators.cast(old, "int")
+            is_better = make("bit_not", [self.operators.compare(symbol, new, old)])
+            if array.kind == "float":
+                is_number_yet = make("bit_not", [_core.scalar.call("isnan", old)])
+                is_better = make("bit_and", [is_better, is_number_yet])
+            found = [Statement.assign(number, self.integer(indices[0]), self.line)]
+            self.out.append(Statement.branch(is_better, found, [], self.line))
+
+        self.nest((extent,), step)
+        return best
+
+    def _norm(self, function: Any, array: Array) -> Any:
+        """sqrt(dot(x, x)) of all elements, as NumPy computes it where no order is said."""
+        operators = self.operators
+
+        def square(indices: Index) -> Any:
+            element = operators.cast(array.at(indices), "float")
+            return operators.binary("*", element, element)
+
+        total = self._all(np.sum, "float", list(array.shape), square)
+        return make("square_root", [operators.cast(total, "float")])

@@ -1,0 +1,210 @@
+"""Calls inside kernels: of functions of numbers and arrays, of records, of other kernels."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import inspect
+import types
+from typing import Any
+
+from composit._core.scalar import Expr
+from composit.knossos import functions
+from composit.knossos.annotations import check_constructor, defaults_of, fields_of
+from composit.knossos.arrays import Array
+from composit.knossos.sequences import Sequences
+from composit.knossos.source import Source, shown
+from composit.knossos.values import Mismatch, Record, kind_of, leaves_with_names, with_article
+
+
+class Calls(Sequences):
+    """Calls; what names mean comes from expressions."""
+
+    as_kernel: Any
+
+    def of_call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Attribute) and self.meaning_or_none(node.func) is None:
+            return self._method_call(node, node.func)
+        if not isinstance(node.func, (ast.Name, ast.Attribute)):
+            self.refuse(node, f"`{shown(node.func)}` is called",
+                        "Functions are called by their names: define one outside.")  # fmt: skip
+        if isinstance(node.func, ast.Name) and self.is_local(node.func.id):
+            self.refuse(
+                node, f"`{shown(node)}` calls {node.func.id}, a variable",
+                "Functions are called by the names that they were defined with.", TypeError,
+            )  # fmt: skip
+        function = self.meaning(node.func)
+        arguments = self._arguments(node)
+        if function is dataclasses.replace and arguments and isinstance(arguments[0], Record):
+            return self._replaced(node, arguments[0], self._named(node))
+        fields = fields_of(function)
+        if fields is not None:
+            return self._record(node, function, fields, arguments, self._named(node))
+        has_arrays = any(isinstance(each, Array) for each in arguments)
+        is_kernel = isinstance(function, types.FunctionType) or hasattr(function, "procedure")
+        is_numpy = str(getattr(function, "__module__", "")).partition(".")[0] in ("numpy", "torch")
+        is_own = function is functions.stop_gradient
+        if self.makes_arrays(function) or (has_arrays and (is_numpy or is_own or not is_kernel)):
+            try:
+                return self.array_call(function, arguments, self._named(node))
+            except LookupError:
+                self.refuse(
+                    node, f"{shown(node.func)} of arrays is not part of kernels",
+                    "Write a loop over the elements.",
+                )  # fmt: skip
+        if is_kernel and not (is_own or is_numpy):
+            named = self._named(node)
+            return self._kernel_call(node, self.as_kernel(function), arguments, named)
+        if node.keywords:
+            raise Mismatch("arguments by name", "Give them by position.")
+        with contextlib.suppress(LookupError):
+            return functions.call(self.operators, function, arguments)
+        instead = functions.INSTEAD.get(function) if callable(function) else None
+        self.refuse(
+            node, f"{shown(node.func)} cannot be called in kernels", instead or
+            "Functions of math, numpy's and composit.numpy's of numbers, other kernels, and plain "
+            "functions with annotated arguments can.",
+        )  # fmt: skip
+
+    def _arguments(self, node: ast.Call) -> list[Any]:
+        """The arguments by position."""
+        arguments: list[Any] = []
+        for each in node.args:
+            if not isinstance(each, ast.Starred):
+                arguments.append(self.value(each))
+                continue
+            parts = self.value(each.value)
+            if not isinstance(parts, tuple):
+                raise Mismatch("*arguments that are no tuple", "Write the arguments.")
+            arguments += parts
+        return arguments
+
+    def _named(self, node: ast.Call) -> dict[str, Any]:
+        if any(each.arg is None for each in node.keywords):
+            raise Mismatch("**arguments in a call", "Write the arguments.")
+        return {each.arg or "": self.value(each.value) for each in node.keywords}
+
+    def _method_call(self, node: ast.Call, function: ast.Attribute) -> Any:
+        """A call of what a value has: arrays have methods, records _replace."""
+        self.check_module(function)
+        holder = self.value(function.value)
+        if isinstance(holder, Array):
+            arguments, named = self._arguments(node), self._named(node)
+            return self.method(holder, function.attr, arguments, named)
+        if isinstance(holder, Record):
+            if function.attr == "_replace" and not node.args:
+                return self._replaced(node, holder, self._named(node))
+            of = f"of {holder.made_by.__name__}"
+        else:
+            of = f"of {with_article(kind_of(holder))}"
+        self.refuse(
+            node, f"`{shown(node)}` calls a method {of}",
+            "Call a function of the value, defined outside or in math.",
+        )  # fmt: skip
+
+    def is_local(self, name: str) -> bool:
+        raise NotImplementedError
+
+    def check_module(self, node: ast.Attribute) -> None:
+        raise NotImplementedError
+
+    def meaning(self, node: ast.expr) -> Any:
+        raise NotImplementedError
+
+    def _replaced(self, node: ast.Call, record: Record, given: dict[str, Any]) -> Record:
+        """A record with other values of some fields."""
+        if not set(given) <= set(record.fields):
+            self.refuse(node, f"{record.made_by.__name__} has the fields "
+                        f"{', '.join(record.fields)}", "Give others of them by name.",
+                        TypeError)  # fmt: skip
+        return Record(record.made_by, {**record.fields, **given})
+
+    def _record(
+        self, node: ast.Call, made_by: Any, fields: Any, arguments: list[Any], named: Any
+    ) -> Record:
+        check_constructor(self.refuse, node, made_by)
+        try:
+            given = inspect.signature(made_by).bind(*arguments, **named).arguments
+        except TypeError as error:
+            self.refuse(node, f"{made_by.__name__} has the fields {', '.join(fields)}: {error}",
+                        "A value for each is required.", TypeError)  # fmt: skip
+        defaults = defaults_of(made_by)
+        if missing := [name for name in fields if name not in given and name not in defaults]:
+            self.refuse(node, f"the default of {made_by.__name__}.{missing[0]} is computed",
+                        "Give it a value.", TypeError)  # fmt: skip
+        return Record(made_by, {
+            name: given[name] if name in given else self.from_outside(node, defaults[name])
+            for name in fields
+        })  # fmt: skip
+
+    def from_outside(self, node: ast.expr, found: Any) -> Any:
+        raise NotImplementedError
+
+    def calls_itself(self, source: Source) -> bool:
+        raise NotImplementedError
+
+    def becomes_statements(self, source: Source) -> bool:
+        raise NotImplementedError
+
+    def inlined(self, node: ast.Call, source: Source, arguments: list[Any]) -> Any:
+        raise NotImplementedError
+
+    def _kernel_call(
+        self, node: ast.Call, kernel: Any, arguments: list[Any], named: dict[str, Any]
+    ) -> Any:
+        source = kernel._source
+        arguments = self._by_position(node, kernel, arguments, named)
+        if kernel.is_of_arrays and kernel._derivative is not None:
+            self.refuse(
+                node, f"{kernel.__name__} has arrays and a derivative that was given",
+                "Such a kernel is not yet part of another: call it from Python.",
+            )  # fmt: skip
+        if kernel.is_of_arrays and source is None:
+            self.refuse(
+                node, f"{kernel.__name__} is made of a kernel with arrays",
+                "Its derivatives and maps are not parts of others: call them from Python.",
+            )  # fmt: skip
+        is_plain = source is not None and kernel._derivative is None
+        if is_plain and (kernel.is_of_arrays or self.calls_itself(source)
+                         or self.becomes_statements(source)):  # fmt: skip
+            return self.inlined(node, source, arguments)
+        structures = kernel.parameter_structures
+        if source is None:  # a derivative, which takes the numbers of tuples and records
+            arguments = [leaf for each in arguments for _, leaf in leaves_with_names(each)]
+        if len(structures) != len(arguments):
+            self.refuse(node, f"{kernel.__name__} of {len(arguments)} arguments",
+                        f"It has {len(structures)}.", TypeError)  # fmt: skip
+        operands: list[Expr] = []
+        for structure, argument in zip(structures, arguments):
+            leaves = [leaf for _, leaf in leaves_with_names(argument)]
+            wanted = structure.leaves("")
+            if len(leaves) != len(wanted):
+                self.refuse(node, f"an argument of {kernel.__name__} has {len(leaves)} numbers",
+                            f"It has {len(wanted)}.", TypeError)  # fmt: skip
+            for leaf, (_, kind) in zip(leaves, wanted):
+                if kind != "float" and kind_of(leaf) not in (kind, "bool"):
+                    self.refuse(node, f"{kernel.__name__} of a {kind_of(leaf)}",
+                                f"A value of type {kind} is required.", TypeError)  # fmt: skip
+                operands.append(self.operators.cast(leaf, kind))
+        return kernel.inside(operands, self.operators.dtype)
+
+    def _by_position(
+        self, node: ast.Call, kernel: Any, arguments: list[Any], named: dict[str, Any]
+    ) -> list[Any]:
+        """The arguments of a kernel's call in the order of its parameters."""
+        if not named:
+            return arguments
+        if kernel._source is None:
+            self.refuse(node, f"{kernel.__name__} is derived, and given arguments by name",
+                        "Give them by position.", TypeError)  # fmt: skip
+        names = [each.arg for each in kernel._source.tree.args.args]
+        rest = names[len(arguments) :]
+        if set(named) != set(rest):
+            wrong = [f"{name} twice" for name in named if name in names and name not in rest]
+            wrong += [f"no {name}" for name in rest if name not in named]
+            wrong += [f"{name}, which it has not" for name in named if name not in names]
+            self.refuse(node, f"{kernel.__name__} is given {', '.join(wrong)}",
+                        f"A value for each of {', '.join(names)} is required.",
+                        TypeError)  # fmt: skip
+        return [*arguments, *(named[name] for name in rest)]

@@ -1,0 +1,59 @@
+"""Kernels of plain Python functions, one for each."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from composit._core import NotSupported
+from composit.knossos.annotations import Leaf, structure_of
+from composit.knossos.array_kernel import ArrayKernel, has_arrays
+from composit.knossos.kernel import _DOUBLE, Kernel
+from composit.knossos.source import Source, mentions_arrays
+from composit.knossos.translate import translate
+
+_in_translation = threading.local()
+
+
+def kernel_of(function: Any) -> Kernel:
+    """The kernel of a plain function; the same one for the same function."""
+    if isinstance(function, Kernel):
+        return function
+    known = getattr(function, "_knossos_kernel", None)
+    if known is not None:
+        return known
+    source = Source(function)
+    structures = []
+    for argument in source.tree.args.args:
+        if argument.annotation is None:
+            source.refuse(
+                argument, f"the argument {argument.arg} has no annotation",
+                f"Write {argument.arg}: float (or int, bool, tuple[float, float], a NamedTuple "
+                "or dataclass of these).",
+            )  # fmt: skip
+        structures.append(structure_of(source, argument.annotation))
+    results: dict[Any, Leaf] = {}
+
+    def make(dtype: Any) -> Any:
+        running = vars(_in_translation).setdefault("functions", [])
+        if function in running:
+            source.refuse(source.tree, "it calls itself", "Write a loop.", NotSupported)
+        running.append(function)
+        try:
+            made, results[dtype] = translate(source, dtype, kernel_of)
+        finally:
+            running.pop()
+        return made
+
+    def result() -> Leaf:
+        kernel.procedure()
+        return results[_DOUBLE]
+
+    is_scalar = not has_arrays(structures) and not mentions_arrays(source)
+    made_by = Kernel if is_scalar else ArrayKernel
+    kernel = made_by(source.name, source.documentation, make, structures, result)
+    kernel.__module__, kernel.__qualname__ = function.__module__, function.__qualname__
+    kernel.__wrapped__ = function  # type: ignore[attr-defined]
+    kernel._source = source
+    function._knossos_kernel = kernel
+    return kernel

@@ -1,0 +1,55 @@
+"""Floats of 16 bits: kernels compute them in float32, and round each result once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from composit._core import LazyTensor
+
+_SINGLE = np.dtype("float32")
+
+
+def is_floating(dtype: Any) -> bool:
+    """Whether the dtype is of real floats; bfloat16 is."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def is_short(dtype: Any) -> bool:
+    return dtype.itemsize == 2 and is_floating(dtype)
+
+
+def floats_among(leaves: list[Any]) -> set[Any]:
+    """The floating dtypes of arrays, NumPy's numbers and tensors that are not Python's numbers."""
+    kinds = (np.ndarray, np.generic, LazyTensor)
+    return {
+        leaf.dtype for leaf in leaves if isinstance(leaf, kinds) and is_floating(leaf.dtype)
+        and not getattr(leaf, "is_weak", False)
+    }  # fmt: skip
+
+
+def floating_dtype(leaves: list[Any]) -> Any:
+    """That of all floats among the leaves, if they have one."""
+    given = floats_among(leaves)
+    return given.pop() if len(given) == 1 else None
+
+
+def widened(leaf: Any) -> Any:
+    """The same values as float32."""
+    dtype = getattr(leaf, "dtype", None)
+    return leaf.astype(_SINGLE) if dtype is not None and is_short(dtype) else leaf
+
+
+def all_rounded(made: Any, dtype: Any) -> Any:
+    """One result, or a tuple of several."""
+    if isinstance(made, tuple):
+        return tuple(rounded(each, dtype) for each in made)
+    return rounded(made, dtype)
+
+
+def rounded(made: Any, dtype: Any) -> Any:
+    """A result as one of 16 bits, if it is of floats."""
+    if isinstance(made, float) and not isinstance(made, np.generic):
+        return float(np.asarray(made, _SINGLE).astype(dtype))
+    return made.astype(dtype) if getattr(made, "dtype", None) == _SINGLE else made

@@ -1,0 +1,120 @@
+"""Elements, rows and slices of arrays inside kernels: which elements a part has, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit.knossos.arrays import Array, Arrays, Index, linear
+from composit.knossos.values import Mismatch, is_number, make
+
+
+class Slices(Arrays):
+    """What stands between the brackets of an array."""
+
+    def indexed(self, array: Array, given: list[Any]) -> Any:
+        """array[given]: a number, or an array of the axes that are left. None stands for `:`."""
+        if len(given) > len(array.shape):
+            raise Mismatch(
+                f"{len(given)} indices of an array of {len(array.shape)} axes",
+                "At most one for each axis is possible.",
+            )
+        given = given + [None] * (len(array.shape) - len(given))
+        fixed: list[Any] = []
+        shape: list[Any] = []
+        for index, extent in zip(given, array.shape):
+            if index is None:
+                shape.append(extent)
+                fixed.append((0, 1))
+            elif isinstance(index, slice):
+                begin, step, count = self._sliced(index, extent)
+                shape.append(count)
+                fixed.append((begin, step))
+            else:
+                fixed.append(self.place(index, extent))
+        if not shape:
+            return array.at(fixed)
+
+        def at(indices: Index) -> Any:
+            rest = iter(indices)
+            return array.at([
+                self.along(next(rest), *index) if isinstance(index, tuple) else index
+                for index in fixed
+            ])  # fmt: skip
+
+        # A list's elements may be lists; a part of a list of numbers is a list of its own.
+        is_slice = not given or given[0] is None or isinstance(given[0], slice)
+        lists = array.is_list - (not is_slice) if array.is_list else 0
+        is_own = lists and len(array.shape) == 1
+        parts_of = frozenset[int]() if is_own else array.parts_of
+        return Array(array.kind, tuple(shape), at, array.reads, lists, parts_of=parts_of)
+
+    def plus(self, a: Any, b: Any) -> Any:
+        return a + b if is_number(a) and is_number(b) else make(
+            "add", [self.integer(a), self.integer(b)])  # fmt: skip
+
+    def moved(self, extent: Any, by: int) -> Any:
+        """extent + by, as a variable and one constant."""
+        base, constant = linear(self.resolved(extent))
+        constant += by
+        if base is None or constant == 0:
+            return constant if base is None else base
+        return make("add" if constant > 0 else "subtract", [base, self.integer(abs(constant))])
+
+    def along(self, index: Any, begin: Any, step: int) -> Any:
+        """begin + step * index"""
+        if is_number(index) and is_number(begin):
+            return begin + step * index
+        if step == -1:
+            return make("subtract", [self.integer(begin), self.integer(index)])
+        if step != 1:
+            index = step * index if is_number(index) else make(
+                "multiply", [index, self.integer(step)])  # fmt: skip
+        return index if is_number(begin) and begin == 0 else self.plus(index, begin)
+
+    def _sliced(self, index: slice, extent: Any) -> tuple[Any, int, Any]:
+        """The first index, the step, and how many elements. Where the extent is no literal the
+        bounds are asserted to lie within: what NumPy would cut short has no extent to be known."""
+        bounds = (index.start, index.stop, index.step)
+        if not all(b is None or type(b) is int for b in bounds):
+            raise Mismatch("a slice whose bounds are not literal", "Write a loop.")
+        step = 1 if index.step is None else index.step
+        if step == 0:
+            raise Mismatch("a slice of step 0", "Another step is required.")
+        if is_number(extent):
+            begin, end, _ = index.indices(int(extent))
+            return begin, step, len(range(begin, end, step))
+        # Bounds as (counts from the end, by how much).
+        first, last = ((False, 0), (True, 0)) if step > 0 else ((True, -1), (False, -1))
+        least = 0  # how many elements the axis has for NumPy to find both bounds in it
+        if index.start is not None:
+            first, least = (index.start < 0, index.start), _needed(index.start, step)
+        if index.stop is not None:
+            last, least = (index.stop < 0, index.stop), max(least, _needed(index.stop, step))
+        (begin_end, begin_by), (end_end, end_by) = first, last
+        size = abs(step)
+        between = (end_by - begin_by) * (1 if step > 0 else -1)
+        if begin_end == end_end:
+            count: Any = max(-(-between // size), 0)
+            least = least if count else 0
+        elif begin_end != (step < 0):
+            raise Mismatch(
+                f"a slice from {index.start} to {index.stop} with the step {step}, of an axis "
+                "whose extent is not literal", "Write a loop.",
+            )  # fmt: skip
+        else:
+            least = max(least, -between)
+            count = self.moved(extent, between + size - 1)
+            if size != 1:
+                count = make("divide", [self.integer(count), self.integer(size)])
+        known = self.least(extent)
+        if least > 0 and (known is None or known < least):
+            enough = make("greater_equal", [self.integer(extent), self.integer(least)])
+            claim = f"the axis has {{}} elements%s. At least {least} are required."
+            self._expect(enough, "ValueError", claim, [self.integer(extent)])
+        return self.moved(extent, begin_by) if begin_end else begin_by, step, count
+
+
+def _needed(bound: int, step: int) -> int:
+    """Of how many elements an axis must be for a bound of a slice to lie within."""
+    before = int(step < 0)  # downwards, bounds may lie before the first element
+    return -bound - before if bound < 0 else bound + before
