@@ -50,7 +50,13 @@ LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part
         const bool is_own = is_always_assigned(part, variable) &&
                             around[variable] == logs_->mentions.at(variable) &&
                             times == logs_->assignments.at(variable) && !carried.contains(variable);
-        (is_own ? pushed.behind : pushed.before).push_back(variable);
+        const auto made = std::find_if(part.begin(), part.end(), [&](const Statement& each) {
+            return each.kind == Kind::assign && each.variable == variable;
+        });
+        if (is_own && times == 1 && made != part.end() && is_known_again(made->values[0]))
+            pushed.again.push_back(*made);
+        else
+            (is_own ? pushed.behind : pushed.before).push_back(variable);
     }
     return pushed;
 }
@@ -139,8 +145,8 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
     return out;
 }
 
-bool LoggedLoops::is_known_again(const Expr& condition) const {
-    const std::set<int> read = variables_in({condition});
+bool LoggedLoops::is_known_again(const Expr& value) const {
+    const std::set<int> read = variables_in({value});
     return std::none_of(read.begin(), read.end(), [this](int variable) {
         return logs_->assignments.contains(variable) && !logs_->heads.contains(variable);
     });
@@ -201,7 +207,9 @@ void LoggedLoops::backward_logged(const Block& block, const std::vector<Record>&
     for (const Part& part : parts) {
         if (part.is_logged) continue;
         const Block own = part.of(block);
-        for (const int variable : pushed_by(block, own).behind)
+        const Pushed pushed = pushed_by(block, own);
+        out.insert(out.end(), pushed.again.begin(), pushed.again.end());
+        for (const int variable : pushed.behind)
             out.push_back(Statement::take(variable, log_of(variable), own[0].line));
     }
     for (size_t i = parts.size(); i-- > 0;) {

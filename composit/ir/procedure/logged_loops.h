@@ -49,15 +49,17 @@ class LoggedLoops : protected ReverseSetup {
 
   private:
     // The variables that a part assigns and others read: of which the value before it is logged,
-    // and of which the one behind it is, as no iteration reads one of another.
+    // and of which the one behind it is, as no iteration reads one of another. Where a statement
+    // reads nothing that the loop changes, it runs again instead.
     struct Pushed {
         std::vector<int> before, behind;
+        Block again;
     };
     Pushed pushed_by(const Block& block, const Block& part) const;
     Block forward_logged(const Block& block, std::vector<Record>& records);
     void forward_part(const Block& block, const Block& part, Block& out);
     void backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros);
-    bool is_known_again(const Expr& condition) const;
+    bool is_known_again(const Expr& value) const;
     int log_of(int variable);
     int log_of_array(int array, std::map<int, int>& logs, const std::string& suffix, DType dtype);
     Statement push(int variable, int line);

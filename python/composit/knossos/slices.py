@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit.knossos.arrays import Array, Arrays, Index, linear
-from composit.knossos.values import Mismatch, is_number, make
+from composit.knossos.arrays import Array, Arrays, Index, linear, same
+from composit.knossos.values import Mismatch, is_number, kind_of, make
 
 
 class Slices(Arrays):
@@ -74,12 +74,16 @@ class Slices(Arrays):
     def _sliced(self, index: slice, extent: Any) -> tuple[Any, int, Any]:
         """The first index, the step, and how many elements. Where the extent is no literal the
         bounds are asserted to lie within: what NumPy would cut short has no extent to be known."""
-        bounds = (index.start, index.stop, index.step)
-        if not all(b is None or type(b) is int for b in bounds):
-            raise Mismatch("a slice whose bounds are not literal", "Write a loop.")
+        if any(type(bound) is bool or not (bound is None or kind_of(bound) == "int")
+               for bound in (index.start, index.stop, index.step)):  # fmt: skip
+            raise Mismatch("a slice whose bounds are no integers", "Integers are required.")
+        if not (index.step is None or is_number(index.step)):
+            raise Mismatch("a slice whose step is not literal", "Write a loop.")
         step = 1 if index.step is None else index.step
         if step == 0:
             raise Mismatch("a slice of step 0", "Another step is required.")
+        if not all(bound is None or is_number(bound) for bound in (index.start, index.stop)):
+            return self._between(index, step, extent)
         if is_number(extent):
             begin, end, _ = index.indices(int(extent))
             return begin, step, len(range(begin, end, step))
@@ -112,6 +116,54 @@ class Slices(Arrays):
             claim = f"the axis has {{}} elements%s. At least {least} are required."
             self._expect(enough, "ValueError", claim, [self.integer(extent)])
         return self.moved(extent, begin_by) if begin_end else begin_by, step, count
+
+    def _between(self, index: slice, step: int, extent: Any) -> tuple[Any, int, Any]:
+        """The same of bounds that are computed, which are asserted to lie within, in order."""
+        if step < 0:
+            raise Mismatch("a slice to smaller indices whose bounds are computed", "Write a loop.")
+        begin = 0 if index.start is None else self._bound(index.start, extent)
+        end = extent if index.stop is None else self._bound(index.stop, extent)
+        start, stop = linear(self.resolved(begin)), linear(self.resolved(end))
+        if start[0] is None:
+            count = self.moved(end, -start[1])
+        elif stop[0] is not None and same(start[0], stop[0]):
+            count = stop[1] - start[1]
+        else:
+            count = make("subtract", [self.integer(end), self.integer(begin)])
+        claim = (
+            "a slice from {} to {} of an axis of {}%s. Bounds within it, in order, are required."
+        )
+        told = [self.integer(each) for each in (begin, end, extent)]
+        for lower, upper in ((0, begin), (begin, end), (end, extent)):
+            if not self._is_in_order(lower, upper):
+                holds = make("less_equal", [self.integer(lower), self.integer(upper)])
+                self._expect(holds, "ValueError", claim, told)
+        if step != 1:
+            count = self.plus(count, step - 1)
+            count = count // step if is_number(count) else make(
+                "divide", [self._settled(count), self.integer(step)])  # fmt: skip
+        return begin, step, count if is_number(count) else self._settled(count)
+
+    def _bound(self, value: Any, extent: Any) -> Any:
+        """A bound of a slice, from the front."""
+        if is_number(value):
+            return value if value >= 0 else self.moved(extent, value)
+        if self.is_natural(value):
+            return value
+        value = self._settled(value)
+        wrapped = make("add", [value, self.integer(extent)])
+        below = make("less", [value, self.integer(0)])
+        return self._settled(make("select", [below, wrapped, value]))
+
+    def _is_in_order(self, lower: Any, upper: Any) -> bool:
+        """Whether one is known not to be above the other."""
+        if is_number(lower):
+            least = self.least(upper)
+            return least is not None and least >= lower
+        a, b = linear(self.resolved(lower)), linear(self.resolved(upper))
+        if a[0] is not None and b[0] is not None and same(a[0], b[0]):
+            return a[1] <= b[1]
+        return self.is_natural(lower) and self.is_within(self.moved(lower, -1), upper)
 
 
 def _needed(bound: int, step: int) -> int:

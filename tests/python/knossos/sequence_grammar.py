@@ -11,7 +11,8 @@ class SequencesWriter(Writer):
     """Writes kernels whose loops go over what the other writers count by hand."""
 
     def statement(self):
-        kinds = [self.slices, self.slices, self.part, self.along, self.numbers, self.columns]
+        kinds = [self.slices, self.slices, self.part, self.along, self.numbers, self.columns,
+                 self.windows]  # fmt: skip
         if self.depth < 3:
             kinds += [self.over_tuple, self.over_tuple, self.enumerated, self.zipped,
                       self.backwards, self.with_else, self.over_arrays]  # fmt: skip
@@ -68,6 +69,23 @@ class SequencesWriter(Writer):
         self.settle(f"math.sin(np.sum({name} * {other} + {self.atom()}))")
         if alike is ALIKE[0]:
             self.arrays.append(name)
+
+    def windows(self):
+        """Slices whose bounds a loop computes, of which some are assigned."""
+        i, name, total = self.new("i"), self.new("u"), self.new("t")
+        u, v = self.pick(self.arrays), self.pick(self.arrays)
+        self.line(f"{name} = {self.pick(['np.zeros(len(x))', 'x * 0.5'])}")
+        self.line(f"{total} = 0.0")
+        self.line(f"for {i} in range(len(x)):")
+        window = self.pick([f"{i}:", f":{i}", f"{i}:{i} + 1", f"-{i} - 1:", f"{i}::2", f":{i} + 1"])
+        source = self.pick([f"{u}[{window}] * {v}[{window}]", f"np.sin({name}[{window}])"])
+        self.line(f"    {total} = 0.5 * {total} + 0.1 * np.sum({source})")
+        if self.chance(0.7):
+            window = self.pick([f"{i}:", f":{i} + 1", f"{i}:{i} + 1"])
+            self.line(f"    {name}[{window}] {self.pick(['', '+'])}= "
+                      f"np.tanh({v}[{window}] + {total}) * 0.3")  # fmt: skip
+        self.arrays.append(name)
+        self.settle(total)
 
     def columns(self):
         name, u = self.new("w"), self.vector()
