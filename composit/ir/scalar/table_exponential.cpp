@@ -8,9 +8,10 @@ namespace {
 constexpr double ln2 = 0.693147180559945309417;
 constexpr double ln10 = 2.30258509299404568402;
 
-// d logaddexp(a, b) / da. Equal operands, infinite ones too, share.
+// d logaddexp(a, b) / da. Equal operands share, infinite ones, too, of which there is no difference.
 Expr share(const Expr& a, const Expr& b, Expr (*exponential)(const Expr&)) {
-    return select(equal(a, b), 0.5, 1.0 / (1.0 + exponential(b - a)));
+    const Expr is_same_infinity = equal(a, b) & call("isinf", {a});
+    return select(is_same_infinity, 0.5, 1.0 / (1.0 + exponential(b - a)));
 }
 Expr call_exp(const Expr& x) { return call("exp", {x}); }
 Expr call_exp2(const Expr& x) { return call("exp2", {x}); }

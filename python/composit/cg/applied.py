@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from composit._core import LazyTensor, with_location
+from composit import _core
+from composit._core import LazyTensor, NotSupported, with_location
 from composit.cg.function import Operator
-from composit.cg.node import Node
-from composit.cg.template import Input, Variable, distinct
+from composit.cg.node import Node, get_input_nodes
+from composit.cg.template import Constant, Input, Variable, distinct
 from composit.cg.values import described, is_array, refuse_masked
 
 
@@ -81,15 +82,38 @@ class Applied(Operator):
         """The arguments by name."""
         return self._arguments.named
 
-    def _op_impl(self, *arrays: Any) -> Any:
+    def _called(self, arrays: tuple[Any, ...]) -> Any:
         if self._is_plain:
-            result = type(self)._function(*arrays)
-        else:
-            positional, named = _changed(
-                (self._arguments.positional, self._arguments.named),
-                lambda value: arrays[value.number] if isinstance(value, Place) else value,
-            )
-            result = type(self)._function(*positional, **named)
+            return type(self)._function(*arrays)
+        positional, named = _changed(
+            (self._arguments.positional, self._arguments.named),
+            lambda value: arrays[value.number] if isinstance(value, Place) else value,
+        )
+        return type(self)._function(*positional, **named)
+
+    def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[str]:
+        """The names of the operands of which the function took the values when it made the tensor,
+        as of an option (`full(shape, x)`): a derivative by these would be 0, whatever it is."""
+        used = _reached([made], arrays)
+        return [
+            one.short_name for i, one in enumerate(self.inputs)
+            if arrays[i].dtype.kind in "fcV" and arrays[i].node not in used
+            and self._needs_value(arrays, i)
+        ]  # fmt: skip
+
+    def _needs_value(self, arrays: list[LazyTensor], i: int) -> bool:
+        """Whether more than the shape and the dtype of an operand is needed, on which the result
+        does not depend."""
+        x = arrays[i]
+        unknown = _core.input("x", x.dtype, x.shape)
+        try:
+            result = self._called((*arrays[:i], unknown, *arrays[i + 1 :]))
+        except (TypeError, ValueError, NotSupported):
+            return True
+        return unknown.node in _reached(_tensors_among(result), [unknown])
+
+    def _op_impl(self, *arrays: Any) -> Any:
+        result = self._called(arrays)
         self._result = None
         if isinstance(result, (list, tuple)):
             parts = list(_parts(result))
@@ -105,6 +129,48 @@ class Applied(Operator):
             for index in self._part:
                 result = result[index]
         return result
+
+
+def _tensors_among(result: Any) -> list[LazyTensor]:
+    found: list[LazyTensor] = []
+    _changed(result, lambda one: found.append(one) if isinstance(one, LazyTensor) else None)
+    return found
+
+
+def _reached(made: list[LazyTensor], operands: list[LazyTensor]) -> set[Any]:
+    """The nodes that the tensors are computed from, up to the operands."""
+    ends = {x.node for x in operands}
+    seen: set[Any] = set()
+    stack = [x.node for x in made]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node not in ends:
+            stack += [one for one, _ in node.operand_nodes]
+    return seen
+
+
+def refuse_numbers(nodes: list[Node]) -> None:
+    """NotSupported for operators that took the value of a node that depends on an input or a
+    parameter: derivatives would lack that part."""
+    for node in nodes:
+        if not isinstance(node.ref, Applied):
+            continue
+        children = node.children
+        tensors = [child.tensor for child in children]
+        for name in node.ref.taken_as_numbers(node.tensor, tensors):
+            child = children[[one.short_name for one in node.ref.inputs].index(name)]
+            if all(isinstance(leaf.ref, Constant) for leaf in get_input_nodes(child)):
+                continue
+            raise NotSupported(
+                with_location(
+                    f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, by "
+                    "which nothing is differentiated. An array operand, or its value (x.value), "
+                    "which counts as a constant, is required."
+                )
+            )
 
 
 def applied(kind: type[Applied], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.cg.applied import refuse_numbers
 from composit.cg.derivatives import apart_from, as_numbers, check_differentiable
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
@@ -90,6 +91,7 @@ class ModuleGraph(IDObject):
         nodes = get_all_nodes(self._root)
         leaves = get_input_nodes(self._root)
         given = [leaf._tensor for leaf in leaves]
+        refuse_numbers(nodes)
         made: dict[int, LazyTensor] = {}
 
         def compute(tensors: list[LazyTensor]) -> LazyTensor:

@@ -232,3 +232,29 @@ def test_masked_arrays_are_refused(given):
     said = r" is given a masked array, .*, whose mask would be lost\. An array without one is "
     with pytest.raises(TypeError, match=said):
         given()
+
+
+@pytest.mark.parametrize("name, function, value", [
+    ("fill_value", lambda self, x: op.full((2,), x), 2.0),
+    ("a", lambda self, x: op.linalg.det([[x, 1.0], [2.0, x]]), 2.0),
+    ("end_values", lambda self, x: op.pad(np.ones(2), 2, mode="linear_ramp", end_values=x), 2.0),
+    ("ddof", lambda self, x: op.std(np.arange(4.0), ddof=x), 1.0),
+])  # fmt: skip
+def test_no_derivative_is_lost_where_a_node_is_taken_as_a_number(name, function, value):
+    m = cg.Module.build("b", function, (cg.Variable("x"),))
+    result = m(value)
+    with pytest.raises(NotImplementedError) as caught:
+        result.back()
+    assert f"as a number, for {name!r}, by which nothing is differentiated. An array" in str(
+        caught.value
+    )
+
+
+def test_what_needs_shapes_alone_has_the_derivative_0():
+    def call(self, x):
+        return op.zeros_like(x) + op.ones_like(x) * op.full((2,), x.value[0]) * x
+
+    m = cg.Module.build("shapes", call, (cg.Variable("x"),))
+    result = m(np.array([3.0, 4.0]))
+    result.back()
+    np.testing.assert_array_equal(result.grad(m.input("x")), [[3, 0], [0, 3]])

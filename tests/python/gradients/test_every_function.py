@@ -105,3 +105,11 @@ def test_slopes(row):
             found += assert_slope(call, values)
             if found == CALLS:
                 break
+
+
+@pytest.mark.parametrize("function, wanted", [(cnp.logaddexp, 0.25), (cnp.logaddexp2, 0.17328679)])
+def test_the_second_derivative_where_operands_are_equal(function, wanted):
+    second = composit.grad(composit.grad(lambda x: function(x, 1.0)))
+    np.testing.assert_allclose(composit.evaluate(second(1.0)), wanted, rtol=1e-7)
+    first = composit.grad(lambda x: function(x, -np.inf))
+    assert composit.evaluate(first(-np.inf)) == 0.5
