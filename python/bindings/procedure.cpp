@@ -406,7 +406,8 @@ void bind_procedure(nb::module_& module) {
     inner.def("reverse", procedure::reverse);
     inner.def("reverse_over_rows", procedure::reverse_over_rows, "The derivative of over_rows.");
     inner.def("over_rows", procedure::over_rows, "The procedure for each row of its arguments.");
-    inner.def("without_dead_code", procedure::without_dead_code);
+    inner.def("without_dead_code", procedure::without_dead_code, "procedure"_a,
+              "keeps_assertions"_a = false);
     inner.def("slope", procedure::slope);
     inner.def("with_last_parameter", procedure::with_last_parameter, "procedure"_a, "value"_a,
               "name"_a, "The procedure of the other parameters, the last of which has the value.");

@@ -11,6 +11,7 @@
 #include "composit/base/error.h"
 
 #include <algorithm>
+#include <set>
 
 namespace composit::c_family {
 namespace {
@@ -140,6 +141,14 @@ std::string run_function(const Procedure& procedure, size_t number) {
            "    } catch (...) {\n        return -1;\n    }\n}\n";
 }
 
+// clang takes elements of a std::vector for calls that && would leave out.
+std::string bits_pragma(const std::string& code) {
+    if (code.find(" & ") == std::string::npos || code.find("std::vector") == std::string::npos)
+        return "";
+    return "#if defined(__has_warning)\n#if __has_warning(\"-Wbitwise-instead-of-logical\")\n"
+           "#pragma clang diagnostic ignored \"-Wbitwise-instead-of-logical\"\n#endif\n#endif\n";
+}
+
 }  // namespace
 
 ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& given) {
@@ -160,10 +169,13 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     if (any_arrays(all) || has_assertion(all)) out.source += "#include <cassert>\n";
     out.source += "#include <cstdint>\n";
     if (any_arrays(all)) out.source += "#include <utility>\n#include <vector>\n";
-    out.source += "\n" + exactness_pragmas() + "\n" + support(all, false, extents) + "namespace " +
-                  space + " {\n\n" + functions(all);
+    const std::string text = functions(all);
+    out.source += "\n" + exactness_pragmas() + bits_pragma(text) + "\n" +
+                  support(all, false, extents) + "namespace " + space + " {\n\n" + text;
+    std::set<std::string> structs;  // in double and in float, one where neither is in the results
     for (const Procedure& procedure : all) {
-        out.header += results_struct(procedure) + signature_of(procedure) + ";\n";
+        const std::string own = results_struct(procedure);
+        out.header += (structs.insert(own).second ? own : "") + signature_of(procedure) + ";\n";
         if (!has_arrays(procedure))
             out.header += "// The same for each element.\n" + array_signature_of(procedure) + ";\n";
         out.header += "\n";
@@ -200,7 +212,10 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
     out += "\n" + exactness_pragmas() + "\n" + support(all, true) + "namespace {\n\n";
-    for (const Procedure& procedure : all) out += results_struct(procedure);
+    std::set<std::string> structs;
+    for (const Procedure& procedure : all)
+        if (const std::string own = results_struct(procedure); structs.insert(own).second)
+            out += own;
     out += functions(all) +
            "union Slot {\n    double as_float64;\n    float as_float32;\n    int64_t as_int64;\n"
            "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";

@@ -329,7 +329,7 @@ class Printer {
 
     // "std::vector<double> t", "double t[6]"; with its size, where that is known.
     std::string array_declaration(size_t array, bool with_size) {
-        const std::string type = type_name(procedure_.arrays[array].dtype);
+        const std::string type = type_of_elements(procedure_.arrays[array].dtype);
         if (has_fixed_size(procedure_.arrays[array]))
             return type + " " + arrays_[array] + "[" + count_of(array) + "]";
         const std::string count =

@@ -55,6 +55,10 @@ std::string plain(const std::string& text) {
     return out;
 }
 
+std::string type_of_elements(ir::DType dtype) {
+    return dtype == ir::DType::boolean ? "uint8_t" : type_name(dtype);
+}
+
 std::string zero_of(ir::DType dtype) {
     return dtype == ir::DType::boolean ? "false" : plain(literal(dtype, {}));
 }

@@ -32,6 +32,9 @@ std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std
 // on it.
 std::string plain(const std::string& text);
 
+// Of a local array: std::vector<bool> has no bools.
+std::string type_of_elements(ir::DType dtype);
+
 // "0.0", "false"
 std::string zero_of(ir::DType dtype);
 

@@ -15,14 +15,16 @@ using Role = ArrayVariable::Role;
 using Live = std::set<int>;
 
 // Whether a block does anything but move control within the loop around it.
-bool has_effect(const Block& block) {
-    return std::any_of(block.begin(), block.end(), [](const Statement& statement) {
+bool has_effect(const Block& block, bool keeps_assertions) {
+    return std::any_of(block.begin(), block.end(), [=](const Statement& statement) {
         switch (statement.kind) {
             case Kind::stop:
-            case Kind::go_on:
-            case Kind::expect: return false;
+            case Kind::go_on: return false;
+            case Kind::expect: return keeps_assertions;
             case Kind::branch:
-            case Kind::loop: return has_effect(statement.body) || has_effect(statement.otherwise);
+            case Kind::loop:
+                return has_effect(statement.body, keeps_assertions) ||
+                       has_effect(statement.otherwise, keeps_assertions);
             default: return true;
         }
     });
@@ -30,16 +32,18 @@ bool has_effect(const Block& block) {
 
 // The block without what only leaves the loop around it, and without assertions, which alone do
 // not make a loop worth running.
-Block without_jumps(const Block& block, bool is_inner = false) {
+Block without_jumps(const Block& block, bool keeps_assertions, bool is_inner = false) {
     Block out;
     for (const Statement& statement : block) {
         const bool is_jump = statement.kind == Kind::stop || statement.kind == Kind::go_on;
-        if ((is_jump && !is_inner) || statement.kind == Kind::expect) continue;
+        if (is_jump && !is_inner) continue;
+        if (statement.kind == Kind::expect && !keeps_assertions) continue;
         Statement copy = statement;
         if (!is_jump) {
             const bool is_loop = statement.kind == Kind::loop;
-            copy.body = without_jumps(statement.body, is_inner || is_loop);
-            if (!is_loop) copy.otherwise = without_jumps(statement.otherwise, is_inner);
+            copy.body = without_jumps(statement.body, keeps_assertions, is_inner || is_loop);
+            if (!is_loop)
+                copy.otherwise = without_jumps(statement.otherwise, keeps_assertions, is_inner);
         }
         out.push_back(std::move(copy));
     }
@@ -50,7 +54,8 @@ Block without_jumps(const Block& block, bool is_inner = false) {
 // are walked until nothing more becomes live.
 class Walker {
   public:
-    explicit Walker(const Procedure& procedure) : procedure_(procedure) {}
+    Walker(const Procedure& procedure, bool keeps_assertions)
+        : procedure_(procedure), keeps_assertions_(keeps_assertions) {}
 
     // Leaves the live statements.
     void keep_live(Block& block) {
@@ -133,12 +138,12 @@ class Walker {
         // What is live where the condition is evaluated: first without what decides how often the
         // loop runs, which matters only if it does something.
         Statement trial = loop;
-        trial.body = without_jumps(loop.body);
+        trial.body = without_jumps(loop.body, keeps_assertions_);
         Live at_condition = settled(trial, behind, behind);
         pass(trial, at_condition, behind);
         Block own = trial.body;
         own.insert(own.end(), trial.otherwise.begin(), trial.otherwise.end());
-        if (!has_effect(own)) return false;
+        if (!has_effect(own, keeps_assertions_)) return false;
         Live start = std::move(at_condition);
         read(loop, start);
         at_condition = settled(loop, start, behind);
@@ -168,6 +173,7 @@ class Walker {
     }
 
     const Procedure& procedure_;
+    const bool keeps_assertions_;
     mutable std::set<int> taken_;  // arrays of which something that is taken is live
 };
 
@@ -226,9 +232,9 @@ void leave_out_unmentioned(Procedure& procedure) {
 
 }  // namespace
 
-Procedure without_dead_code(Procedure procedure) {
+Procedure without_dead_code(Procedure procedure, bool keeps_assertions) {
     const Procedure whole = procedure;
-    Walker(whole).keep_live(procedure.body);
+    Walker(whole, keeps_assertions).keep_live(procedure.body);
     leave_out_unmentioned(procedure);
     return procedure;
 }

@@ -148,7 +148,8 @@ std::vector<Expr> expressions_of(const Procedure& procedure, const Statement& st
 
 // The procedure without statements that have no effect on results, outputs and assertions, and
 // without variables and arrays that nothing mentions. dead_code.cpp
-Procedure without_dead_code(Procedure procedure);
+// `keeps_assertions`: loops of nothing but assertions, too.
+Procedure without_dead_code(Procedure procedure, bool keeps_assertions = false);
 
 // The same procedure in fewer words: no copies that come to nothing, variables of their own for
 // loops that share one by accident, values where they are used. Variables may share names, where

@@ -19,6 +19,7 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     out_.line = procedure.line;
     for (const Variable& each : procedure.variables) names_.insert(each.name);
     changing_ = ArrayUse(p_).changing();
+    for (const int array : remade_in(p_)) changing_.insert(array);
     p_.body = without_remaking(p_, p_.body, changing_);
     make_before_loops(p_, changing_);
     add_parameters();

@@ -52,6 +52,16 @@ Block not_remaking(Procedure& procedure, const Block& block, const std::set<int>
 
 }  // namespace
 
+std::set<int> remade_in(const Procedure& procedure) {
+    std::set<int> once, again;
+    for (const Statement* each : all_statements(procedure.body)) {
+        const bool is_made = each->kind == Kind::allocate &&
+                             !procedure.arrays[static_cast<size_t>(each->array)].grows;
+        if (is_made && !once.insert(each->array).second) again.insert(each->array);
+    }
+    return again;
+}
+
 Block without_remaking(Procedure& procedure, const Block& block, const std::set<int>& arrays,
                        std::set<int> made) {
     return not_remaking(procedure, block, arrays, made);

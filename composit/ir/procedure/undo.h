@@ -9,6 +9,9 @@
 
 namespace composit::ir::procedure {
 
+// The arrays that are made in several places: once more, maybe, while they live.
+std::set<int> remade_in(const Procedure& procedure);
+
 // The block in which these arrays, once made, are not made again: their elements are overwritten,
 // with zeros where they were made of zeros, so that the old ones can be noted. `made`: those that
 // are before the block.

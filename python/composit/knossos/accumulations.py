@@ -8,7 +8,7 @@ import numpy as np
 
 from composit import _core
 from composit._core.procedure import Statement
-from composit.knossos.array_functions import ArrayFunctions
+from composit.knossos.array_functions import NO_ELEMENT, ArrayFunctions
 from composit.knossos.arrays import Array, Index
 from composit.knossos.values import Mismatch, is_number, make
 
@@ -72,7 +72,7 @@ class Accumulations(ArrayFunctions):
         self._check_axis(function, array)
         array, extent = self.stored(array, "values"), array.shape[0]
         if not is_number(extent):
-            self._expect(self.operators.compare(">", extent, 0))
+            self._expect(self.operators.compare(">", extent, 0), *NO_ELEMENT)
         elif extent == 0:
             raise Mismatch(f"{function.__name__} of no elements", "One is required.")
         name = self.hidden_variable("at", "int")

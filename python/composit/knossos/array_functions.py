@@ -14,7 +14,7 @@ from composit.knossos.arrays import Array, Index, Stored
 from composit.knossos.values import Mismatch, is_number
 
 _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
-_NO_ELEMENT = ("ValueError", "there is no element%s. At least one is required.")
+NO_ELEMENT = ("ValueError", "there is no element%s. At least one is required.")
 _METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod,
             "dot": np.dot, "copy": np.copy, "transpose": np.transpose, "cumsum": np.cumsum,
             "argmax": np.argmax, "argmin": np.argmin}  # fmt: skip
@@ -174,7 +174,7 @@ class ArrayFunctions(ArrayMakers):
         else:
             for extent in shape:
                 if not is_number(extent):
-                    self._expect(operators.compare(">", extent, 0), *_NO_ELEMENT)
+                    self._expect(operators.compare(">", extent, 0), *NO_ELEMENT)
             start = at([0] * len(shape))
         self.out.append(Statement.assign(number, operators.cast(start, kind), self.line))
 
@@ -197,7 +197,7 @@ class ArrayFunctions(ArrayMakers):
         the first of several. Its gradient goes to that element."""
         extent = array.shape[0]
         if not is_number(extent):
-            self._expect(self.operators.compare(">", extent, 0), *_NO_ELEMENT)
+            self._expect(self.operators.compare(">", extent, 0), *NO_ELEMENT)
         name = self.hidden_variable("at", "int")
         number, best = self.numbers[name], self.leaf(name)
         self.ranges[number] = (0, extent)

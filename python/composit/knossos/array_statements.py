@@ -234,7 +234,9 @@ class ArrayStatements(Expressions):
     def _augment(self, stored: Stored, given: list[Any], symbol: str, value: Any) -> None:
         if self._is_partial(stored, given):
             part = self.indexed(stored, given)
-            made = self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [part, value])
+            made = self.elementwise(
+                lambda a, b: self.operators.of_elements(symbol, a, b), [part, value]
+            )
             self._assign_elements(stored, given, made)
             return
         places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]

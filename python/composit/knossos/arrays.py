@@ -169,6 +169,7 @@ class Arrays:
             k += 1
             name = f"{wanted}_{k}"
         number = len(self.arrays)
+        self.operators.has_arrays = True
         extents = [self.integer(extent) for extent in shape]
         self.arrays.append((name, self.operators.dtype_of(kind), extents, role))
 

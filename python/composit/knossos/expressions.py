@@ -173,7 +173,9 @@ class Expressions(Calls):
             return self.product(left, right)
         symbol = self.symbol(node.op)
         if isinstance(left, Array) or isinstance(right, Array):
-            return self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [left, right])
+            return self.elementwise(
+                lambda a, b: self.operators.of_elements(symbol, a, b), [left, right]
+            )
         divides = symbol in _ROUNDED_ALIKE and type(right) is int and right > 0
         if divides and isinstance(left, Expr) and kind_of(left) == "int" and self.is_natural(left):
             return make(_ROUNDED_ALIKE[symbol], [left, self.integer(right)])
@@ -182,7 +184,7 @@ class Expressions(Calls):
     def of_unaryop(self, node: ast.UnaryOp) -> Any:
         symbol, value = _UNARY[type(node.op)], self.value(node.operand)
         if isinstance(value, Array) and symbol != "not":
-            return self.elementwise(lambda a: self.operators.unary(symbol, a), [value])
+            return self.elementwise(lambda a: self.operators.of_element(symbol, a), [value])
         return self.operators.unary(symbol, value)
 
     def of_compare(self, node: ast.Compare) -> Any:

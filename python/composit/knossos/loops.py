@@ -14,7 +14,7 @@ from composit.knossos.array_statements import ArrayStatements
 from composit.knossos.arrays import Array
 from composit.knossos.ranges import Range
 from composit.knossos.sequences import Changes, assigned_in, names_in
-from composit.knossos.values import is_number, make
+from composit.knossos.values import is_number, kind_of, make
 from composit.knossos.views import State, joined, snapshot
 
 
@@ -78,6 +78,29 @@ class Loops(ArrayStatements):
 
     def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
         raise NotImplementedError
+
+    def assign_in_order(self, target: ast.expr, value: Any, out: list[Any]) -> None:
+        """Names and elements, `y[i], y[j] = y[j], y[i]`: from the left, of values that are known
+        before the first one is assigned."""
+        pairs: list[tuple[ast.expr, Any]] = []
+        self.spread(target, value, lambda each, part: pairs.append((each, part)))
+        known = [(each, self._held(part)) for each, part in pairs]
+        for each, part in known:
+            if isinstance(each, ast.Subscript):
+                self.assign_element(each, part)
+            else:
+                self.assign(each, part, out)
+
+    def _held(self, value: Any) -> Any:
+        if isinstance(value, Array):
+            return self._copied(value)
+        if isinstance(value, tuple):
+            return tuple(self._held(part) for part in value)
+        if not isinstance(value, Expr) or (value.op == "argument" and self.is_assigned_once(value)):
+            return value
+        name = self.hidden_variable("value", kind_of(value))
+        self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        return self.leaf(name)
 
     def add_variable(self, name: str, kind: str) -> int:
         raise NotImplementedError

@@ -6,7 +6,7 @@ from typing import Any
 
 from composit._core.procedure import Statement
 from composit.knossos.arrays import Array
-from composit.knossos.slices import Slices
+from composit.knossos.targets import Targets
 from composit.knossos.values import is_number, make
 
 
@@ -22,7 +22,7 @@ class Range:
         return range(int(self.begin), int(self.end), self.step) if is_known else None
 
 
-class Ranges(Slices):
+class Ranges(Targets):
     """Integers of ranges and extents."""
 
     def is_of_parameters(self, value: Any) -> bool:

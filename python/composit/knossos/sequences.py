@@ -59,9 +59,6 @@ class Sequences(Views):
     def meaning_or_none(self, node: ast.expr) -> Any:
         raise NotImplementedError
 
-    def _spread(self, target: ast.AST, value: Any, pairs: list[tuple[str, Any]]) -> None:
-        raise NotImplementedError
-
     def sequence(self, node: ast.expr, changes: Changes = NOTHING) -> Any:
         """What a loop goes over, as it is before the loop."""
         function = self.meaning_or_none(node.func) if isinstance(node, ast.Call) else None
@@ -293,9 +290,9 @@ class Sequences(Views):
 
     def _bind_target(self, target: ast.expr, item: Any) -> None:
         """The names of a target stand for the parts of an item, until `bound` is popped."""
-        pairs: list[tuple[str, Any]] = []
-        self._spread(target, item, pairs)
-        self.bound.append(dict(pairs))
+        names: dict[str, Any] = {}
+        self.spread(target, item, lambda each, part: names.update({self.name_of(each): part}))
+        self.bound.append(names)
 
     def _comprehension(self, node: Any, generator: Any, items: Array) -> Any:
         if generator.ifs:

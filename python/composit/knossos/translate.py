@@ -19,9 +19,9 @@ from composit.knossos.inlining import Frame, Inlining
 from composit.knossos.loops import Loop, reads
 from composit.knossos.sequences import assigned_in
 from composit.knossos.source import Source, mentions_arrays, shown
+from composit.knossos.targets import has_elements
 from composit.knossos.values import (
     Mismatch,
-    Record,
     is_number,
     kind_of,
     leaves_with_names,
@@ -92,7 +92,7 @@ class Translator(Inlining):
             [(_plain(name), *rest) for name, *rest in self.arrays],
             self.head if self.arrays else [],
         )  # fmt: skip
-        return _core.procedure.without_dead_code(made) if self.arrays else made
+        return _core.procedure.without_dead_code(made, True) if self.arrays else made
 
     def _check_head(self, tree: ast.FunctionDef) -> None:
         arguments = tree.args
@@ -327,18 +327,12 @@ class Translator(Inlining):
     def do_assign(self, node: ast.Assign, out: list[Any]) -> None:
         value = self.value(node.value)
         for target in node.targets:
-            if isinstance(target, ast.Subscript):
-                self.assign_element(target, value)
-            else:
-                self.assign(target, value, out)
+            self.assign(target, value, out)
 
     def do_annassign(self, node: ast.AnnAssign, out: list[Any]) -> None:
         if node.value is None:
             return
         value = self.value(node.value)
-        if isinstance(node.target, ast.Subscript):
-            self.assign_element(node.target, value)
-            return
         leaves = [kind for _, kind in leaves_of(structure_of(self.source, node.annotation), "v")]
         if leaves == ["float"] and kind_of(value) == "int":
             value = self.operators.cast(value, "float")
@@ -359,7 +353,9 @@ class Translator(Inlining):
         if isinstance(old, Stored):
             self.check_own(old)
         if isinstance(old, Array) or isinstance(other, Array):
-            value = self.elementwise(lambda a, b: self.operators.binary(symbol, a, b), [old, other])
+            value = self.elementwise(
+                lambda a, b: self.operators.of_elements(symbol, a, b), [old, other]
+            )
         else:
             value = self.operators.binary(symbol, old, other)
         self.assign(node.target, value, out)
@@ -367,8 +363,14 @@ class Translator(Inlining):
             self.has_changed(old)
 
     def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
+        if isinstance(target, ast.Subscript):
+            self.assign_element(target, value)
+            return
+        if has_elements(target):
+            self.assign_in_order(target, value, out)
+            return
         pairs: list[tuple[str, Any]] = []
-        self._spread(target, value, pairs)
+        self.spread(target, value, lambda each, part: pairs.append((self.name_of(each), part)))
         assert self.defined is not None
         arrays = [pair for pair in pairs if isinstance(pair[1], Array)]
         if len(arrays) > 1:
@@ -392,27 +394,6 @@ class Translator(Inlining):
                 )  # fmt: skip
             self.structures[name] = structure
             self.defined.add(name)
-
-    def _spread(self, target: ast.AST, value: Any, pairs: list[tuple[str, Any]]) -> None:
-        if isinstance(target, ast.Name):
-            pairs.append((target.id, value))
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = tuple(value.fields.values()) if isinstance(value, Record) else value
-            if isinstance(parts, Array) and is_number(parts.shape[0]):
-                parts = tuple(self.indexed(parts, [k]) for k in range(parts.shape[0]))
-            if not isinstance(parts, tuple) or len(parts) != len(target.elts):
-                self.refuse(
-                    target, f"`{shown(target)}` has {len(target.elts)} names for "
-                    f"{kind_of(value) if not isinstance(parts, tuple) else len(parts)}",
-                    "As many values as names are required.", ValueError,
-                )  # fmt: skip
-            for each, part in zip(target.elts, parts):
-                self._spread(each, part, pairs)
-        else:
-            self.refuse(
-                target, f"`{shown(target)}` is part of a value, which does not change",
-                "Make a new tuple or record with the part replaced.",
-            )  # fmt: skip
 
     def _assign_leaves(self, leaves: list[tuple[str, Any, ast.expr]], out: list[Any]) -> None:
         """All at once: what a later value still reads is written last."""

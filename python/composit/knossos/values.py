@@ -86,6 +86,7 @@ class Operators:
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
+        self.has_arrays = False  # whether bools may be NumPy's
 
     def dtype_of(self, kind: str) -> Any:
         return {"float": self.dtype, "int": np.dtype("int64"), "bool": np.dtype("bool")}[kind]
@@ -125,7 +126,13 @@ class Operators:
         a, b = scalar(a), scalar(b)
         if is_number(a) and is_number(b):
             return _of_numbers(_PYTHON[symbol], a, b)
-        if symbol in ("&", "|", "^") and kind_of(a) == kind_of(b) == "bool":
+        are_bools = kind_of(a) == kind_of(b) == "bool"
+        if self.has_arrays and are_bools and symbol in ("+", "-", "*"):
+            raise Mismatch(
+                f"{symbol} of two bools, which is another thing for Python's than for NumPy's",
+                "Write int(a), or and, or, not.",
+            )
+        if symbol in ("&", "|", "^") and are_bools:
             return make(_BITS[symbol], [self.cast(a, "bool"), self.cast(b, "bool")])
         if symbol == "**":
             return self.power(a, b)
@@ -139,6 +146,23 @@ class Operators:
         if kind == "float":
             raise Mismatch(f"{symbol} of a float", "Bits are those of integers and bools.")
         return make(_BITS[symbol], [x, y])
+
+    def of_elements(self, symbol: str, a: Any, b: Any) -> Any:
+        """NumPy's operator of elements of arrays, whose sums and products of bools are bools."""
+        a, b = scalar(a), scalar(b)
+        if kind_of(a) == kind_of(b) == "bool" and symbol in ("+", "-", "*"):
+            if symbol == "-":
+                raise Mismatch("- of arrays of bools", "Write ^, or np.logical_xor.")
+            operands = [self.cast(a, "bool"), self.cast(b, "bool")]
+            return make("bit_or" if symbol == "+" else "bit_and", operands)
+        return self.binary(symbol, a, b)
+
+    def of_element(self, symbol: str, value: Any) -> Any:
+        if kind_of(value) == "bool":
+            if symbol == "~":
+                return make("bit_not", [self.cast(value, "bool")])
+            raise Mismatch(f"{symbol} of an array of bools", "Write ~, or np.where.")
+        return self.unary(symbol, value)
 
     def power(self, a: Any, b: Any) -> Any:
         if isinstance(b, int) and not isinstance(a, Expr):
@@ -180,6 +204,11 @@ class Operators:
                 return _of_numbers(operator.invert, value)
             return -value if symbol == "-" else +value
         if kind_of(value) == "bool":
+            if self.has_arrays:
+                raise Mismatch(
+                    f"{symbol} of a bool, which is another thing for Python's than for NumPy's",
+                    "Write not, or int(b).",
+                )
             value = self.cast(value, "int")
         if symbol == "+":
             return value

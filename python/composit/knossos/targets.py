@@ -1,0 +1,53 @@
+"""What stands left of `=`: names and elements, in tuples of such."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from composit.knossos.arrays import Array
+from composit.knossos.slices import Slices
+from composit.knossos.source import shown
+from composit.knossos.values import Record, is_number, kind_of
+
+
+class Targets(Slices):
+    """The parts of a value for the targets in a tuple."""
+
+    refuse: Callable[..., Any]
+
+    def spread(
+        self, target: ast.expr, value: Any, assign: Callable[[ast.expr, Any], Any]
+    ) -> None:  # fmt: skip
+        """Calls `assign` with each target and its part, from the left."""
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            assign(target, value)
+            return
+        parts = tuple(value.fields.values()) if isinstance(value, Record) else value
+        if isinstance(parts, Array) and is_number(parts.shape[0]):
+            parts = tuple(self.indexed(parts, [k]) for k in range(parts.shape[0]))
+        if not isinstance(parts, tuple) or len(parts) != len(target.elts):
+            self.refuse(
+                target, f"`{shown(target)}` has {len(target.elts)} names for "
+                f"{kind_of(value) if not isinstance(parts, tuple) else len(parts)}",
+                "As many values as names are required.", ValueError,
+            )  # fmt: skip
+        for each, part in zip(target.elts, parts):
+            self.spread(each, part, assign)
+
+    def name_of(self, target: ast.expr) -> str:
+        """The variable that a target is; what else is one is refused."""
+        if not isinstance(target, ast.Name):
+            self.refuse(
+                target, f"`{shown(target)}` is part of a value, which does not change",
+                "Make a new tuple or record with the part replaced.",
+            )  # fmt: skip
+        return target.id
+
+
+def has_elements(target: ast.expr) -> bool:
+    """Whether an element of an array is among the targets."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(map(has_elements, target.elts))
+    return isinstance(target, ast.Subscript)
