@@ -39,13 +39,15 @@ Expr negative_of(const Expr& x) {
     return {};
 }
 
-// A call of a row of one operation as that operation.
+// A call of a row of one operation as that operation. stop_gradient, which is none, stays: there is
+// a derivative to be stopped, maybe.
 Expr plain_operation(const Expr& x) {
     if (x.op() != Op::call) return x;
     std::vector<DType> dtypes;
     for (const Expr& operand : x.operands()) dtypes.push_back(operand.dtype());
     const scalar::Specialisation& known = scalar::specialise(x.row(), dtypes);
-    return known.is_one_operation ? scalar::substitute({known.body}, x.operands())[0] : x;
+    const bool is_plain = known.is_one_operation && known.body.op() != Op::argument;
+    return is_plain ? scalar::substitute({known.body}, x.operands())[0] : x;
 }
 
 // The same sum to the bit, as it is written by hand: a * b + b * a is 2 * (a * b), a + -b is a - b.

@@ -174,14 +174,14 @@ def derivative(function: Any, inpt: Any) -> Any:
     """The function's derivative with respect to an input or parameter (or a name of either), as a
     module of the same inputs: "D<functional name>#<short name>"."""
     if isinstance(inpt, str):
-        names = [one.short_name for one in function.inputs]
-        inpt = function.input(inpt) if inpt in names else function.param(inpt)
+        inpt = next((one for one in _leaves(function) if one.short_name == inpt), inpt)
     place = next((i for i, one in enumerate(_leaves(function)) if one is inpt), None)
     if place is None:
+        own = ", ".join(repr(one.short_name) for one in _leaves(function))
         raise ValueError(
             with_location(
                 f"{function.functional_name}: the derivative with respect to {described(inpt)}. "
-                "An input or a parameter of its own is required."
+                f"An input or a parameter of its own is required: {own}."
             )
         )
     return derivative_at(function, place)

@@ -285,7 +285,7 @@ class ArrayKernel(Kernel):
         if len(results) != 1 or isinstance(results[0], TensorOf):
             raise NotSupported(
                 self._located(
-                    f"{self.__name__}.grad: the results are {len(results)} numbers or arrays. One "
+                    f"{self.__name__}.grad: {_count_of(results)}. One "
                     "number is required; vjp and jvp take any."
                 )
             )
@@ -326,3 +326,9 @@ def _nameless(leaf: Leaf) -> Leaf:
         return leaf
     return TensorOf(leaf.kind, tuple(extent if type(extent) is int else None
                                      for extent in leaf.extents))  # fmt: skip
+
+
+def _count_of(results: list[Leaf]) -> str:
+    if len(results) == 1:
+        return "the result is an array"
+    return f"the results are {len(results)} numbers or arrays"

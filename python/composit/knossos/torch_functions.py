@@ -49,6 +49,14 @@ def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
     import numpy as np
     import torch
 
+    if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None:
+        raise NotSupported(
+            with_location(
+                f"{kernel.__name__}: it is called while torch writes down a graph of operations "
+                "(make_fx, torch.func.linearize), in which its result would be a constant. "
+                "torch.func.jvp, vjp, grad or torch.compile, which call kernels, are required."
+            )
+        )
     arrays = [_array(kernel.__name__, leaf) for leaf in leaves]
     made = kernel._computed(arrays)
     short = _short_dtype(leaves)

@@ -12,7 +12,7 @@ class SequencesWriter(Writer):
 
     def statement(self):
         kinds = [self.slices, self.slices, self.part, self.along, self.numbers, self.columns,
-                 self.windows]  # fmt: skip
+                 self.windows, self.again]  # fmt: skip
         if self.depth < 3:
             kinds += [self.over_tuple, self.over_tuple, self.enumerated, self.zipped,
                       self.backwards, self.with_else, self.over_arrays]  # fmt: skip
@@ -86,6 +86,22 @@ class SequencesWriter(Writer):
                       f"np.tanh({v}[{window}] + {total}) * 0.3")  # fmt: skip
         self.arrays.append(name)
         self.settle(total)
+
+    def again(self):
+        """An array that a loop assigns again, without reading it."""
+        name, i, c = self.new("u"), self.new("i"), self.new("c")
+        self.line(f"{name} = {self.pick(['np.zeros(len(x))', 'x.copy()', 'y * 0.5'])}")
+        self.line(f"{c} = 0.0")
+        self.line(f"for {i} in range({self.pick(['k', '2', 'len(x)'])}):")
+        indent = "    "
+        if self.chance(0.5):
+            self.line(f"    if {self.pick([f'{c} < 0.3', f'{i} % 2 == 0', f'x[0] > 0.1 * {i}'])}:")
+            indent = "        "
+        self.line(f"{indent}{name} = np.sin({self.vector()} * {self.atom()})")
+        if self.chance(0.5):
+            self.line(f"    {c} = 0.5 * {c} + 0.1 * np.sum({self.pick(self.arrays)})")
+        self.arrays.append(name)
+        self.settle(f"math.sin({name}[0] * {c})")
 
     def columns(self):
         name, u = self.new("w"), self.vector()

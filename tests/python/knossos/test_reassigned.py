@@ -224,3 +224,26 @@ def test_what_is_checked_in_loops_that_compute_nothing(function, given, kind, te
     with pytest.raises(kind) as caught:
         knossos.register(function)(given)
     assert str(caught.value).startswith(f"{function.__name__}: {text}")
+
+
+def stopped(x: "Tensor[float, n]") -> "Tensor[float, n]":
+    return knossos.stop_gradient(x[0]) * x
+
+
+def stopped_again(x: "Tensor[float, n]") -> "Tensor[float, n]":
+    y = x.copy()
+    for _ in range(2):
+        y = knossos.stop_gradient(y[1]) * y
+    return y
+
+
+@pytest.mark.parametrize("function", [stopped, stopped_again])
+def test_what_is_stopped_stays_so_in_second_derivatives(function):
+    kernel = knossos.register(function)
+    w, p = np.array([[1.0, 0.5, 0.25, 2.0], [1.0, 2.0, -1.0, 0.5]])
+    for direction in np.eye(4):
+        moved = kernel.vjp.jvp(X, w, direction, np.zeros(4))
+        assert not moved.any()
+    received = kernel.vjp.vjp(X, w, p)
+    assert not received[0].any()
+    np.testing.assert_array_equal(received[1], kernel.jvp(X, p))

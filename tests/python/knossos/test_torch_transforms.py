@@ -256,3 +256,19 @@ def test_whatever_is_imported_and_called_first(before, tmp_path):
     command = [sys.executable, "-W", "ignore", "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+def test_a_graph_of_torch_would_hold_the_result_as_a_constant():
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    @knossos.register
+    def squared(x: float) -> float:
+        return x * x
+
+    x = torch.tensor([1.0, 2.0])
+    text = "squared: it is called while torch writes down a graph of operations"
+    with pytest.raises(NotImplementedError, match=text):
+        make_fx(lambda a: squared(a) + 1)(x)
+    with pytest.raises(NotImplementedError, match=text):
+        torch.func.linearize(squared, x)
+    assert squared(x).tolist() == [1.0, 4.0]
