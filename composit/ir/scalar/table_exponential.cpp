@@ -8,7 +8,7 @@ namespace {
 constexpr double ln2 = 0.693147180559945309417;
 constexpr double ln10 = 2.30258509299404568402;
 
-// d logaddexp(a, b) / da. Equal operands share, infinite ones, too, of which there is no difference.
+// d logaddexp(a, b) / da. Equal operands share, infinite ones, too, of which no difference tells.
 Expr share(const Expr& a, const Expr& b, Expr (*exponential)(const Expr&)) {
     const Expr is_same_infinity = equal(a, b) & call("isinf", {a});
     return select(is_same_infinity, 0.5, 1.0 / (1.0 + exponential(b - a)));

@@ -166,8 +166,8 @@ def refuse_numbers(nodes: list[Node]) -> None:
                 continue
             raise NotSupported(
                 with_location(
-                    f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, by "
-                    "which nothing is differentiated. An array operand, or its value (x.value), "
+                    f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, "
+                    "by which nothing is differentiated. An array operand, or its value (x.value), "
                     "which counts as a constant, is required."
                 )
             )

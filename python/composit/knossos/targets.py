@@ -43,6 +43,7 @@ class Targets(Slices):
                 target, f"`{shown(target)}` is part of a value, which does not change",
                 "Make a new tuple or record with the part replaced.",
             )  # fmt: skip
+        assert isinstance(target, ast.Name)
         return target.id
 
 

@@ -227,7 +227,7 @@ def test_the_surface_of_functions():
     )
     assert refusal(ValueError, lambda: m.gradfn(cg.Variable("x"))) == (
         f"{NAME}: the derivative with respect to Variable('x'). An input or a parameter of its own "
-        "is required."
+        "is required: 'x', 'w'."
     )
 
 

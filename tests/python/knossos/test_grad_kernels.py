@@ -65,9 +65,7 @@ def test_of_numbers_it_has_the_bits_of_vjp(name, dtype):
 def test_of_arrays_it_has_the_bits_of_vjp(function, given):
     kernel = knossos.register(function)
     if function.__annotations__["return"] != "float":
-        with pytest.raises(
-            NotSupported, match=rf"{function.__name__}.grad: the results are .* One"
-        ):
+        with pytest.raises(NotSupported, match=rf"{function.__name__}.grad: the result.* One"):
             kernel.grad
         return
     same(kernel.grad(*given), kernel.vjp(*given, 1.0))
