@@ -36,11 +36,20 @@ class ArrayMakers(Ranges):
             return False
 
     def maker_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-        """What the function makes."""
-        if function in _OTHERS:
-            return getattr(self, _OTHERS[function])(function, arguments, named)
-        self._check_count(function, arguments, named, 1, "a shape")
-        return self.constant(self._shape(arguments[0]), "float", _FILLED[function])
+        """What the function makes, in the kind of numbers that `dtype` says."""
+        kind = named.pop("dtype", None)
+        if function not in _OTHERS:
+            self._check_count(function, arguments, named, 1, "a shape")
+            return self.constant(self._shape(arguments[0]), kind or "float", _FILLED[function])
+        made = getattr(self, _OTHERS[function])(function, arguments, named)
+        if kind is None or kind == made.kind:
+            return made
+        if KINDS.index(kind) < KINDS.index(made.kind):
+            raise Mismatch(
+                f"{function.__name__} of {made.kind}s with the dtype {kind}",
+                f"Numbers that are {kind}s are required.",
+            )
+        return self.elementwise(lambda x: self.operators.cast(x, kind), [made])
 
     def _check_count(
         self, function: Any, arguments: list[Any], named: dict[str, Any], count: int, wanted: str
@@ -56,7 +65,7 @@ class ArrayMakers(Ranges):
         return tuple(self.extent(extent) for extent in shape)
 
     def constant(self, shape: tuple[Any, ...], kind: str, value: float) -> Array:
-        number = value if kind == "float" else int(value)
+        number = {"float": float, "int": int, "bool": bool}[kind](value)
         return Array(kind, shape, lambda at: number, is_zero=value == 0)
 
     def _full(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:

@@ -9,6 +9,8 @@ import inspect
 import types
 from typing import Any
 
+import numpy as np
+
 from composit._core.scalar import Expr
 from composit.knossos import functions
 from composit.knossos.annotations import check_constructor, defaults_of, fields_of
@@ -83,7 +85,21 @@ class Calls(Sequences):
     def _named(self, node: ast.Call) -> dict[str, Any]:
         if any(each.arg is None for each in node.keywords):
             raise Mismatch("**arguments in a call", "Write the arguments.")
-        return {each.arg or "": self.value(each.value) for each in node.keywords}
+        return {
+            each.arg or "": self._dtype(each.value)
+            if each.arg == "dtype"
+            else self.value(each.value)
+            for each in node.keywords
+        }
+
+    def _dtype(self, node: ast.expr) -> str:
+        """The kind of numbers that a dtype is of."""
+        found = self.meaning_or_none(node)
+        kind = {"f": "float", "i": "int", "b": "bool"}.get(np.dtype(found).kind) if isinstance(
+            found, (type, np.dtype)) else None  # fmt: skip
+        if kind is None:
+            self.refuse(node, f"the dtype `{shown(node)}`", "int, float or bool is required.")
+        return kind
 
     def _method_call(self, node: ast.Call, function: ast.Attribute) -> Any:
         """A call of what a value has: arrays have methods, records _replace."""

@@ -247,3 +247,38 @@ def test_what_is_stopped_stays_so_in_second_derivatives(function):
     received = kernel.vjp.vjp(X, w, p)
     assert not received[0].any()
     np.testing.assert_array_equal(received[1], kernel.jvp(X, p))
+
+
+def of_dtypes(x: "Tensor[float, n]") -> "tuple[Tensor[int, n], Tensor[bool, n], Tensor[float, n]]":
+    c = np.zeros(len(x), dtype=int)
+    b = np.ones(len(x), dtype=np.bool_)
+    a = np.arange(len(x), dtype=float) + np.full(len(x), 2, dtype=np.float64)
+    e = np.array([1, 2, 3], dtype=float)
+    for i in range(len(x)):
+        if x[i] > 1:
+            c[i] += 2
+            b[i] = False
+        a[i] *= e[i % 3]
+    return c, b, a
+
+
+def of_complex(x: "Tensor[float, n]") -> float:
+    return x[0] + np.zeros(3, dtype=complex)[0]
+
+
+def cut(x: "Tensor[float, n]") -> float:
+    return x[0] + np.full(3, 1.5, dtype=int)[0]
+
+
+def test_dtypes_of_arrays_that_are_made():
+    for made, wanted in zip(knossos.register(of_dtypes)(X), of_dtypes(X), strict=True):
+        assert made.dtype == wanted.dtype
+        np.testing.assert_array_equal(made, wanted)
+    for function, text in (
+        (of_complex, "of_complex: the dtype `complex`. int, float or bool is required."),
+        (cut, "cut: full of floats with the dtype int, in `np.full(3, 1.5, dtype=int)`. Numbers "
+              "that are ints are required."),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, NotImplementedError)) as caught:
+            knossos.register(function)(X)
+        assert str(caught.value).startswith(text)
