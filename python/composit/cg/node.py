@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from composit._core import LazyTensor, with_location
+from composit.cg.arithmetic import Arithmetic
 from composit.cg.values import described, given_back, is_array, whole
 from composit.evaluation import evaluate
 
@@ -49,7 +50,7 @@ class Place:
     label: str
 
 
-class Node(IDObject):
+class Node(IDObject, Arithmetic):
     """A value within a call. `ref` is the input or the operator that it is an instance of,
     `children` are the nodes that it is computed from. Nodes of one id and value are equal."""
 
@@ -153,86 +154,9 @@ class Node(IDObject):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._id})"
 
-    def _with(self, name: str, *operands: Any, **options: Any) -> Any:
-        from composit.cg import op
-
-        return getattr(op, name)(*operands, **options)
-
-    def __add__(self, other: Any) -> Any:
-        return self._with("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("mult", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("mult", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("divide", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._with("power", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._with("power", other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return self._with("matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return self._with("matmul", other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._with("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._with("floor_divide", other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._with("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._with("remainder", other, self)
-
-    def __neg__(self) -> Any:
-        return self._with("negative", self)
-
-    def __abs__(self) -> Any:
-        return self._with("absolute", self)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._with("less", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._with("less_equal", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._with("greater", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._with("greater_equal", self, other)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._with("get_item", self, index=index)
-
     def __bool__(self) -> bool:
         """That of its value: Python's `if` takes the way of this call, as with x.value."""
         return bool(self.value)
-
-    __iter__: Any = None  # or Python would count up indices for ever
-    __array_ufunc__ = None  # NumPy's operators leave these to the node
 
 
 class InputNode(Node):

@@ -10,6 +10,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.cg.arithmetic import Arithmetic
 from composit.cg.promotion import is_number
 from composit.cg.values import as_leaf, described
 
@@ -140,8 +141,8 @@ class Variable(Input):
         super().__init__(short_name, "variable")
 
 
-class _Valued(Input):
-    """An input that has a value of its own."""
+class _Valued(Input, Arithmetic):
+    """An input that has a value of its own. Python's operators take it within a call."""
 
     def __init__(self, short_name: str, value: Any, input_type: str) -> None:
         super().__init__(short_name, input_type)

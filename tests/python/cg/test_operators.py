@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from composit import cg
@@ -97,3 +98,23 @@ def test_what_to_do_instead():
     result = m(3.0)
     result.back()
     assert result.grad(m.param("w")) == 3
+
+
+def test_pythons_operators_take_parameters():
+    class Weighed(cg.Module):
+        def __init__(self):
+            params = [cg.Parameter("w", 3.0), cg.Parameter("v", np.arange(3.0))]
+            super().__init__([cg.Variable("x")], params)
+
+        def call(self, x):
+            w, v = self.param("w"), self.param("v")
+            return (2 * w + w * w - w / 4 + (-w) ** 2) * x + v[1] * w
+
+    m = Weighed()
+    result = m(2.0)
+    assert result.value == (6 + 9 - 0.75 + 9) * 2 + 3
+    result.back()
+    assert result.grad(m.param("w")) == (2 + 6 - 0.25 + 6) * 2 + 1
+    assert list(result.grad(m.param("v"))) == [0, 3, 0]
+    with pytest.raises(TypeError, match="Multiply: input 'a' is given Parameter"):
+        m.param("w") * 2

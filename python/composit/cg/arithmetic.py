@@ -1,0 +1,86 @@
+"""Python's operators of what has a value within a call: nodes, parameters and constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Arithmetic:
+    """`+`, `*`, `@`, `<`, `[…]` and their like are operators of composit.cg.op."""
+
+    def _with(self, name: str, *operands: Any, **options: Any) -> Any:
+        from composit.cg import op
+
+        return getattr(op, name)(*operands, **options)
+
+    def __add__(self, other: Any) -> Any:
+        return self._with("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with("mult", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with("mult", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with("divide", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._with("power", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._with("power", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self._with("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self._with("matmul", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._with("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._with("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._with("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._with("remainder", other, self)
+
+    def __neg__(self) -> Any:
+        return self._with("negative", self)
+
+    def __abs__(self) -> Any:
+        return self._with("absolute", self)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._with("less", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._with("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._with("greater", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._with("greater_equal", self, other)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._with("get_item", self, index=index)
+
+    __iter__: Any = None  # or Python would count up indices for ever
+    __array_ufunc__ = None  # NumPy's operators leave these to the node
