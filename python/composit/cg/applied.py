@@ -194,6 +194,16 @@ def applied(kind: type[Applied], arguments: tuple[Any, ...], options: dict[str, 
     return _rebuilt(first._result, nodes)
 
 
+def apply_function(function: Callable[..., Any], name: str, operands: list[Any]) -> Any:
+    """A function of tensors of this name as an operator of nodes, which is called: its nodes."""
+    names = tuple(f"x{i}" for i in range(len(operands)))
+    attributes = {
+        "_function": staticmethod(function), "_names": names, "_positions": (names, ""),
+        "__doc__": function.__doc__, "__module__": __name__, "__qualname__": name,
+    }  # fmt: skip
+    return applied(type(name, (Applied,), attributes), tuple(operands), {})
+
+
 def _taken(
     kind: type[Applied], arguments: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[list[str], Arguments, list[Any]]:

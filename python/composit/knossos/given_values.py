@@ -35,6 +35,11 @@ def is_composit_torch(value: Any) -> bool:
     return type(value).__module__.startswith("composit.torch")
 
 
+def is_node(value: Any) -> bool:
+    """Whether it is a node of composit.cg, an input or a parameter of its calls."""
+    return type(value).__module__.startswith("composit.cg.")
+
+
 def is_torch(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "torch" or hasattr(value, "requires_grad")
 

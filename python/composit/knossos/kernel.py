@@ -17,6 +17,7 @@ from composit.knossos.given_values import (
     bound_arguments,
     fitted_leaves,
     is_composit_torch,
+    is_node,
     is_torch,
     numbers_without_axes,
 )
@@ -215,6 +216,10 @@ class Kernel:
 
     def _general(self, arguments: tuple[Any, ...]) -> Any:
         leaves = self._leaves_of(arguments)
+        if any(is_node(leaf) for leaf in leaves):
+            from composit.cg.applied import apply_function
+
+            return self._shaped(apply_function(self._of_leaves, self.__name__, leaves))
         if any(is_composit_torch(leaf) for leaf in leaves):
             from composit.torch import calling
 
