@@ -34,12 +34,27 @@ bool is_apart(const Statement& statement, const std::set<int>& arrays) {
     return has_parts && (jumps({statement}) || writes_any({statement}, arrays));
 }
 
+// How often each array is mentioned.
+std::map<int, int> uses_of_arrays(const Block& block) {
+    std::map<int, int> uses;
+    for (const Statement* each : all_statements(block)) ++uses[each->array];
+    return uses;
+}
+
+std::set<int> assigned_by_head(const Statement& loop) {
+    std::set<int> variables;
+    for (const Block* head : {&loop.first, &loop.otherwise})
+        for (const auto& [variable, _] : assignments_in(*head)) variables.insert(variable);
+    return variables;
+}
+
 class Test {
   public:
     Test(const Procedure& procedure, const Block& whole, const std::set<int>& arrays)
-        : procedure_(procedure), arrays_(arrays), mentions_(mentions_in(procedure, whole)) {
-        for (const Statement* each : all_statements(whole)) ++uses_[each->array];
-    }
+        : procedure_(procedure),
+          arrays_(arrays),
+          mentions_(mentions_in(procedure, whole)),
+          uses_(uses_of_arrays(whole)) {}
 
     bool holds_for_loop(const Statement& loop) {
         const Block one{loop};
@@ -72,11 +87,9 @@ class Test {
         return true;
     }
 
-    // Arrays that it makes are its own; its variables have a value before the loop, or nowhere
-    // else.
+    // Arrays that it makes are its own.
     bool holds_for_part(const Block& part) {
-        std::map<int, int> own;
-        for (const Statement* each : all_statements(part)) ++own[each->array];
+        std::map<int, int> own = uses_of_arrays(part);
         for (const Statement* each : all_statements(part))
             if (each->kind == Kind::append || each->kind == Kind::take ||
                 (each->kind == Kind::allocate && own[each->array] != uses_[each->array]))
@@ -102,23 +115,16 @@ std::vector<Part> parts_of(const Block& block, const std::set<int>& arrays) {
     return parts;
 }
 
-std::vector<int> head_of(const Statement& loop) {
-    if (count_of(loop)) return {};
-    std::vector<int> variables;
-    for (const Block* head : {&loop.first, &loop.otherwise})
-        for (const auto& [variable, _] : assignments_in(*head))
-            if (std::find(variables.begin(), variables.end(), variable) == variables.end())
-                variables.push_back(variable);
-    return variables;
+std::set<int> head_of(const Statement& loop) {
+    return count_of(loop) ? std::set<int>() : assigned_by_head(loop);
 }
 
 std::set<int> heads_in(const Statement& loop, const std::set<int>& arrays) {
     const Block whole{loop};
     std::set<int> variables;
     for (const Statement* each : all_statements(whole)) {
-        if (each->kind != Kind::loop || !is_apart(*each, arrays)) continue;
-        for (const Block* head : {&each->first, &each->otherwise})
-            for (const auto& [variable, _] : assignments_in(*head)) variables.insert(variable);
+        if (each->kind == Kind::loop && is_apart(*each, arrays))
+            variables.merge(assigned_by_head(*each));
     }
     return variables;
 }
@@ -134,9 +140,7 @@ namespace {
 // The allocations in a loop of arrays that live nowhere else and whose extents it does not change.
 std::set<int> made_in(const Procedure& procedure, const Statement& loop) {
     const Block one{loop};
-    std::map<int, int> inside, everywhere;
-    for (const Statement* each : all_statements(one)) ++inside[each->array];
-    for (const Statement* each : all_statements(procedure.body)) ++everywhere[each->array];
+    std::map<int, int> inside = uses_of_arrays(one), everywhere = uses_of_arrays(procedure.body);
     const std::map<int, int> assigned = assignments_in(one);
     std::set<int> made;
     for (const Statement* each : all_statements(one)) {

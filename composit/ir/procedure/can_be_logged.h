@@ -22,7 +22,7 @@ struct Part {
 std::vector<Part> parts_of(const Block& block, const std::set<int>& arrays);
 
 // What the head of a loop assigns that does not count; none where it counts.
-std::vector<int> head_of(const Statement& loop);
+std::set<int> head_of(const Statement& loop);
 // What the heads of all such loops and of those that count assign, if they are logged.
 std::set<int> heads_in(const Statement& loop, const std::set<int>& arrays);
 

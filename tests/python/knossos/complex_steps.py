@@ -8,6 +8,7 @@ import types
 import numpy as np
 
 import composit.numpy as cnp
+from composit import _core
 
 STEP = 1e-200
 
@@ -72,3 +73,19 @@ def gradients(function, arguments, received=1.0):
             gradient[place] = np.sum(np.asarray(result).imag * received) / STEP
         found.append(gradient)
     return found
+
+
+def check_gradients(kernel, given, received):
+    """The vjp beside complex steps of the function, compiled and interpreted to the bit."""
+    wanted = gradients(kernel.__wrapped__, given, received)
+    made = all_of(kernel.vjp(*given, received))
+    for found, expected in zip(made, wanted, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+    compiled = [np.asarray(each).tobytes() for each in made]
+    kernel.vjp._use(_core.procedure.interpreted(kernel.vjp.procedure()))
+    interpreted = all_of(kernel.vjp(*given, received))
+    assert [np.asarray(each).tobytes() for each in interpreted] == compiled
+
+
+def all_of(made):
+    return made if isinstance(made, tuple) else (made,)
