@@ -77,6 +77,8 @@ void bind_statement(nb::module_& module) {
         .def_static("leave", &Statement::leave)
         .def_prop_ro("is_load",
                      [](const Statement& self) { return self.kind == Statement::Kind::load; })
+        .def_prop_ro("is_expect",
+                     [](const Statement& self) { return self.kind == Statement::Kind::expect; })
         .def_static("load", &Statement::load)
         .def_static("allocate", &Statement::allocate)
         .def_static("store",

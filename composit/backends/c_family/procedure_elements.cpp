@@ -54,6 +54,7 @@ std::string Elements::count_of(size_t array, const Naturals& naturals,
     const std::vector<Expr>& shape = procedure_.arrays[array].shape;
     std::string count;
     for (const Expr& extent : shape) {
+        if (ir::procedure::is_integer_constant(extent, 1)) continue;
         std::string own = integer(extent, before);
         if (!naturals.contains(extent)) own = "checked_extent(" + own + ")";
         count += (count.empty() ? "" : " * ") + (shape.size() > 1 ? factor(own) : own);

@@ -5,6 +5,7 @@
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_again.h"
 #include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/procedure/undo.h"
@@ -57,6 +58,7 @@ class Reverser : private LoggedLoops {
         }
         whole.push_back(Statement::leave(std::move(values), p_.line));
         out_.body = std::move(whole);
+        with_values_alone(out_);
         if (changing_.empty()) return tidied(without_dead_code(std::move(out_)), names_);
         // What is not needed may stand between two stores.
         out_ = without_dead_code(std::move(out_));
@@ -241,7 +243,7 @@ class Reverser : private LoggedLoops {
 
     void contribute_all(const Expr& value, const Expr& g, const Expr& known, int except,
                         const Statement& statement, Block& out, Zeros& zeros) {
-        for (const int variable : floats_read({value}))
+        for (const int variable : derived_from({value}))
             if (variable != except && adjoints_.contains(variable))
                 contribute(variable, received_by(variable, value, g, known, statement), out, zeros,
                            statement.line);
@@ -380,6 +382,20 @@ class Reverser : private LoggedLoops {
                mentions_in(p_, loop.body)[variable] == mentions_[variable];
     }
 
+    // Variables with the gradient 0 that only they themselves take values from: it stays 0.
+    std::set<int> read_by_themselves(const Block& block, const Zeros& zeros) const {
+        std::set<int> found;
+        for (const auto& [variable, own] : adjoints_)
+            if (zeros.contains(own)) found.insert(variable);
+        for (const Statement* each : all_statements(block)) {
+            const bool has_value = each->kind == Kind::assign || is_write(*each);
+            if (!has_value) continue;
+            for (const int variable : derived_from(each->values))
+                if (each->variable != variable) found.erase(variable);
+        }
+        return found;
+    }
+
     void backward_either(const Block& block, bool is_logged, const std::vector<Record>& records,
                          Block& out, Zeros& zeros) {
         if (is_logged)
@@ -423,6 +439,8 @@ class Reverser : private LoggedLoops {
         Zeros within{false, {}};
         for (const auto& [variable, own] : adjoints_)
             if (is_of_iteration(variable, loop, exposed)) within.set(own, true);
+        for (const int variable : read_by_themselves(loop.body, zeros))
+            within.set(adjoints_.at(variable), true);
         const Zeros locals = within;
         backward_either(body, record.is_logged, records, inner, within);
         logs_ = around;

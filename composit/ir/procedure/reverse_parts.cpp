@@ -117,6 +117,31 @@ std::vector<int> floats_read(const std::vector<Expr>& values) {
     return {found.begin(), found.end()};
 }
 
+namespace {
+
+// Whether no derivative comes through, as of conditions; a float of another one's bits is refused
+// where its derivative is asked for.
+bool is_constant_in_pieces(const Expr& expr) {
+    if (expr.op() == Op::call) return expr.row()->is_piecewise_constant;
+    return expr.dtype() == DType::boolean || (expr.op() == Op::cast && !is_floating(expr.dtype()));
+}
+
+void add_derived_from(const Expr& expr, std::set<const scalar::ExprNode*>& seen,
+                      std::set<int>& found) {
+    if (!seen.insert(expr.id()).second || is_constant_in_pieces(expr)) return;
+    if (expr.op() == Op::argument && is_floating(expr.dtype())) found.insert(expr.index());
+    for (const Expr& operand : expr.operands()) add_derived_from(operand, seen, found);
+}
+
+}  // namespace
+
+std::vector<int> derived_from(const std::vector<Expr>& values) {
+    std::set<const scalar::ExprNode*> seen;
+    std::set<int> found;
+    for (const Expr& value : values) add_derived_from(value, seen, found);
+    return {found.begin(), found.end()};
+}
+
 std::set<int> active_in(const Procedure& procedure, const Block& body,
                         const std::vector<int>& results) {
     std::set<int> varied, useful;
@@ -137,7 +162,7 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
             int to = 0;
             switch (statement->kind) {
                 case Kind::assign:
-                    from = floats_read(statement->values);
+                    from = derived_from(statement->values);
                     to = statement->variable;
                     break;
                 case Kind::load:
@@ -148,7 +173,7 @@ std::set<int> active_in(const Procedure& procedure, const Block& body,
                 case Kind::store:
                 case Kind::add:
                 case Kind::append:
-                    from = floats_read(statement->values);
+                    from = derived_from(statement->values);
                     to = -1 - statement->array;
                     break;
                 default: continue;
@@ -205,13 +230,17 @@ Statement counted_back(const Procedure& procedure, const Count& count, const Exp
                        Block body, int line) {
     const Expr here = procedure.variable(static_cast<size_t>(count.counter));
     const bool is_up = count.step > 0;
-    Expr last = is_up ? count.end - integer(1) : count.end + integer(1);
+    Expr last = is_up ? one_less(count.end) : one_more(count.end);
     if (count.step != 1 && count.step != -1)
         last = begin + (trips_of(procedure, count, begin) - integer(1)) * integer(count.step);
+    // One more than the largest integer is no integer.
+    const bool is_below = one_more(begin).op() != Op::add;
     const Expr next = is_up ? here - integer(count.step) : here + integer(-count.step);
     return Statement::loop({Statement::assign(count.counter, last, line)},
-                           is_up ? here >= begin : here <= begin, std::move(body),
-                           {Statement::assign(count.counter, next, line)}, line);
+                           is_up      ? here >= begin
+                           : is_below ? here < one_more(begin)
+                                      : here <= begin,
+                           std::move(body), {Statement::assign(count.counter, next, line)}, line);
 }
 
 }  // namespace composit::ir::procedure

@@ -19,6 +19,9 @@ void name_calls(Block& block, Procedure& procedure);
 // The floating variables that the values read.
 std::vector<int> floats_read(const std::vector<Expr>& values);
 
+// Those through which a derivative may reach the values: not what only conditions read.
+std::vector<int> derived_from(const std::vector<Expr>& values);
+
 // Variables, and arrays as -1 - number, that depend on floating parameters and inputs and that
 // `results`, which are variables, and outputs depend on.
 std::set<int> active_in(const Procedure& procedure, const Block& body,

@@ -5,6 +5,7 @@
 #include "composit/ir/procedure/can_be_logged.h"
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/reverse_parts.h"
+#include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/undo.h"
 
 namespace composit::ir::procedure {
@@ -13,7 +14,8 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 
 ReverseSetup::ReverseSetup(const Procedure& procedure)
-    : p_(with_elements_read_once(with_own_variables(with_parameters_for_copies(procedure)))) {
+    : p_(with_elements_read_once(
+          with_own_variables(with_extremes_shared(with_parameters_for_copies(procedure))))) {
     out_.name = procedure.name + "_vjp";
     out_.file = procedure.file;
     out_.line = procedure.line;

@@ -24,6 +24,10 @@ inline bool is_variable(const Expr& x, int variable) {
 }
 inline Expr minus(const Expr& a, const Expr& b) { return is_integer_constant(b, 0) ? a : a - b; }
 
+// x + 1 and x - 1, in short: of n - 1 and 0, n and -1.
+Expr one_more(const Expr& x);
+Expr one_less(const Expr& x);
+
 inline bool is_write(const Statement& statement) {
     return statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::add;
 }

@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
@@ -353,9 +354,10 @@ Procedure with_results(Procedure procedure, const std::vector<size_t>& numbers) 
 
 }  // namespace
 
-Procedure jvp(const Procedure& procedure) {
-    if (procedure.of_each_row) return over_rows(jvp(*procedure.of_each_row));
-    if (procedure.derivative) return given_jvp(procedure);
+Procedure jvp(const Procedure& given) {
+    if (given.of_each_row) return over_rows(jvp(*given.of_each_row));
+    if (given.derivative) return given_jvp(given);
+    const Procedure procedure = given.arrays.empty() ? given : with_extremes_shared(given);
     std::vector<Variable> seeds;
     const std::vector<size_t> parameters = floating(procedure.variables, procedure.parameters);
     for (const size_t parameter : parameters)
@@ -380,6 +382,7 @@ Procedure jvp(const Procedure& procedure) {
     };
     Carrier(procedure, out, {direction}, finish).run();
     if (procedure.arrays.empty()) return out;
+    with_values_alone(out);
     out.head = procedure.head;
     size_t variable = procedure.parameters;
     for (const int each : procedure.head) {

@@ -11,7 +11,7 @@ from composit._core.procedure import Statement
 from composit.knossos import functions
 from composit.knossos.array_makers import ArrayMakers
 from composit.knossos.arrays import Array, Index, Stored
-from composit.knossos.values import Mismatch, is_number
+from composit.knossos.values import Mismatch, is_number, kind_of
 
 _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
 NO_ELEMENT = ("ValueError", "there is no element%s. At least one is required.")
@@ -55,6 +55,10 @@ class ArrayFunctions(ArrayMakers):
         if self.makes_arrays(function):
             return self.maker_call(function, arguments, named)
         axis = named.pop("axis", None)
+        is_reduction = function in (np.sum, np.mean, np.max, np.min, np.prod)
+        keepdims = named.pop("keepdims", False) if is_reduction else False
+        if type(keepdims) is not bool:
+            raise Mismatch("keepdims that is computed", "Write True or False.")
         if named:
             raise Mismatch(f"the argument {next(iter(named))} of {name}", "Leave it out.")
         if axis is not None:
@@ -67,9 +71,9 @@ class ArrayFunctions(ArrayMakers):
             return Array(array.kind, array.shape, array.at, array.reads)
         if function is builtins.len:
             return arguments[0].shape[0]
-        if function in (np.sum, np.mean, np.max, np.min, np.prod, builtins.sum, builtins.max,
-                        builtins.min):  # fmt: skip
-            return self._reduction(function, arguments)
+        if is_reduction or function in (builtins.sum, builtins.max, builtins.min):
+            made = self._reduction(function, arguments)
+            return self._with_axes(made, arguments) if keepdims else made
         if function in (np.dot, np.matmul):
             return self.product(*self._arrays(function, arguments, 2))
         if function is np.outer:
@@ -150,6 +154,15 @@ class ArrayFunctions(ArrayMakers):
             return at([])
         return Array(kind, rest, at, array.reads)
 
+    def _with_axes(self, made: Any, arguments: list[Any]) -> Array:
+        """What a reduction made, with an axis of one element for each that it has reduced."""
+        array, *axes = arguments
+        if not isinstance(made, Array):
+            return Array(kind_of(made), (1,) * len(array.shape), lambda at: made)
+        axis = axes[0] % len(array.shape)
+        return Array(made.kind, (*made.shape[:axis], 1, *made.shape[axis:]),
+                     lambda at: made.at([*at[:axis], *at[axis + 1 :]]), made.reads)  # fmt: skip
+
     def _all(
         self, function: Any, kind: str, shape: list[Any], at: Any, plain: Stored | None = None
     ) -> Any:
@@ -175,7 +188,11 @@ class ArrayFunctions(ArrayMakers):
             for extent in shape:
                 if not is_number(extent):
                     self._expect(operators.compare(">", extent, 0), *NO_ELEMENT)
-            start = at([0] * len(shape))
+            is_float_extremum = kind == "float" and function in (np.max, np.min)
+            if is_float_extremum and all(extent != 0 for extent in shape if is_number(extent)):
+                start = -np.inf if function is np.max else np.inf
+            else:
+                start = at([0] * len(shape))
         self.out.append(Statement.assign(number, operators.cast(start, kind), self.line))
 
         def step(indices: Index) -> None:
@@ -225,6 +242,10 @@ class ArrayFunctions(ArrayMakers):
         extent = a.shape[-1]
         kind = "float" if "float" in (a.kind, b.kind) else "int"
         shape = a.shape[:-1] + b.shape[1:]
+        if len(b.shape) > 1:
+            a = self.read_often(a)
+        if len(a.shape) > 1:
+            b = self.read_often(b)
 
         def at(indices: Index) -> Any:
             row, column = indices[: len(a.shape) - 1], indices[len(a.shape) - 1 :]

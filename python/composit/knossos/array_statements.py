@@ -9,6 +9,7 @@ from composit._core.procedure import Statement
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.expressions import Expressions
+from composit.knossos.slices import NEW_AXIS
 from composit.knossos.source import shown
 from composit.knossos.values import Mismatch, Record, is_number, kind_of, scalar
 
@@ -193,7 +194,7 @@ class ArrayStatements(Expressions):
 
     def _is_partial(self, stored: Stored, given: list[Any]) -> bool:
         return len(given) < len(stored.shape) or any(
-            index is None or isinstance(index, slice) for index in given
+            index is None or index is NEW_AXIS or isinstance(index, slice) for index in given
         )
 
     def _places(self, stored: Stored, given: list[Any]) -> Any:

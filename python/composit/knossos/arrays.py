@@ -204,6 +204,9 @@ class Arrays:
         if not rest:
             body(indices)
             return
+        if is_number(rest[0]) and rest[0] == 1:
+            self._nest(rest[1:], [*indices, 0], body)
+            return
         free = [each for each in "ijklabpqrs" if each not in self.assigned | self.counters]
         wanted = free[0] if free else "index"
         name = self.hidden_variable(wanted, "int")
@@ -271,7 +274,12 @@ class Arrays:
                     "Write np.array([…]) around the comprehension.",
                 )
         shape = self.broadcast(values)
-        values = [self._computed_once(value) for value in values]
+        values = [
+            self.read_often(value)
+            if isinstance(value, Array) and not _is_of_all(value.shape, shape)
+            else self._computed_once(value)
+            for value in values
+        ]
 
         def element(value: Any, indices: Index) -> Any:
             if not isinstance(value, Array):
@@ -289,6 +297,18 @@ class Arrays:
         elsewhere = frozenset().union(*(each.elsewhere if _is_of_all(each.shape, shape)
                                         else each.reads for each in arrays))  # fmt: skip
         return Array(kind, shape, at, reads, elsewhere=elsewhere)
+
+    def read_often(self, array: Array) -> Array:
+        """An array of which each element is asked for several times: one whose elements loops or
+        functions compute is stored."""
+        if isinstance(array, Stored):
+            return array
+        with self.emitting([]) as statements:
+            element = array.at([0] * len(array.shape))
+        is_read = all(each.is_load or each.is_expect for each in statements)
+        if is_read and (is_number(element) or not function_in(element)):
+            return array
+        return self.stored(array, "operand")
 
     def _computed_once(self, value: Any) -> Any:
         """A number for all elements: one that a function computes becomes a variable."""

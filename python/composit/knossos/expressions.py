@@ -6,11 +6,14 @@ import ast
 import types
 from typing import Any
 
+import numpy as np
+
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.annotations import check_constructor, fields_of
 from composit.knossos.arrays import Array
 from composit.knossos.calls import Calls
+from composit.knossos.slices import NEW_AXIS
 from composit.knossos.source import Source, shown
 from composit.knossos.values import (
     Mismatch,
@@ -292,11 +295,14 @@ class Expressions(Calls):
 
     def indices(self, node: ast.expr) -> list[Any]:
         """What stands between the brackets of an array."""
-        if not isinstance(node, (ast.Tuple, ast.Slice)):
+        if not isinstance(node, (ast.Tuple, ast.Slice)) and not self._is_new_axis(node):
             value = self.value(node)
             return list(value) if isinstance(value, tuple) else [scalar(value)]
         given: list[Any] = []
         for each in node.elts if isinstance(node, ast.Tuple) else [node]:
+            if self._is_new_axis(each):
+                given.append(NEW_AXIS)
+                continue
             if not isinstance(each, ast.Slice):
                 given.append(scalar(self.value(each)))
                 continue
@@ -304,3 +310,9 @@ class Expressions(Calls):
                       for b in (each.lower, each.upper, each.step)]  # fmt: skip
             given.append(slice(*bounds) if any(b is not None for b in bounds) else None)
         return given
+
+    def _is_new_axis(self, node: ast.expr) -> bool:
+        """None or np.newaxis."""
+        if isinstance(node, ast.Attribute):
+            return node.attr == "newaxis" and self.meaning_or_none(node.value) is np
+        return isinstance(node, ast.Constant) and node.value is None

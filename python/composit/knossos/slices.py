@@ -7,21 +7,32 @@ from typing import Any
 from composit.knossos.arrays import Array, Arrays, Index, linear, same
 from composit.knossos.values import Mismatch, is_number, kind_of, make
 
+NEW_AXIS = object()  # np.newaxis between the brackets: an axis of one element
+
 
 class Slices(Arrays):
     """What stands between the brackets of an array."""
 
     def indexed(self, array: Array, given: list[Any]) -> Any:
         """array[given]: a number, or an array of the axes that are left. None stands for `:`."""
-        if len(given) > len(array.shape):
+        count = sum(index is not NEW_AXIS for index in given)
+        if count > len(array.shape):
             raise Mismatch(
-                f"{len(given)} indices of an array of {len(array.shape)} axes",
+                f"{count} indices of an array of {len(array.shape)} axes",
                 "At most one for each axis is possible.",
             )
-        given = given + [None] * (len(array.shape) - len(given))
+        if array.is_list and count < len(given):
+            raise Mismatch("a new axis of a list", "Write np.array([…]) around the list.")
+        given = given + [None] * (len(array.shape) - count)
         fixed: list[Any] = []
         shape: list[Any] = []
-        for index, extent in zip(given, array.shape):
+        extents = iter(array.shape)
+        for index in given:
+            if index is NEW_AXIS:
+                shape.append(1)
+                fixed.append(NEW_AXIS)
+                continue
+            extent = next(extents)
             if index is None:
                 shape.append(extent)
                 fixed.append((0, 1))
@@ -35,11 +46,13 @@ class Slices(Arrays):
             return array.at(fixed)
 
         def at(indices: Index) -> Any:
-            rest = iter(indices)
-            return array.at([
-                self.along(next(rest), *index) if isinstance(index, tuple) else index
-                for index in fixed
-            ])  # fmt: skip
+            rest, places = iter(indices), []
+            for index in fixed:
+                here = next(rest) if index is NEW_AXIS or isinstance(index, tuple) else None
+                if index is not NEW_AXIS:
+                    is_kept = isinstance(index, tuple)
+                    places.append(self.along(here, *index) if is_kept else index)
+            return array.at(places)
 
         # A list's elements may be lists; a part of a list of numbers is a list of its own.
         is_slice = not given or given[0] is None or isinstance(given[0], slice)
