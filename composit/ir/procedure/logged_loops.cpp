@@ -9,10 +9,20 @@ namespace composit::ir::procedure {
 using Kind = Statement::Kind;
 
 Block LoggedLoops::logged_body(const Statement& loop) {
-    return structured(loop.body, [](const Statement& statement) -> std::optional<Block> {
+    Block body = structured(loop.body, [](const Statement& statement) -> std::optional<Block> {
         if (statement.kind == Kind::stop || statement.kind == Kind::go_on) return Block{statement};
         return {};
     });
+    const auto loops_within = [](Block& block, const auto& self) -> void {
+        for (Statement& statement : block) {
+            if (statement.kind == Kind::loop) statement.body = logged_body(statement);
+            if (statement.kind != Kind::branch) continue;
+            self(statement.body, self);
+            self(statement.otherwise, self);
+        }
+    };
+    loops_within(body, loops_within);
+    return body;
 }
 
 // ----- logs
@@ -66,16 +76,17 @@ LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part
 void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Block& out) {
     const auto count = count_of(loop);
     const bool is_outermost = logs_ == nullptr;
+    Statement copy = loop;
+    copy.body = logged_body(loop);
     if (is_outermost) {
         record.logs = std::make_shared<Logs>();
         logs_ = record.logs.get();
-        logs_->assignments = assignments_in({loop});
-        logs_->mentions = mentions_in(p_, {loop});
+        logs_->assignments = assignments_in({copy});
+        logs_->mentions = mentions_in(p_, {copy});
         logs_->heads = heads_in(loop, changing_);
     }
     record.is_logged = true;
-    Statement copy = loop;
-    copy.body = forward_logged(logged_body(loop), record.body);
+    copy.body = forward_logged(copy.body, record.body);
     Block begin;
     if (count) {
         record.begin = count->begin;
@@ -93,7 +104,7 @@ void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Blo
             for (const auto& [_, log] : *logs)
                 out.push_back(Statement::allocate(log, false, loop.line));
         const std::set<int> exposed = exposed_in(p_, {loop});
-        for (const auto& [variable, times] : logs_->assignments) {
+        for (const auto& [variable, times] : assignments_in({loop})) {
             const bool is_parameter = static_cast<size_t>(variable) < p_.parameters;
             const bool is_elsewhere = times < assignments_.at(variable) || is_parameter;
             if (!logs_->before.contains(variable)) {
@@ -266,11 +277,30 @@ void LoggedLoops::backward_part(const Block& block, const Block& part, Block& ou
     const std::vector<int> before = pushed_by(block, part).before;
     for (size_t i = before.size(); i-- > 0;)
         out.push_back(Statement::take(before[i], log_of(before[i]), part[0].line));
+    std::map<int, int> saved;
+    for (const int variable : before)
+        if (!is_put_back(part, variable))
+            saved[variable] = copy_of(variable, "_before", out, part[0].line);
     std::vector<Record> records;
     const Block own = without_assertions(part);
     const Block again = forward(own, records);
     out.insert(out.end(), again.begin(), again.end());
     backward(own, records, out, zeros);
+    for (const auto& [variable, copy] : saved)
+        out.push_back(Statement::assign(variable, read(copy), part[0].line));
+}
+
+bool LoggedLoops::is_put_back(const Block& block, int variable) const {
+    if (static_cast<size_t>(variable) < p_.parameters) return true;
+    const int all = assignments_.at(variable);
+    return std::all_of(block.begin(), block.end(), [&](const Statement& each) {
+        if (each.kind == Kind::branch)
+            return is_put_back(each.body, variable) && is_put_back(each.otherwise, variable);
+        const auto within = assignments_in({each});
+        const auto found = within.find(variable);
+        if (found == within.end()) return true;
+        return each.kind == Kind::loop ? found->second < all : all > 1;
+    });
 }
 
 }  // namespace composit::ir::procedure

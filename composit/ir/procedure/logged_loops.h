@@ -38,7 +38,8 @@ class LoggedLoops : protected ReverseSetup {
         return can_be_logged(p_, body_, loop, changing_);
     }
     void forward_logged_loop(const Statement& loop, Record& record, Block& out);
-    // The body as the sweeps see it: what follows a branch that leaves stands in its other side.
+    // The body as the sweeps see it: what follows a branch that leaves stands in its other side,
+    // in loops within, too.
     static Block logged_body(const Statement& loop);
     // At the start of an iteration of a loop that does not count: what its head changes.
     void take_head(const Statement& loop, const Expr& trip, Block& out);
@@ -60,6 +61,8 @@ class LoggedLoops : protected ReverseSetup {
     void forward_part(const Block& block, const Block& part, Block& out);
     void backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros);
     bool is_known_again(const Expr& value) const;
+    // Whether the backward sweep of statements gives a variable the value from before them.
+    bool is_put_back(const Block& block, int variable) const;
     int log_of(int variable);
     int log_of_array(int array, std::map<int, int>& logs, const std::string& suffix, DType dtype);
     Statement push(int variable, int line);

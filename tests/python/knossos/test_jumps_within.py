@@ -1,0 +1,94 @@
+"""Jumps within several conditions, and grids with conditions, of loops that change arrays after
+they were read: derivatives beside complex steps, second derivatives beside forward mode."""
+
+# ruff: noqa: F821
+
+import numpy as np
+import pytest
+from complex_steps import check_gradients
+
+from composit import knossos
+from composit.knossos import Tensor
+
+
+def continued(x: "Tensor[float, n]", k: int) -> float:
+    u = x.copy()
+    for v in x:
+        if k > 1:
+            if k > 2:
+                continue
+        u[1] = u[1] * v
+    return u[1]
+
+
+def at_places(x: "Tensor[float, n]", k: int) -> float:
+    u = x.copy()
+    for j in range(len(x)):
+        i = (j * 3 + 1) % len(x)
+        if k > 1:
+            if u[i] > 100.0:
+                break
+            else:
+                if k > 3:
+                    u[0] = u[0] * 0.5
+                    continue
+        u[1] = u[1] * u[i] + x[i]
+    return u[1] * u[0]
+
+
+def returned(x: "Tensor[float, n]", k: int) -> float:
+    u = x * 2.0
+    for v in x:
+        w = v * u[0]
+        for i in range(len(x)):
+            if k > 0:
+                if i > k:
+                    if w > 1e3:
+                        return u[1]
+                    continue
+            u[i] = u[i] * w + v
+    return np.sum(u)
+
+
+def grid(c: "Tensor[float, n, n]", k: int) -> float:
+    d = c * c
+    for i in range(len(c)):
+        for j in range(c.shape[1]):
+            if i > 0 and j > 0:
+                d[i, j] += d[i - 1, j] * d[i, j - 1]
+            elif k > 1:
+                d[i, j] = d[i, j] * c[0, 0]
+    return d[-1, -1]
+
+
+def cheapest(c: "Tensor[float, n, n]", k: int) -> float:
+    d = c * 1.0
+    for i in range(len(c)):
+        for j in range(c.shape[1]):
+            if i > 0 and j > 0:
+                d[i, j] = c[i, j] * min(d[i - 1, j], d[i, j - 1])
+            elif i > 0:
+                d[i, j] = c[i, j] * d[i - 1, j]
+            elif j > 0 and k < 2:
+                d[i, j] = c[i, j] * d[i, j - 1]
+    return d[-1, -1]
+
+
+FIVE = np.array([1.5, 0.5, 1.25, -0.75, 2.0])
+SQUARE = np.arange(1.0, 17).reshape(4, 4) / 7
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 4])
+@pytest.mark.parametrize(
+    ("function", "x"),
+    [(continued, FIVE), (at_places, FIVE), (returned, FIVE), (grid, SQUARE), (cheapest, SQUARE)],
+)
+def test_derivatives(function, x, k):
+    kernel = knossos.register(function)
+    check_gradients(kernel, (x, k), 1.5)
+    w = np.random.default_rng(0).normal(size=x.shape)
+    dx = np.random.default_rng(1).normal(size=x.shape)
+    again = kernel.vjp.vjp(x, k, 1.5, w)
+    moved = kernel.vjp.jvp(x, k, 1.5, dx, 0.25)
+    backward = np.sum(again[0] * dx) + again[1] * 0.25
+    np.testing.assert_allclose(backward, np.sum(moved * w), rtol=1e-10)
