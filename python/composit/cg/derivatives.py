@@ -13,6 +13,11 @@ from composit.cg.values import described
 REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
 
 
+def place(x: LazyTensor) -> tuple[Any, int]:
+    """Where in composit's graph the tensor is."""
+    return x.node, x.output_index
+
+
 def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
     """The operator's call as one node named after it, with its own derivative if it gives one."""
     from composit.cg.function import Operator
@@ -35,8 +40,13 @@ def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
 
 
 def _traced(operator: Any, parameters: list[LazyTensor]) -> LazyTensor:
+    from composit.numpy import positive
+
     try:
-        return operator._computed(parameters)
+        made = operator._computed(parameters)
+        is_given = any(place(made) == place(x) for x in parameters)
+        # A tensor of its own: the node's derivative is not the one of what it was given.
+        return positive(made) if is_given and _is_inexact(made) else made
     except (NotSupported, ValueError) as error:
         if isinstance(error, ValueError) and "placeholder" not in str(error):
             raise

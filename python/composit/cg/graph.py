@@ -8,7 +8,7 @@ from typing import Any
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.cg.applied import refuse_numbers
-from composit.cg.derivatives import apart_from, as_numbers, check_differentiable
+from composit.cg.derivatives import apart_from, as_numbers, check_differentiable, place
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
 from composit.cg.template import Constant, Input, placeholders, with_names
@@ -99,8 +99,7 @@ class ModuleGraph(IDObject):
             made.update(replayed(self._root, dict(zip(map(id, leaves), tensors))))
             return made[id(self._root)]
 
-        as_they_are = all(x.dtype.kind in "fcV" for x in given)
-        if as_they_are and len({(x.node, x.output_index) for x in given}) == len(given):
+        if _are_apart(nodes, given):
             made = {id(node): node._tensor for node in nodes}
             numbers = apart = given
         else:
@@ -202,3 +201,11 @@ class ModuleGraph(IDObject):
 
     def __repr__(self) -> str:
         return f"ModuleGraph({self._module.functional_name}, call {self._call_id})"
+
+
+def _are_apart(nodes: list[Node], given: list[LazyTensor]) -> bool:
+    """Whether the nodes' tensors can be differentiated by as they are: what was given is of numbers
+    with derivatives and computed from nothing, and no two nodes share a tensor."""
+    if not all(x.dtype.kind in "fcV" and not x.node.operand_nodes for x in given):
+        return False
+    return len({place(node._tensor) for node in nodes}) == len(nodes)

@@ -7,19 +7,27 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
+from composit.cg.derivatives import place
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
 from composit.cg.promotion import operands
 from composit.cg.template import distinct
+from composit.numpy import positive
 
 Tensors = dict[int, LazyTensor]  # by the node's id()
 
 
 def replayed(root: Node, leaves: Tensors) -> Tensors:
-    """The tensors of all nodes, for these of the inputs."""
+    """The tensors of all nodes, for these of the inputs; each has one of its own, of which others
+    may be computed: also what an operator returns as it was given it (a reshape to its shape)."""
     tensors = dict(leaves)
+    known = {place(x) for x in tensors.values()}
     for node in get_all_nodes(root):
         if not isinstance(node, InputNode):
-            tensors[id(node)] = _applied(node, tensors)
+            made = _applied(node, tensors)
+            if place(made) in known and made.dtype.kind in "fcV":
+                made = positive(made)
+            known.add(place(made))
+            tensors[id(node)] = made
     return tensors
 
 
