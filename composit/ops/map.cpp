@@ -51,6 +51,11 @@ Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shap
 
 namespace {
 
+// The rows of kernels have a point in their names, "relu3.kernel": errors say what is called.
+std::string_view called_name(const RowRef& row) {
+    return std::string_view(row->name).substr(0, row->name.find('.'));
+}
+
 bool fits(const Tensor& scalar, DType dtype) {
     if (!ir::is_integer(dtype) || !ir::is_constant(scalar.node())) return true;
     const int64_t value = *ir::constant_value(scalar.node()).data_as<int64_t>();
@@ -95,7 +100,7 @@ void find_strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands,
         const auto loop = row->types(row->name, {dtypes.begin(), dtypes.end()});
         if (!ir::is_integer(loop.operands[i])) continue;
         if (loop.result != DType::boolean)
-            fail<OverflowError>(row->name, ": Python integer ",
+            fail<OverflowError>(called_name(row), ": Python integer ",
                                 *ir::constant_value(operands[i].node()).data_as<int64_t>(),
                                 " out of bounds for ", dtypes[i], ", the dtype of operand ", i,
                                 ".");
@@ -113,7 +118,7 @@ const Specialisation& specialisation_of(const RowRef& row, const std::vector<Ten
     try {
         return ir::scalar::specialise(row, dtypes);
     } catch (const NotSupported& error) {  // of an operation within the row's definition
-        rethrow_as(row->name, error);
+        rethrow_as(called_name(row), error);
     }
 }
 
@@ -134,12 +139,12 @@ Shape broadcast_shape_of(const RowRef& row, const std::vector<Tensor>& operands)
     if (is_possible) return result;
     std::vector<Shape> shapes;
     for (const Tensor& x : operands) shapes.push_back(x.shape());
-    return broadcast_shapes(row->name, shapes);  // says what is wrong
+    return broadcast_shapes(called_name(row), shapes);  // says what is wrong
 }
 
 void check_arity(const RowRef& row, const std::vector<Tensor>& operands) {
     if (static_cast<int>(operands.size()) != row->arity)
-        fail<TypeError>(row->name, ": ", operands.size(), " operands given. ", row->arity,
+        fail<TypeError>(called_name(row), ": ", operands.size(), " operands given. ", row->arity,
                         " required.");
 }
 
@@ -175,7 +180,7 @@ ir::SharedTypes types_of(const RowRef& row, const std::vector<Tensor>& operands)
             type.shape == found)
             return x.node().shared_types();
     }
-    ir::check_shape(row->name, found);
+    ir::check_shape(called_name(row), found);
     return std::make_shared<const ir::HashedTypes>(std::vector<TensorType>{{found, dtype}});
 }
 

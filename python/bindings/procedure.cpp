@@ -304,7 +304,8 @@ procedure::Run load_for_nodes(const Procedure& one) {
 
 // A row whose operands are of kinds "float" (any floating dtype, one for all), "int" and "bool".
 ir::scalar::TypeRule rule_of(const std::vector<std::string>& kinds, const std::string& result) {
-    return [kinds, result](std::string_view name, const std::vector<DType>& given) {
+    return [kinds, result](std::string_view row, const std::vector<DType>& given) {
+        const std::string_view name = row.substr(0, row.find('.'));  // of "relu3.kernel"
         std::vector<DType> floats;
         for (size_t i = 0; i < kinds.size(); ++i)
             if (kinds[i] == "float") floats.push_back(given[i]);

@@ -11,14 +11,13 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
-from composit.knossos.given_values import checked_integers
+from composit.knossos.given_values import check_kind, checked_integers
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 from composit.knossos.made_once import made_once
 from composit.knossos.short_floats import (
     all_rounded,
     floating_dtype,
     floats_among,
-    is_floating,
     is_short,
 )
 
@@ -114,7 +113,7 @@ class ArrayKernel(Kernel):
                 else:
                     value = np.asarray(self._number(leaf.kind, value), wanted)
             elif value.dtype != wanted or value.is_weak:
-                self._check_kind(leaf, value.dtype, wanted)
+                check_kind(self.__name__, leaf.kind, value.dtype)
                 value = cnp.astype(value, wanted)
             operands.append(value)
         operands = [operands[i] for i in self._operands]
@@ -169,7 +168,7 @@ class ArrayKernel(Kernel):
 
     def _array(self, leaf: TensorOf, value: Any, dtype: Any) -> Any:
         array = np.asarray(value)
-        self._check_kind(leaf, array.dtype, dtype)
+        check_kind(self.__name__, leaf.kind, array.dtype)
         if array.ndim != len(leaf.extents):
             raise ValueError(
                 with_location(
@@ -180,16 +179,6 @@ class ArrayKernel(Kernel):
         if leaf.kind == "int":
             array = checked_integers(self.__name__, array)
         return np.ascontiguousarray(array, dtype)
-
-    def _check_kind(self, leaf: Leaf, given: Any, wanted: Any) -> None:
-        kind = "f" if is_floating(given) else given.kind
-        if kind not in {"f": "biuf", "i": "biu", "b": "b"}[wanted.kind]:
-            raise TypeError(
-                with_location(
-                    f"{self.__name__}: an array of dtype {given} stands for one of "
-                    f"{leaf.kind}. Elements of that type are required."
-                )
-            )
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""

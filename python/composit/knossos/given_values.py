@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from composit._core import LazyTensor, with_location
+from composit.knossos.short_floats import is_floating
 
 
 def bound_arguments(
@@ -44,6 +45,24 @@ def is_torch(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "torch" or hasattr(value, "requires_grad")
 
 
+def check_given(name: str, leaves: list[Any]) -> None:
+    """TypeError for arrays whose masks would be lost, and for tensors of composit.torch beside
+    torch's, of which no gradient goes through both."""
+    if any(isinstance(leaf, (list, tuple, np.ma.MaskedArray)) for leaf in leaves):
+        from composit.cg.values import refuse_masked
+
+        refuse_masked(leaves, f"{name}: an argument")
+    own = [leaf for leaf in leaves if is_composit_torch(leaf)]
+    if own and any(is_torch(leaf) and not is_composit_torch(leaf) for leaf in leaves):
+        raise TypeError(
+            with_location(
+                f"{name}: tensors of composit.torch and of torch are given, and no gradient goes "
+                "through both. Tensors of one of them are required: "
+                "composit.torch.from_numpy(x.detach().numpy()) makes one of torch's x."
+            )
+        )
+
+
 def check_leaf(name: str, leaf: Any) -> None:
     if isinstance(leaf, (bool, int, float, list)) or hasattr(leaf, "dtype"):
         return
@@ -59,17 +78,31 @@ def fitted_leaves(name: str, leaves: list[Any], kinds: list[str]) -> list[Any]:
     are wanted are float64 unless there are arrays of floats, whose dtype they take, as in NumPy."""
     for leaf in leaves:
         check_leaf(name, leaf)
+    leaves = [np.asarray(leaf) if isinstance(leaf, list) else leaf for leaf in leaves]
     has_floats = any(isinstance(leaf, (np.ndarray, LazyTensor)) and leaf.dtype.kind in "fV"
                      and leaf.ndim for leaf in leaves)  # fmt: skip
     return [_fitted(name, *each, has_floats) for each in zip(leaves, kinds)]
 
 
 def _fitted(name: str, leaf: Any, kind: str, has_floats: bool) -> Any:
-    if not isinstance(leaf, (np.ndarray, LazyTensor)):
+    if not isinstance(leaf, (np.ndarray, np.generic, LazyTensor)):
         return leaf
-    if kind == "float" and leaf.dtype.kind in "iub" and not has_floats:
-        return leaf.astype("float64")
+    check_kind(name, kind, leaf.dtype, "an array" if leaf.ndim else "a number")
+    if not isinstance(leaf, np.generic) and kind == "float" and leaf.dtype.kind in "iub":
+        return leaf if has_floats else leaf.astype("float64")
     return checked_integers(name, leaf) if kind == "int" else leaf
+
+
+def check_kind(name: str, kind: str, given: Any, what: str = "an array") -> None:
+    """TypeError where elements of a dtype stand for numbers of a kind that they are none of."""
+    found = "f" if is_floating(given) else given.kind
+    if found not in {"float": "biuf", "int": "biu", "bool": "b"}[kind]:
+        wanted = "Real numbers are" if found == "c" else "Elements of that type are"
+        raise TypeError(
+            with_location(
+                f"{name}: {what} of dtype {given} stands for one of {kind}. {wanted} required."
+            )
+        )
 
 
 def checked_integers(name: str, array: Any) -> Any:

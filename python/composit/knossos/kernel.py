@@ -15,6 +15,7 @@ from composit.knossos.annotations import Leaf, Parts
 from composit.knossos.given_derivative import derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
+    check_given,
     fitted_leaves,
     is_composit_torch,
     is_node,
@@ -216,6 +217,7 @@ class Kernel:
 
     def _general(self, arguments: tuple[Any, ...]) -> Any:
         leaves = self._leaves_of(arguments)
+        check_given(self.__name__, leaves)
         if any(is_node(leaf) for leaf in leaves):
             from composit.cg.applied import apply_function
 

@@ -26,7 +26,16 @@ def _array(name: str, leaf: Any) -> Any:
             )
         )
     leaf = leaf.detach().resolve_neg()
-    return (leaf.float() if leaf.dtype in _short_dtypes() else leaf).numpy()
+    try:
+        return (leaf.float() if leaf.dtype in _short_dtypes() else leaf).numpy()
+    except RuntimeError:  # of subclasses, as torch.export calls with
+        raise NotSupported(
+            with_location(
+                f"{name}: a {type(leaf).__name__} has no elements to compute with (FakeTensorMode, "
+                "torch.export). A torch.Tensor that holds them is required; torch.compile gives "
+                "kernels such."
+            )
+        ) from None
 
 
 def _short_dtypes() -> tuple[Any, ...]:
@@ -49,12 +58,14 @@ def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
     import numpy as np
     import torch
 
-    if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None:
+    is_written_down = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None
+    if is_written_down or torch._C._get_tracing_state() is not None:
         raise NotSupported(
             with_location(
                 f"{kernel.__name__}: it is called while torch writes down a graph of operations "
-                "(make_fx, torch.func.linearize), in which its result would be a constant. "
-                "torch.func.jvp, vjp, grad or torch.compile, which call kernels, are required."
+                "(make_fx, torch.func.linearize, torch.jit.trace), in which its result would be a "
+                "constant. torch.func.jvp, vjp, grad or torch.compile, which call kernels, are "
+                "required."
             )
         )
     arrays = [_array(kernel.__name__, leaf) for leaf in leaves]
