@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from composit._core import with_location
+from composit.cg.values import described, is_array
+
 
 class Arithmetic:
     """`+`, `*`, `@`, `<`, `[…]` and their like are operators of composit.cg.op."""
@@ -84,3 +87,21 @@ class Arithmetic:
 
     __iter__: Any = None  # or Python would count up indices for ever
     __array_ufunc__ = None  # NumPy's operators leave these to the node
+
+
+def refuse_comparison(one: Any, other: object, rule: str) -> None:
+    """TypeError where a value is compared with what is no object of the framework: whoever writes
+    `x == 0` in a call means the value, or an operator, and not False."""
+    is_value = isinstance(other, (int, float, complex, list, tuple)) or is_array(other)
+    if is_value or (isinstance(other, Arithmetic) and _is_node(other) != _is_node(one)):
+        kind = "Node" if _is_node(one) else type(one).__name__
+        raise TypeError(
+            with_location(
+                f"{kind}: {one!r} == {described(other)}, of type {type(other).__name__}. "
+                f"{rule} (x.value == …), or an operator (op.equal), is required."
+            )
+        )
+
+
+def _is_node(one: Any) -> bool:
+    return hasattr(one, "call_id")

@@ -30,7 +30,9 @@ class Function(TemplateObject):
         role = fullname(self) if functional_name is None else functional_name
         super().__init__(_numbered(role), role)
         self._inputs = self._taken(inputs, Variable, "inputs")
-        self._params = self._taken(params or (), (Parameter, Constant), "params")
+        self._params = self._taken(
+            () if params is None else params, (Parameter, Constant), "params"
+        )
         names = [one.short_name for one in (*self._inputs, *self._params)]
         twice = {name for name in names if names.count(name) > 1}
         if twice:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from composit._core import LazyTensor, with_location
-from composit.cg.arithmetic import Arithmetic
-from composit.cg.values import described, given_back, is_array, whole
+from composit.cg.arithmetic import Arithmetic, refuse_comparison
+from composit.cg.values import described, given_back, whole
 from composit.evaluation import evaluate
 
 
@@ -131,15 +131,8 @@ class Node(IDObject, Arithmetic):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if isinstance(other, (int, float, complex, list, tuple)) or is_array(other):
-            # Not False: whoever writes `x == 0` in a call means the value, or an operator.
-            raise TypeError(
-                with_location(
-                    f"Node: {self!r} == {described(other)}, of type {type(other).__name__}. A node "
-                    "is equal to nodes alone, those of its id and value: the value (x.value == …), "
-                    "or an operator (op.equal), is required."
-                )
-            )
+        rule = "A node is equal to nodes alone, those of its id and value: the value"
+        refuse_comparison(self, other, rule)
         if not isinstance(other, Node) or self._id != other._id:
             return False
         import numpy as np

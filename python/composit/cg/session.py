@@ -34,7 +34,7 @@ class Session:
     def input_node(self, ref: Input, tensor: LazyTensor, is_lazy: bool) -> InputNode:
         """A leaf."""
         node = InputNode(self._place(ref), ref, tensor, [], is_lazy)
-        node._is_weak = is_number(ref.value)
+        node._is_weak = isinstance(ref, _Valued) and is_number(ref._value)
         return node
 
     def operator_node(
@@ -68,7 +68,7 @@ class Session:
                 )
             return value
         if isinstance(value, _Valued):
-            return self._node_of_valued(value)
+            return self.node_of_valued(value)
         if isinstance(value, Variable):
             if id(value) in self._inputs:
                 return self._inputs[id(value)]
@@ -87,14 +87,19 @@ class Session:
         ref.fun = function
         return self.input_node(ref, tensor, isinstance(value, LazyTensor))
 
-    def _node_of_valued(self, ref: Any) -> Node:
+    def stand_in(self, ref: Any) -> LazyTensor | None:
+        """The tensor that stands in for a parameter's value; None where none does."""
+        return self._values.get(id(ref))
+
+    def node_of_valued(self, ref: Any) -> Node:
+        """The node of a parameter or constant."""
         node = self._inputs.get(id(ref))
         if node is None:
             if self.operator is not None:
                 refuse_parameter(self.operator, ref, "is used within it")
-            given = self._values.get(id(ref))
+            given = self.stand_in(ref)
             tensor = ref.tensor if given is None else given
-            is_lazy = given is not None or isinstance(ref.value, LazyTensor)
+            is_lazy = given is not None or isinstance(ref._value, LazyTensor)
             node = self.input_node(ref, tensor, is_lazy)
             self.bind(ref, node)
         return node

@@ -10,9 +10,9 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.cg.arithmetic import Arithmetic
+from composit.cg.arithmetic import Arithmetic, refuse_comparison
 from composit.cg.promotion import is_number
-from composit.cg.values import as_leaf, described
+from composit.cg.values import as_leaf, described, held, read_only
 
 _numbers = itertools.count(1)
 
@@ -158,12 +158,29 @@ class _Valued(Input, Arithmetic):
             what += f" of {fun.functional_name}"
         self._tensor = as_leaf(value, self.short_name, what)
         # The tensor holds a copy: what is shown does not change with the caller's array either.
-        self._value = value.copy() if hasattr(value, "ctypes") else value
+        self._value = held(value, self._tensor)
 
     @property
     def value(self) -> Any:
-        """The value as it was given."""
-        return self._value
+        """The value as it was given, arrays read only; within apply(), the tensor given there."""
+        session = _session()
+        given = None if session is None else session.stand_in(self)
+        return self._value if given is None else given
+
+    def __bool__(self) -> bool:
+        """That of its value, which within a call is the one that its node has."""
+        session = _session()
+        if session is not None:
+            return bool(session.node_of_valued(self))
+        return bool(self.tensor if self._value is None else self._value)
+
+    def __eq__(self, other: object) -> bool:
+        kind = self.input_type
+        refuse_comparison(self, other, f"A {kind} is equal to {kind}s alone: its value")
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     @property
     def tensor(self) -> LazyTensor:
@@ -213,11 +230,12 @@ class Parameter(_Valued):
 
     def _assign_own(self, array: Any) -> None:
         """An array that nobody else writes to; a number where the value was one."""
-        self._value, self._tensor = array.item() if is_number(self._value) else array, None
+        self._value = array.item() if is_number(self._value) else read_only(array)
+        self._tensor = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Parameter):
-            return NotImplemented
+            return super().__eq__(other)
         return self is other or _equal(self._value, other._value)
 
     def __hash__(self) -> int:
@@ -252,3 +270,9 @@ def _equal(a: Any, b: Any) -> bool:
     import numpy as np
 
     return np.array_equal(np.asarray(a), np.asarray(b))
+
+
+def _session() -> Any:
+    from composit.cg.session import current
+
+    return current()

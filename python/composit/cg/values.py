@@ -67,10 +67,31 @@ def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
 
 
 def given_back(array: Any) -> Any:
-    """Numbers as Python's where they lose nothing, all else as arrays."""
+    """Numbers as Python's where they lose nothing, all else as arrays that are read only: writing
+    into what a call computed would change what is shown of it alone."""
     if array.ndim == 0 and array.dtype.char in "ld?D":
         return array.item()
-    return array if array.ndim else array[()]
+    return read_only(array) if array.ndim else array[()]
+
+
+def read_only(array: Any) -> Any:
+    """The array, which refuses to be written to."""
+    array.setflags(write=False)
+    return array
+
+
+def held(value: Any, tensor: LazyTensor) -> Any:
+    """The value, which is the tensor's, where whoever gave it cannot write to it: arrays, lists and
+    torch's tensors as arrays that are read only."""
+    import numpy as np
+
+    from composit.evaluation import evaluate
+
+    if isinstance(value, np.ndarray):
+        return read_only(value.copy())
+    if isinstance(value, (list, tuple)) or hasattr(value, "detach"):
+        return read_only(evaluate(tensor).copy())
+    return value
 
 
 def whole(array: Any, dtype: Any) -> Any:

@@ -94,7 +94,7 @@ def test_parameters_alone_belong_to_no_function(copied):
     m = SimpleModel(np.array([1.0, 2.0]))
     own = copied(m.param("w"))
     assert own == m.param("w") and own.fun is None and own.name == "w"
-    own.value[0] = 5.0
+    own.assign(np.array([5.0, 2.0]))
     assert m.param("w").value[0] == 1
     other = cg.Module.build("f", lambda self, x: op.mult(x, self.param("w")), cg.Variable("x"), own)
     assert own.fun is other
