@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from composit import _core
-from composit._core import NotSupported, with_location
+from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.array_kernel import ArrayKernel
 from composit.knossos.kernel import Kernel
@@ -51,11 +51,10 @@ class MappedKernel(ArrayKernel):
 
     def _results(self, leaves: list[Any]) -> list[Any]:
         """A number in place of one for each row stands for that many."""
-        kinds = (bool, int, float, np.bool_, np.integer, np.floating)
         given = [np.shape(each) if isinstance(each, (list, tuple)) else getattr(each, "shape", ())
                  for each in leaves]  # fmt: skip
-        rows = next((shape[: self._depth] for shape in given if shape), None)
-        if rows is None:
+        rows = next((tuple(each[: self._depth]) for each in given if len(each) >= self._depth), ())
+        if not rows:
             raise ValueError(
                 with_location(
                     f"{self.__name__}: numbers stand for arrays, whose first axis is that of the "
@@ -64,11 +63,28 @@ class MappedKernel(ArrayKernel):
             )
         dtypes = {"float": self._dtype(leaves), "int": np.dtype("int64"), "bool": np.dtype("bool")}
         leaves = [
-            np.full(rows, self._number(leaf.kind, value), dtypes[leaf.kind])
-            if isinstance(value, kinds) and self._is_number(leaf) else value
-            for leaf, value in zip(self._leaves, leaves)
+            self._in_rows(leaf.kind, value, shape, rows, dtypes[leaf.kind])
+            if len(shape) < self._depth and self._is_number(leaf) else value
+            for leaf, value, shape in zip(self._leaves, leaves, given)
         ]  # fmt: skip
         return super()._results(leaves)
+
+    def _in_rows(
+        self, kind: str, value: Any, shape: tuple[int, ...], rows: tuple[int, ...], dtype: Any
+    ) -> Any:
+        """A number for each of the outer rows, or a single one, as one for each row."""
+        if tuple(shape) != rows[: len(shape)]:
+            return value  # which is refused
+        if isinstance(value, LazyTensor):
+            from composit import numpy as cnp
+
+            inner = (1,) * (len(rows) - len(shape))
+            return cnp.broadcast_to(cnp.reshape(value, (*shape, *inner)), rows)
+        if not shape:
+            return np.full(rows, self._number(kind, value), dtype)
+        array = np.asarray(value)
+        inner = (1,) * (len(rows) - array.ndim)
+        return np.broadcast_to(array.reshape(*array.shape, *inner), rows)
 
     def _is_number(self, leaf: Leaf) -> bool:
         """Whether it is a number in each call of the kernel that is mapped first."""

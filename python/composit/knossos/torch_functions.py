@@ -82,9 +82,13 @@ def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
     return tuple(map(tensor, made)) if isinstance(made, tuple) else tensor(made)
 
 
-def _summed_to(gradient: Any, shape: Any) -> Any:
+def _summed_to(kernel: Any, gradient: Any, shape: Any) -> Any:
     """The gradient of an operand that was broadcast."""
-    return gradient if gradient.shape == shape else gradient.sum_to_size(shape)
+    if gradient.shape == shape:
+        return gradient
+    if kernel.is_of_arrays:  # a number that stood for itself in each row
+        return gradient.sum(tuple(range(len(shape), gradient.ndim)))
+    return gradient.sum_to_size(shape)
 
 
 def autograd_function(kernel: Any) -> Any:
@@ -122,7 +126,7 @@ def autograd_function(kernel: Any) -> Any:
             for i in kernel._floats():
                 part = next(parts)
                 if ctx.is_tensor[i] and ctx.needs_input_grad[i]:
-                    out[i] = _summed_to(part, leaves[i].shape)
+                    out[i] = _summed_to(kernel, part, leaves[i].shape)
             return tuple(out)
 
         @staticmethod
