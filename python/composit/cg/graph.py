@@ -63,10 +63,8 @@ class ModuleGraph(IDObject):
     def compile(self, **options: Any) -> Any:
         """What this call computed as a program of its inputs, for their shapes and dtypes: the
         operators that it went through, with the parameters' values of the call as constants."""
-        from composit.compilation import compile
-
         examples = placeholders(self._module, self._types)
-        return compile(self._function, *examples, **options)
+        return compiled(self._module, self._function, examples, options)
 
     def export(self, path: Any) -> list[str]:
         """Writes that program as C++ with no dependencies into the folder `path`."""
@@ -201,6 +199,17 @@ class ModuleGraph(IDObject):
 
     def __repr__(self) -> str:
         return f"ModuleGraph({self._module.functional_name}, call {self._call_id})"
+
+
+def compiled(module: Any, function: Any, examples: list[Any], options: dict[str, Any]) -> Any:
+    """The program of a module's function: for the examples, now, also where there are none because
+    the module has no inputs."""
+    from composit.compilation import compile
+
+    made = compile(function, *examples, **options)
+    if not module.inputs:
+        made.specialise()
+    return made
 
 
 def _are_apart(nodes: list[Node], given: list[LazyTensor]) -> bool:

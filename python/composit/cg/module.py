@@ -8,7 +8,7 @@ from typing import Any
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
 from composit.cg.function import Function
-from composit.cg.graph import ModuleGraph
+from composit.cg.graph import ModuleGraph, compiled
 from composit.cg.node import Node
 from composit.cg.session import Session, begun, checked_count, current
 from composit.cg.template import Parameter, placeholders, with_names
@@ -140,15 +140,13 @@ class Module(Function):
 
     def compile(self, *examples: Any, **options: Any) -> Any:
         """composit.compile of the module, with its parameters as constants."""
-        from composit.compilation import compile
-
         refuse_masked(examples, f"{self.functional_name}: compile")
-        return compile(self.function, *[_as_array(x) for x in examples], **options)
+        return compiled(self, self.function, [_as_array(x) for x in examples], options)
 
     def export(self, path: Any, *examples: Any) -> list[str]:
         """Writes the module as C++ with no dependencies into the folder `path`, for inputs like the
         examples; without any, for inputs like those of the latest call."""
-        if not examples and self._latest is None:
+        if self.inputs and not examples and self._latest is None:
             raise ValueError(
                 with_location(
                     f"{self.functional_name}: export before the first call. Examples of its inputs "

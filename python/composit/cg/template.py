@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import keyword
+import re
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -23,8 +25,24 @@ def next_number() -> str:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """The names, with the position behind those that came before."""
-    return [name if name not in names[:i] else f"{name}_{i}" for i, name in enumerate(names)]
+    """The names, with a number behind those that came before: the position, if it is free."""
+    made: list[str] = []
+    for i, name in enumerate(names):
+        numbers = itertools.count(i)
+        while name in made or (name != names[i] and name in names):
+            name = f"{names[i]}_{next(numbers)}"
+        made.append(name)
+    return made
+
+
+def identifiers(names: list[str]) -> list[str]:
+    """The names as Python's, where they are none: "x-1" is x_1, "lambda" lambda_."""
+    made = []
+    for name in names:
+        name = re.sub(r"\W", "_", name)
+        name = name if name.isidentifier() else f"x{name}"
+        made.append(f"{name}_" if keyword.iskeyword(name) else name)
+    return distinct(made)
 
 
 def placeholders(function: Any, types: Iterable[tuple[Any, Any]]) -> list[LazyTensor]:
@@ -38,7 +56,8 @@ def placeholders(function: Any, types: Iterable[tuple[Any, Any]]) -> list[LazyTe
 def with_names(call: Callable[..., Any], function: Any) -> Callable[..., Any]:
     """A function of tensors with the name and the inputs' names of another."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    names = [inspect.Parameter(one.short_name, kind) for one in function.inputs]
+    own = identifiers([one.short_name for one in function.inputs])
+    names = [inspect.Parameter(name, kind) for name in own]
     call.__name__ = function.short_functional_name
     call.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
     return call

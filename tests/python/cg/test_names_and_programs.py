@@ -1,0 +1,64 @@
+"""Programs of modules without inputs, and of modules and inputs of any names."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+import composit
+from composit import cg
+from composit.cg import op
+from composit.cg.template import distinct, identifiers
+
+FLAGS = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+
+
+def compiles(folder):
+    """That each file, and main.cpp, is accepted without a warning."""
+    for file in sorted(folder.glob("*.cpp")):
+        done = subprocess.run([*FLAGS, file], capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return True
+
+
+def module(function, *names, name="f", params=()):
+    return cg.Module.build(name, function, tuple(map(cg.Variable, names)), params)
+
+
+def test_modules_without_inputs(tmp_path):
+    def call(self):
+        return self.param("w") * 2
+
+    m = module(call, params=cg.Parameter("w", np.array([2.0, 3.0])))
+    for i, write in enumerate((m.export, lambda path: m().export(path))):
+        write(tmp_path / str(i))
+        assert compiles(tmp_path / str(i))
+    for program in (m.compile(), m().compile()):
+        assert np.array_equal(program(), [4, 6]) and program.kernels is not None
+    result = m()
+    result.back()
+    assert np.array_equal(result.grad(m.param("w")), [[2, 0], [0, 2]])
+    assert np.array_equal(composit.evaluate(m.function()), [4, 6])
+    assert np.array_equal(m.gradfn("w")().value, [[2, 0], [0, 2]])
+
+
+@pytest.mark.parametrize("name", ["lambda", "x 1", "x-1", "for", "1", "x.y", "é", "*", "None"])
+def test_names_of_inputs_that_are_none_of_python(name, tmp_path):
+    m = module(lambda self, x, y: op.add(x, y) * 2, name, "y")
+    assert m(3.0, 1.0).value == 8
+    for program in (m.compile(3.0, 1.0), m(3.0, 1.0).compile()):
+        assert program(3.0, 1.0) == 8
+    m.export(tmp_path)
+    assert compiles(tmp_path)
+    many = composit.vmap(m.function)(np.ones(3), np.ones(3))
+    assert np.array_equal(composit.evaluate(many), [4, 4, 4])
+    result = m(3.0, 1.0)
+    result.back()
+    assert result.grad(m.input(name)) == 2 and m.gradfn(name)(3.0, 1.0).value == 2
+
+
+def test_identifiers():
+    names = ["x 1", "x-1", "for", "x_1", "1", "y"]
+    assert identifiers(names) == ["x_1", "x_1_1", "for_", "x_1_3", "x1", "y"]
+    assert distinct(["a", "a", "a_1"]) == ["a", "a_2", "a_1"]
+    assert distinct(["x", "y", "x"]) == ["x", "y", "x_2"]
