@@ -144,6 +144,17 @@ std::string plain_condition(const ir::scalar::Expr& value, const std::vector<std
     return is_other ? "!" + names[static_cast<size_t>(value.operand(0).index())] : text;
 }
 
+std::vector<std::string> in_braces(const std::vector<Expr>& values,
+                                   std::vector<std::string> texts) {
+    for (size_t i = 0; i < values.size(); ++i) {
+        const bool is_integer =
+            texts[i].find(" & ") != std::string::npos || texts[i].find(" | ") != std::string::npos;
+        if (values[i].dtype() == ir::DType::boolean && is_integer)
+            texts[i] = "bool(" + texts[i] + ")";
+    }
+    return texts;
+}
+
 std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std::string>& names,
                      const std::function<std::string(const ir::procedure::Statement&)>& value) {
     std::vector<std::string> parts;

@@ -1,11 +1,15 @@
 // Names in printed C++: types, literals, and identifiers that collide with nothing.
+#include "composit/backends/c_family/procedure_idioms.h"
+#include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -23,170 +27,77 @@ using ir::scalar::Bits;
 
 const std::unordered_set<std::string>& reserved_words() {
     static const std::unordered_set<std::string> words{
-        "alignas",
-        "alignof",
-        "and",
-        "and_eq",
-        "asm",
-        "auto",
-        "bitand",
-        "bitor",
-        "bool",
-        "break",
-        "case",
-        "catch",
-        "char",
-        "class",
-        "compl",
-        "concept",
-        "const",
-        "consteval",
-        "constexpr",
-        "constinit",
-        "const_cast",
-        "continue",
-        "co_await",
-        "co_return",
-        "co_yield",
-        "decltype",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "dynamic_cast",
-        "else",
-        "enum",
-        "explicit",
-        "export",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "friend",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not",
-        "not_eq",
-        "nullptr",
-        "operator",
-        "or",
-        "or_eq",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "reinterpret_cast",
-        "requires",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "static_assert",
-        "static_cast",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "true",
-        "try",
-        "typedef",
-        "typeid",
-        "typename",
-        "union",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "while",
-        "xor",
-        "xor_eq",
-        "main",
-        "bits_as",
-        "checked_extent",
-        "checked_index",
-        "fill_zeros",
-        "take_last",
-        "wrapped_index",
-        "dot_product",
-        "add_multiple",
-        "set_multiple",
-        "place_of_largest",
-        "place_of_least",
-        "multiply_add",
-        "rounded",
-        "square_root",
-        "round_down",
-        "round_up",
-        "round_to_even",
-        "round_to_zero",
-        "copy_sign",
-        "float_remainder",
-        "absolute",
-        "next_after",
-        "Slot",
-        "next_after_bits",
-        "linux",
-        "unix",
-        "i386",
-        "errno",
-        "std",
-        "assert",
-        "stdin",
-        "stdout",
-        "stderr",
-        "NAN",
-        "INFINITY",
-        "EOF",
-        "NULL",
+        "alignas",      "alignof",       "and",         "and_eq",   "asm",       "auto",
+        "bitand",       "bitor",         "bool",        "break",    "case",      "catch",
+        "char",         "class",         "compl",       "concept",  "const",     "consteval",
+        "constexpr",    "constinit",     "const_cast",  "continue", "co_await",  "co_return",
+        "co_yield",     "decltype",      "default",     "delete",   "do",        "double",
+        "dynamic_cast", "else",          "enum",        "explicit", "export",    "extern",
+        "false",        "float",         "for",         "friend",   "goto",      "if",
+        "inline",       "int",           "long",        "mutable",  "namespace", "new",
+        "noexcept",     "not",           "not_eq",      "nullptr",  "operator",  "or",
+        "or_eq",        "private",       "protected",   "public",   "register",  "reinterpret_cast",
+        "requires",     "restrict",      "return",      "short",    "signed",    "sizeof",
+        "static",       "static_assert", "static_cast", "struct",   "switch",    "template",
+        "this",         "thread_local",  "throw",       "true",     "try",       "typedef",
+        "typeid",       "typename",      "union",       "unsigned", "using",     "virtual",
+        "void",         "volatile",      "while",       "xor",      "xor_eq",    "main",
+        "Slot",         "linux",         "unix",        "i386",     "errno",     "std",
+        "assert",       "stdin",         "stdout",      "stderr",   "NAN",       "INFINITY",
+        "EOF",          "NULL",
     };
     return words;
 }
 
-// What headers of C's library declare outside of namespaces, as far as a kernel may be called so.
-const std::unordered_set<std::string>& library_names() {
-    static const std::unordered_set<std::string> words = {
-        "abort",      "abs",       "access",    "acos",    "acosh",       "acosl",     "alarm",
-        "alloca",     "asctime",   "asin",      "asinh",   "atan",        "atan2",     "atanh",
-        "atexit",     "atof",      "atoi",      "atol",    "bcmp",        "bcopy",     "brk",
-        "bsearch",    "bzero",     "cabs",      "calloc",  "cbrt",        "ceil",      "chdir",
-        "chmod",      "clearerr",  "clock",     "close",   "confstr",     "copysign",  "cos",
-        "cosh",       "ctime",     "difftime",  "div",     "drem",        "dup",       "erf",
-        "erfc",       "exit",      "exp",       "exp10",   "exp2",        "expm1",     "fabs",
-        "fclose",     "fdim",      "feof",      "ferror",  "ffs",         "fgetc",     "fgets",
-        "fileno",     "finite",    "floor",     "fma",     "fmax",        "fmin",      "fmod",
-        "fopen",      "fork",      "fprintf",   "fputc",   "fputs",       "fread",     "free",
-        "frexp",      "fscanf",    "fseek",     "ftell",   "fwrite",      "gamma",     "getc",
-        "getchar",    "getenv",    "getopt",    "gets",    "gmtime",      "hypot",     "ilogb",
-        "index",      "isalnum",   "isalpha",   "isdigit", "islower",     "isspace",   "isupper",
-        "isinf",      "isnan",     "j0",        "j1",      "jn",          "kill",      "labs",
-        "ldexp",      "ldiv",      "lgamma",    "link",    "llabs",       "lldiv",     "llrint",
-        "llround",    "localtime", "log",       "log10",   "log1p",       "log2",      "logb",
-        "longjmp",    "lrint",     "lround",    "malloc",  "memchr",      "memcmp",    "memcpy",
-        "memmove",    "memset",    "mktime",    "modf",    "nan",         "nearbyint", "nextafter",
-        "nexttoward", "nice",      "pause",     "perror",  "pipe",        "pow",       "pow10",
-        "printf",     "putc",      "puts",      "qsort",   "raise",       "rand",      "random",
-        "read",       "realloc",   "remainder", "remove",  "remquo",      "rename",    "rewind",
-        "rindex",     "rint",      "round",     "scalb",   "scalbln",     "scalbn",    "scanf",
-        "select",     "setbuf",    "setjmp",    "signal",  "significand", "sin",       "sincos",
-        "sinh",       "sleep",     "sprintf",   "sqrt",    "srand",       "srandom",   "sscanf",
-        "stat",       "std",       "strcat",    "strchr",  "strcmp",      "strcpy",    "strlen",
-        "strstr",     "strtod",    "strtok",    "strtol",  "swab",        "sync",      "system",
-        "tan",        "tanh",      "tgamma",    "time",    "tmpfile",     "tolower",   "toupper",
-        "trunc",      "truncate",  "ungetc",    "unlink",  "usleep",      "wait",      "write",
-        "y0",         "y1",        "yn"};
+// Functions and macros that a text defines outside of functions.
+void add_defined(std::string_view text, std::unordered_set<std::string>& words) {
+    const auto is_part = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    constexpr std::string_view macro = "#define ";
+    std::istringstream lines{std::string(text)};
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || line[0] == ' ' || line[0] == '/') continue;
+        size_t end = line.find('(');
+        if (line.starts_with(macro))
+            end = std::min(line.find_first_of(" (", macro.size()), line.size());
+        else if (line[0] == '#' || end == std::string::npos)
+            continue;
+        size_t start = end;
+        while (start > 0 && is_part(line[start - 1])) --start;
+        if (start < end) words.insert(line.substr(start, end - start));
+    }
+}
+
+// What files of kernels define for themselves, before the functions of these.
+const std::unordered_set<std::string>& helpers() {
+    static const std::unordered_set<std::string> words = [] {
+        std::unordered_set<std::string> made;
+        add_defined(scalar_prelude(), made);
+        add_defined(array_functions(true), made);
+        add_defined(run_functions(true), made);
+        add_defined(taking_functions(), made);
+        return made;
+    }();
     return words;
+}
+
+// Whether functions of numbers that a file calls may be called so: cube_float64, whose names
+// carry a dtype at their ends.
+bool is_of_numbers(std::string_view name) {
+    while (name.ends_with('_')) name.remove_suffix(1);
+    const size_t at = name.rfind('_');
+    if (at == std::string_view::npos) return false;
+    static const std::unordered_set<std::string> dtypes = [] {
+        std::unordered_set<std::string> made;
+        for (const DType dtype :
+             {DType::boolean, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8,
+              DType::uint16, DType::uint32, DType::uint64, DType::float16, DType::bfloat16,
+              DType::float32, DType::float64})
+            made.insert(text(dtype));
+        return made;
+    }();
+    return dtypes.contains(std::string(name.substr(at + 1)));
 }
 
 // Types of C's headers, and their macros, which a file that includes others before this one's
@@ -272,7 +183,8 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     }
     if (stem.empty()) stem = "t";
     if (std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "t");
-    const bool is_reserved = reserved_words().contains(stem) || is_of_headers(stem);
+    const bool is_reserved = reserved_words().contains(stem) || helpers().contains(stem) ||
+                             is_of_numbers(stem) || is_of_headers(stem);
     std::string name = is_reserved ? stem + "_1" : stem;
     for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
     return name;
@@ -292,7 +204,7 @@ bool has_word(std::string_view text, std::string_view word) {
 
 std::string namespace_name(const std::string& wanted) {
     TakenNames taken;
-    return library_names().contains(wanted) ? wanted + "_1" : unique_name(wanted, taken);
+    return is_of_library(wanted) ? wanted + "_1" : unique_name(wanted, taken);
 }
 
 }  // namespace composit::c_family

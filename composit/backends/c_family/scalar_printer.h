@@ -31,6 +31,8 @@ std::string unique_name(const std::string& wanted, TakenNames& taken);
 // `wanted` as the name of a namespace: nor is it a function of C's library, which headers declare
 // outside of namespaces: "exp_1".
 std::string namespace_name(const std::string& wanted);
+// Whether C's library, or a compiler without its headers, knows something of this name: "powf".
+bool is_of_library(std::string_view name);
 // Whether the text has the identifier, as a whole word.
 bool has_word(std::string_view text, std::string_view word);
 

@@ -13,8 +13,13 @@ import pytest
 from composit import knossos
 
 WORDS = ["double", "union", "main", "int64_t", "errno", "std", "größe"]
-OF_THE_PRELUDE = ["absolute", "rounded", "multiply_add", "next_after", "square_root", "bits_as"]
-OF_THE_LIBRARY = ["exp", "div", "time", "index", "y1", "gamma"]
+OF_THE_PRELUDE = ["absolute", "rounded", "multiply_add", "next_after", "square_root",
+                  "bits_as", "dot_product", "set_multiple", "take_last", "place_of_least", "fill_zeros",
+                  "checked_extent", "COMPOSIT_SCALAR", "maximum_float64", "cube_float32"]  # fmt: skip
+OF_THE_LIBRARY = ["exp", "div", "time", "index", "y1", "gamma", "powf", "expl", "lgammaf", "nanf",
+                  "conj", "csqrt", "cexpf", "cpowl", "isinff", "y0f", "tanhf32x", "lgamma_r",
+                  "mempcpy", "strndup", "snprintf", "putchar", "stpcpy", "aligned_alloc", "lrintf",
+                  "fmaximum", "roundevenl", "getc_unlocked", "towlower", "execv"]  # fmt: skip
 
 TEXT = """
 def NAME(x: float, y: float) -> float:
@@ -117,3 +122,32 @@ def test_results_of_any_name(tmp_path):
     command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-c", "swapped.cpp"]
     built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
+
+
+HELPERS = {
+    "parameter": "def NAME(cube_float64: float, y: float) -> float:\n"
+    "    return cube_float64**3 + y**3\n",
+    "function": "def cube_float64(x: float, y: float) -> float:\n    return x**3 + 1 + y**3\n",
+    "variable": "def NAME(x: float, y: float) -> float:\n"
+    "    cube_float64 = x**3 + 1\n    rounded = cube_float64 * y - x * y\n"
+    "    return cube_float64**3 * x + rounded * y - x * rounded\n",
+}
+
+
+@pytest.mark.parametrize("text", HELPERS.values(), ids=HELPERS)
+def test_names_of_the_functions_of_a_file(text, tmp_path):
+    file = tmp_path / "written.py"
+    file.write_text(text.replace("NAME", "it"))
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    function = names["it" if "it" in names else "cube_float64"]
+    kernel = knossos.register(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(2.0, 3.0) == function(2.0, 3.0)
+        np.testing.assert_array_equal(kernel(np.array([2.0, 3.0]), 3.0)[0], function(2.0, 3.0))
+    name, _ = kernel.export(tmp_path)
+    for compiler in ("g++", "clang++"):
+        command = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-c"]
+        source = name.replace(".hpp", ".cpp")
+        subprocess.run([*command, source, "-o", "made.o"], cwd=tmp_path, check=True)
