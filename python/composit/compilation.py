@@ -277,7 +277,9 @@ def _as_array(leaf: Any) -> Any:
         return leaf
     import numpy as np
 
-    return np.asarray(leaf)
+    from composit.numpy.creation import of_torch
+
+    return np.asarray(of_torch(leaf))
 
 
 def _is_array(leaf: Any) -> bool:

@@ -69,13 +69,27 @@ def _converted(a: Any, dtype: Any) -> Any:
     target = None if dtype is None else _core.dtype_of(dtype)
     kind = "booleans, integers, floats or complex numbers" if target is None else str(target)
     try:
-        return np.asarray(a, dtype=target)
+        return np.asarray(of_torch(a), dtype=target)
     except TypeError:
         raise TypeError(_mismatch.wrong(a, f"An array of {kind}")) from None
     except OverflowError:
         raise OverflowError(_mismatch.wrong(a, f"An array of {kind}")) from None
     except ValueError:
         raise ValueError(_mismatch.wrong(a, f"An array of {kind}")) from None
+
+
+def of_torch(a: Any) -> Any:
+    """A tensor of torch's as one that NumPy takes, over the same memory where it can be: without
+    bits that conjugate or negate it, and bfloat16, which torch does not give, as an array. All else
+    as it is."""
+    if not hasattr(a, "resolve_conj"):
+        return a
+    plain = a.resolve_conj().resolve_neg()
+    if str(plain.dtype) != "torch.bfloat16" or plain.requires_grad:
+        return plain
+    import torch
+
+    return plain.view(torch.int16).numpy().view(_core.dtype_of("bfloat16"))
 
 
 def _dtype_or_name(text: str) -> tuple[Any, str | None]:
