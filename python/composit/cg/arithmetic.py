@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from composit._core import with_location
-from composit.cg.values import described, is_array
+from composit.cg.values import Operand, described, is_array
 
 
-class Arithmetic:
+class Arithmetic(Operand):
     """`+`, `*`, `@`, `<`, `[…]` and their like are operators of composit.cg.op."""
 
     def _with(self, name: str, *operands: Any, **options: Any) -> Any:
@@ -64,6 +65,48 @@ class Arithmetic:
     def __rmod__(self, other: Any) -> Any:
         return self._with("remainder", other, self)
 
+    def __and__(self, other: Any) -> Any:
+        return self._with("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._with("bitwise_and", other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._with("bitwise_or", other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._with("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._with("left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return self._with("left_shift", other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._with("right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return self._with("right_shift", other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __invert__(self) -> Any:
+        return self._with("invert", self)
+
+    def __pos__(self) -> Any:
+        return self._with("positive", self)
+
     def __neg__(self) -> Any:
         return self._with("negative", self)
 
@@ -86,6 +129,40 @@ class Arithmetic:
         return self._with("get_item", self, index=index)
 
     __iter__: Any = None  # or Python would count up indices for ever
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its value."""
+        return tuple(self.tensor.shape)  # type: ignore[attr-defined]
+
+    @property
+    def ndim(self) -> int:
+        """The number of its value's axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of its value's elements."""
+        return math.prod(self.shape)
+
+    @property
+    def T(self) -> Any:
+        """Its axes in reverse order, by an operator."""
+        return self._with("transpose", self)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(with_location(f"len() of unsized object: {self!r} has no axes."))
+        return self.shape[0]
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        raise TypeError(
+            with_location(
+                f"{self!r} is no array. An operator of composit.cg.op, or the value (x.value), is "
+                "required."
+            )
+        )
+
     __array_ufunc__ = None  # NumPy's operators leave these to the node
 
 

@@ -184,7 +184,7 @@ def derivative(function: Any, inpt: Any) -> Any:
     """The function's derivative with respect to an input or parameter (or a name of either), as a
     module of the same inputs: "D<functional name>#<short name>"."""
     if isinstance(inpt, str):
-        inpt = next((one for one in _leaves(function) if one.short_name == inpt), inpt)
+        inpt = _named(function, inpt)
     place = next((i for i, one in enumerate(_leaves(function)) if one is inpt), None)
     if place is None:
         own = ", ".join(repr(one.short_name) for one in _leaves(function))
@@ -195,6 +195,26 @@ def derivative(function: Any, inpt: Any) -> Any:
             )
         )
     return derivative_at(function, place)
+
+
+def _named(function: Any, name: str) -> Any:
+    """The function's input or parameter of this name, or that of the only module in it that has
+    one; the name where there is none. ValueError where several modules have."""
+    for own in (function.input, function.param):
+        try:
+            return own(name)
+        except ValueError:
+            pass
+    found = [one for one in _leaves(function) if one.short_name == name]
+    if len(found) > 1:
+        raise ValueError(
+            with_location(
+                f"{function.functional_name}: {name!r} names {len(found)} parameters of modules in "
+                f"it: {', '.join(repr(one.name) for one in found)}. The parameter itself "
+                "(m.param(…) of the module that has it) is required."
+            )
+        )
+    return found[0] if found else name
 
 
 def _leaves(function: Any) -> list[Any]:

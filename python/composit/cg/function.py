@@ -143,6 +143,19 @@ class Function(TemplateObject):
             if one.fun is None:
                 one.fun = self
 
+    def __getattr__(self, name: str) -> Any:
+        is_special = name.startswith("__") and name.endswith("__")
+        if not is_special and "_params" not in vars(self):
+            kind = type(self).__name__
+            raise AttributeError(
+                with_location(
+                    f"{fullname(self)}: {name.lstrip('_')} is wanted of a {kind} that was not set "
+                    "up. A call of super().__init__(inputs, params) in its __init__ is required "
+                    "before."
+                )
+            )
+        return object.__getattribute__(self, name)  # which says that there is none
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
@@ -195,8 +208,8 @@ class Operator(Function):
 
         return jacobian
 
-    def __call__(self, *values: Any) -> OperatorNode:
-        given = checked_count(self, values)
+    def __call__(self, *values: Any, **named: Any) -> OperatorNode:
+        given = checked_count(self, values, named)
         session = current()
         if session is not None:
             nodes = [session.node_of(v, self, i) for v, i in zip(given, self.inputs)]

@@ -43,8 +43,8 @@ class Module(Function):
         """A module without a class: `call_func` takes the module, then its nodes."""
         return Module(inputs, params, functional_name, call_func)
 
-    def __call__(self, *values: Any) -> Any:
-        given = checked_count(self, values)
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        given = checked_count(self, values, named)
         session = current()
         if session is None:
             with begun(Session()) as session:
@@ -68,6 +68,10 @@ class Module(Function):
     def _called(self, session: Session, nodes: list[Node]) -> Any:
         with session.within(self, nodes):
             result = self.call(*nodes)
+        if isinstance(result, tuple):
+            result = tuple(session.counted(one) for one in result)
+        else:
+            result = session.counted(result)
         every = result if isinstance(result, tuple) else (result,)
         for one in every:
             if not isinstance(one, Node) or one.call_id != session.call_id:
@@ -196,4 +200,6 @@ def _as_array(value: Any) -> Any:
     """Numbers as arrays: they are inputs of the program, not part of it."""
     import numpy as np
 
-    return value if isinstance(value, LazyTensor) else np.asarray(value)
+    from composit.numpy.creation import of_torch
+
+    return value if isinstance(value, LazyTensor) else np.asarray(of_torch(value))

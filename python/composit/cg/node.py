@@ -30,6 +30,20 @@ class IDObject:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IDObject) and self._id == other._id
 
+    def __copy__(self) -> Any:
+        return self  # nothing changes what a call computed
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            with_location(
+                f"{type(self).__name__}: {self!r} cannot be pickled: it is part of a call. Its "
+                "value, or the module, which can be called again, is required."
+            )
+        )
+
 
 class Frame:
     """A call of a module within a call: the module, the nodes that it was given, and the call

@@ -11,8 +11,11 @@ wherever the function takes an array; functions that return several arrays give 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
+
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from composit import _core, nn
 from composit import numpy as cnp
@@ -32,6 +35,21 @@ def _identity(x: LazyTensor) -> LazyTensor:
 
 def _get_item(x: LazyTensor, index: Any) -> LazyTensor:
     return x[index]
+
+
+def _logsumexp(x: LazyTensor, axis: Any = -1, keepdims: bool = False) -> LazyTensor:
+    """log(sum(exp(x))) along an axis, a tuple of axes, or all of them (None)."""
+    if not isinstance(axis, tuple) and axis is not None:
+        return nn.logsumexp(x, axis, keepdims)
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    rest = [i for i in range(x.ndim) if i not in axes]
+    last = cnp.transpose(x, (*rest, *axes))
+    shape = [x.shape[i] for i in rest]
+    count = math.prod(x.shape[i] for i in axes)
+    result = nn.logsumexp(cnp.reshape(last, (*shape, count)), -1)
+    if not keepdims:
+        return result
+    return cnp.reshape(result, [1 if i in axes else length for i, length in enumerate(x.shape)])
 
 
 def _joined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +94,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
     "take": (cnp.take, ("x", "indices")),
     "softmax": (lambda x, axis=-1: nn.softmax(x, axis=axis), ("x",)),
     "log_softmax": (nn.log_softmax, ("x",)),
-    "logsumexp": (nn.logsumexp, ("x",)),
+    "logsumexp": (_logsumexp, ("x",)),
     "layer_norm": (nn.layer_norm, ("x", "weight", "bias")),
     "embedding": (nn.embedding, ("ids", "weights")),
     "convolution": (

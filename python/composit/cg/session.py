@@ -13,7 +13,7 @@ from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
 from composit.cg.promotion import is_number, weak
 from composit.cg.template import Constant, Input, Parameter, Variable, _Valued
 from composit.cg.utils import fullname, unique_id
-from composit.cg.values import as_leaf, described
+from composit.cg.values import as_leaf, check_integer, described
 
 
 class Session:
@@ -80,6 +80,8 @@ class Session:
                 )
             )
         what = f"{function.functional_name}: input {variable.short_name!r}"
+        if isinstance(value, int):
+            check_integer(value, what)
         takes_dtype = is_number(value) or isinstance(value, bool)
         tensor = weak(value) if takes_dtype else as_leaf(value, "", what)
         ref = Constant(variable.short_name, value)
@@ -103,6 +105,10 @@ class Session:
             node = self.input_node(ref, tensor, is_lazy)
             self.bind(ref, node)
         return node
+
+    def counted(self, value: Any) -> Any:
+        """The node of a parameter or constant; all else as it is."""
+        return self.node_of_valued(value) if isinstance(value, _Valued) else value
 
     @contextmanager
     def within(self, module: Any, inputs: list[Node]) -> Iterator[None]:
@@ -176,18 +182,33 @@ def refuse_parameter(operator: Any, value: Any, how: str) -> None:
         )
 
 
-def checked_count(function: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values that the function takes: too few are refused, surplus ones warned of."""
+def checked_count(
+    function: Any, values: tuple[Any, ...], named: dict[str, Any] | None = None
+) -> tuple[Any, ...]:
+    """The values that the function takes, those by name behind the others: too few are refused,
+    surplus ones warned of."""
     import warnings
 
     names = [variable.short_name for variable in function.inputs]
-    if len(values) < len(names):
-        missing = ", ".join(repr(name) for name in names[len(values) :])
+    given: dict[str, Any] = dict(zip(names, values))
+    for name, value in (named or {}).items():
+        if name in given or name not in names:
+            what = "is given twice" if name in given else "is no input"
+            known = ", ".join(map(repr, names)) or "it has none"
+            raise TypeError(
+                with_location(
+                    f"{function.functional_name}: {name!r} {what}. Each of its inputs once is "
+                    f"required: {known}."
+                )
+            )
+        given[name] = value
+    missing = [name for name in names if name not in given]
+    if missing:
         raise ValueError(
             with_location(
-                f"{function.functional_name}: {len(values)} of {len(names)} inputs are given; "
-                f"without: {missing}. When a function is called, all its inputs must be "
-                "instantiated."
+                f"{function.functional_name}: {len(given)} of {len(names)} inputs are given; "
+                f"without: {', '.join(map(repr, missing))}. When a function is called, all its "
+                "inputs must be instantiated."
             )
         )
     if len(values) > len(names):
@@ -199,4 +220,4 @@ def checked_count(function: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
             ),
             stacklevel=4,
         )
-    return values[: len(names)]
+    return tuple(given[name] for name in names)

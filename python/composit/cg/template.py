@@ -186,6 +186,12 @@ class _Valued(Input, Arithmetic):
         given = None if session is None else session.stand_in(self)
         return self._value if given is None else given
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its value."""
+        value = self.value
+        return tuple(value.shape if isinstance(value, LazyTensor) else self.tensor.shape)
+
     def __bool__(self) -> bool:
         """That of its value, which within a call is the one that its node has."""
         session = _session()

@@ -10,16 +10,20 @@ from composit._core import LazyTensor, with_location
 
 def described(value: Any) -> str:
     """A value in a message, however large."""
-    shape = getattr(value, "shape", None)
+    shape = getattr(value, "shape", None) if is_array(value) else None
     if shape is not None and len(shape):
         return f"{value.dtype}{list(shape)}"
     text = repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
 
 
+class Operand:
+    """What has a value within a call, and is no array itself."""
+
+
 def is_array(value: Any) -> bool:
     """Whether it is an array of any library (or a number of NumPy's), and no class of them."""
-    return hasattr(value, "__array__") and not isinstance(value, type)
+    return hasattr(value, "__array__") and not isinstance(value, (type, Operand))
 
 
 def refuse_masked(value: Any, what: str) -> None:
@@ -53,9 +57,20 @@ def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
     refuse_masked(value, what)
     if hasattr(value, "detach") and getattr(value, "requires_grad", False):
         value = value.detach()
+    if isinstance(value, int):
+        check_integer(value, what)
     if not isinstance(value, (str, bytes, type(None), dict, set)):
         try:
             return asarray(value, name=name)
+        except RuntimeError as error:  # torch's, of tensors without memory of their own
+            raise TypeError(
+                with_location(
+                    f"{what} is given a {type(value).__name__} whose values cannot be had: "
+                    f"{str(error).partition(chr(10))[0].rstrip('.')}. A tensor with values is "
+                    "required, outside of torch.vmap and torch.func; composit.vmap and grad take "
+                    "the module's function."
+                )
+            ) from error
         except (TypeError, ValueError):
             pass
     raise TypeError(
@@ -64,6 +79,17 @@ def as_leaf(value: Any, name: str, what: str) -> LazyTensor:
             "array or a tensor is required."
         )
     )
+
+
+def check_integer(value: int, what: str) -> None:
+    """OverflowError for an integer of Python that no integer dtype has room for."""
+    if not -(2**63) <= value < 2**64:
+        raise OverflowError(
+            with_location(
+                f"{what} is given {described(value)}, which does not fit in int64 or uint64. An "
+                "integer in their range, or a float, is required."
+            )
+        )
 
 
 def given_back(array: Any) -> Any:
