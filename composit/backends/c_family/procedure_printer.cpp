@@ -286,9 +286,7 @@ class Printer {
                 if (results.empty() && &block == &procedure_.body) return;
                 if (results.empty()) return line("return;", statement.line);
                 if (results.size() == 1) return line("return " + results[0] + ";", statement.line);
-                return line(
-                    "return {" + in_lines(in_braces(statement.values, results), indent_) + "};",
-                    statement.line);
+                return line(returned(statement.values, results, indent_), statement.line);
             }
             case Kind::expect: {
                 const std::string holds = values(statement, before)[0];

@@ -1,6 +1,7 @@
 // Integers of plain arithmetic as text.
 #include "composit/backends/c_family/procedure_text.h"
 
+#include "composit/backends/c_family/procedure_lines.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
@@ -144,15 +145,15 @@ std::string plain_condition(const ir::scalar::Expr& value, const std::vector<std
     return is_other ? "!" + names[static_cast<size_t>(value.operand(0).index())] : text;
 }
 
-std::vector<std::string> in_braces(const std::vector<Expr>& values,
-                                   std::vector<std::string> texts) {
+std::string returned(const std::vector<Expr>& values, std::vector<std::string> texts,
+                     size_t indent) {
     for (size_t i = 0; i < values.size(); ++i) {
         const bool is_integer =
             texts[i].find(" & ") != std::string::npos || texts[i].find(" | ") != std::string::npos;
         if (values[i].dtype() == ir::DType::boolean && is_integer)
             texts[i] = "bool(" + texts[i] + ")";
     }
-    return texts;
+    return "return {" + in_lines(texts, indent) + "};";
 }
 
 std::string steps_of(const ir::procedure::Statement& loop, const std::vector<std::string>& names,

@@ -22,9 +22,9 @@ std::string plain_comparison(const ir::scalar::Expr& value, const std::vector<st
 // The condition of a branch, `text`, or "!name" where that is what it says.
 std::string plain_condition(const ir::scalar::Expr& value, const std::vector<std::string>& names,
                             const std::string& text);
-// The texts of several values in braces, where integers are no bools: "bool(a & b)".
-std::vector<std::string> in_braces(const std::vector<ir::scalar::Expr>& values,
-                                   std::vector<std::string> texts);
+// "return {a, bool(b & c)};" of the texts of several values: in braces no integer is a bool.
+std::string returned(const std::vector<ir::scalar::Expr>& values, std::vector<std::string> texts,
+                     size_t indent);
 
 // What follows an iteration, in the head of a loop: "++i", or "i = …, x = …"; `value` prints what
 // is no plain integer.
