@@ -15,6 +15,7 @@ vrelu3.vjp(t, ones), relu3.source, relu3.export("folder"), vrelu3.nnModule
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -30,11 +31,11 @@ __all__ = ["Kernel", "Tensor", "elementwise", "from_text", "register", "stop_gra
 
 
 def _kernel(decorator: str, function: Any) -> Kernel:
-    if not callable(function):
+    if not isinstance(function, (Kernel, types.FunctionType)):
         raise TypeError(
             with_location(
-                f"{decorator}: {function!r} is no function. A function with annotated arguments is "
-                "required."
+                f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
+                "annotated arguments, is required."
             )
         )
     return kernel_of(function)

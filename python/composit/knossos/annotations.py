@@ -109,6 +109,38 @@ class Parts(Leaf):
         return "a tuple of " + ", ".join(part.outline() for part in self.parts.values())
 
 
+def all_leaves(structure: Leaf) -> list[Leaf]:
+    """The numbers and arrays of a structure, in order."""
+    if isinstance(structure, Parts):
+        return [leaf for part in structure.parts.values() for leaf in all_leaves(part)]
+    return [structure]
+
+
+def floats_among_parts(structures: list[Leaf]) -> list[Leaf]:
+    """What gradients or tangents of values have: structures of floats alone, else their floats."""
+    found: list[Leaf] = []
+    for structure in structures:
+        floats = [leaf for leaf in all_leaves(structure) if leaf.kind == "float"]
+        found += [structure] if len(floats) == len(all_leaves(structure)) else floats
+    return found
+
+
+def taken_apart(structures: list[Leaf], arguments: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Arguments of which tuples and records may stand for their numbers and arrays, as these, of
+    which there are `count`."""
+    rest, leaves = list(arguments), []
+    for structure in structures:
+        first = rest[0] if rest else None
+        is_whole = isinstance(structure, Parts) and (
+            (structure.made_by is not tuple and isinstance(first, structure.made_by))
+            or (isinstance(first, tuple) and len(arguments) != count)
+        )
+        size = 1 if is_whole else len(all_leaves(structure))
+        leaves += structure.numbers(first) if is_whole else rest[:size]
+        del rest[:size]
+    return (*leaves, *rest)
+
+
 def fields_of(made_by: Any) -> dict[str, Any] | None:
     """The annotations of a NamedTuple's or dataclass's fields; None for other classes."""
     if not isinstance(made_by, type):

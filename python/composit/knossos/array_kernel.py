@@ -227,6 +227,7 @@ class ArrayKernel(Kernel):
             f"{self.__name__}_{suffix}", "", make,
             [*self._leaves, *(_nameless(leaf) for leaf in more)], lambda: structure,
         )  # fmt: skip
+        made._whole = self._whole_with(suffix)
         made._operands = [*self._operands, *(len(self._leaves) + i for i in order)]
         self._derived(suffix, made)
         return made

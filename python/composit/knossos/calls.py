@@ -77,6 +77,8 @@ class Calls(Sequences):
                 arguments.append(self.value(each))
                 continue
             parts = self.value(each.value)
+            if isinstance(parts, Record) and issubclass(parts.made_by, tuple):
+                parts = tuple(parts.fields.values())
             if not isinstance(parts, tuple):
                 raise Mismatch("*arguments that are no tuple", "Write the arguments.")
             arguments += parts

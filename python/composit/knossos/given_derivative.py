@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit.knossos.annotations import Leaf, Parts, TensorOf
+from composit.knossos.annotations import Leaf, TensorOf, all_leaves
 
-
-def leaves_of(structure: Leaf) -> list[Leaf]:
-    """The numbers and arrays of a structure, in order."""
-    if isinstance(structure, Parts):
-        return [leaf for part in structure.parts.values() for leaf in leaves_of(part)]
-    return [structure]
+leaves_of = all_leaves
 
 
 def derivative_for(kernel: Any, given: Any, dtype: Any) -> Any:

@@ -8,21 +8,48 @@ from typing import Any
 import numpy as np
 
 from composit._core import LazyTensor, with_location
+from composit.knossos.annotations import taken_apart
 from composit.knossos.short_floats import is_floating
 
 
 def bound_arguments(
-    name: str, function: Any, arguments: tuple[Any, ...], named: dict[str, Any]
+    kernel: Any, arguments: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[Any, ...]:
     """The arguments of the Python function by position. TypeError for those that do not fit."""
+    function = getattr(kernel, "__wrapped__", None)
     try:
         if function is None:
             raise TypeError("it is derived, and takes arguments by position only")
         return inspect.signature(function).bind(*arguments, **named).args
     except TypeError as error:
+        kernel.procedure()  # what no kernel has, as arguments by name only, is refused first
         raise TypeError(
-            with_location(f"{name}: {error}. A value for each argument is required.")
+            with_location(f"{kernel.__name__}: {error}. A value for each argument is required.")
         ) from None
+
+
+def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
+    """The numbers, arrays and tensors that arguments of a kernel consist of. TypeError where they
+    do not fit the annotations."""
+    structures = kernel.parameter_structures
+    leaves: list[Any] = []
+    try:
+        if kernel._whole is not None:
+            arguments = taken_apart(kernel._whole, arguments, len(structures))
+        if len(arguments) == len(structures):
+            for structure, argument in zip(structures, arguments):
+                leaves += structure.numbers(argument)
+            return leaves
+    except (TypeError, AttributeError) as error:
+        raise TypeError(
+            with_location(f"{kernel.__name__}: {error}, as the annotation says.")
+        ) from None
+    kernel.procedure()  # what no kernel has, as defaults of arguments, is refused first
+    raise TypeError(
+        with_location(
+            f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."
+        )
+    )
 
 
 def numbers_without_axes(made: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.knossos.annotations import Leaf, Parts
+from composit.knossos.annotations import Leaf, Parts, floats_among_parts
 from composit.knossos.given_derivative import derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
@@ -20,6 +20,7 @@ from composit.knossos.given_values import (
     is_composit_torch,
     is_node,
     is_torch,
+    leaves_given,
     numbers_without_axes,
 )
 from composit.knossos.made_once import made_once
@@ -60,6 +61,8 @@ class Kernel:
         self._fast: Callable[..., Any] = self._first_call
         self._elementwise: Callable[..., Any] = never  # of the dtype of the last arrays
         self._is_flat = all(type(each) is Leaf for each in structures)
+        # Of a derivative: its structures, where tuples and records may stand for their leaves.
+        self._whole: list[Leaf] | None = None
         self._derivative: Kernel | None = None
         self._source: Source | None = None
         self._is_making_derivative = False
@@ -160,17 +163,16 @@ class Kernel:
     @left_as_it_is
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if named:
-            function = getattr(self, "__wrapped__", None)
-            arguments = bound_arguments(self.__name__, function, arguments, named)
+            arguments = bound_arguments(self, arguments, named)
         result = self._fast(*arguments)
         if result is NotImplemented:
             result = self._elementwise(*arguments)
         return self._general(arguments) if result is NotImplemented else result
 
     def _first_call(self, *arguments: Any) -> Any:
-        if not self._is_flat or any(hasattr(each, "dtype") for each in arguments):
+        is_plain = self._is_flat and len(arguments) == len(self.parameter_structures)
+        if not is_plain or any(hasattr(each, "dtype") for each in arguments):
             return NotImplemented
-        self._check_count(arguments)
         code = self._code(_DOUBLE)
         if code is not None and len(self.procedure().results) == 1:
             self._fast = code
@@ -192,31 +194,8 @@ class Kernel:
                 self._compiled[dtype] = loaded[0] if loaded else None
             return self._compiled[dtype]
 
-    def _check_count(self, arguments: Any) -> None:
-        count = len(self.parameter_structures)
-        if len(arguments) != count:
-            raise TypeError(
-                with_location(
-                    f"{self.__name__}: got {len(arguments)} arguments. {count} are required."
-                )
-            )
-
-    def _leaves_of(self, arguments: tuple[Any, ...]) -> list[Any]:
-        """The numbers, arrays and tensors that arguments consist of. TypeError where they do not
-        fit the annotations."""
-        self._check_count(arguments)
-        leaves: list[Any] = []
-        for structure, argument in zip(self.parameter_structures, arguments):
-            try:
-                leaves += structure.numbers(argument)
-            except (TypeError, AttributeError) as error:
-                raise TypeError(
-                    with_location(f"{self.__name__}: {error}, as the annotation says.")
-                ) from None
-        return leaves
-
     def _general(self, arguments: tuple[Any, ...]) -> Any:
-        leaves = self._leaves_of(arguments)
+        leaves = leaves_given(self, arguments)
         check_given(self.__name__, leaves)
         if any(is_node(leaf) for leaf in leaves):
             from composit.cg.applied import apply_function
@@ -308,7 +287,15 @@ class Kernel:
         result = floats[0] if count == 1 else Parts(tuple, dict(enumerate(floats[:count])))
         taken = [Leaf(kind) for kind in self._kinds()] + floats[:more]
         made = Kernel(f"{self.__name__}_{name}", "", make, taken, lambda: result)
+        made._whole = self._whole_with(name)
         return self._derived(name, made)
+
+    def _whole_with(self, name: str) -> list[Leaf] | None:
+        """The structures of what its derivative of that name takes; None where none has parts."""
+        whole = self._whole or self.parameter_structures
+        more = {"vjp": [self._result_structure()], "jvp": whole}.get(name, [])
+        whole = [*whole, *floats_among_parts(more)]
+        return whole if any(isinstance(each, Parts) for each in whole) else None
 
     def _float_results(self) -> int:
         return sum(kind_of_dtype(dtype) == "float" for _, dtype in self.procedure().results)

@@ -33,6 +33,7 @@ class MappedKernel(ArrayKernel):
             lambda: _with_rows(inner._result_structure(), rows),
         )  # fmt: skip
         self._inner, self._of = inner, of
+        self._whole = inner._whole and [_with_rows(each, rows) for each in inner._whole]
         self._depth: int = getattr(inner, "_depth", 0) + 1  # how many axes are mapped
         self.__module__ = inner.__module__
         self._made_of = (mapped, inner)

@@ -1,0 +1,119 @@
+"""Derivatives take tuples and records whole, as their kernels do, or their leaves one by one; and
+calls within kernels take NamedTuples apart."""
+
+# ruff: noqa: F821
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+
+from composit import knossos
+from composit.knossos import Tensor
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+class Scaled(NamedTuple):
+    p: Point
+    k: int
+
+
+class Layer(NamedTuple):
+    weight: "Tensor[float, n]"
+    bias: float
+
+
+class Number(NamedTuple):
+    value: float
+
+
+@knossos.register
+def turned(p: Point, a: float) -> Point:
+    c, s = math.cos(a), math.sin(a)
+    return Point(c * p.x - s * p.y, s * p.x + c * p.y)
+
+
+@knossos.register
+def norm(q: Scaled, a: float) -> float:
+    return q.p.x * q.p.x * a + q.p.y * q.k
+
+
+@knossos.register
+def applied(layer: Layer, x: "Tensor[float, n]") -> float:
+    return np.sum(layer.weight * x) + layer.bias
+
+
+@knossos.register
+def product(t: tuple[float, float], x: float) -> float:
+    return t[0] * t[1] * x
+
+
+@knossos.register
+def squared(number: Number) -> float:
+    return number.value * number.value
+
+
+P = Point(1.0, 2.0)
+Q = Scaled(P, 3)
+W = np.array([1.0, 2.0])
+SAME = [
+    (lambda: norm.grad(Q, 2.0), lambda: norm.grad(1.0, 2.0, 3, 2.0)),
+    (lambda: norm.grad(((1.0, 2.0), 3), 2.0), lambda: norm.grad(1.0, 2.0, 3, 2.0)),
+    (lambda: norm.vjp(Q, 2.0, 0.5), lambda: norm.vjp(1.0, 2.0, 3, 2.0, 0.5)),
+    (lambda: norm.jvp(Q, 2.0, 1.0, 0.5, 3.0), lambda: norm.jvp(1.0, 2.0, 3, 2.0, 1.0, 0.5, 3.0)),
+    (lambda: norm.grad.vjp(Q, 2.0, (1.0, 0.0, 2.0)),
+     lambda: norm.grad.vjp(1.0, 2.0, 3, 2.0, 1.0, 0.0, 2.0)),
+    (lambda: turned.vjp(P, 0.5, P), lambda: turned.vjp(1.0, 2.0, 0.5, 1.0, 2.0)),
+    (lambda: turned.vjp(1.0, 2.0, 0.5, P), lambda: turned.vjp(1.0, 2.0, 0.5, 1.0, 2.0)),
+    (lambda: turned.jvp(P, 0.5, P, 0.1), lambda: turned.jvp(1.0, 2.0, 0.5, 1.0, 2.0, 0.1)),
+    (lambda: product.grad((2.0, 3.0), 4.0), lambda: product.grad(2.0, 3.0, 4.0)),
+    (lambda: squared.grad(Number(3.0)), lambda: squared.grad(3.0)),
+    (lambda: squared.vjp(Number(3.0), 2.0), lambda: squared.vjp(3.0, 2.0)),
+    (lambda: applied.vjp(Layer(W, 1.0), W, 2.0), lambda: applied.vjp(W, 1.0, W, 2.0)),
+    (lambda: applied.jvp(Layer(W, 1.0), W, Layer(W, 0.0), W),
+     lambda: applied.jvp(W, 1.0, W, W, 0.0, W)),
+    (lambda: knossos.vmap(applied).vjp(Layer(W[None], 1.0), W[None], np.ones(1)),
+     lambda: knossos.vmap(applied).vjp(W[None], 1.0, W[None], np.ones(1))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("whole, leaves", SAME)
+def test_records_stand_for_their_leaves(whole, leaves):
+    for _ in range(2):  # the general way, then short ones
+        np.testing.assert_equal(whole(), leaves())
+        np.testing.assert_equal(whole(), leaves())
+
+
+def test_records_of_arrays_and_tensors():
+    ones = np.ones(2)
+    np.testing.assert_array_equal(norm.grad(Scaled(Point(ones, ones), 3), 2.0)[0], [4.0, 4.0])
+    tensors = Point(torch.ones(2), torch.ones(2))
+    made = turned.vjp(tensors, torch.zeros(2), tensors)
+    assert [each.tolist() for each in made] == [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+
+
+def test_what_does_not_fit():
+    with pytest.raises(TypeError, match=r"norm_grad: got 3 arguments\. 4 are required"):
+        norm.grad(Q)
+    with pytest.raises(TypeError, match=r"norm_grad: .*, as the annotation says"):
+        norm.grad(P, 2.0)
+
+
+def length(x: float, y: float) -> float:
+    return math.sqrt(x * x + y * y)
+
+
+@knossos.register
+def distance(p: Point, scale: float) -> float:
+    return length(*p) * scale
+
+
+def test_named_tuples_as_arguments_of_calls():
+    assert distance(Point(3.0, 4.0), 2.0) == 10.0
+    np.testing.assert_allclose(distance.grad(Point(3.0, 4.0), 2.0), (1.2, 1.6, 5.0))
