@@ -6,6 +6,7 @@ import ast
 import builtins
 import contextlib
 import dataclasses
+import sys
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -57,15 +58,46 @@ class Tensor:
 
     def __class_getitem__(cls, given: Any) -> Any:
         kind, *extents = given if isinstance(given, tuple) else (given,)
-        return TensorOf(getattr(kind, "__name__", str(kind)), tuple(extents))
+        return TensorOf(getattr(kind, "__name__", str(kind)), *_without_names(extents))
+
+
+class KnownExtent(int):
+    """The value that a name has where an annotation stands: an extent."""
+
+    name: str
+
+    def __new__(cls, value: int, name: str) -> KnownExtent:
+        made = super().__new__(cls, value)
+        made.name = name
+        return made
+
+
+def _without_names(extents: list[Any]) -> tuple[tuple[Any, ...], dict[int, str]]:
+    """The extents, and the names of those that have values, by their axes."""
+    names = {axis: e.name for axis, e in enumerate(extents) if isinstance(e, KnownExtent)}
+    return tuple(int(e) if isinstance(e, KnownExtent) else e for e in extents), names
 
 
 class TensorOf(Leaf):
-    """The structure of an array: the kind of its elements, and its extents."""
+    """The structure of an array: the kind of its elements, and its extents. `names`: those of
+    extents that are numbers because names mean numbers where the kernel is defined."""
 
-    def __init__(self, kind: str, extents: tuple[Any, ...]) -> None:
+    def __init__(
+        self, kind: str, extents: tuple[Any, ...], names: dict[int, str] | None = None
+    ) -> None:
         super().__init__(kind)
-        self.extents = extents
+        self.extents, self.names = extents, names or {}
+
+    def disagreement(self, shape: tuple[int, ...]) -> str:
+        """What an array of the shape lacks of extents that names mean; "" for nothing."""
+        for axis, name in self.names.items():
+            if shape[axis] != self.extents[axis]:
+                return (
+                    f"an array of shape {tuple(shape)} stands for one whose extent {axis} is "
+                    f"{name}, and {name} is {self.extents[axis]} where the kernel is defined. That "
+                    "extent, or a name that means no number there, is required"
+                )
+        return ""
 
     def leaves(self, name: str) -> list[tuple[str, str]]:
         return []  # no numbers
@@ -186,12 +218,43 @@ def _own_constructor(made_by: Any) -> str | None:
 
 
 def _hints(made_by: type) -> dict[str, Any]:
-    """What annotations mean, or their texts: names of extents mean nothing to Python."""
+    """What annotations mean, or their texts, which mean something elsewhere."""
     try:
-        return typing.get_type_hints(made_by)
-    except NameError:
+        return typing.get_type_hints(made_by, localns=_extents_of(made_by))
+    except Exception:
         written = made_by.__annotations__
         return {name: getattr(each, "__forward_arg__", each) for name, each in written.items()}
+
+
+def _extents_of(made_by: type) -> dict[str, Any]:
+    """What the names of extents in a class's annotations mean: themselves, or integers."""
+    meanings: dict[str, Any] = {}
+    for base in made_by.__mro__:
+        known = vars(sys.modules.get(base.__module__, builtins))
+        for each in vars(base).get("__annotations__", {}).values():
+            text = getattr(each, "__forward_arg__", each)
+            with contextlib.suppress(SyntaxError):
+                tree = ast.parse(text) if isinstance(text, str) else ast.Module([], [])
+                for extent in _extents_in(tree):
+                    found: Any = known.get(extent)
+                    is_number = type(found) is int
+                    meanings[extent] = KnownExtent(found, extent) if is_number else extent
+    return meanings
+
+
+def _extents_in(tree: ast.AST) -> list[str]:
+    """The names that stand behind the first within Tensor[…]."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            with contextlib.suppress(SyntaxError):
+                found += _extents_in(ast.parse(node.value))
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            what = node.value.attr if isinstance(node.value, ast.Attribute) else (
+                node.value.id if isinstance(node.value, ast.Name) else "")  # fmt: skip
+            extents = node.slice.elts[1:] if what == "Tensor" else []
+            found += [each.id for each in extents if isinstance(each, ast.Name)]
+    return found
 
 
 def structure_of(source: Source, node: ast.expr) -> Leaf:
@@ -246,7 +309,7 @@ def _tensor(source: Source, node: ast.Subscript) -> TensorOf:
                 known = source.meaning(extent)
             except KeyError:
                 known = None
-            extent = known if type(known) is int else extent
+            extent = KnownExtent(known, extent) if type(known) is int else extent
         elif type(extent) is not int or extent < 1:
             source.refuse(
                 each, f"the extent `{shown(each)}`", "A name or a positive integer is required.",
@@ -259,7 +322,7 @@ def _tensor(source: Source, node: ast.Subscript) -> TensorOf:
             "Tensor[float, n] with float, int or bool and one to four extents is required.",
             TypeError,
         )  # fmt: skip
-    return TensorOf(kind.kind, tuple(extents))
+    return TensorOf(kind.kind, *_without_names(extents))
 
 
 class Names(dict):
@@ -287,7 +350,14 @@ def _structure(source: Source, node: ast.AST, meaning: Any) -> Leaf:
     if isinstance(meaning, TensorOf):
         if meaning.kind not in ("float", "int", "bool") or not meaning.extents:
             source.refuse(node, f"the annotation `{shown(node)}` is no type of kernels", _wanted)
-        return meaning
+        extents = [getattr(each, "__name__", each) for each in meaning.extents]
+        for each in extents:
+            if not (isinstance(each, str) or (type(each) is int and each > 0)):
+                source.refuse(
+                    node, f"the extent {each!r} of an array in `{shown(node)}`",
+                    "A name or a positive integer is required.", TypeError,
+                )  # fmt: skip
+        return TensorOf(meaning.kind, tuple(extents), meaning.names)
     if typing.get_origin(meaning) is tuple:
         arguments = typing.get_args(meaning)
         if arguments and Ellipsis not in arguments:

@@ -112,7 +112,11 @@ class ArrayKernel(Kernel):
                     value = self._array(leaf, value, wanted)
                 else:
                     value = np.asarray(self._number(leaf.kind, value), wanted)
-            elif value.dtype != wanted or value.is_weak:
+                operands.append(value)
+                continue
+            if isinstance(leaf, TensorOf) and len(value.shape) == len(leaf.extents):
+                self._check_extents(leaf, tuple(value.shape))
+            if value.dtype != wanted or value.is_weak:
                 check_kind(self.__name__, leaf.kind, value.dtype)
                 value = cnp.astype(value, wanted)
             operands.append(value)
@@ -176,9 +180,14 @@ class ArrayKernel(Kernel):
                     f"{len(leaf.extents)} axes. That many axes are required."
                 )
             )
+        self._check_extents(leaf, array.shape)
         if leaf.kind == "int":
             array = checked_integers(self.__name__, array)
         return np.ascontiguousarray(array, dtype)
+
+    def _check_extents(self, leaf: TensorOf, shape: tuple[int, ...]) -> None:
+        if wrong := leaf.names and leaf.disagreement(shape):
+            raise ValueError(with_location(f"{self.__name__}: {wrong}."))
 
     def _in_order(self, made: list[Any]) -> list[Any]:
         """Results as the structure has them, of numbers, then arrays."""
@@ -315,7 +324,7 @@ def _nameless(leaf: Leaf) -> Leaf:
     if not isinstance(leaf, TensorOf):
         return leaf
     return TensorOf(leaf.kind, tuple(extent if type(extent) is int else None
-                                     for extent in leaf.extents))  # fmt: skip
+                                     for extent in leaf.extents), leaf.names)  # fmt: skip
 
 
 def _count_of(results: list[Leaf]) -> str:

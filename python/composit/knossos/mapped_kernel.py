@@ -149,5 +149,7 @@ def _with_rows(structure: Leaf, rows: str) -> Leaf:
     if isinstance(structure, Parts):
         parts = {key: _with_rows(part, rows) for key, part in structure.parts.items()}
         return Parts(structure.made_by, parts)
-    inner = structure.extents if isinstance(structure, TensorOf) else ()
-    return TensorOf(structure.kind, (rows, *inner))
+    if not isinstance(structure, TensorOf):
+        return TensorOf(structure.kind, (rows,))
+    names = {axis + 1: name for axis, name in structure.names.items()}
+    return TensorOf(structure.kind, (rows, *structure.extents), names)

@@ -13,12 +13,55 @@ import pytest
 from composit import knossos
 
 WORDS = ["double", "union", "main", "int64_t", "errno", "std", "größe"]
-OF_THE_PRELUDE = """absolute rounded multiply_add next_after square_root bits_as dot_product
-    set_multiple take_last place_of_least fill_zeros checked_extent COMPOSIT_SCALAR maximum_float64
-    cube_float32""".split()
-OF_THE_LIBRARY = """exp div time index y1 gamma powf expl lgammaf nanf conj csqrt cexpf cpowl isinff
-    y0f tanhf32x lgamma_r mempcpy strndup snprintf putchar stpcpy aligned_alloc lrintf fmaximum
-    roundevenl getc_unlocked towlower execv""".split()
+OF_THE_PRELUDE = [
+    "absolute",
+    "rounded",
+    "multiply_add",
+    "next_after",
+    "square_root",
+    "bits_as",
+    "dot_product",
+    "set_multiple",
+    "take_last",
+    "place_of_least",
+    "fill_zeros",
+    "checked_extent",
+    "COMPOSIT_SCALAR",
+    "maximum_float64",
+    "cube_float32",
+]
+OF_THE_LIBRARY = [
+    "exp",
+    "div",
+    "time",
+    "index",
+    "y1",
+    "gamma",
+    "powf",
+    "expl",
+    "lgammaf",
+    "nanf",
+    "conj",
+    "csqrt",
+    "cexpf",
+    "cpowl",
+    "isinff",
+    "y0f",
+    "tanhf32x",
+    "lgamma_r",
+    "mempcpy",
+    "strndup",
+    "snprintf",
+    "putchar",
+    "stpcpy",
+    "aligned_alloc",
+    "lrintf",
+    "fmaximum",
+    "roundevenl",
+    "getc_unlocked",
+    "towlower",
+    "execv",
+]
 
 TEXT = """
 def NAME(x: float, y: float) -> float:
