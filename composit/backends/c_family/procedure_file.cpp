@@ -122,8 +122,8 @@ std::string run_function(const Procedure& procedure, size_t number) {
                                      procedure.variables[static_cast<size_t>(each)].dtype));
     }
     for (const int each : outputs) arguments.push_back(pointer(each, ""));
-    // Whatever it is called: its own names may be its caller's.
-    const std::string call = "::" + procedure.name + "(" + join(arguments) + ");\n";
+    // Whatever it is called: its own names may be its caller's, or those of C's library.
+    const std::string call = "::kernels::" + procedure.name + "(" + join(arguments) + ");\n";
     std::string out = text("int run_", number, "(const Slot* in, Slot* out, void* const* arrays)",
                            " {\n    try {\n        (void)in;\n        (void)out;\n        ");
     if (procedure.results.empty()) {
@@ -211,13 +211,15 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
             "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
-    out += "\n" + exactness_pragmas() + "\n" + support(all, true) + "namespace {\n\n";
+    out += "\n" + exactness_pragmas() + "\n" + support(all, true) +
+           "namespace {\nnamespace kernels {\n\n";
     std::set<std::string> structs;
     for (const Procedure& procedure : all)
         if (const std::string own = results_struct(procedure); structs.insert(own).second)
             out += own;
     out += functions(all) +
-           "union Slot {\n    double as_float64;\n    float as_float32;\n    int64_t as_int64;\n"
+           "}  // namespace kernels\n\nunion Slot {\n    double as_float64;\n    float "
+           "as_float32;\n    int64_t as_int64;\n"
            "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";
     for (size_t n = 0; n < all.size(); ++n) {
         const Procedure& procedure = all[n];
@@ -235,7 +237,7 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
             pointers.push_back(
                 text("static_cast<", type_name(procedure.results[i].dtype), "*>(out[", i, "])"));
         pointers.push_back("n");
-        const std::string call = "::" + procedure.name + "(" + join(arguments) + ")";
+        const std::string call = "::kernels::" + procedure.name + "(" + join(arguments) + ")";
         out += text("void call_", n, "(const Slot* in, Slot* out) {\n");
         if (procedure.results.size() == 1) {
             out += "    " + slot("out", 0, procedure.results[0].dtype) + " = " + call + ";\n";
@@ -246,7 +248,7 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
                        procedure.results[i].name + ";\n";
         }
         out += text("}\nvoid map_", n, "(const void* const* in, void* const* out, int64_t n) {\n",
-                    "    ::v", procedure.name, "(", join(pointers), ");\n}\n");
+                    "    ::kernels::v", procedure.name, "(", join(pointers), ");\n}\n");
     }
     return out + "}\n";
 }

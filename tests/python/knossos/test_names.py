@@ -193,3 +193,21 @@ def test_names_of_the_functions_of_a_file(text, tmp_path):
         command = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-c"]
         source = name.replace(".hpp", ".cpp")
         subprocess.run([*command, source, "-o", "made.o"], cwd=tmp_path, check=True)
+
+
+MADE = """
+import numpy as np
+def NAME(n: int, x: float) -> float:
+    made = np.ones(n)
+    return x + np.sum(made)
+"""
+
+
+@pytest.mark.parametrize("name", ["labs", "div", "rand", "kernels"])
+def test_kernels_with_arrays_of_the_names_of_the_library(name, tmp_path):
+    file = tmp_path / "written.py"
+    file.write_text(MADE.replace("NAME", name))
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    kernel = knossos.register(names[name])
+    assert kernel(2, 1.0) == 3.0
