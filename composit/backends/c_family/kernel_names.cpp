@@ -1,9 +1,12 @@
 // Makes identifiers and finds those that a piece of code takes.
 #include "composit/backends/c_family/kernel_names.h"
 
+#include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
+#include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace composit::c_family {
 namespace {
@@ -40,6 +43,17 @@ bool is_keyword(const std::string& word) {
     return keywords.count(word) != 0;
 }
 
+// Macros of C's headers, which mean something else wherever they stand: NULL, INT_MAX, errno.
+bool is_macro(const std::string& word) {
+    static const std::set<std::string> small = {"assert", "errno", "i386",
+                                                "stderr", "stdin", "stdout"};
+    const bool is_small =
+        std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; });
+    if (word.front() == '_') return false;
+    TakenNames none;
+    return is_small ? small.contains(word) : unique_name(word, none) != word;
+}
+
 // The end of the comment, string or character that begins at `at`; `at` itself when none does.
 size_t skip_quiet_text(std::string_view code, size_t at) {
     auto after = [&](std::string_view mark, size_t from) {
@@ -73,7 +87,7 @@ std::string identifier(std::string_view wish) {
 }
 
 std::string Names::claim(std::string_view wish) {
-    const std::string base = identifier(wish);
+    const std::string valid = identifier(wish), base = is_macro(valid) ? valid + "_1" : valid;
     auto is_free = [&](const std::string& name) {
         return !taken_.contains(name) && !is_keyword(name);
     };

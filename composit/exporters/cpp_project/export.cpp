@@ -1,6 +1,7 @@
 // Names everything, puts the files' texts together and writes them.
 #include "composit/exporters/cpp_project/export.h"
 
+#include "composit/backends/c_family/kernel_names.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
@@ -10,6 +11,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 namespace composit::cpp_project {
 namespace {
@@ -54,11 +56,35 @@ void refuse_foreign(const Program& program) {
         });
 }
 
+// What main.cpp and the headers that map a file of weights declare beside C's library.
+bool is_of_project_files(std::string name) {
+    static const std::set<std::string> names = {
+        "adjtime",  "at_quick_exit", "creat",     "crypt",        "fallocate", "fchmod",
+        "fchmodat", "fcntl",         "fd_mask",   "fd_set",       "flock",     "fstat",
+        "fstatat",  "futimens",      "futimes",   "futimesat",    "getitimer", "gettimeofday",
+        "getumask", "iovec",         "itimerval", "itimerspec",   "lchmod",    "lconv",
+        "lstat",    "lutimes",       "madvise",   "memfd_create", "mincore",   "mkdir",
+        "mkdirat",  "mkfifo",        "mkfifoat",  "mknod",        "mknodat",   "mlock",
+        "mlock2",   "mlockall",      "mmap",      "mprotect",     "mremap",    "msync",
+        "munlock",  "munlockall",    "munmap",    "open",         "openat",    "readahead",
+        "run",      "sched_param",   "setitimer", "settimeofday", "shm_open",  "shm_unlink",
+        "sigevent", "splice"};
+    if (name.ends_with("64")) name.resize(name.size() - 2);
+    return names.contains(name) || name.starts_with("pkey_") || name.starts_with("posix_") ||
+           name.starts_with("sem_");
+}
+
+// The name of the files and of their namespace, which no header declares as something else.
+std::string project_name(const std::string& wish) {
+    const std::string name = c_family::namespace_name(c_family::Names().claim(wish));
+    return is_of_project_files(name) ? name + "_1" : name;
+}
+
 Project plan(const std::vector<Program>& functions, const ExportOptions& options) {
     user_check(!functions.empty(), "export: there is no function to export. Give at least one.");
     for (const Program& program : functions) refuse_foreign(program);
     Project project;
-    project.name = c_family::Names().claim(options.name.empty() ? "model" : options.name);
+    project.name = project_name(options.name.empty() ? "model" : options.name);
     std::vector<const Program*> programs;
     for (const Program& program : functions) programs.push_back(&program);
     project.modules = c_family::print_modules(programs, options.kernels_per_source);

@@ -80,12 +80,12 @@ inline const std::set<std::string> function_words = {
     "first", "iteration", "kernels", "lengths",    "memory", "numbers", "packed",
     "pool",  "scratch",   "steps",   "threads",    "weights"};
 
-// Names that the project declares beside its functions.
+// Names that the project declares beside its functions, and those of C that it calls.
 inline const std::set<std::string> project_words = {
-    "load_weights", "dense",      "procedures", "Fault",          "Memory",
-    "Pool",         "FirstFault", "Weights",    "Packing",        "packings",
-    "pack",         "pack_all",   "offsets_of", "packed_weights", "the_weights",
-    "pool",         "scratch",    "weights",    "weights_mutex",  "loaded_weights"};
+    "load_weights",  "dense",          "procedures",  "Fault",    "Memory",  "Pool",
+    "FirstFault",    "Weights",        "Packing",     "packings", "pack",    "pack_all",
+    "offsets_of",    "packed_weights", "the_weights", "pool",     "scratch", "weights",
+    "weights_mutex", "loaded_weights", "open",        "close",    "mmap",    "fstat"};
 
 // Whether the project has a function for it: the others are libraries'.
 bool is_procedure(const ir::kernel::Foreign& foreign);

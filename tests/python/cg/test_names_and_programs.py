@@ -62,3 +62,31 @@ def test_identifiers():
     assert identifiers(names) == ["x_1", "x_1_1", "for_", "x_1_3", "x1", "y"]
     assert distinct(["a", "a", "a_1"]) == ["a", "a_2", "a_1"]
     assert distinct(["x", "y", "x"]) == ["x", "y", "x_2"]
+
+
+LIBRARY = ["exp", "index", "read", "run", "NULL", "errno", "open", "mmap", "abs", "size_t",
+           "INT_MAX", "stdin"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_modules_whose_names_c_has(name, tmp_path):
+    def call(self, x):
+        return op.exp(x) @ op.log(x) + op.sum(self.param("w") * op.tanh(x))
+
+    m = module(call, "x", name=name, params=cg.Parameter("w", np.arange(40.0)))  # a weights file
+    m.export(tmp_path, np.ones(40))
+    assert compiles(tmp_path)
+    renamed = "size_t_" if name == "size_t" else f"{name}_1"
+    assert (tmp_path / f"{renamed}.hpp").exists()
+
+
+@pytest.mark.parametrize("name", ["NULL", "EOF", "errno", "INT_MAX", "stdin", "exp", "DBL_MAX"])
+def test_inputs_whose_names_c_has(name, tmp_path, recwarn):
+    m = module(lambda self, x: op.exp(x) * 2, name)
+    result = m.compile(np.ones(3))
+    assert np.allclose(result(np.ones(3)), 2 * np.e) and not recwarn.list
+    m.export(tmp_path, np.ones(3))
+    assert compiles(tmp_path)
+    macros = ("NULL", "EOF", "errno", "INT_MAX", "stdin", "DBL_MAX")
+    expected = f"const double* {name}{'_1' if name in macros else ''} /*"
+    assert expected in (tmp_path / "f.hpp").read_text()
