@@ -250,8 +250,8 @@ struct KernelRow {
 // Empty where nothing can be compiled, of which a warning is given.
 template <class Make>
 void load_each(const std::string& name, const std::vector<std::vector<Procedure>>& lists,
-               const std::string& folder, const Make& make) {
-    const std::string code = c_family::print_loadable(name, families_from(lists));
+               const std::string& folder, bool runs, const Make& make) {
+    const std::string code = c_family::print_loadable(name, families_from(lists), runs);
     std::string warning;
     std::shared_ptr<cpp::Library> library;
     try {
@@ -274,7 +274,7 @@ std::vector<Compiled> load(const std::string& name,
                            const std::vector<std::vector<Procedure>>& lists,
                            const std::string& folder) {
     std::vector<Compiled> all;
-    load_each(name, lists, folder,
+    load_each(name, lists, folder, false,
               [&](const auto& library, size_t number, const Procedure& each, const auto&) {
                   all.emplace_back(library, number, each);
               });
@@ -285,7 +285,7 @@ std::vector<CompiledArrays> load_arrays(const std::string& name,
                                         const std::vector<std::vector<Procedure>>& lists,
                                         const std::string& folder) {
     std::vector<CompiledArrays> all;
-    load_each(name, lists, folder,
+    load_each(name, lists, folder, true,
               [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
                   all.emplace_back(each, compiled_run(library, number, each, code));
               });
@@ -295,7 +295,7 @@ std::vector<CompiledArrays> load_arrays(const std::string& name,
 // How nodes of graphs get compiled code; empty where nothing can be compiled.
 procedure::Run load_for_nodes(const Procedure& one) {
     procedure::Run run;
-    load_each(one.name, {{one}}, "",
+    load_each(one.name, {{one}}, "", true,
               [&](const auto& library, size_t number, const Procedure& each, const auto& code) {
                   run = compiled_run(library, number, each, code);
               });

@@ -199,7 +199,8 @@ std::string print_functions(const std::vector<Procedure>& given) {
     return out;
 }
 
-std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& given) {
+std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& given,
+                           bool runs) {
     const std::vector<ProcedureFamily> families = all_with_names(given);
     std::vector<Procedure> all = all_of(families);
     for (Procedure& each : all)
@@ -223,7 +224,7 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
            "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";
     for (size_t n = 0; n < all.size(); ++n) {
         const Procedure& procedure = all[n];
-        if (has_arrays(procedure)) {
+        if (runs || has_arrays(procedure)) {
             out += run_function(procedure, n);
             continue;
         }

@@ -26,7 +26,10 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 // One source for the loader: the same functions, and for each procedure in turn
 //   void call_N(const Slot* in, Slot* out)                            for one element, and
 //   void map_N(const void* const* in, void* const* out, int64_t n)    over arrays.
-std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families);
+// Or, of those with arrays, and of all if `runs`:
+//   int run_N(const Slot* in, Slot* out, void* const* arrays)
+std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families,
+                           bool runs = false);
 
 // The procedures' functions and the types of their results, after what they call; each has its own
 // name. Needs <algorithm>, <cassert>, <cstdint> and <vector>; may be put into any namespace.
