@@ -40,6 +40,10 @@ void bind_expr(nb::module_& module) {
         .def_prop_ro("op", [](const Expr& self) { return std::string(scalar::name(self.op())); })
         .def_prop_ro("dtype", &Expr::dtype)
         .def_prop_ro("operands", [](const Expr& self) { return self.operands(); })
+        .def("with_operands",
+             [](const Expr& self, std::vector<Expr> operands) {
+                 return self.with_operands(std::move(operands));
+             })
         .def_prop_ro("name", [](const Expr& self) { return self.name(); })
         .def_prop_ro("index", &Expr::index)
         .def_prop_ro("value", &Expr::value)

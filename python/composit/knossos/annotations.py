@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from composit.knossos.source import Source, shown
-from composit.knossos.values import Record, kind_of
+from composit.knossos.values import Listed, Record, kind_of
 
 
 class Leaf:
@@ -24,7 +24,8 @@ class Leaf:
     @staticmethod
     def of(value: Any) -> Leaf:
         if isinstance(value, tuple):
-            return Parts(tuple, {i: Leaf.of(part) for i, part in enumerate(value)})
+            made_by = Listed if isinstance(value, Listed) else tuple
+            return Parts(made_by, {i: Leaf.of(part) for i, part in enumerate(value)})
         if isinstance(value, Record):
             return Parts(value.made_by, {k: Leaf.of(part) for k, part in value.fields.items()})
         if hasattr(value, "shape"):
@@ -115,13 +116,15 @@ class Parts(Leaf):
 
     def build(self, leaf: Callable[[str], Any], name: str) -> Any:
         made = {key: part.build(leaf, f"{name}.{key}") for key, part in self.parts.items()}
-        return tuple(made.values()) if self.made_by is tuple else Record(self.made_by, made)
+        if self.made_by in (tuple, Listed):
+            return self.made_by(made.values())
+        return Record(self.made_by, made)
 
     def leaves(self, name: str) -> list[tuple[str, str]]:
         return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
 
     def numbers(self, value: Any) -> list[Any]:
-        if self.made_by is tuple or isinstance(value, tuple):
+        if self.made_by in (tuple, Listed) or isinstance(value, tuple):
             given = list(value)
         else:
             given = [getattr(value, key) for key in self.parts]
@@ -131,12 +134,12 @@ class Parts(Leaf):
 
     def result(self, numbers: list[Any]) -> Any:
         made = [part.result(numbers) for part in self.parts.values()]
-        if self.made_by is tuple:
+        if self.made_by in (tuple, Listed):
             return tuple(made)
         return self.made_by(**dict(zip(self.parts, made)))
 
     def outline(self) -> str:
-        if self.made_by is not tuple:
+        if self.made_by not in (tuple, Listed):
             return f"a {self.made_by.__name__}"
         return "a tuple of " + ", ".join(part.outline() for part in self.parts.values())
 

@@ -11,7 +11,7 @@ from composit._core.procedure import Statement
 from composit.knossos import functions
 from composit.knossos.array_makers import ArrayMakers
 from composit.knossos.arrays import Array, Index, Stored
-from composit.knossos.values import Mismatch, is_number, kind_of
+from composit.knossos.values import Mismatch, is_number, kind_of, scalar
 
 _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
 NO_ELEMENT = ("ValueError", "there is no element%s. At least one is required.")
@@ -55,8 +55,10 @@ class ArrayFunctions(ArrayMakers):
         if self.makes_arrays(function):
             return self.maker_call(function, arguments, named)
         axis = named.pop("axis", None)
+        kind = named.pop("dtype", None) if function in _LIKE else None
         is_reduction = function in (np.sum, np.mean, np.max, np.min, np.prod)
-        keepdims = named.pop("keepdims", False) if is_reduction else False
+        is_count = function in (np.any, np.all, np.count_nonzero)
+        keepdims = named.pop("keepdims", False) if is_reduction or is_count else False
         if type(keepdims) is not bool:
             raise Mismatch("keepdims that is computed", "Write True or False.")
         if named:
@@ -65,14 +67,14 @@ class ArrayFunctions(ArrayMakers):
             arguments = [*arguments, axis]
         if function in _LIKE:
             (array,) = self._arrays(function, arguments, 1)
-            return self.constant(array.shape, array.kind, _LIKE[function])
+            return self.constant(array.shape, kind or array.kind, _LIKE[function])
         if function is np.copy:
             (array,) = self._arrays(function, arguments, 1)
             return Array(array.kind, array.shape, array.at, array.reads)
         if function is builtins.len:
             return arguments[0].shape[0]
-        if is_reduction or function in (builtins.sum, builtins.max, builtins.min):
-            made = self._reduction(function, arguments)
+        if is_reduction or is_count or function in (builtins.sum, builtins.max, builtins.min):
+            made = (self._counted if is_count else self._reduction)(function, arguments)
             return self._with_axes(made, arguments) if keepdims else made
         if function in (np.dot, np.matmul):
             return self.product(*self._arrays(function, arguments, 2))
@@ -129,6 +131,11 @@ class ArrayFunctions(ArrayMakers):
         array, axis = arguments[0], arguments[1] if len(arguments) > 1 else None
         if not isinstance(array, Array) or len(arguments) > 2:
             raise Mismatch(f"{function.__name__} of several arguments", "Reduce the array alone.")
+        if array.kind == "bool" and function in (np.max, np.min):
+            self._expect_some(array.shape if axis is None else [array.shape[axis]])
+            return self._counted(np.any if function is np.max else np.all, arguments)
+        if array.kind == "bool":
+            array = self.elementwise(lambda x: self.operators.cast(x, "int"), [array])
         if axis is None:
             if function in (builtins.sum, builtins.max, builtins.min) and len(array.shape) != 1:
                 raise Mismatch(
@@ -153,6 +160,28 @@ class ArrayFunctions(ArrayMakers):
         if not rest:
             return at([])
         return Array(kind, rest, at, array.reads)
+
+    def _counted(self, function: Any, arguments: list[Any]) -> Any:
+        """any, all and count_nonzero, by how many elements are true."""
+        operators, (array, *axes) = self.operators, arguments
+        if not isinstance(array, Array):
+            raise Mismatch(f"{function.__name__} of a number", "Write bool(…).")
+        true = self.elementwise(
+            lambda x: operators.cast(operators.truth(scalar(x)), "int"), [array]
+        )
+        count = self._reduction(np.sum, [true, *axes])
+        if function is np.count_nonzero:
+            return count
+        wanted: Any = 0
+        if function is np.all:
+            wanted = 1
+            extents = [array.shape[axes[0]]] if axes else array.shape
+            for extent in extents:
+                wanted = operators.binary("*", wanted, extent)
+        symbol = "==" if function is np.all else ">"
+        if isinstance(count, Array):
+            return self.elementwise(lambda x: operators.compare(symbol, x, wanted), [count])
+        return operators.compare(symbol, count, wanted)
 
     def _with_axes(self, made: Any, arguments: list[Any]) -> Array:
         """What a reduction made, with an axis of one element for each that it has reduced."""
@@ -185,9 +214,7 @@ class ArrayFunctions(ArrayMakers):
         if is_total:
             start: Any = 1 if function is np.prod else 0
         else:
-            for extent in shape:
-                if not is_number(extent):
-                    self._expect(operators.compare(">", extent, 0), *NO_ELEMENT)
+            self._expect_some(shape)
             is_float_extremum = kind == "float" and function in (np.max, np.min)
             if is_float_extremum and all(extent != 0 for extent in shape if is_number(extent)):
                 start = -np.inf if function is np.max else np.inf
@@ -208,6 +235,11 @@ class ArrayFunctions(ArrayMakers):
 
         self.nest(tuple(shape), step)
         return here
+
+    def _expect_some(self, shape: Any) -> None:
+        for extent in shape:
+            if not is_number(extent):
+                self._expect(self.operators.compare(">", extent, 0), *NO_ELEMENT)
 
     def _extreme(self, function: Any, array: Stored) -> Any:
         """max or min of a stored array of one axis: the element at the place where it is, which is

@@ -11,6 +11,7 @@ from composit.knossos.arrays import Array, Stored
 from composit.knossos.expressions import Expressions
 from composit.knossos.slices import NEW_AXIS
 from composit.knossos.source import shown
+from composit.knossos.terms import variables_of
 from composit.knossos.values import Mismatch, Record, is_number, kind_of, scalar
 
 
@@ -127,6 +128,31 @@ class ArrayStatements(Expressions):
         else:
             self.fill(stored, value, is_again)
         self.copy_of_parts(stored, value)
+
+    def given_to_several(self, node: ast.Assign, value: Any) -> Any:
+        """The value of `a = b = …`: computed once, before the first target is assigned."""
+        names = [each.id for target in node.targets for each in ast.walk(target)
+                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]  # fmt: skip
+        return self._given_to(names, value)
+
+    def _given_to(self, names: list[str], value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._given_to(names, part) for part in value)
+        if isinstance(value, Record):
+            parts = {key: self._given_to(names, part) for key, part in value.fields.items()}
+            return Record(value.made_by, parts)
+        if isinstance(value, Array):
+            if len(names) > 1:
+                raise Mismatch(
+                    f"{' and '.join(names[:2])} would be names of one array",
+                    "Write an assignment for each.",
+                )
+            return value if isinstance(value, Stored) else self._copied(value)
+        if is_number(value) or not any(self.whole(each) in names for each in variables_of(value)):
+            return value
+        name = self.hidden_variable("value", kind_of(value))
+        self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        return self.leaf(name)
 
     def check_arrays(self, pairs: list[tuple[str, Array]]) -> None:
         """Refuses several arrays at once of which a later one reads what is assigned before."""
@@ -291,12 +317,15 @@ class ArrayStatements(Expressions):
 
     def return_array(self, place: int, value: Array) -> None:
         """The value as the output array of this place among the results."""
-        for extent in value.shape:
+        shape = tuple(map(self.in_parameters, value.shape))
+        for extent in shape:
             if not self.is_of_parameters(extent):
                 raise Mismatch(
                     "a result whose extents depend on what is computed",
                     "Extents of arguments, integer arguments and literals decide them.",
                 )
+        if isinstance(value, Stored):
+            self.check_current(value.number)
         known = self.outputs.get(place)
         if known is None:
             is_own = isinstance(value, Stored) and not value.is_argument
@@ -304,11 +333,12 @@ class ArrayStatements(Expressions):
             last = max((each.number for each in self.outputs.values()), default=-1)
             is_in_order = isinstance(value, Stored) and value.number > last
             if isinstance(value, Stored) and is_own and is_in_order and self.count_of_returns == 1:
-                name, dtype, shape, _ = self.arrays[value.number]
-                self.arrays[value.number] = (name, dtype, shape, "output")
+                name, dtype, _, _ = self.arrays[value.number]
+                extents = [self.integer(extent) for extent in shape]
+                self.arrays[value.number] = (name, dtype, extents, "output")
                 self.outputs[place] = value
                 return
-            known = self.add_array("y", value.kind, value.shape, "output")
+            known = self.add_array("y", value.kind, shape, "output")
             self.outputs[place] = known
         for a, b in zip(known.shape, value.shape):
             self.require_same(a, b)

@@ -10,6 +10,7 @@ from typing import Any
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
 from composit.knossos.source import shown
+from composit.knossos.terms import function_in, linear, same
 from composit.knossos.values import Mismatch, Operators, is_number, kind_of, make, scalar
 
 Index = list[Any]
@@ -54,57 +55,6 @@ def _is_of_all(shape: tuple[Any, ...], common: tuple[Any, ...]) -> bool:
     )
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two extents are the same for certain."""
-    if is_number(a) or is_number(b):
-        return is_number(a) and is_number(b) and a == b
-    if a.op == "argument" or b.op == "argument":
-        return a.op == b.op and a.index == b.index
-    if a.op == "constant" or b.op == "constant" or a.op != b.op:
-        return False
-    return len(a.operands) == len(b.operands) and all(map(same_or_equal, a.operands, b.operands))
-
-
-def function_in(value: Expr) -> str:
-    """The name of the last function that computes the expression; empty: none does."""
-    pending, seen = [value], set()
-    while pending:
-        each = pending.pop()
-        if hash(each) in seen:  # which is the node's
-            continue
-        seen.add(hash(each))
-        if each.op == "square_root":
-            return "sqrt"
-        if each.op == "call":
-            return str(each.row.name)
-        pending += each.operands
-    return ""
-
-
-def linear(value: Any) -> tuple[Any, int]:
-    """value = base + constant; the base is None for a number that is known."""
-    constant = 0
-    while not is_number(value):
-        if value.op == "constant":
-            return None, constant + int(value.value)
-        if value.op == "add" and value.operands[0].op == "constant":
-            constant += int(value.operands[0].value)
-            value = value.operands[1]
-            continue
-        if value.op not in ("add", "subtract") or value.operands[1].op != "constant":
-            return value, constant
-        moved = int(value.operands[1].value)
-        constant += moved if value.op == "add" else -moved
-        value = value.operands[0]
-    return None, constant + int(value)
-
-
-def same_or_equal(a: Expr, b: Expr) -> bool:
-    if a.op == "constant" and b.op == "constant":
-        return a.value == b.value
-    return same(a, b)
-
-
 class Arrays:
     """What the translator does with arrays: its statements go where `out` says."""
 
@@ -129,6 +79,7 @@ class Arrays:
         self.homes: dict[int, list[Any]] = {}  # the blocks that assign variables
         self.loaded: set[int] = set()  # variables that hold an element, and nothing else later
         # Of a variable and an extent: the index that it was settled as, and the block that did.
+        self.settled_as: dict[int, Expr] = {}  # of variables for indices: what they are
         self.places: dict[tuple[int, str], tuple[Any, list[Any]]] = {}
 
     def hidden_variable(self, wanted: str, kind: str) -> str:
@@ -339,6 +290,17 @@ class Arrays:
         operands = [self.resolved_within(operand) for operand in value.operands]
         return make(value.op, [self.integer(operand) for operand in operands])
 
+    def in_parameters(self, value: Any) -> Any:
+        """An extent, in which parameters stand for the variables that are computed of them."""
+        if is_number(value):
+            return value
+        if value.op == "argument":
+            known = self.aliases.get(value.index, self.settled_as.get(value.index))
+            return value if known is None else self.in_parameters(known)
+        if not value.operands:
+            return value
+        return value.with_operands([self.in_parameters(operand) for operand in value.operands])
+
     def least(self, value: Any) -> int | None:
         """A number that an integer is known not to be below; None: none is known."""
         base, constant = linear(self.resolved(value))
@@ -481,4 +443,5 @@ class Arrays:
             return value
         name = self.hidden_variable("index", "int")
         self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        self.settled_as[self.numbers[name]] = value
         return self.leaf(name)

@@ -16,6 +16,7 @@ from composit.knossos.calls import Calls
 from composit.knossos.slices import NEW_AXIS
 from composit.knossos.source import Source, shown
 from composit.knossos.values import (
+    Listed,
     Mismatch,
     Operators,
     Record,
@@ -265,7 +266,8 @@ class Expressions(Calls):
     def of_tuple(self, node: ast.Tuple) -> Any:
         return tuple(self.value(each) for each in node.elts)
 
-    of_list = of_tuple
+    def of_list(self, node: ast.List) -> Any:
+        return Listed(self.value(each) for each in node.elts)
 
     def of_subscript(self, node: ast.Subscript) -> Any:
         holder = self.value(node.value)
@@ -297,6 +299,7 @@ class Expressions(Calls):
         """What stands between the brackets of an array."""
         if not isinstance(node, (ast.Tuple, ast.Slice)) and not self._is_new_axis(node):
             value = self.value(node)
+            self._check_index(value)
             return list(value) if isinstance(value, tuple) else [scalar(value)]
         given: list[Any] = []
         for each in node.elts if isinstance(node, ast.Tuple) else [node]:
@@ -304,12 +307,20 @@ class Expressions(Calls):
                 given.append(NEW_AXIS)
                 continue
             if not isinstance(each, ast.Slice):
-                given.append(scalar(self.value(each)))
+                value = self.value(each)
+                self._check_index(value)
+                given.append(scalar(value))
                 continue
             bounds = [None if b is None else self.value(b)
                       for b in (each.lower, each.upper, each.step)]  # fmt: skip
             given.append(slice(*bounds) if any(b is not None for b in bounds) else None)
         return given
+
+    def _check_index(self, value: Any) -> None:
+        """Refuses what NumPy takes several elements by."""
+        if isinstance(value, (Array, Listed)):
+            what = "a list" if isinstance(value, Listed) else f"an array of {value.kind}s"
+            raise Mismatch(f"{what} as an index", "Write a loop over the places.")
 
     def _is_new_axis(self, node: ast.expr) -> bool:
         """None or np.newaxis."""

@@ -73,6 +73,8 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
         count(function, arguments, 2)
         return (operators.binary("//", *arguments), operators.binary("%", *arguments))
     arguments = [scalar(argument) for argument in arguments]
+    if function in (np.sum, np.mean, np.max, np.min, np.prod) and len(arguments) == 1:
+        return _reduced(operators, function, arguments[0])
     if function is stop_gradient:
         return _stopped(operators, arguments)
     if function is np.clip:
@@ -220,12 +222,24 @@ def _of_numpy(operators: Operators, function: Any, arguments: list[Any]) -> Any:
             raise Mismatch(f"{result!r} is no real number", "A real number is required.")
         return result
     if function is np.where:
-        return operators.select(operators.truth(arguments[0]), *arguments[1:])
+        both = arguments[1:]
+        if {kind_of(each) for each in both} == {"int", "float"}:
+            both = [_as_float(operators, each) for each in both]
+        return operators.select(operators.truth(arguments[0]), *both)
     kinds = [kind_of(argument) for argument in arguments]
     kind = "float" if "float" in kinds else "int" if "int" in kinds else "bool"
     values = [operators.cast(argument, kind) for argument in arguments]
     result = _core.scalar.call(function.__name__, *values)
     return operators.cast(result, kind_of(result))  # exp of an int is float64
+
+
+def _reduced(operators: Operators, function: Any, number: Any) -> Any:
+    """A reduction of one number."""
+    if function is np.mean:
+        return _as_float(operators, number)
+    if kind_of(number) == "bool" and function in (np.sum, np.prod):
+        return int(number) if is_number(number) else operators.cast(number, "int")
+    return number
 
 
 def _stopped(operators: Operators, arguments: list[Any]) -> Any:

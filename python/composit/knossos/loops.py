@@ -14,6 +14,7 @@ from composit.knossos.array_statements import ArrayStatements
 from composit.knossos.arrays import Array
 from composit.knossos.ranges import Range
 from composit.knossos.sequences import Changes, assigned_in, names_in
+from composit.knossos.terms import variables_of
 from composit.knossos.values import is_number, kind_of, make
 from composit.knossos.views import State, joined, snapshot
 
@@ -349,7 +350,7 @@ class Loops(ArrayStatements):
 
     def _kept(self, end: Any, changed: set[str], out: list[Any], node: ast.AST) -> Any:
         """The bound as it was before the loop."""
-        names = {self.whole(number) for number in reads(end)}
+        names = {self.whole(number) for number in variables_of(end)}
         if not names & changed and end.op == "argument":
             return end
         stop = self.hidden_variable("stop", "int")
@@ -401,20 +402,6 @@ class Loops(ArrayStatements):
         self.loops[-1].parts_at_continues.append(snapshot(self.parts))
         out.append(Statement.simple("go_on", node.lineno))
         self.defined = None
-
-
-def reads(value: Expr) -> set[int]:
-    """The variables that an expression reads."""
-    found, seen, stack = set(), set(), [value]
-    while stack:
-        expr = stack.pop()
-        if hash(expr) in seen:
-            continue
-        seen.add(hash(expr))
-        if expr.op == "argument":
-            found.add(expr.index)
-        stack.extend(expr.operands)
-    return found
 
 
 def _jumps(body: list[ast.stmt]) -> bool:

@@ -8,9 +8,10 @@ from typing import Any, NoReturn
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
-from composit.knossos.arrays import Array, Stored, same
+from composit.knossos.arrays import Array, Stored
 from composit.knossos.ranges import Range
 from composit.knossos.source import shown
+from composit.knossos.terms import same
 from composit.knossos.values import Mismatch, Record, is_number, kind_of, make, scalar, with_article
 from composit.knossos.views import Views
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit.knossos.arrays import Array, Arrays, Index, linear, same
+from composit.knossos.arrays import Array, Arrays, Index
+from composit.knossos.terms import linear, same
 from composit.knossos.values import Mismatch, is_number, kind_of, make
 
 NEW_AXIS = object()  # np.newaxis between the brackets: an axis of one element

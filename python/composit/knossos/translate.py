@@ -16,10 +16,11 @@ from composit.knossos.annotations import Leaf, Parts, TensorOf, leaves_of, struc
 from composit.knossos.array_statements import ArrayOf
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.inlining import Frame, Inlining
-from composit.knossos.loops import Loop, reads
+from composit.knossos.loops import Loop
 from composit.knossos.sequences import assigned_in
 from composit.knossos.source import Source, mentions_arrays, shown
 from composit.knossos.targets import has_elements
+from composit.knossos.terms import variables_of
 from composit.knossos.values import (
     Mismatch,
     is_number,
@@ -326,6 +327,8 @@ class Translator(Inlining):
 
     def do_assign(self, node: ast.Assign, out: list[Any]) -> None:
         value = self.value(node.value)
+        if len(node.targets) > 1:
+            value = self.given_to_several(node, value)
         for target in node.targets:
             self.assign(target, value, out)
 
@@ -402,7 +405,7 @@ class Translator(Inlining):
         late: list[tuple[str, Expr, ast.expr]] = []
         for i, (name, value, node) in enumerate(made):
             number = self.numbers[name]
-            if any(number in reads(other) for _, other, _ in made[i + 1 :]):
+            if any(number in variables_of(other) for _, other, _ in made[i + 1 :]):
                 new = self.hidden_variable("new_" + name, self.kinds[name])
                 late.append((name, self.leaf(new), node))
                 out.append(Statement.assign(self.numbers[new], value, node.lineno))

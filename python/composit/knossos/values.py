@@ -25,6 +25,10 @@ class Mismatch(Exception):
         self.wrong, self.instead = wrong, instead
 
 
+class Listed(tuple):  # type: ignore[type-arg]
+    """What stands between `[` and `]`: as a tuple, except for what only one of both may do."""
+
+
 class Record:
     """A NamedTuple or dataclass, by fields."""
 
@@ -155,6 +159,10 @@ class Operators:
                 raise Mismatch("- of arrays of bools", "Write ^, or np.logical_xor.")
             operands = [self.cast(a, "bool"), self.cast(b, "bool")]
             return make("bit_or" if symbol == "+" else "bit_and", operands)
+        if is_number(a) and is_number(b):
+            with np.errstate(all="ignore"):
+                return _of_numbers(lambda *both: _PYTHON[symbol](*map(np.asarray, both)).item(),
+                                   a, b)  # fmt: skip
         return self.binary(symbol, a, b)
 
     def of_element(self, symbol: str, value: Any) -> Any:

@@ -46,10 +46,12 @@ class Views(Accumulations):
     def check_current(self, number: int) -> None:
         for whole, is_changed in self.parts.get(number, {}).items():
             if is_changed:
-                name, of = self.arrays[number][0], self.arrays[whole][0]
+                of = self.arrays[whole][0]
+                name = "what is read" if number in self.fresh else self.arrays[number][0]
+                place = "behind the part" if number in self.fresh else f"where {name} is assigned"
                 raise Mismatch(
                     f"{name} is a part of {of}, whose elements may have changed since: NumPy's "
-                    f"would change with them", f"Write .copy() where {name} is assigned.",
+                    f"would change with them", f"Write .copy() {place}.",
                 )  # fmt: skip
 
     def check_own(self, stored: Stored) -> None:

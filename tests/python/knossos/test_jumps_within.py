@@ -1,7 +1,7 @@
 """Jumps within several conditions, and grids with conditions, of loops that change arrays after
 they were read: derivatives beside complex steps, second derivatives beside forward mode."""
 
-# ruff: noqa: F821
+# ruff: noqa: F821, SIM102
 
 import numpy as np
 import pytest
