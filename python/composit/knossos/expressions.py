@@ -172,7 +172,9 @@ class Expressions(Calls):
     def of_binop(self, node: ast.BinOp) -> Any:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
-            return left + right
+            return type(left)(left + right)
+        if isinstance(node.op, ast.Mult) and isinstance(left, tuple) and type(right) is int:
+            return type(left)(left * right)
         if isinstance(node.op, ast.MatMult):
             return self.product(left, right)
         symbol = self.symbol(node.op)

@@ -254,12 +254,16 @@ class Loops(ArrayStatements):
         next_ = set_counter(moved)
         body: list[Any] = []
         before = set(self.defined or ())
+        runs = is_number(begin) and is_number(end) and (end - begin) * step > 0
         if is_own:
             self.structures[name] = Leaf("int")
             self.defined = before | {name}
         else:
             self.assign(node.target, here, body)
-        runs = is_number(begin) and is_number(end) and (end - begin) * step > 0
+            if runs and name not in before:  # has a value behind the loop
+                first_value = self.operators.cast(begin, "int")
+                out.append(Statement.assign(self.numbers[name], first_value, node.lineno))
+                before |= {name}
         body += self._loop_body(node.body, False, runs and not _jumps(node.body))
         self.defined = before
         if is_own:

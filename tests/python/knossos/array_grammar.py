@@ -214,6 +214,8 @@ class RowsWriter(Writer):
             self.chain()
         elif kind == 3:
             self.named_index()
+        elif kind == 4 and self.grids:
+            self.extreme()
         else:
             super().statement()
 
@@ -292,6 +294,29 @@ class RowsWriter(Writer):
         self.counters.remove(i)
         self.depth -= 2
         self.grids.append(name)
+
+    def extreme(self):
+        """Largest and smallest elements, of which many may be equal."""
+        g, which = self.pick(self.grids), self.pick(["np.max", "np.min"])
+        other = self.pick([g, f"np.sin({g})", f"{g} * {g}", f"np.abs({g} - {self.atom()})"])
+        kind = self.random.integers(4)
+        if kind == 0:
+            self.line(f"{self.pick('ab')} += math.sin({which}({other}) * {self.atom()})")
+        elif kind == 1:
+            name = self.new("u")
+            self.line(f"{name} = {which}({other}, axis=1)")
+            self.arrays.append(name)
+        elif kind == 2:
+            name = self.new("g")
+            scale = self.pick(["", f" * x[:, None] * {self.atom()}"])
+            self.line(f"{name} = {g} - {which}({other}, axis=1, keepdims=True){scale}")
+            self.grids.append(name)
+        else:
+            m = self.new("m")
+            self.line(f"{m} = {self.pick(['0.0', '-np.inf', self.atom(), '0.25'])}")
+            self.line(f"for v in {self.pick(self.arrays)}:")
+            self.line(f"    {m} = np.maximum({m}, {self.pick(['v', 'v * v', 'np.sin(v * s)'])})")
+            self.line(f"a = 0.5 * a + 0.1 * math.tanh({m})")
 
     def chain(self):
         """Arrays of arrays, and sums of them: loops over one range behind one another."""

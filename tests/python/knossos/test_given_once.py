@@ -84,6 +84,13 @@ def of_numbers(x: "Tensor[float, n]") -> float:
     return np.max(x @ x) + np.sum(x[0]) + np.mean(3)
 
 
+def counted(x: "Tensor[float, n]") -> float:
+    total = 0.0
+    for i in range(3):
+        total += x[i] * i
+    return total * i + sum([total] * 3)
+
+
 def infinities(x: "Tensor[float, n]"):
     return x * (1 / np.zeros(3)), np.zeros(2) ** -1
 
@@ -94,7 +101,7 @@ def infinities(x: "Tensor[float, n]"):
         (of_itself, (1.0, 2.0)), (of_tuples, (1.0, 2.0)), (with_arrays, (1.0, X)), (elements, (X,)),
         (rows, (A,)), (row_and_name, (A,)), (inner, (X,)), (last, (X, 2)), (last, (X, 3)),
         (first_half, (X,)), (second_columns, (X,)), (bools, (A,)), (mixed, (np.arange(5),)),
-        (of_numbers, (X,)), (infinities, (X,)),
+        (of_numbers, (X,)), (counted, (X,)), (infinities, (X,)),
     ],
 )  # fmt: skip
 def test_as_python(function, arguments):
