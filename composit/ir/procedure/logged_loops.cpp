@@ -9,20 +9,23 @@ namespace composit::ir::procedure {
 using Kind = Statement::Kind;
 
 Block LoggedLoops::logged_body(const Statement& loop) {
-    Block body = structured(loop.body, [](const Statement& statement) -> std::optional<Block> {
+    return structured(loop.body, [](const Statement& statement) -> std::optional<Block> {
         if (statement.kind == Kind::stop || statement.kind == Kind::go_on) return Block{statement};
         return {};
     });
-    const auto loops_within = [](Block& block, const auto& self) -> void {
-        for (Statement& statement : block) {
-            if (statement.kind == Kind::loop) statement.body = logged_body(statement);
-            if (statement.kind != Kind::branch) continue;
-            self(statement.body, self);
-            self(statement.otherwise, self);
-        }
-    };
-    loops_within(body, loops_within);
-    return body;
+}
+
+Block LoggedLoops::as_swept(const Block& block) const {
+    Block out = block;
+    for (Statement& statement : out) {
+        const bool is_apart = parts_of({statement}, changing_)[0].is_logged;
+        if (statement.kind == Kind::loop && is_apart)
+            statement.body = as_swept(logged_body(statement));
+        if (statement.kind != Kind::branch) continue;
+        statement.body = as_swept(statement.body);
+        statement.otherwise = as_swept(statement.otherwise);
+    }
+    return out;
 }
 
 // ----- logs
@@ -51,7 +54,7 @@ Statement LoggedLoops::push(int variable, int line) {
 
 LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part) const {
     Pushed pushed;
-    std::map<int, int> inside = mentions_in(p_, part), around = mentions_in(p_, block);
+    std::map<int, int> inside = mentions_in(p_, part), around = mentions_in(p_, as_swept(block));
     const std::set<int> exposed = exposed_in(p_, part), carried = exposed_in(p_, block);
     for (const auto& [variable, times] : assignments_in(part)) {
         const auto all = mentions_.find(variable);
@@ -76,17 +79,17 @@ LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part
 void LoggedLoops::forward_logged_loop(const Statement& loop, Record& record, Block& out) {
     const auto count = count_of(loop);
     const bool is_outermost = logs_ == nullptr;
-    Statement copy = loop;
-    copy.body = logged_body(loop);
     if (is_outermost) {
         record.logs = std::make_shared<Logs>();
         logs_ = record.logs.get();
-        logs_->assignments = assignments_in({copy});
-        logs_->mentions = mentions_in(p_, {copy});
+        const Block swept = as_swept({loop});
+        logs_->assignments = assignments_in(swept);
+        logs_->mentions = mentions_in(p_, swept);
         logs_->heads = heads_in(loop, changing_);
     }
     record.is_logged = true;
-    copy.body = forward_logged(copy.body, record.body);
+    Statement copy = loop;
+    copy.body = forward_logged(logged_body(loop), record.body);
     Block begin;
     if (count) {
         record.begin = count->begin;

@@ -38,9 +38,10 @@ class LoggedLoops : protected ReverseSetup {
         return can_be_logged(p_, body_, loop, changing_);
     }
     void forward_logged_loop(const Statement& loop, Record& record, Block& out);
-    // The body as the sweeps see it: what follows a branch that leaves stands in its other side,
-    // in loops within, too.
+    // The body as the sweeps see it: what follows a branch that leaves stands in its other side.
     static Block logged_body(const Statement& loop);
+    // Statements with such bodies in all logged loops within: how often they mention what.
+    Block as_swept(const Block& block) const;
     // At the start of an iteration of a loop that does not count: what its head changes.
     void take_head(const Statement& loop, const Expr& trip, Block& out);
     void backward_logged(const Block& block, const std::vector<Record>& records, Block& out,

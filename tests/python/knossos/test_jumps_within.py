@@ -50,6 +50,18 @@ def returned(x: "Tensor[float, n]", k: int) -> float:
     return np.sum(u)
 
 
+def early(x: "Tensor[float, n]", k: int) -> float:
+    s = x[0] * x[1]
+    for _ in range(len(x)):
+        for j in range(k):
+            if k > 2:
+                if j == 1:
+                    if j < 2:
+                        return 0.5
+            return s
+    return 0.25
+
+
 def grid(c: "Tensor[float, n, n]", k: int) -> float:
     d = c * c
     for i in range(len(c)):
@@ -81,7 +93,14 @@ SQUARE = np.arange(1.0, 17).reshape(4, 4) / 7
 @pytest.mark.parametrize("k", [0, 1, 2, 4])
 @pytest.mark.parametrize(
     ("function", "x"),
-    [(continued, FIVE), (at_places, FIVE), (returned, FIVE), (grid, SQUARE), (cheapest, SQUARE)],
+    [
+        (continued, FIVE),
+        (at_places, FIVE),
+        (returned, FIVE),
+        (early, FIVE),
+        (grid, SQUARE),
+        (cheapest, SQUARE),
+    ],
 )
 def test_derivatives(function, x, k):
     kernel = knossos.register(function)
