@@ -200,6 +200,6 @@ def _as_array(value: Any) -> Any:
     """Numbers as arrays: they are inputs of the program, not part of it."""
     import numpy as np
 
-    from composit.numpy.creation import of_torch
+    from composit.numpy.creation import _of_torch
 
-    return value if isinstance(value, LazyTensor) else np.asarray(of_torch(value))
+    return value if isinstance(value, LazyTensor) else np.asarray(_of_torch(value))

@@ -69,7 +69,7 @@ def _converted(a: Any, dtype: Any) -> Any:
     target = None if dtype is None else _core.dtype_of(dtype)
     kind = "booleans, integers, floats or complex numbers" if target is None else str(target)
     try:
-        return np.asarray(of_torch(a), dtype=target)
+        return np.asarray(_of_torch(a), dtype=target)
     except TypeError:
         raise TypeError(_mismatch.wrong(a, f"An array of {kind}")) from None
     except OverflowError:
@@ -78,7 +78,7 @@ def _converted(a: Any, dtype: Any) -> Any:
         raise ValueError(_mismatch.wrong(a, f"An array of {kind}")) from None
 
 
-def of_torch(a: Any) -> Any:
+def _of_torch(a: Any) -> Any:
     """A tensor of torch's as one that NumPy takes, over the same memory where it can be: without
     bits that conjugate or negate it, and bfloat16, which torch does not give, as an array. All else
     as it is."""
