@@ -1,8 +1,8 @@
 """Random kernels with arrays: values as CPython's; reverse and forward mode agree.
 
 FUZZ_ARRAY_KERNELS is how many are interpreted, and a quarter as many in nested loops, of rows, of
-operators, of sequences and of arrays that change; 80 for each of FUZZ_ARRAY_COMPILED are compiled, to the bits of the
-interpreter. FUZZ_ARRAY_SEED gives others."""
+operators, of sequences and of arrays that change; 80 for each of FUZZ_ARRAY_COMPILED are
+compiled, to the bits of the interpreter. FUZZ_ARRAY_SEED gives others."""
 
 import importlib.util
 import os
