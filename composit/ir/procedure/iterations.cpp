@@ -33,8 +33,7 @@ std::optional<Expr> runs_of(const Procedure& procedure, const Statement& loop) {
     by[static_cast<size_t>(loop.first[0].variable)] = loop.first[0].values[0];
     const Expr runs = scalar::substitute({loop.values[0]}, by)[0];
     // n - 1 >= 0: 0 < n
-    const bool is_before = runs.op() == Op::greater_equal &&
-                           runs.operand(0).op() == Op::subtract &&
+    const bool is_before = runs.op() == Op::greater_equal && runs.operand(0).op() == Op::subtract &&
                            is_integer_constant(runs.operand(0).operand(1), 1);
     return is_before ? Expr::make(Op::less, {runs.operand(1), runs.operand(0).operand(0)}) : runs;
 }
