@@ -185,7 +185,7 @@ class Sharer {
         const Expr raw = read(p_.add_variable(own.name, own.dtype));
         const Expr equals = read(p_.add_variable("equal", own.dtype));
         const Expr total = read(p_.add_variable(own.name + "_total", own.dtype));
-        const auto begins_with = [&](const Expr& variable, const Expr& value) {
+        const auto assigned = [&](const Expr& variable, const Expr& value) {
             return Statement::assign(variable.index(), value, line);
         };
         const auto before = std::find_if(out.rbegin(), out.rend(), [&](const Statement& each) {
@@ -202,14 +202,13 @@ class Sharer {
             has_part = !std::isinf(first.value());
             before->variable = raw.index();
         } else {
-            out.push_back(begins_with(raw, held(m)));
+            out.push_back(assigned(raw, held(m)));
         }
         const bool may_be_none = !has_part && !is_known_to_run(nest, out);
         const Expr first_loses = loses(first, raw, nest);
+        behind.push_back(assigned(equals, has_part ? select(first_loses, none, one_of(m)) : none));
         behind.push_back(
-            begins_with(equals, has_part ? select(first_loses, none, one_of(m)) : none));
-        behind.push_back(
-            begins_with(total, begins_with_constant ? none : select(first_loses, none, first)));
+            assigned(total, begins_with_constant ? none : select(first_loses, none, first)));
         Block read_again, kept;
         Expr value = e;
         if (is_read_again(nest)) {
@@ -219,14 +218,14 @@ class Sharer {
             value = keep(nest, own, kept, read_again, out);
         }
         const Expr is_less = loses(value, raw, nest);
-        read_again.push_back(begins_with(equals, equals + select(is_less, none, one_of(m))));
-        read_again.push_back(begins_with(total, total + select(is_less, none, value)));
+        read_again.push_back(assigned(equals, equals + select(is_less, none, one_of(m))));
+        read_again.push_back(assigned(total, total + select(is_less, none, value)));
         behind.push_back(around(nest, 0, std::move(read_again)));
         Expr part = total / held(equals);
         if (may_be_none) part = select(equals > none, part, none);
-        behind.push_back(begins_with(m, Expr::call(stand_in_row(), {raw, part})));
+        behind.push_back(assigned(m, Expr::call(stand_in_row(), {raw, part})));
         const Expr known = kept.empty() ? e : value;
-        kept.push_back(begins_with(raw, nest.last->values[0].with_operands({raw, held(known)})));
+        kept.push_back(assigned(raw, nest.last->values[0].with_operands({raw, held(known)})));
         return replaced(*nest.loops.front(), nest.last, kept);
     }
 

@@ -113,10 +113,11 @@ class Parts(Leaf):
     def __init__(self, made_by: Any, parts: dict[Any, Leaf]) -> None:
         super().__init__("")
         self.made_by, self.parts = made_by, parts
+        self.is_plain = made_by in (tuple, Listed)  # and no record
 
     def build(self, leaf: Callable[[str], Any], name: str) -> Any:
         made = {key: part.build(leaf, f"{name}.{key}") for key, part in self.parts.items()}
-        if self.made_by in (tuple, Listed):
+        if self.is_plain:
             return self.made_by(made.values())
         return Record(self.made_by, made)
 
@@ -124,7 +125,7 @@ class Parts(Leaf):
         return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
 
     def numbers(self, value: Any) -> list[Any]:
-        if self.made_by in (tuple, Listed) or isinstance(value, tuple):
+        if self.is_plain or isinstance(value, tuple):
             given = list(value)
         else:
             given = [getattr(value, key) for key in self.parts]
@@ -134,12 +135,12 @@ class Parts(Leaf):
 
     def result(self, numbers: list[Any]) -> Any:
         made = [part.result(numbers) for part in self.parts.values()]
-        if self.made_by in (tuple, Listed):
+        if self.is_plain:
             return tuple(made)
         return self.made_by(**dict(zip(self.parts, made)))
 
     def outline(self) -> str:
-        if self.made_by not in (tuple, Listed):
+        if not self.is_plain:
             return f"a {self.made_by.__name__}"
         return "a tuple of " + ", ".join(part.outline() for part in self.parts.values())
 

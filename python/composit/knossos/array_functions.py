@@ -38,13 +38,17 @@ class ArrayFunctions(ArrayMakers):
         if name == "ndim":
             return len(array.shape)
         if name == "size":
-            total: Any = 1
-            for extent in array.shape:
-                total = self.operators.binary("*", total, extent)
-            return total
+            return self._product(array.shape)
         if name == "T":
             return self._transposed(array)
         raise Mismatch(f"arrays have no attribute {name} here", "shape, ndim, size and T are.")
+
+    def _product(self, extents: Any) -> Any:
+        """How many elements an array of the extents has."""
+        count: Any = 1
+        for extent in extents:
+            count = self.operators.binary("*", count, extent)
+        return count
 
     def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """A function of arrays; LookupError for one that is not known."""
@@ -172,13 +176,10 @@ class ArrayFunctions(ArrayMakers):
         count = self._reduction(np.sum, [true, *axes])
         if function is np.count_nonzero:
             return count
-        wanted: Any = 0
+        symbol, wanted = ">", 0
         if function is np.all:
-            wanted = 1
-            extents = [array.shape[axes[0]]] if axes else array.shape
-            for extent in extents:
-                wanted = operators.binary("*", wanted, extent)
-        symbol = "==" if function is np.all else ">"
+            reduced = [array.shape[axes[0]]] if axes else array.shape
+            symbol, wanted = "==", self._product(reduced)
         if isinstance(count, Array):
             return self.elementwise(lambda x: operators.compare(symbol, x, wanted), [count])
         return operators.compare(symbol, count, wanted)
@@ -201,10 +202,7 @@ class ArrayFunctions(ArrayMakers):
             raise Mismatch(f"{function.__name__} of bools", "Numbers are required.")
         if function is np.mean:
             total = self._all(np.sum, kind, shape, at)
-            count: Any = 1
-            for extent in shape:
-                count = operators.binary("*", count, extent)
-            return operators.binary("/", total, count)
+            return operators.binary("/", total, self._product(shape))
         if plain is not None and function in (builtins.max, builtins.min):
             return self._extreme(function, plain)
         is_total = function in (np.sum, np.prod, builtins.sum)

@@ -49,10 +49,11 @@ class Slices(Arrays):
         def at(indices: Index) -> Any:
             rest, places = iter(indices), []
             for index in fixed:
-                here = next(rest) if index is NEW_AXIS or isinstance(index, tuple) else None
-                if index is not NEW_AXIS:
+                if index is NEW_AXIS:
+                    next(rest)
+                else:
                     is_kept = isinstance(index, tuple)
-                    places.append(self.along(here, *index) if is_kept else index)
+                    places.append(self.along(next(rest), *index) if is_kept else index)
             return array.at(places)
 
         # A list's elements may be lists; a part of a list of numbers is a list of its own.

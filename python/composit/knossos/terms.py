@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from composit._core.scalar import Expr
@@ -19,34 +20,31 @@ def same(a: Any, b: Any) -> bool:
     return len(a.operands) == len(b.operands) and all(map(same_or_equal, a.operands, b.operands))
 
 
-def function_in(value: Expr) -> str:
-    """The name of the last function that computes the expression; empty: none does."""
+def _parts_of(value: Expr) -> Iterator[Expr]:
+    """The expression and all that it is made of, each once."""
     pending, seen = [value], set()
     while pending:
         each = pending.pop()
         if hash(each) in seen:  # which is the node's
             continue
         seen.add(hash(each))
+        yield each
+        pending += each.operands
+
+
+def function_in(value: Expr) -> str:
+    """The name of the last function that computes the expression; empty: none does."""
+    for each in _parts_of(value):
         if each.op == "square_root":
             return "sqrt"
         if each.op == "call":
             return str(each.row.name)
-        pending += each.operands
     return ""
 
 
 def variables_of(value: Expr) -> set[int]:
     """The variables that an expression reads."""
-    found, seen, pending = set(), set(), [value]
-    while pending:
-        each = pending.pop()
-        if hash(each) in seen:  # which is the node's
-            continue
-        seen.add(hash(each))
-        if each.op == "argument":
-            found.add(each.index)
-        pending += each.operands
-    return found
+    return {each.index for each in _parts_of(value) if each.op == "argument"}
 
 
 def linear(value: Any) -> tuple[Any, int]:
