@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from composit._core import with_location
+from composit.cg import protocols
 from composit.cg.values import Operand, described, is_array
 
 
@@ -163,7 +164,8 @@ class Arithmetic(Operand):
             )
         )
 
-    __array_ufunc__ = None  # NumPy's operators leave these to the node
+    __array_ufunc__ = protocols.array_ufunc
+    __array_function__ = protocols.array_function
 
 
 def refuse_comparison(one: Any, other: object, rule: str) -> None:

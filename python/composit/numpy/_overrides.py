@@ -40,7 +40,7 @@ def overridable(method: _Method) -> _Method:
     @functools.wraps(method)
     def asking(self: Any, *operands: Any, **options: Any) -> Any:
         for value in (*operands, *options.values()):
-            if _may_override(value) and any(_of(value)):
+            if _may_override(value) and next(_of(value), None) is not None:
                 return _asked(self, method.__name__, operands, options)
         return method(self, *operands, **options)
 
