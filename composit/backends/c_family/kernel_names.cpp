@@ -1,6 +1,7 @@
 // Makes identifiers and finds those that a piece of code takes.
 #include "composit/backends/c_family/kernel_names.h"
 
+#include "composit/backends/c_family/language_words.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 
@@ -13,45 +14,21 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-bool is_keyword(const std::string& word) {
-    static const std::set<std::string> keywords = {
-        "alignas",     "alignof",  "and",          "and_eq",
-        "asm",         "auto",     "begin",        "bitand",
-        "bitor",       "bool",     "break",        "case",
-        "catch",       "char",     "char16_t",     "char32_t",
-        "class",       "compl",    "const",        "const_cast",
-        "constexpr",   "continue", "decltype",     "default",
-        "delete",      "do",       "double",       "dynamic_cast",
-        "else",        "end",      "enum",         "explicit",
-        "export",      "extern",   "false",        "float",
-        "for",         "friend",   "goto",         "if",
-        "inline",      "int",      "int16_t",      "int32_t",
-        "int64_t",     "int8_t",   "linux",        "long",
-        "main",        "mutable",  "namespace",    "new",
-        "noexcept",    "not",      "not_eq",       "nullptr",
-        "operator",    "or",       "or_eq",        "private",
-        "protected",   "public",   "register",     "reinterpret_cast",
-        "return",      "scratch",  "short",        "signed",
-        "sizeof",      "size_t",   "static",       "static_assert",
-        "static_cast", "std",      "struct",       "switch",
-        "template",    "this",     "thread_local", "throw",
-        "true",        "try",      "typedef",      "typeid",
-        "typename",    "uint16_t", "uint32_t",     "uint64_t",
-        "uint8_t",     "union",    "unix",         "unsigned",
-        "using",       "virtual",  "void",         "volatile",
-        "wchar_t",     "while",    "xor",          "xor_eq"};
-    return keywords.count(word) != 0;
+// Words that files of kernels use for themselves, beside those of the language.
+bool is_of_files(const std::string& word) {
+    static const std::set<std::string> words = {
+        "begin",  "end",     "int16_t",  "int32_t",  "int64_t",  "int8_t", "scratch",
+        "size_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "std"};
+    return words.contains(word);
 }
 
 // Macros of C's headers, which mean something else wherever they stand: NULL, INT_MAX, errno.
 bool is_macro(const std::string& word) {
-    static const std::set<std::string> small = {"assert", "errno", "i386",
-                                                "stderr", "stdin", "stdout"};
     const bool is_small =
         std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; });
     if (word.front() == '_') return false;
     TakenNames none;
-    return is_small ? small.contains(word) : unique_name(word, none) != word;
+    return is_small ? is_small_macro(word) : unique_name(word, none) != word;
 }
 
 // The end of the comment, string or character that begins at `at`; `at` itself when none does.
@@ -89,7 +66,7 @@ std::string identifier(std::string_view wish) {
 std::string Names::claim(std::string_view wish) {
     const std::string valid = identifier(wish), base = is_macro(valid) ? valid + "_1" : valid;
     auto is_free = [&](const std::string& name) {
-        return !taken_.contains(name) && !is_keyword(name);
+        return !taken_.contains(name) && !is_keyword(name) && !is_of_files(name);
     };
     std::string name = base;
     if (!is_free(name)) name = base + "_";

@@ -1,4 +1,5 @@
 // Names in printed C++: types, literals, and identifiers that collide with nothing.
+#include "composit/backends/c_family/language_words.h"
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -25,28 +26,11 @@ using ir::scalar::Bits;
                        "float64 is required.");
 }
 
-const std::unordered_set<std::string>& reserved_words() {
-    static const std::unordered_set<std::string> words{
-        "alignas",      "alignof",       "and",         "and_eq",   "asm",       "auto",
-        "bitand",       "bitor",         "bool",        "break",    "case",      "catch",
-        "char",         "class",         "compl",       "concept",  "const",     "consteval",
-        "constexpr",    "constinit",     "const_cast",  "continue", "co_await",  "co_return",
-        "co_yield",     "decltype",      "default",     "delete",   "do",        "double",
-        "dynamic_cast", "else",          "enum",        "explicit", "export",    "extern",
-        "false",        "float",         "for",         "friend",   "goto",      "if",
-        "inline",       "int",           "long",        "mutable",  "namespace", "new",
-        "noexcept",     "not",           "not_eq",      "nullptr",  "operator",  "or",
-        "or_eq",        "private",       "protected",   "public",   "register",  "reinterpret_cast",
-        "requires",     "restrict",      "return",      "short",    "signed",    "sizeof",
-        "static",       "static_assert", "static_cast", "struct",   "switch",    "template",
-        "this",         "thread_local",  "throw",       "true",     "try",       "typedef",
-        "typeid",       "typename",      "union",       "unsigned", "using",     "virtual",
-        "void",         "volatile",      "while",       "xor",      "xor_eq",    "main",
-        "Slot",         "linux",         "unix",        "i386",     "errno",     "std",
-        "assert",       "stdin",         "stdout",      "stderr",   "NAN",       "INFINITY",
-        "EOF",          "NULL",
-    };
-    return words;
+// Words of the language and of headers that every file includes, and the name of what holds numbers
+// that a sweep takes back.
+bool is_reserved_word(const std::string& name) {
+    return is_keyword(name) || is_small_macro(name) || name == "Slot" || name == "std" ||
+           name == "NAN" || name == "INFINITY" || name == "EOF" || name == "NULL";
 }
 
 // Functions and macros that a text defines outside of functions.
@@ -183,7 +167,7 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     }
     if (stem.empty()) stem = "t";
     if (std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "t");
-    const bool is_reserved = reserved_words().contains(stem) || helpers().contains(stem) ||
+    const bool is_reserved = is_reserved_word(stem) || helpers().contains(stem) ||
                              is_of_numbers(stem) || is_of_headers(stem);
     std::string name = is_reserved ? stem + "_1" : stem;
     for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
