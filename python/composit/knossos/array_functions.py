@@ -28,7 +28,7 @@ class ArrayFunctions(ArrayMakers):
 
     def method(self, array: Array, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if name not in _METHODS:
-            known = ", ".join(sorted(_METHODS))
+            known = ", ".join(sorted([*_METHODS, "astype"]))
             raise Mismatch(f"arrays have no method {name} here", f"{known} are known.")
         return self.array_call(_METHODS[name], [array, *arguments], named)
 
@@ -128,6 +128,13 @@ class ArrayFunctions(ArrayMakers):
         return Array(array.kind, tuple(reversed(array.shape)),
                      lambda at: array.at(at[::-1]), array.reads,
                      parts_of=array.parts_of)  # fmt: skip
+
+    def in_kind(self, array: Array, kind: str) -> Array:
+        """The elements as numbers of another kind, as float(x), int(x) and bool(x) make them."""
+        convert = {"float": float, "int": int, "bool": bool}[kind]
+        if kind == array.kind:
+            return Array(array.kind, array.shape, array.at, array.reads)
+        return self.elementwise(lambda x: functions.call(self.operators, convert, [x]), [array])
 
     # ----- reductions
 

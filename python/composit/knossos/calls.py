@@ -19,6 +19,15 @@ from composit.knossos.sequences import Sequences
 from composit.knossos.source import Source, shown
 from composit.knossos.values import Mismatch, Record, kind_of, leaves_with_names, with_article
 
+# Where a dtype stands among the arguments by position.
+_DTYPE_AT = {
+    np.zeros: 1, np.ones: 1, np.empty: 1, np.full: 2, np.array: 1, np.asarray: 1,
+    np.zeros_like: 1, np.ones_like: 1, np.empty_like: 1,
+}  # fmt: skip
+# The dtypes that kernels compute in, by what they call them. float is float32 in kernels that are
+# called with arrays of float32.
+_KINDS = {"float64": "float", "int64": "int", "bool": "bool"}
+
 
 class Calls(Sequences):
     """Calls; what names mean comes from expressions."""
@@ -37,6 +46,7 @@ class Calls(Sequences):
                 "Functions are called by the names that they were defined with.", TypeError,
             )  # fmt: skip
         function = self.meaning(node.func)
+        node = _with_dtype_by_name(node, function)
         arguments = self._arguments(node)
         if function is dataclasses.replace and arguments and isinstance(arguments[0], Record):
             return self._replaced(node, arguments[0], self._named(node))
@@ -95,18 +105,36 @@ class Calls(Sequences):
         }
 
     def _dtype(self, node: ast.expr) -> str:
-        """The kind of numbers that a dtype is of."""
-        found = self.meaning_or_none(node)
-        kind = {"f": "float", "i": "int", "b": "bool"}.get(np.dtype(found).kind) if isinstance(
-            found, (type, np.dtype)) else None  # fmt: skip
+        """The kind of numbers that a dtype is of: float, "float64", np.float64, x.dtype."""
+        found = node.value if isinstance(node, ast.Constant) else self.meaning_or_none(node)
+        if found is None and isinstance(node, ast.Attribute) and node.attr == "dtype":
+            holder = self.value(node.value)
+            if isinstance(holder, Array):
+                return holder.kind
+        kind = None
+        if isinstance(found, (type, str, np.dtype)):
+            with contextlib.suppress(TypeError):
+                kind = _KINDS.get(np.dtype(found).name)
         if kind is None:
-            self.refuse(node, f"the dtype `{shown(node)}`", "int, float or bool is required.")
+            self.refuse(node, f"the dtype `{shown(node)}`",
+                        "int, float or bool (int64, float64) is required.")  # fmt: skip
         return kind
+
+    def _converted(self, node: ast.Call, array: Array) -> Array:
+        """array.astype(dtype)"""
+        named = {each.arg: each.value for each in node.keywords}
+        wanted = node.args[0] if len(node.args) == 1 else named.pop("dtype", None)
+        named.pop("copy", None)
+        if wanted is None or named or len(node.args) > 1:
+            raise Mismatch("astype of other arguments", "Give it int, float or bool.")
+        return self.in_kind(array, self._dtype(wanted))
 
     def _method_call(self, node: ast.Call, function: ast.Attribute) -> Any:
         """A call of what a value has: arrays have methods, records _replace."""
         self.check_module(function)
         holder = self.value(function.value)
+        if isinstance(holder, Array) and function.attr == "astype":
+            return self._converted(node, holder)
         if isinstance(holder, Array):
             arguments, named = self._arguments(node), self._named(node)
             return self.method(holder, function.attr, arguments, named)
@@ -226,3 +254,16 @@ class Calls(Sequences):
                         f"A value for each of {', '.join(names)} is required.",
                         TypeError)  # fmt: skip
         return [*arguments, *(named[name] for name in rest)]
+
+
+def _with_dtype_by_name(node: ast.Call, function: Any) -> ast.Call:
+    """The call, whose dtype stands behind its name."""
+    try:
+        at = _DTYPE_AT.get(function)
+    except TypeError:  # not hashable
+        return node
+    if at is None or len(node.args) != at + 1 or isinstance(node.args[at], ast.Starred):
+        return node
+    dtype = ast.copy_location(ast.keyword("dtype", node.args[at]), node.args[at])
+    call = ast.Call(node.func, node.args[:at], [*node.keywords, dtype])
+    return ast.copy_location(call, node)

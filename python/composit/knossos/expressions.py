@@ -141,10 +141,17 @@ class Expressions(Calls):
                                         for name in fields})  # fmt: skip
         if isinstance(found, tuple):
             return tuple(self.from_outside(node, part) for part in found)
-        if is_number(found):
+        if is_number(found) and not hasattr(found, "dtype"):  # np.float64 is a float
             return found
         if hasattr(found, "dtype") and getattr(found, "shape", None) == ():
-            return found.item()
+            dtype = str(found.dtype).removeprefix("torch.")
+            if dtype in ("float64", "int64", "bool"):
+                return found.item()
+            self.refuse(
+                node, f"`{shown(node)}` is a number of {dtype}, whose arithmetic kernels have not",
+                "A number of Python, float64 or int64 is required: float(…) or int(…) of it, "
+                "outside of the kernel.", TypeError,
+            )  # fmt: skip
         self.refuse(
             node, f"`{shown(node)}` is {type(found).__name__}, no number",
             "Numbers and tuples of numbers may come from outside.", TypeError,

@@ -46,6 +46,8 @@ INSTEAD = {
     math.modf: "Write math.trunc(x) and x - math.trunc(x).",
     print: "Kernels have no side effects: leave it out.",
 }  # fmt: skip
+# NumPy's names of the numbers that kernels compute with.
+_NAMED = {np.float64: float, np.int64: int, np.bool_: bool}
 _ROUNDINGS = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
 
 
@@ -56,6 +58,8 @@ def stop_gradient(x: Any) -> Any:
 
 def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     """The function of values; LookupError for one that kernels cannot call."""
+    if isinstance(function, type):
+        function = _NAMED.get(function, function)
     if function in (min, max):
         return _extremum(operators, function, arguments)
     if function is sum:

@@ -275,7 +275,8 @@ def test_dtypes_of_arrays_that_are_made():
         assert made.dtype == wanted.dtype
         np.testing.assert_array_equal(made, wanted)
     for function, text in (
-        (of_complex, "of_complex: the dtype `complex`. int, float or bool is required."),
+        (of_complex, "of_complex: the dtype `complex`. int, float or bool (int64, float64) is "
+                     "required."),
         (cut, "cut: full of floats with the dtype int, in `np.full(3, 1.5, dtype=int)`. Numbers "
               "that are ints are required."),
     ):  # fmt: skip
