@@ -142,7 +142,8 @@ class Expressions(Calls):
         if isinstance(found, tuple):
             return tuple(self.from_outside(node, part) for part in found)
         if is_number(found) and not hasattr(found, "dtype"):  # np.float64 is a float
-            return found
+            plain = bool if isinstance(found, bool) else int if isinstance(found, int) else float
+            return plain(found)  # those of an IntEnum, too
         if hasattr(found, "dtype") and getattr(found, "shape", None) == ():
             dtype = str(found.dtype).removeprefix("torch.")
             if dtype in ("float64", "int64", "bool"):

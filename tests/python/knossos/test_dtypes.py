@@ -2,6 +2,8 @@
 
 # ruff: noqa: F821
 
+import enum
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,10 @@ from composit.knossos import Tensor
 X = np.array([-1.5, 0.1, 2.75])
 SINGLE, BYTE, DOUBLE, COMPLEX = np.float32(0.1), np.uint8(200), np.float64(0.1), np.complex128(1j)
 COUNT = np.int64(7)
+
+
+class Order(enum.IntEnum):
+    FIRST, SECOND = 1, 2
 
 
 def halves(k: "Tensor[int, n]") -> "Tensor[float, n]":
@@ -57,7 +63,7 @@ def outside(x: float, k: int) -> float:
     factor = DOUBLE
     if x > 10.0:
         factor = 3
-    return DOUBLE * k + max(DOUBLE, x) + factor * COUNT / 3
+    return DOUBLE * k + max(DOUBLE, x) + factor * COUNT / 3 + k // Order.SECOND
 
 
 def scalars(x: float, k: int) -> float:
