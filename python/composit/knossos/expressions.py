@@ -144,17 +144,19 @@ class Expressions(Calls):
         if is_number(found) and not hasattr(found, "dtype"):  # np.float64 is a float
             plain = bool if isinstance(found, bool) else int if isinstance(found, int) else float
             return plain(found)  # those of an IntEnum, too
-        if hasattr(found, "dtype") and getattr(found, "shape", None) == ():
-            dtype = str(found.dtype).removeprefix("torch.")
-            if dtype in ("float64", "int64", "bool"):
+        if isinstance(found, (np.generic, np.ndarray)) and not found.shape:
+            if found.dtype in ("float64", "int64", "bool"):
                 return found.item()
             self.refuse(
-                node, f"`{shown(node)}` is a number of {dtype}, whose arithmetic kernels have not",
+                node, f"`{shown(node)}` is a number of {found.dtype}, whose arithmetic kernels "
+                "have not",
                 "A number of Python, float64 or int64 is required: float(…) or int(…) of it, "
                 "outside of the kernel.", TypeError,
             )  # fmt: skip
         self.refuse(
             node, f"`{shown(node)}` is {type(found).__name__}, no number",
+            "Numbers and tuples of numbers may come from outside. "
+            "Arrays and tensors are arguments." if hasattr(found, "dtype") else
             "Numbers and tuples of numbers may come from outside.", TypeError,
         )  # fmt: skip
 

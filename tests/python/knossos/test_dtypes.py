@@ -6,6 +6,7 @@ import enum
 
 import numpy as np
 import pytest
+import torch
 
 from composit import knossos
 from composit.errors import NotSupported
@@ -14,6 +15,7 @@ from composit.knossos import Tensor
 X = np.array([-1.5, 0.1, 2.75])
 SINGLE, BYTE, DOUBLE, COMPLEX = np.float32(0.1), np.uint8(200), np.float64(0.1), np.complex128(1j)
 COUNT = np.int64(7)
+LEARNED = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
 
 
 class Order(enum.IntEnum):
@@ -119,6 +121,14 @@ def complex_outside(x: float) -> float:
     return (COMPLEX * x).real
 
 
+def learned_outside(x: float) -> float:
+    return LEARNED * x  # whose gradient would be lost
+
+
+def array_outside(x: float) -> float:
+    return X[0] * x
+
+
 def astype_of_nothing(x: "Tensor[float, n]") -> "Tensor[float, n]":
     return x.astype()
 
@@ -138,6 +148,10 @@ NUMBERS = "A number of Python, float64 or int64 is required: float(â€¦) or int(â
         (byte_outside, 1, f"`BYTE` is a number of uint8, whose arithmetic kernels have not. "
          f"{NUMBERS}"),
         (complex_outside, 1.0, "`COMPLEX` is a number of complex128, whose arithmetic kernels"),
+        (learned_outside, 1.0, "`LEARNED` is Tensor, no number. Numbers and tuples of numbers may "
+         "come from outside. Arrays and tensors are arguments."),
+        (array_outside, 1.0, "`X` is ndarray, no number. Numbers and tuples of numbers may come "
+         "from outside. Arrays and tensors are arguments."),
         (astype_of_nothing, X, "astype of other arguments, in `x.astype()`. Give it int, float or"),
     ],
 )  # fmt: skip
