@@ -1,4 +1,4 @@
-"""NumPy's functions that go along an axis of arrays: cumsum, diff, argmax, argmin, norm."""
+"""NumPy's functions that go along an axis of arrays: cumsum, cumprod, diff, argmax, argmin, norm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from composit.knossos.arrays import Array, Index
 from composit.knossos.values import Mismatch, is_number, make
 
 _KNOWN = {
-    np.cumsum: "_cumsum", np.diff: "_diff", np.argmax: "_place", np.argmin: "_place",
+    np.cumsum: "_accumulated", np.cumprod: "_accumulated", np.diff: "_diff", np.argmax: "_place", np.argmin: "_place",
     np.linalg.norm: "_norm",
 }  # fmt: skip
 
@@ -37,20 +37,21 @@ class Accumulations(ArrayFunctions):
             raise Mismatch(f"{function.__name__} of an array of {len(array.shape)} axes",
                            "One axis is required: write a loop over rows.")  # fmt: skip
 
-    def _cumsum(self, function: Any, array: Array) -> Array:
+    def _accumulated(self, function: Any, array: Array) -> Array:
+        """Sums, or products, of the elements up to each."""
         self._check_axis(function, array)
-        kind = "float" if array.kind == "float" else "int"
-        made = self.add_array("sums", kind, array.shape)
+        is_sum, kind = function is np.cumsum, "float" if array.kind == "float" else "int"
+        made = self.add_array("sums" if is_sum else "products", kind, array.shape)
         self.fresh.add(made.number)
-        name = self.hidden_variable("total", kind)
+        name = self.hidden_variable("total" if is_sum else "product", kind)
         number, here = self.numbers[name], self.leaf(name)
         # The first sum is the first element: of -0.0 it is -0.0.
-        start = self.operators.cast(-0.0 if kind == "float" else 0, kind)
+        none = (-0.0 if kind == "float" else 0) if is_sum else 1
         self.out.append(Statement.allocate(made.number, False, self.line))
-        self.out.append(Statement.assign(number, start, self.line))
+        self.out.append(Statement.assign(number, self.operators.cast(none, kind), self.line))
 
         def step(indices: Index) -> None:
-            total = self.operators.binary("+", here, array.at(indices))
+            total = self.operators.binary("+" if is_sum else "*", here, array.at(indices))
             self.out.append(Statement.assign(number, total, self.line))
             self.store(made, indices, here)
 

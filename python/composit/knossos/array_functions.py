@@ -17,7 +17,8 @@ _LIKE = {np.zeros_like: 0.0, np.ones_like: 1.0, np.empty_like: 0.0}
 NO_ELEMENT = ("ValueError", "there is no element%s. At least one is required.")
 _METHODS = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod,
             "dot": np.dot, "copy": np.copy, "transpose": np.transpose, "cumsum": np.cumsum,
-            "argmax": np.argmax, "argmin": np.argmin}  # fmt: skip
+            "argmax": np.argmax, "argmin": np.argmin, "std": np.std, "var": np.var,
+            "cumprod": np.cumprod}  # fmt: skip
 # Functions of torch that mean what NumPy's of the same name do.
 _TORCH = ("sum", "mean", "sin", "cos", "tan", "exp", "log", "tanh", "sqrt", "abs", "dot", "matmul",
           "where", "zeros_like", "ones_like", "square")  # fmt: skip
@@ -47,7 +48,8 @@ class ArrayFunctions(ArrayMakers):
         """How many elements an array of the extents has."""
         count: Any = 1
         for extent in extents:
-            count = self.operators.binary("*", count, extent)
+            is_one = is_number(count) and count == 1
+            count = extent if is_one else self.operators.binary("*", count, extent)
         return count
 
     def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:

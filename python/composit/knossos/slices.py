@@ -64,8 +64,12 @@ class Slices(Arrays):
         return Array(array.kind, tuple(shape), at, array.reads, lists, parts_of=parts_of)
 
     def plus(self, a: Any, b: Any) -> Any:
-        return a + b if is_number(a) and is_number(b) else make(
-            "add", [self.integer(a), self.integer(b)])  # fmt: skip
+        if is_number(a) and is_number(b):
+            return a + b
+        for one, other in ((a, b), (b, a)):
+            if is_number(one) and one == 0:
+                return other
+        return make("add", [self.integer(a), self.integer(b)])
 
     def moved(self, extent: Any, by: int) -> Any:
         """extent + by, as a variable and one constant."""

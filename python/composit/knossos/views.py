@@ -3,8 +3,8 @@ what would show the difference is refused."""
 
 from __future__ import annotations
 
-from composit.knossos.accumulations import Accumulations
 from composit.knossos.arrays import Array, Stored
+from composit.knossos.composed import Composed
 from composit.knossos.values import Mismatch
 
 # Of copies: the arrays that they are parts of, and whether those have changed since.
@@ -26,7 +26,7 @@ class Restart(Exception):
     """What the translation took for granted turned out otherwise."""
 
 
-class Views(Accumulations):
+class Views(Composed):
     """What copies stand for, along the statements."""
 
     def __init__(self) -> None:

@@ -1,0 +1,173 @@
+"""NumPy's functions that are made of others inside kernels: std and var, concatenate and stack,
+flip, roll, inner."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from composit._core.procedure import Statement
+from composit.knossos import functions
+from composit.knossos.accumulations import Accumulations
+from composit.knossos.arrays import Array, Index
+from composit.knossos.values import KINDS, Mismatch, is_number, kind_of
+
+_KNOWN = {
+    np.var: "_variance", np.std: "_deviation", np.concatenate: "_concatenated", np.stack: "_stacked",
+    np.hstack: "_hstacked", np.vstack: "_vstacked", np.flip: "_flipped", np.roll: "_rolled",
+    np.inner: "_inner", np.vdot: "_inner",
+}  # fmt: skip
+_JOINS = (np.concatenate, np.stack, np.hstack, np.vstack)
+
+
+class Composed(Accumulations):
+    """Calls of functions whose parts are functions of kernels, too."""
+
+    def makes_arrays(self, function: Any) -> bool:
+        return any(function is join for join in _JOINS) or super().makes_arrays(function)
+
+    def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
+        try:
+            name = _KNOWN.get(function)
+        except TypeError:  # not hashable
+            name = None
+        if name is None:
+            return super().array_call(function, arguments, named)
+        method, is_join = getattr(self, name), any(function is join for join in _JOINS)
+        try:
+            inspect.signature(method).bind(*arguments, **named)
+            if not arguments or not isinstance(arguments[0], tuple if is_join else Array):
+                raise TypeError
+        except TypeError:
+            raise Mismatch(
+                f"{function.__name__} of other arguments",
+                "Several arrays in [ and ] are required, and a literal axis at most."
+                if is_join
+                else "An array is required, and what else NumPy's function takes, if literal.",
+            ) from None
+        return method(*arguments, **named)
+
+    def _literal_axis(self, axis: Any, rank: int) -> int:
+        if type(axis) is not int or not -rank <= axis < rank:
+            raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
+        return axis % rank
+
+    # ----- spread
+
+    def _variance(
+        self, x: Any, axis: Any = None, *, ddof: Any = 0, keepdims: Any = False
+    ) -> Any:  # fmt: skip
+        """The mean of squared distances from the mean, as NumPy computes it."""
+        if type(ddof) is not int:
+            raise Mismatch("a ddof that is computed", "A literal integer is required.")
+        axes = [] if axis is None else [self._literal_axis(axis, len(x.shape))]
+        operators = self.operators
+        x = self.read_often(x)
+        mean = self.array_call(np.mean, [x, *axes], {"keepdims": True} if axes else {})
+        squares = self.elementwise(
+            lambda a, m: functions.call(operators, np.square, [operators.binary("-", a, m)]),
+            [x, mean],
+        )
+        total = self.array_call(np.sum, [squares, *axes], {"keepdims": keepdims})
+        count = x.shape[axes[0]] if axes else self._product(x.shape)
+        if ddof:
+            left = operators.binary("-", count, ddof)
+            count = functions.call(operators, max, [left, 0])
+        if not isinstance(total, Array):
+            return operators.binary("/", total, count)
+        return self.elementwise(lambda each: operators.binary("/", each, count), [total])
+
+    def _deviation(self, x: Any, axis: Any = None, **options: Any) -> Any:
+        made = self._variance(x, axis, **options)
+        if isinstance(made, Array):
+            return self.array_call(np.sqrt, [made], {})
+        return functions.call(self.operators, np.sqrt, [made])
+
+    # ----- joining
+
+    def _parts(self, given: Any) -> list[Array]:
+        if not given or not all(isinstance(part, Array) for part in given):
+            raise Mismatch("what is joined is no list of arrays", "Write [a, b], of arrays.")
+        if any(len(part.shape) != len(given[0].shape) for part in given):
+            raise Mismatch("arrays of several numbers of axes are joined",
+                           "Equal numbers of axes are required.")  # fmt: skip
+        return list(given)
+
+    def _joined(self, parts: list[Array], axis: Any, is_new: bool) -> Array:
+        """The parts one after the other along an axis, which `is_new`, or along one of theirs."""
+        first = parts[0].shape
+        axis = self._literal_axis(axis, len(first) + is_new)
+        for part in parts[1:]:
+            for k, (a, b) in enumerate(zip(first, part.shape)):
+                if is_new or k != axis:
+                    self.require_same(a, b)
+        starts: list[Any] = [0]
+        for part in parts:
+            starts.append(self._sum(starts[-1], 1 if is_new else part.shape[axis]))
+        shape = (*first[:axis], self.extent(starts[-1]), *first[axis + (not is_new) :])
+        kind = max((part.kind for part in parts), key=KINDS.index)
+        made = self.add_array("joined", kind, shape)
+        self.fresh.add(made.number)
+        self.out.append(Statement.allocate(made.number, False, self.line))
+        for part, start in zip(parts, starts):
+
+            def put(at: Index, part: Array = part, start: Any = start) -> None:
+                here = start if is_new else self.along(at[axis], start, 1)
+                self.store(made, [*at[:axis], here, *at[axis + (not is_new) :]], part.at(at))
+
+            self.nest(part.shape, put)
+        return made
+
+    def _sum(self, a: Any, b: Any) -> Any:
+        """Two extents together, with one constant."""
+        if is_number(a):
+            a, b = b, a
+        if not is_number(b):
+            return self.plus(a, b)
+        return a + b if is_number(a) else self.moved(a, b)
+
+    def _concatenated(self, arrays: Any, axis: Any = 0) -> Array:
+        return self._joined(self._parts(arrays), axis, False)
+
+    def _stacked(self, arrays: Any, axis: Any = 0) -> Array:
+        return self._joined(self._parts(arrays), axis, True)
+
+    def _hstacked(self, tup: Any) -> Array:
+        parts = self._parts(tup)
+        return self._joined(parts, min(len(parts[0].shape) - 1, 1), False)
+
+    def _vstacked(self, tup: Any) -> Array:
+        parts = self._parts(tup)
+        return self._joined(parts, 0, len(parts[0].shape) == 1)
+
+    # ----- other places
+
+    def _flipped(self, m: Any, axis: Any = None) -> Any:
+        rank = len(m.shape)
+        turned = range(rank) if axis is None else [self._literal_axis(axis, rank)]
+        backwards = slice(None, None, -1)
+        return self.indexed(m, [backwards if k in turned else None for k in range(rank)])
+
+    def _rolled(self, x: Any, shift: Any, axis: Any = None) -> Array:
+        rank = len(x.shape)
+        if axis is None and rank != 1:
+            raise Mismatch("roll of several axes at once", "A literal axis is required.")
+        axis = self._literal_axis(0 if axis is None else axis, rank)
+        if isinstance(shift, (tuple, Array)) or kind_of(shift) != "int":
+            raise Mismatch("roll by what is no integer", "One integer is required.")
+        operators, extent, by = self.operators, x.shape[axis], self.kept(shift, "shift")
+
+        def at(indices: Index) -> Any:
+            source = operators.binary("%", operators.binary("-", indices[axis], by), extent)
+            source = source if is_number(source) else self._settled(source)
+            return x.at([*indices[:axis], source, *indices[axis + 1 :]])
+
+        return Array(x.kind, x.shape, at, x.reads)
+
+    def _inner(self, a: Any, b: Any) -> Any:
+        for each in (a, b):
+            if not isinstance(each, Array) or len(each.shape) != 1:
+                raise Mismatch("an inner product of others than vectors", "Write a @ b, or a loop.")
+        return self.product(a, b)
