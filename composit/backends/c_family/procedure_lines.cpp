@@ -70,7 +70,18 @@ bool fill_together(PrintedLine& line, const PrintedLine& next) {
     return true;
 }
 
-// A value that is declared, then stored: both in one.
+// Whether a declaration is of one variable: no comma stands outside of parentheses.
+bool is_single(std::string_view text) {
+    int depth = 0;
+    for (const char c : text) {
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (c == ',' && depth == 0) return false;
+    }
+    return true;
+}
+
+// A value that is declared, then stored: both in one. Of several values in one declaration the
+// later ones may be elements that the store changes.
 bool store_at_once(PrintedLine& line, const PrintedLine& next) {
     const std::string_view type = type_of(line.text);
     const size_t equals = next.text.find("] = ");
@@ -78,8 +89,9 @@ bool store_at_once(PrintedLine& line, const PrintedLine& next) {
     const std::string name = next.text.substr(equals + 4, next.text.size() - equals - 5);
     const std::string head = text(type, name, " = ");
     const bool is_stored = line.text.find("] = ") != std::string::npos;
-    if (!line.text.starts_with(head) || is_stored || width(line) + equals + 4 > longest_line)
-        return false;
+    const bool is_alone = line.text.starts_with(head) && !is_stored && is_single(line.text) &&
+                          !has_word(next.text.substr(0, equals), name);
+    if (!is_alone || width(line) + equals + 4 > longest_line) return false;
     line.text = head + next.text.substr(0, equals + 4) + line.text.substr(head.size());
     return true;
 }
@@ -102,16 +114,6 @@ bool assert_together(PrintedLine& line, const PrintedLine& next) {
     const std::string made = text("assert(", one, " && ", other, ");");
     if (4 * line.indent + made.size() > longest_line) return false;
     line.text = made;
-    return true;
-}
-
-// Whether a declaration is of one variable: no comma stands outside of parentheses.
-bool is_single(std::string_view text) {
-    int depth = 0;
-    for (const char c : text) {
-        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-        if (c == ',' && depth == 0) return false;
-    }
     return true;
 }
 

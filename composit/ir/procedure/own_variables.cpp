@@ -10,6 +10,12 @@ namespace {
 
 using Kind = Statement::Kind;
 
+// Whether it, or a block of it, breaks or continues a loop around it.
+bool jumps(const Statement& statement) {
+    const Block one{statement};
+    return has_own(one, Kind::stop) || has_own(one, Kind::go_on);
+}
+
 class Separator {
   public:
     explicit Separator(Procedure procedure) : p_(std::move(procedure)) {}
@@ -18,7 +24,7 @@ class Separator {
         // Extents speak of variables by their numbers.
         for (const ArrayVariable& array : p_.arrays)
             for (const int variable : variables_in(array.shape)) extents_.insert(variable);
-        separate(p_.body, extents_);
+        separate(p_.body, extents_, {});
         return std::move(p_);
     }
 
@@ -38,7 +44,7 @@ class Separator {
     }
 
     // Variables of both sides of a branch, of which neither takes the value from before or leaves
-    // it behind, are two.
+    // it to what is `behind`, or to where its jumps lead, are two.
     void separate_sides(Statement& branch, const std::set<int>& behind) {
         std::set<int> others = exposed_in(p_, {branch});
         others.insert(behind.begin(), behind.end());
@@ -50,7 +56,9 @@ class Separator {
     }
 
     // Variables whose values a loop neither takes from before nor leaves behind become its own.
-    void separate(Block& block, const std::set<int>& behind) {
+    // `behind` are those that are read behind the block, `jumped` those that are read where its
+    // breaks and continues lead.
+    void separate(Block& block, const std::set<int>& behind, const std::set<int>& jumped) {
         std::set<int> later = behind;
         for (size_t i = block.size(); i-- > 0;) {
             Statement& statement = block[i];
@@ -68,16 +76,16 @@ class Separator {
                 for (const Block& part : {statement.body, statement.otherwise})
                     for (const int variable : exposed_in(p_, part)) inner.insert(variable);
                 for (const int variable : variables_in(statement.values)) inner.insert(variable);
-                separate(statement.body, inner);
+                separate(statement.body, inner, inner);
             } else {
-                if (statement.kind == Kind::branch) separate_sides(statement, later);
-                separate(statement.body, later);
-                separate(statement.otherwise, later);
+                std::set<int> left = later;
+                if (jumps(statement)) left.insert(jumped.begin(), jumped.end());
+                if (statement.kind == Kind::branch) separate_sides(statement, left);
+                separate(statement.body, later, jumped);
+                separate(statement.otherwise, later, jumped);
             }
             const Block one{statement};
-            // A jump goes to what is behind the block.
-            if (has_own(one, Kind::stop) || has_own(one, Kind::go_on))
-                later.insert(behind.begin(), behind.end());
+            if (jumps(statement)) later.insert(jumped.begin(), jumped.end());
             if (is_assignment(statement) && !extents_.contains(statement.variable))
                 later.erase(statement.variable);
             for (const int variable : exposed_in(p_, one)) later.insert(variable);

@@ -32,6 +32,10 @@ class SequencesWriter(Writer):
             f"np.linspace({self.atom()}, {self.atom()}, len(x))", "np.arange(len(x)) * 0.3",
             f"np.array([v * {self.pick(self.scalars)} + i for i, v in enumerate({u})])",
             f"np.array([v - w for v, w in zip({u}, {self.pick(self.arrays)})])",
+            f"np.flip({u})", f"np.roll({u}, {self.pick(['1', '-2', 'k', 'len(x) + 1'])})",
+            f"np.concatenate([{u}[1:], {self.pick(self.arrays)}[:1]])",
+            f"np.concatenate((np.sin({u}), y))[-len(x):]", f"np.cumprod(np.tanh({u}))",
+            f"({u} - np.mean({u})) / (np.var({u}) + 0.5)",
         ])  # fmt: skip
 
     def settle(self, value):
@@ -113,6 +117,9 @@ class SequencesWriter(Writer):
         value = self.pick([
             f"{name}[:, {first}] * {name}[{rows}, {second}]", f"np.diff({name})",
             f"{name}[::2, ::-1]", f"{name}[{first}][:, {second}]",
+            f"np.concatenate([{name}, np.flip({name}, 0)], axis=1)", f"np.roll({name}, k, axis=0)",
+            f"np.stack([{u}, {self.pick(self.arrays)}], axis=1)", f"np.var({name}, axis=0)",
+            f"np.vstack(({name}, {u} * np.ones((2, len(x))))) * np.roll(np.hstack([y, y]), 1)[1]",
         ])  # fmt: skip
         self.settle(f"math.cos(np.sum({value}) * 0.3)")
 
@@ -122,7 +129,8 @@ class SequencesWriter(Writer):
             f"np.linalg.norm(np.cos({u}))", f"np.sum(np.diff({u}) * np.diff({self.vector()}))",
             f"np.cumsum({u})[-1]", f"x[np.argmax({u})]", f"y[np.argmin({u})] * {self.atom()}",
             f"np.argmax({u}) * 0.1", f"sum(v * w for v, w in zip({u}, y))",
-            f"np.sum(({u})[:-1] * np.arange(len(x) - 1))",
+            f"np.sum(({u})[:-1] * np.arange(len(x) - 1))", f"np.std(({u}) + np.arange(len(x)))",
+            f"np.inner({u}, np.roll(y, 1))",
         ])  # fmt: skip
         self.line(f"{c} = {value}")
         self.settle(f"math.sin({c} * 0.5)")

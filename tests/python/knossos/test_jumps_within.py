@@ -50,6 +50,48 @@ def returned(x: "Tensor[float, n]", k: int) -> float:
     return np.sum(u)
 
 
+def chosen_and_left(x: "Tensor[float, n]", k: int) -> float:
+    t = 0.0
+    for i in range(len(x)):
+        if i == k:
+            if x[i] > 0.2:
+                t = 3 * x[i] * x[0]
+            else:
+                t = 5 * x[i] * x[0]
+            break
+        t = x[i] * x[i]
+    return t * x[1]
+
+
+def searched(x: "Tensor[float, n]", k: int) -> float:
+    best = x[0]
+    i = 0
+    while i < len(x):
+        if i > k:
+            for j in range(i, len(x)):
+                best = x[j] * x[i]
+            break
+        best = x[i] * x[1]
+        i += 1
+    return best
+
+
+def of_rows(x: "Tensor[float, n]", k: int) -> float:
+    total = 0.0
+    for v in x:
+        t = v
+        for i in range(len(x)):
+            if i == k:
+                for j in range(2):
+                    t = x[j] * v
+                if v > 1e9:
+                    continue
+                break
+            t = x[i] * x[i]
+        total += t * v
+    return total
+
+
 def early(x: "Tensor[float, n]", k: int) -> float:
     s = x[0] * x[1]
     for _ in range(len(x)):
@@ -98,6 +140,9 @@ SQUARE = np.arange(1.0, 17).reshape(4, 4) / 7
         (at_places, FIVE),
         (returned, FIVE),
         (early, FIVE),
+        (chosen_and_left, FIVE),
+        (searched, FIVE),
+        (of_rows, FIVE),
         (grid, SQUARE),
         (cheapest, SQUARE),
     ],
