@@ -40,9 +40,12 @@ Expr negative_of(const Expr& x) {
 }
 
 // A call of a row of one operation as that operation. stop_gradient, which is none, stays: there is
-// a derivative to be stopped, maybe.
+// a derivative to be stopped, maybe. So do kernels (whose names have a point) and users' rows:
+// their derivatives may be given ones, which the operation has not.
 Expr plain_operation(const Expr& x) {
-    if (x.op() != Op::call) return x;
+    if (x.op() != Op::call || scalar::is_user_row(*x.row()) ||
+        x.row()->name.find('.') != std::string::npos)
+        return x;
     std::vector<DType> dtypes;
     for (const Expr& operand : x.operands()) dtypes.push_back(operand.dtype());
     const scalar::Specialisation& known = scalar::specialise(x.row(), dtypes);

@@ -239,8 +239,8 @@ void keep_products(Procedure& procedure, const std::set<int>& changing, Kept& ke
         ArrayVariable& known = procedure.arrays[i];
         const int array = static_cast<int>(i);
         const std::vector<Mention> own = mentions_of_filled(procedure, array);
-        if (own.size() < 3 || own[0].loops.size() != 1 || own[1].loops.size() < 2 ||
-            own[2].statement->kind != Kind::load)
+        if (changing.contains(array) || own.size() < 3 || own[0].loops.size() != 1 ||
+            own[1].loops.size() < 2 || own[2].statement->kind != Kind::load)
             continue;
         const Statement &outermost = *own[0].loops[0], &filling = *own[1].loops[1];
         const auto count = count_of(outermost);
@@ -271,7 +271,7 @@ void keep_arrays(Procedure& procedure, const std::set<int>& changing, Kept& kept
         ArrayVariable& known = procedure.arrays[i];
         const int array = static_cast<int>(i);
         const std::vector<Mention> own = mentions_of_filled(procedure, array);
-        if (own.empty()) continue;
+        if (own.empty() || changing.contains(array)) continue;
         const Loops& loops = own[0].loops;
         const auto place = place_in(procedure, loops, assignments);
         if (!place || !is_of(procedure.body, loops[0]) ||

@@ -24,7 +24,8 @@ struct Kept {
     std::map<int, std::pair<int, std::vector<Expr>>> values;
 };
 
-// None of these for loops that note what they overwrite of the arrays that change: logged_loops.h.
+// None of these for arrays that change (elements are overwritten: what an iteration finds is not
+// what stays), and for loops that note what they overwrite of those: logged_loops.h.
 
 // Local arrays of inner loops that are filled, then read, get an axis for each of these loops, and
 // live as long as an iteration of the outermost one. The procedure computes the same.

@@ -252,3 +252,38 @@ def test_stop_gradient_in_both_modes():
     wanted = x + np.sin(x)
     np.testing.assert_allclose(kernel.grad(x), wanted)
     np.testing.assert_allclose(kernel.jvp(x, dx), wanted @ dx)
+
+
+@knossos.register
+def squared(x: float) -> float:
+    return x * x
+
+
+@squared.derivative
+def squared_vjp(x: float, dy: float) -> float:
+    return 10.0 * x * dy
+
+
+@knossos.register
+def weighted(x: "Tensor[float, n]") -> float:
+    s = 0.0
+    for v in x:
+        s += squared(v) * v
+    return s
+
+
+@knossos.register
+def of_five(a: float, b: float, c: float, d: float, e: float) -> float:
+    return squared(a) * a + squared(b) * c + d * e
+
+
+def test_second_derivatives_of_functions_of_one_operation():
+    # f is x^3, f' by the derivative that was given 10 x x + x^2, f'' 20 x + 10 x.
+    one = np.array([1.0])
+    assert weighted.grad(one).tolist() == [11.0]
+    assert weighted.vjp.vjp(one, 1.0, one)[0].tolist() == [30.0]
+    assert weighted.vjp.jvp(one, 1.0, one, 0.0).tolist() == [30.0]
+    assert weighted.grad.vjp(one, one).tolist() == weighted.jvp.vjp(one, one, 1.0)[0].tolist()
+    x = torch.ones(1, dtype=torch.float64)
+    assert torch.autograd.functional.hessian(weighted, x).item() == 30.0
+    assert of_five.vjp.vjp(1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)[0] == 30.0

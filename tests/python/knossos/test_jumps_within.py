@@ -92,6 +92,22 @@ def of_rows(x: "Tensor[float, n]", k: int) -> float:
     return total
 
 
+def filled_again(x: "Tensor[float, n]", k: int) -> float:
+    b = x[0]
+    for _ in range(2):
+        for v in x:
+            w = np.zeros(len(x))
+            for j in range(len(x)):
+                w[j:] += x[j:] * v
+            t = x.copy()
+            c = 0.0
+            for _ in range(k):
+                t = x[::-1]
+                c = np.sum(w)
+            b = t[0] * c
+    return b
+
+
 def early(x: "Tensor[float, n]", k: int) -> float:
     s = x[0] * x[1]
     for _ in range(len(x)):
@@ -143,6 +159,7 @@ SQUARE = np.arange(1.0, 17).reshape(4, 4) / 7
         (chosen_and_left, FIVE),
         (searched, FIVE),
         (of_rows, FIVE),
+        (filled_again, FIVE),
         (grid, SQUARE),
         (cheapest, SQUARE),
     ],
