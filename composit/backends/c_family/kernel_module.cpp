@@ -1,6 +1,7 @@
 // Groups kernels into modules and writes down, once each, what their functions use.
 #include "composit/backends/c_family/kernel_module.h"
 
+#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/prelude.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -306,13 +307,13 @@ void for_each_function(const std::vector<Call>& calls,
 
 std::string file_comment(const Program& program, const std::vector<std::string>& notes) {
     std::string result = text("// Made by composit ", version, " from the graph");
-    result += program.name.empty() ? ":\n//\n" : " of " + program.name + ":\n//\n";
+    result += program.name.empty() ? ":\n//\n" : " of " + in_comment(program.name) + ":\n//\n";
     size_t at = 0, count = 0;
     for (; at < program.graph_text.size() && count < graph_lines; ++count) {
         size_t end = program.graph_text.find('\n', at);
         if (end == std::string::npos) end = program.graph_text.size();
         std::string line = program.graph_text.substr(at, end - at);
-        while (!line.empty() && (line.back() == '\\' || line.back() == ' ')) line.pop_back();
+        line = in_comment(line);
         result += line.empty() ? "//\n" : "//     " + line + "\n";
         at = end + 1;
     }
@@ -323,7 +324,7 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
         result += text("//     … and ", rest, " more lines\n");
     }
     const std::vector<std::string> lines = first_lines(program, 8);
-    if (!lines.empty()) result += "//\n// From " + join(lines) + "\n";
+    if (!lines.empty()) result += "//\n// From " + in_comment(join(lines)) + "\n";
     result += "//\n";
     for (const std::string& note : notes) result += note.empty() ? "//\n" : "// " + note + "\n";
     return result;

@@ -1,6 +1,7 @@
 // Files of procedures: what they call first, then the functions, then how they are reached.
 #include "composit/backends/c_family/procedure_file.h"
 
+#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
@@ -87,7 +88,8 @@ std::string comment(const std::string& name, const std::vector<ProcedureFamily>&
         if (std::find(names.begin(), names.end(), family.value.name) == names.end())
             names.push_back(family.value.name);
     const Procedure& first = families[0].value;
-    return "// " + join(names) + " and derivatives, written by composit from " + first.file +
+    return "// " + join(names) + " and derivatives, written by composit from " +
+           in_comment(first.file) +
            ".\n// Compile: c++ -O3 -std=c++17 -fno-math-errno -fno-trapping-math -c " + name +
            ".cpp\n";
 }

@@ -1,5 +1,6 @@
 #include "composit/backends/c_family/procedure_lines.h"
 
+#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
@@ -240,7 +241,7 @@ std::string printed(const Lines& lines, const std::string& file) {
         const std::string indent(4 * line.indent, ' ');
         const bool has_mark = line.source_line != 0 && line.source_line != marked && !file.empty();
         const std::string mark =
-            has_mark ? text("// ", file, ":", line.source_line) : std::string();
+            has_mark ? text("// ", in_comment(file), ":", line.source_line) : std::string();
         const bool fits = width(line) + mark.size() + 2 <= longest_line;
         if (has_mark && !fits) out += indent + mark + "\n";
         out += indent + line.text + (has_mark && fits ? "  " + mark : "") + "\n";

@@ -1,6 +1,7 @@
 // Printing procedures: where variables are declared, statements, marks.
 #include "composit/backends/c_family/procedure_printer.h"
 
+#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/procedure_elements.h"
 #include "composit/backends/c_family/procedure_extents.h"
 #include "composit/backends/c_family/procedure_heads.h"
@@ -490,11 +491,8 @@ std::string print_procedure(const Procedure& original) {
         if (!used.arrays.contains(static_cast<int>(i))) arrays[i].clear();
     for (size_t i = 0; i < procedure.parameters; ++i)
         if (!used.variables.contains(static_cast<int>(i))) names[i].clear();
-    std::string out;
-    std::istringstream doc(procedure.doc);
-    for (std::string line; std::getline(doc, line);)
-        out += line.empty() ? "//\n" : "// " + line + "\n";
-    return out + function_head(procedure, names, arrays) + " {\n" + body + "}\n";
+    return comment_of(procedure.doc) + function_head(procedure, names, arrays) + " {\n" + body +
+           "}\n";
 }
 
 }  // namespace composit::c_family

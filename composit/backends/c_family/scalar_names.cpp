@@ -160,7 +160,7 @@ std::string literal(DType dtype, Bits bits) {
 
 std::string unique_name(const std::string& wanted, TakenNames& taken) {
     std::string stem;
-    for (char c : wanted) {
+    for (char c : in_ascii(wanted)) {
         const bool fits =
             std::isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 128;
         if (fits || (!stem.empty() && stem.back() != '_')) stem += fits ? c : '_';
@@ -169,8 +169,11 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
     if (std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "t");
     const bool is_reserved = is_reserved_word(stem) || helpers().contains(stem) ||
                              is_of_numbers(stem) || is_of_headers(stem);
-    std::string name = is_reserved ? stem + "_1" : stem;
-    for (int i = 2; !taken.insert(name); ++i) name = text(stem, "_", i);
+    // Made again of its result, it is the same: no two underscores stand side by side.
+    const std::string_view before =
+        stem.back() == '_' ? std::string_view(stem).substr(0, stem.size() - 1) : stem;
+    std::string name = is_reserved ? text(before, "_1") : stem;
+    for (int i = 2; !taken.insert(name); ++i) name = text(before, "_", i);
     return name;
 }
 
@@ -188,7 +191,7 @@ bool has_word(std::string_view text, std::string_view word) {
 
 std::string namespace_name(const std::string& wanted) {
     TakenNames taken;
-    return is_of_library(wanted) ? wanted + "_1" : unique_name(wanted, taken);
+    return unique_name(is_of_library(wanted) ? wanted + "_1" : wanted, taken);
 }
 
 }  // namespace composit::c_family

@@ -1,4 +1,5 @@
 // Writes the exported functions: pointers to the buffers, then one call per kernel.
+#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/text.h"
 #include "composit/exporters/cpp_project/project.h"
@@ -264,7 +265,8 @@ class FunctionWriter {
                 path = section.path;
                 continue;
             }
-            if (item.path != path) result += composit::text(margin, "// ", item.path, "\n");
+            if (item.path != path)
+                result += composit::text(margin, "// ", c_family::in_comment(item.path), "\n");
             path = item.path;
             for (const std::string& line : statements_[item.call]) result += margin + line + "\n";
         }

@@ -278,6 +278,8 @@ def of_five(a: float, b: float, c: float, d: float, e: float) -> float:
 
 
 def test_second_derivatives_of_functions_of_one_operation():
+    import torch
+
     # f is x^3, f' by the derivative that was given 10 x x + x^2, f'' 20 x + 10 x.
     one = np.array([1.0])
     assert weighted.grad(one).tolist() == [11.0]
