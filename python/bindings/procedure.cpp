@@ -1,4 +1,5 @@
 // composit/ir/procedure: statements and procedures, their text, and calls of what was compiled.
+#include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include "arrays.h"
@@ -382,11 +383,7 @@ void bind_procedure(nb::module_& module) {
         .def_prop_ro("flat", [](const Procedure& self) { return procedure::flatten(self); })
         .def(
             "with_derivative",
-            [](const Procedure& self, const Procedure& derivative) {
-                Procedure made = self;
-                made.derivative = std::make_shared<const Procedure>(derivative);
-                return made;
-            },
+            procedure::with_derivative,
             "The procedure with a derivative that is not derived.")
         .def(
             "without_derivative",

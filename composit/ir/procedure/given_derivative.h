@@ -5,6 +5,10 @@
 
 namespace composit::ir::procedure {
 
+// The procedure with a derivative that is not derived. TypeError where an array that it returns has
+// other extents than the argument whose gradient it is.
+Procedure with_derivative(Procedure procedure, const Procedure& derivative);
+
 // What `vjp`, `reverse`, `vjp_of`, `slope` and `jvp` are of a procedure that carries a derivative.
 // NotSupported for `jvp` of a procedure with arrays: a vector-Jacobian product alone is known.
 Procedure given_vjp(const Procedure& procedure);

@@ -12,7 +12,7 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, floats_among_parts
-from composit.knossos.given_derivative import derivative_for
+from composit.knossos.given_derivative import check_linear, derivative_for
 from composit.knossos.given_values import (
     bound_arguments,
     check_given,
@@ -152,6 +152,8 @@ class Kernel:
     def inside(self, operands: list[Any], dtype: Any) -> Any:
         """Its results on scalar expressions, within another kernel."""
         self.procedure(dtype)
+        if self._derivative is not None and not self._is_making_derivative:
+            check_linear(self, self._derivative)
         made = [_core.procedure.call_row(row, operands) for row in self.rows]
         return self._result(made)
 

@@ -77,7 +77,13 @@ class ChangingWriter(Writer):
                           f"{self.condition()} and k > 0"])  # fmt: skip
 
     def change(self, u, depth):
-        kind = self.random.integers(6)
+        kind = self.random.integers(8)
+        if kind == 6:
+            self.exchange(u)
+            return
+        if kind == 7:
+            self.leave_or_go_on(u)
+            return
         if kind < 3 or depth > 2:
             name = self.pick([u, u, f"{u}[{self.index()}]"]) if kind else self.pick(["a", "b"])
             if name in ("a", "b"):
@@ -111,3 +117,25 @@ class ChangingWriter(Writer):
             self.depth += 1
             self.change(u, depth + 1)
             self.depth -= 1
+
+    def exchange(self, u):
+        """Elements that take each other's place in one statement."""
+        first, second = f"{u}[{self.index()}]", f"{u}[{self.index()}]"
+        value = self.pick([first, f"{first} * 0.5 + {second}", f"{first} * {self.atom()}"])
+        self.line(f"{first}, {second} = {second}, 0.5 * math.tanh({value})")
+
+    def leave_or_go_on(self, u):
+        """A number that a branch assigns in a loop or a branch of its own before it jumps, and that
+        is assigned anew behind it."""
+        name, v = self.pick("ab"), self.new("q")
+        self.line(f"if {self.bound()}:")
+        if self.chance(0.5):
+            self.line(f"    for {v} in {self.pick(self.arrays)}:")
+            self.line(f"        {name} = {v} * {self.atom()} * 0.3")
+        else:
+            self.line(f"    if {self.condition()}:")
+            self.line(f"        {name} = 0.3 * math.sin({self.value()})")
+            self.line("    else:")
+            self.line(f"        {name} = 0.2 * {self.atom()} * {u}[{self.index()}]")
+        self.line(f"    {self.pick(['break', 'break', 'continue'])}")
+        self.line(f"{name} = 0.1 * {self.atom()} + 0.5 * math.sin({u}[{self.index()}])")

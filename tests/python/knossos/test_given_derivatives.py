@@ -289,3 +289,122 @@ def test_second_derivatives_of_functions_of_one_operation():
     x = torch.ones(1, dtype=torch.float64)
     assert torch.autograd.functional.hessian(weighted, x).item() == 30.0
     assert of_five.vjp.vjp(1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)[0] == 30.0
+
+
+@knossos.register
+def cubed(x: float) -> float:
+    return x * x * x
+
+
+@cubed.derivative
+def cubed_vjp(x: float, dy: float) -> float:
+    return 2.0 * x * x * dy
+
+
+@cubed_vjp.derivative
+def cubed_vjp_vjp(x: float, dy: float, ddx: float) -> tuple[float, float]:
+    return 7.0 * dy * ddx, 2.0 * x * x * ddx
+
+
+@knossos.register
+def of_two(x: float, y: float) -> tuple[float, float]:
+    return x * y, x + y
+
+
+@of_two.derivative
+def of_two_vjp(x: float, y: float, dp: float, ds: float) -> tuple[float, float]:
+    return 3.0 * y * dp + ds, 5.0 * x * dp * y
+
+
+@of_two_vjp.derivative
+def of_two_vjp_vjp(
+    x: float, y: float, dp: float, ds: float, u: float, v: float
+) -> tuple[float, float, float, float]:
+    dp = 11.0 * dp
+    return dp * v, 13.0 * ds * u + 17.0 * dp * v, u * y + v, 2.0 * u
+
+
+@knossos.register
+def using_two(x: float, y: float) -> float:
+    p, s = of_two(x, y)
+    return 2.0 * p + s
+
+
+def test_derivatives_given_for_derivatives(tmp_path):
+    for made in (cubed.grad.grad(0.5), cubed.vjp.vjp(0.5, 1.0, 1.0)[0], cubed.grad.vjp(0.5, 1.0),
+                 cubed.jvp.grad(0.5, 1.0)[0], cubed.vjp.jvp(0.5, 1.0, 1.0, 0.0)):  # fmt: skip
+        assert made == 7.0
+    cubed.grad.export(tmp_path)
+    # of_two_vjp_vjp of its own parameters, then of what is left of it, where one result or one
+    # argument is asked for.
+    x, y = 0.5, 2.0
+    assert of_two.vjp.vjp(x, y, 1.0, 1.0, 1.0, 0.0) == (0.0, 13.0, y, 2.0)
+    dx, dy = using_two.vjp.vjp(x, y, 1.0, 1.0, 0.0)[:2]
+    moved = [using_two.vjp.jvp(x, y, 1.0, *each, 0.0)[0] for each in ((1.0, 0.0), (0.0, 1.0))]
+    assert np.allclose(moved, (dx, dy), rtol=1e-14)
+
+
+@knossos.register
+def squares(x: "Tensor[float, n]", y: "Tensor[float, n]") -> float:
+    return np.sum(x * x) + y[0]
+
+
+def longer(
+    a: "Tensor[float, m]", b: "Tensor[float, m]", dy: float
+) -> "tuple[Tensor[float, m], Tensor[float, m]]":
+    return np.zeros(100 * len(a)) + dy, b * dy
+
+
+def apart(
+    a: "Tensor[float, m]", b: "Tensor[float, k]", dy: float
+) -> "tuple[Tensor[float, m], Tensor[float, k]]":
+    return a * dy, b * dy
+
+
+def fitting(
+    a: "Tensor[float, m]", b: "Tensor[float, m]", dy: float
+) -> "tuple[Tensor[float, m], Tensor[float, m]]":
+    return 3.0 * a * dy, b * dy
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (longer, "longer: as the derivative of squares it returns an array for a that has not its "
+         "extents. Those of the argument are required, by their names."),
+        (apart, "apart: as the derivative of squares it takes Tensor[float, m], Tensor[float, k], "
+         "float. Tensor[float, n], Tensor[float, n], float: the arguments, then a gradient for"),
+    ],
+)  # fmt: skip
+def test_extents_of_given_derivatives(given, message):
+    squares.derivative(fitting)
+    assert squares.vjp(np.ones(2), np.ones(2), 1.0)[0].tolist() == [3.0, 3.0]
+    squares.derivative(given)
+    with pytest.raises(TypeError) as refusal:
+        squares.vjp(np.ones(2), np.ones(2), 1.0)
+    assert str(refusal.value).startswith(message)
+
+
+@knossos.register
+def clipped(x: float) -> float:
+    return x
+
+
+@clipped.derivative
+def clipped_vjp(x: float, dy: float) -> float:
+    return min(max(dy, -1.0), 1.0)
+
+
+def using_clipped(x: float) -> float:
+    return 100.0 * clipped(x)
+
+
+def test_derivatives_that_are_not_linear():
+    # Alone they are what was given; of callers, derivatives are products with it.
+    assert clipped.vjp(0.5, 100.0) == 1.0
+    with pytest.raises(TypeError) as refusal:
+        knossos.register(using_clipped)(0.5)
+    assert str(refusal.value).startswith(
+        "clipped_vjp: as the derivative of clipped it is not linear in the gradient: clipped_vjp("
+    )
+    assert "Kernels that call clipped need one that is. [" in str(refusal.value)
