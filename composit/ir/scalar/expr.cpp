@@ -90,19 +90,11 @@ void check_operands(Op op, const std::vector<Expr>& operands) {
     for (const Expr& operand : operands)
         internal_check(static_cast<bool>(operand), "scalar operation ", name(op),
                        " on an empty expression");
-    const size_t first = op == Op::select ? 1 : 0;
-    if (op == Op::select)
-        internal_check(operands[0].dtype() == DType::boolean, "select's condition has dtype ",
-                       operands[0].dtype());
-    for (size_t i = first; i < operands.size(); ++i) {
-        const DType dtype = operands[i].dtype();
-        if (is_complex(dtype) && !accepts_complex(op))
-            fail<NotSupported>(name(op), ": ", dtype,
-                               " is not supported. A real dtype is required.");
-        internal_check(
-            dtype == operands[first].dtype() && (is_complex(dtype) || accepts(op, dtype)),
-            "scalar operation ", name(op), " on dtypes ", dtypes_text(operands));
-    }
+    if (is_complex(operands.back().dtype()) && !accepts_complex(op))
+        fail<NotSupported>(name(op), ": ", operands.back().dtype(),
+                           " is not supported. A real dtype is required.");
+    const std::string wrong = misfit(op, operands);
+    internal_check(wrong.empty(), "scalar operation ", wrong);
 }
 
 bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
@@ -113,6 +105,17 @@ const std::string no_name;
 
 std::string_view name(Op op) { return op_table[static_cast<size_t>(op)].name; }
 int arity_of(Op op) { return op_table[static_cast<size_t>(op)].arity; }
+
+std::string misfit(Op op, const std::vector<Expr>& operands) {
+    const size_t first = op == Op::select ? 1 : 0;
+    bool fits = op != Op::select || operands[0].dtype() == DType::boolean;
+    for (size_t i = first; i < operands.size(); ++i) {
+        const DType dtype = operands[i].dtype();
+        const bool is_taken = is_complex(dtype) ? accepts_complex(op) : accepts(op, dtype);
+        fits = fits && is_taken && dtype == operands[first].dtype();
+    }
+    return fits ? std::string() : text(name(op), " of ", dtypes_text(operands));
+}
 
 ExprNode::ExprNode() = default;
 ExprNode::~ExprNode() = default;

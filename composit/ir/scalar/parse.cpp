@@ -254,6 +254,8 @@ class Parser {
         if (static_cast<int>(given.size()) != arity_of(op))
             Lexer::fail_at(at, text(at.spelling, " of ", given.size(), " operands. ", arity_of(op),
                                     " are required."));
+        if (const std::string wrong = misfit(op, given); !wrong.empty())
+            Lexer::fail_at(at, wrong + ". Operands of one dtype, which it takes, are required.");
         return made_at(at, [&] { return Expr::make(op, given); });
     }
 

@@ -27,6 +27,7 @@ def from_text(name: str, text: str) -> Kernel:
 
     def make(dtype: Any) -> Any:
         made = _core.procedure.parse(name, text, dtype)
+        _check_divisors(made.flat)
         for variable, found in [*made.parameters, *made.results]:
             own = np.dtype(found)
             if own != {"f": np.dtype(dtype), "i": "int64", "b": "bool"}.get(own.kind):
@@ -44,3 +45,22 @@ def from_text(name: str, text: str) -> Kernel:
     )
     structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))
     return Kernel(name, "", make, parameters, lambda: structure)
+
+
+def _check_divisors(results: list[Any]) -> None:
+    """Processors stop programs that divide integers by zero."""
+    waiting, seen = list(results), set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        if one.op in ("divide", "remainder") and np.dtype(one.dtype).kind in "iu":
+            divisor = one.operands[1]
+            if divisor.op != "constant" or divisor.value == 0:
+                raise ValueError(
+                    with_location(
+                        f"from_text: {one.op} of integers by {divisor}, which may be 0. "
+                        f"floor_{one.op} or a number other than 0 is required."
+                    )
+                )
+        waiting += one.operands
