@@ -90,6 +90,17 @@ def check_given(name: str, leaves: list[Any]) -> None:
         )
 
 
+def known_leaf(leaf: Any) -> Any:
+    """Arrays of other libraries, JAX's among them, as NumPy's, which are computed with in their
+    dtype; all else as it is."""
+    known = (bool, int, float, np.ndarray, np.generic, LazyTensor)
+    if isinstance(leaf, known) or not hasattr(leaf, "__array__"):
+        return leaf
+    if is_torch(leaf) or is_composit_torch(leaf) or is_node(leaf):
+        return leaf
+    return np.asarray(leaf)
+
+
 def check_leaf(name: str, leaf: Any) -> None:
     if isinstance(leaf, (bool, int, float, list)) or hasattr(leaf, "dtype"):
         return
@@ -115,7 +126,7 @@ def _fitted(name: str, leaf: Any, kind: str, has_floats: bool) -> Any:
     if not isinstance(leaf, (np.ndarray, np.generic, LazyTensor)):
         return leaf
     check_kind(name, kind, leaf.dtype, "an array" if leaf.ndim else "a number")
-    if not isinstance(leaf, np.generic) and kind == "float" and leaf.dtype.kind in "iub":
+    if kind == "float" and leaf.dtype.kind in "iub":
         return leaf if has_floats else leaf.astype("float64")
     return checked_integers(name, leaf) if kind == "int" else leaf
 

@@ -20,6 +20,7 @@ from composit.knossos.given_values import (
     is_composit_torch,
     is_node,
     is_torch,
+    known_leaf,
     leaves_given,
     numbers_without_axes,
 )
@@ -197,6 +198,7 @@ class Kernel:
     def _general(self, arguments: tuple[Any, ...]) -> Any:
         leaves = leaves_given(self, arguments)
         check_given(self.__name__, leaves)
+        leaves = [known_leaf(leaf) for leaf in leaves]
         if any(is_node(leaf) for leaf in leaves):
             from composit.cg.applied import apply_function
 
