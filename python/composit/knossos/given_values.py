@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,8 +39,8 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
         if kernel._whole is not None:
             arguments = taken_apart(kernel._whole, arguments, len(structures))
         if len(arguments) == len(structures):
-            for structure, argument in zip(structures, arguments):
-                leaves += structure.numbers(argument)
+            for name, structure, argument in zip(_names(kernel), structures, arguments):
+                leaves += structure.numbers(argument, name)
             return leaves
     except (TypeError, AttributeError) as error:
         raise TypeError(
@@ -50,6 +52,14 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
             f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."
         )
     )
+
+
+def _names(kernel: Any) -> Iterator[str]:
+    """What errors call the arguments, in order."""
+    function = getattr(kernel, "__wrapped__", None)
+    if function is not None:
+        yield from function.__code__.co_varnames[: function.__code__.co_argcount]
+    yield from (f"argument {i}" for i in itertools.count())  # of derivatives and of text
 
 
 def numbers_without_axes(made: Any) -> Any:

@@ -3,6 +3,7 @@ calls within kernels take NamedTuples apart."""
 
 # ruff: noqa: F821
 
+import dataclasses
 import math
 from typing import NamedTuple
 
@@ -117,3 +118,74 @@ def distance(p: Point, scale: float) -> float:
 def test_named_tuples_as_arguments_of_calls():
     assert distance(Point(3.0, 4.0), 2.0) == 10.0
     np.testing.assert_allclose(distance.grad(Point(3.0, 4.0), 2.0), (1.2, 1.6, 5.0))
+
+
+class Span(NamedTuple):
+    x: float
+    y: float
+
+
+@dataclasses.dataclass
+class Place:
+    x: float
+    y: float
+
+
+@dataclasses.dataclass
+class Spot:
+    x: float
+    y: float
+
+
+class Named(Point):
+    """A point, which has methods."""
+
+
+@knossos.register
+def first(p: Point, a: float) -> float:
+    return p.x * a - 10.0 * p.y
+
+
+@knossos.register
+def second(p: Place) -> float:
+    return p.x - 10.0 * p.y
+
+
+REFUSED = [
+    (lambda: first(Span(1.0, 2.0), 1.0), r"first: p is Span\(x=1.0, y=2.0\). A Point or a tuple "
+     r"of 2 is required, as the annotation says. \[test_whole_records.py:"),
+    (lambda: first([1.0, 2.0], 1.0), r"first: p is \[1.0, 2.0\]. A Point or"),
+    (lambda: first(np.ones(2), 1.0), r"first: p is array\(\[1., 1.\]\). A Point or"),
+    (lambda: first({"x": 1.0, "y": 2.0}, 1.0), r"first: p is {.*}. A Point or"),
+    (lambda: first(1.0, 1.0), r"first: p is 1.0. A Point or"),
+    (lambda: first((1.0, 2.0, 3.0), 1.0), r"first: p is \(1.0, 2.0, 3.0\), of 3 parts. A Point or"),
+    (lambda: first(a=1.0, p=Span(1.0, 2.0)), r"first: p is Span"),
+    (lambda: first.grad(Span(1.0, 2.0), 1.0), r"first_grad: argument 0 is Span\(x=1.0, y=2.0\)."),
+    (lambda: norm(Scaled(Span(1.0, 2.0), 3), 1.0), r"norm: q.p is Span\(x=1.0, y=2.0\). A Point"),
+    (lambda: second(Spot(1.0, 2.0)), r"second: p is .*Spot\(x=1.0, y=2.0\). A Place is required"),
+    (lambda: second((1.0, 2.0)), r"second: p is \(1.0, 2.0\). A Place is required"),
+    (lambda: second(Place), r"second: p is <class .*>. A Place is required"),
+    (lambda: product({2.0: 0, 3.0: 1}, 1.0), r"product: t is {.*}. A tuple or list of 2 is requi"),
+    (lambda: product({2.0, 3.0}, 1.0), r"product: t is {2.0, 3.0}. A tuple"),
+    (lambda: product((v for v in (1.0, 2.0)), 1.0), r"product: t is <generator .*>. A tuple"),
+    (lambda: product(b"ab", 1.0), r"product: t is b'ab'. A tuple or list of 2"),
+    (lambda: product("ab", 1.0), r"product: t is 'ab'. A tuple or list of 2"),
+    (lambda: product(2.0, 1.0), r"product: t is 2.0. A tuple or list of 2"),
+    (lambda: product([1.0], 1.0), r"product: t is \[1.0\], of 1 parts. A tuple or list of 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call, text", REFUSED)
+def test_records_are_of_the_class_of_the_annotation(call, text):
+    """Others may have their fields in another order."""
+    with pytest.raises(TypeError, match=text):
+        call()
+
+
+def test_what_stands_for_records():
+    for given in (Point(2.0, 1.0), (2.0, 1.0), Named(2.0, 1.0)):
+        assert first(given, 1.0) == -8.0
+    assert second(Place(2.0, 1.0)) == -8.0
+    for pair in ((2.0, 3.0), [2.0, 3.0], Point(2.0, 3.0), np.array([2.0, 3.0])):
+        assert product(pair, 1.0) == 6.0
+    assert product(torch.tensor([2.0, 3.0]), 1.0).item() == 6.0
