@@ -8,7 +8,7 @@ from typing import Any
 from composit._core import NotSupported
 from composit.knossos.annotations import Leaf, structure_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
-from composit.knossos.kernel import _DOUBLE, Kernel
+from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 from composit.knossos.source import Source, mentions_arrays
 from composit.knossos.translate import translate
 
@@ -34,16 +34,28 @@ def kernel_of(function: Any) -> Kernel:
         structures.append(structure_of(source, argument.annotation))
     results: dict[Any, Leaf] = {}
 
+    def called(function: Any) -> Kernel:
+        """A kernel that this one calls."""
+        made = kernel_of(function)
+        made._users.add(kernel)
+        return made
+
     def make(dtype: Any) -> Any:
+        # In both dtypes at once: what names mean may be another thing at the first use of the other.
+        known = kernel._translated
+        for each in () if dtype in known else {dtype, _DOUBLE, _SINGLE}:
+            known[each], results[each] = translated(each)
+        return known[dtype]
+
+    def translated(dtype: Any) -> Any:
         running = vars(_in_translation).setdefault("functions", [])
         if function in running:
             source.refuse(source.tree, "it calls itself", "Write a loop.", NotSupported)
         running.append(function)
         try:
-            made, results[dtype] = translate(source, dtype, kernel_of)
+            return translate(source, dtype, called)
         finally:
             running.pop()
-        return made
 
     def result() -> Leaf:
         kernel.procedure()
