@@ -108,7 +108,8 @@ class Kernel:
             return dy if x > 0.0 else 0.0
 
         `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch, exports and kernels that
-        call this one, used before or not, use it. TypeError, with file and line, at its first use, where arguments or results are others."""
+        call this one, used before or not, use it. TypeError, with file and line, at its first
+        use, where arguments or results are others."""
         from composit.knossos.of_function import kernel_of
 
         given = kernel_of(function)

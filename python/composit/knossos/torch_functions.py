@@ -6,6 +6,8 @@ import importlib.util
 import inspect
 from typing import Any
 
+import numpy as np
+
 from composit._core import NotSupported, with_location
 from composit.knossos.kernel import Kernel
 from composit.knossos.short_floats import floats_among
@@ -55,7 +57,6 @@ def _short_dtype(leaves: tuple[Any, ...]) -> Any:
 
 
 def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
-    import numpy as np
     import torch
 
     is_written_down = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None
@@ -159,10 +160,16 @@ def _leaves(ctx: Any) -> list[Any]:
 
 
 def _tangent(leaf: Any, tangent: Any) -> Any:
-    """Numbers and NumPy's arrays among tensors do not move."""
+    """Numbers and NumPy's arrays among tensors do not move, whatever their elements are."""
     if tangent is not None:
         return tangent
-    return leaf * 0.0 if hasattr(leaf, "shape") else 0.0
+    if not hasattr(leaf, "shape"):
+        return 0.0
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return np.zeros(leaf.shape, np.result_type(leaf.dtype, 0.0))
+    import torch
+
+    return torch.zeros_like(leaf, dtype=torch.result_type(leaf, 0.0))
 
 
 @left_as_it_is
