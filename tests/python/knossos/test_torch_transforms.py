@@ -287,13 +287,15 @@ def weighted(x: "Tensor[float, n]", w: float, y: "Tensor[float, n]") -> float:
 
 def test_arrays_of_numpy_do_not_move():
     """Forward mode takes them as constants, infinite ones too."""
-    x, one = torch.tensor([1.0]), torch.ones(1)
-    for dtype in (np.float32, np.float64, np.float16, ml_dtypes.bfloat16):
-        for y in (np.full(1, np.inf, dtype), np.full((), np.inf, dtype), dtype(np.inf)):
-            assert jvp(lambda x: beside(x, y), (x,), (one,))[1] == 1.0
-            assert jacfwd(lambda x: beside(x, y))(x) == 1.0
-        y = np.array([np.inf, 4.0], dtype)
-        made = jacfwd(lambda w: weighted(torch.ones(2), w, y))(torch.tensor(1.0))
-        assert made == 0.25
-    for y in (np.array([2], "int8"), np.int64(2), np.array([True])):
-        assert jacfwd(lambda x: beside(x, y))(x) == 1.0
+    x, w, ones = torch.tensor([1.0]), torch.tensor(1.0), torch.ones(2)
+    infinite = [
+        made
+        for dtype in (np.float32, np.float64, np.float16, ml_dtypes.bfloat16)
+        for made in (np.full(1, np.inf, dtype), np.full((), np.inf, dtype), dtype(np.inf))
+    ]
+    for y in [*infinite, np.array([2], "int8"), np.int64(2), np.array([True])]:
+        assert jvp(lambda x, y=y: beside(x, y), (x,), (torch.ones(1),))[1] == 1.0
+        assert jacfwd(lambda x, y=y: beside(x, y))(x) == 1.0
+    for one in infinite[::3]:
+        y = np.array([one[0], 4.0], one.dtype)
+        assert jacfwd(lambda w, y=y: weighted(ones, w, y))(w) == 0.25
