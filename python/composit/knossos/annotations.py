@@ -41,7 +41,7 @@ class Leaf:
         """(name of the variable, kind) of each number."""
         return [(name, self.kind)]
 
-    def numbers(self, value: Any, name: str) -> list[Any]:
+    def numbers(self, value: Any, name: str = "it") -> list[Any]:
         """The numbers of a Python value of this structure, which errors call by the name."""
         return [value]
 
@@ -124,7 +124,7 @@ class Parts(Leaf):
     def leaves(self, name: str) -> list[tuple[str, str]]:
         return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
 
-    def numbers(self, value: Any, name: str) -> list[Any]:
+    def numbers(self, value: Any, name: str = "it") -> list[Any]:
         if not self._is_one(value):
             raise TypeError(f"{name} is {value!r}. {self._wanted()} is required")
         is_in_order = self.is_plain or isinstance(value, tuple)

@@ -160,6 +160,7 @@ class ArrayKernel(Kernel):
             "bool": (bool, np.bool_),
         }  # fmt: skip
         if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            check_kind(self.__name__, kind, value.dtype, "a number")
             value = value.item()
         if not isinstance(value, allowed[kind]):
             raise TypeError(

@@ -143,9 +143,9 @@ def _fitted(name: str, leaf: Any, kind: str, has_floats: bool) -> Any:
 
 def check_kind(name: str, kind: str, given: Any, what: str = "an array") -> None:
     """TypeError where elements of a dtype stand for numbers of a kind that they are none of."""
-    found = "f" if is_floating(given) else given.kind
-    if found not in {"float": "biuf", "int": "biu", "bool": "b"}[kind]:
-        wanted = "Real numbers are" if found == "c" else "Elements of that type are"
+    is_float = kind == "float" and is_floating(given)
+    if not is_float and given.kind not in ("b" if kind == "bool" else "biu"):
+        wanted = "Real numbers are" if given.kind == "c" else "Elements of that type are"
         raise TypeError(
             with_location(
                 f"{name}: {what} of dtype {given} stands for one of {kind}. {wanted} required."

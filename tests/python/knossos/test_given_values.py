@@ -28,6 +28,11 @@ def scaled(x: "Tensor[float, n]", w: float) -> "Tensor[float, n]":  # noqa: F821
 
 
 @knossos.register
+def shifted(x: "Tensor[float, n]", k: int) -> "Tensor[float, n]":  # noqa: F821
+    return x + k
+
+
+@knossos.register
 def applied(layer: Layer, x: "Tensor[float, n]") -> "Tensor[float, n]":  # noqa: F821
     return layer.weight * x + layer.bias
 
@@ -118,6 +123,18 @@ WRONG_KINDS = [
     (lambda: counted(1.0, np.ones(2, "float32"), True), "counted: an array of dtype float32 stand"),
     (lambda: counted(1.0, torch.ones(2), True), "counted: an array of dtype float32 stands for"),
     (lambda: counted(1.0, 2, np.ones(2, int)), "counted: an array of dtype int64 stands for one o"),
+    (lambda: relu3(np.timedelta64(5)), "relu3: a number of dtype timedelta64 stands for one of fl"),
+    (lambda: scaled(np.ones(2), np.timedelta64(5)), "scaled: a number of dtype timedelta64 stands"),
+    (lambda: scaled(np.ones(2), np.array(5, "M8[s]")), r"scaled: a number of dtype datetime64\[s"),
+    (lambda: scaled(np.ones(2, "m8[s]"), 1.0), r"scaled: an array of dtype timedelta64\[s\] stand"),
+    (lambda: shifted(np.ones(2), np.timedelta64(5)), "shifted: a number of dtype timedelta64 stan"),
+    (lambda: knossos.vmap(scaled)(np.ones((2, 2)), np.timedelta64(5)), "vscaled: a number of dty"),
+    (lambda: relu3(np.longdouble(1)), "relu3: a number of dtype float128 stands for one of float"),
+    (lambda: relu3(np.ones(2, np.longdouble)), "relu3: an array of dtype float128 stands for one"),
+    (lambda: scaled(np.ones(2), np.longdouble(1)), "scaled: a number of dtype float128 stands"),
+    (lambda: scaled(np.ones(2, np.longdouble), 1.0), "scaled: an array of dtype float128 stands"),
+    (lambda: shifted(np.ones(2), np.float64(1)), "shifted: a number of dtype float64 stands for on"),
+    (lambda: scaled(np.ones(2), np.array("a")), "scaled: a number of dtype <U1 stands for one of f"),
 ]
 
 
