@@ -110,9 +110,9 @@ class Kernel:
         `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch, exports and kernels that
         call this one, used before or not, use it. TypeError, with file and line, at its first
         use, where arguments or results are others."""
-        from composit.knossos.of_function import kernel_of
+        from composit.knossos.of_function import kernel_by
 
-        given = kernel_of(function)
+        given = kernel_by(f"{self.__name__}.derivative", function)
         with self._lock:
             self._derivative = given
         self._forget()
@@ -178,7 +178,10 @@ class Kernel:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if named:
             arguments = bound_arguments(self, arguments, named)
-        result = self._fast(*arguments)
+        try:
+            result = self._fast(*arguments)
+        except OverflowError:
+            return self._general(arguments)  # which says what does not fit
         if result is NotImplemented:
             result = self._elementwise(*arguments)
         return self._general(arguments) if result is NotImplemented else result
@@ -211,7 +214,7 @@ class Kernel:
     def _general(self, arguments: tuple[Any, ...]) -> Any:
         leaves = leaves_given(self, arguments)
         check_given(self.__name__, leaves)
-        leaves = [known_leaf(leaf) for leaf in leaves]
+        leaves = [known_leaf(self.__name__, leaf) for leaf in leaves]
         if any(is_node(leaf) for leaf in leaves):
             from composit.cg.applied import apply_function
 

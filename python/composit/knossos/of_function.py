@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import types
 from typing import Any
 
-from composit._core import NotSupported
+from composit._core import NotSupported, with_location
 from composit.knossos.annotations import Leaf, structure_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
@@ -13,6 +14,18 @@ from composit.knossos.source import Source, mentions_arrays
 from composit.knossos.translate import translate
 
 _in_translation = threading.local()
+
+
+def kernel_by(decorator: str, function: Any) -> Kernel:
+    """The kernel of what a decorator is given. TypeError for what is no function."""
+    if not isinstance(function, (Kernel, types.FunctionType)):
+        raise TypeError(
+            with_location(
+                f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
+                "annotated arguments, is required."
+            )
+        )
+    return kernel_of(function)
 
 
 def kernel_of(function: Any) -> Kernel:
@@ -41,9 +54,9 @@ def kernel_of(function: Any) -> Kernel:
         return made
 
     def make(dtype: Any) -> Any:
-        # In both dtypes at once: what names mean may be another thing at the first use of the other.
+        # In both dtypes at once: names may mean another thing at the first use of the other.
         known = kernel._translated
-        for each in () if dtype in known else {dtype, _DOUBLE, _SINGLE}:
+        for each in () if dtype in known else dict.fromkeys((dtype, _DOUBLE, _SINGLE)):
             known[each], results[each] = translated(each)
         return known[dtype]
 

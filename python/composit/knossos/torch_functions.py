@@ -30,6 +30,15 @@ def _array(name: str, leaf: Any) -> Any:
     leaf = leaf.detach().resolve_neg()
     try:
         return (leaf.float() if leaf.dtype in _short_dtypes() else leaf).numpy()
+    except TypeError:  # of dtypes and layouts
+        layout = "" if leaf.layout == torch.strided else f" in {leaf.layout}"
+        raise TypeError(
+            with_location(
+                f"{name}: a tensor of {leaf.dtype}{layout} is no array of numbers. One of floats "
+                "of 16 bits or more, integers or bools is required: x.float(), x.dequantize(), "
+                "x.to_dense()."
+            )
+        ) from None
     except RuntimeError:  # of subclasses, as torch.export calls with
         raise NotSupported(
             with_location(

@@ -1,5 +1,5 @@
-"""What names outside of a kernel mean is what they mean at its first use, in all dtypes; a derivative
-that is given later holds in all kernels that call."""
+"""What names outside of a kernel mean is what they mean at its first use, in all dtypes; a
+derivative that is given later holds in all kernels that call."""
 
 # ruff: noqa: F821
 

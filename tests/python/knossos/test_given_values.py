@@ -133,8 +133,14 @@ WRONG_KINDS = [
     (lambda: relu3(np.ones(2, np.longdouble)), "relu3: an array of dtype float128 stands for one"),
     (lambda: scaled(np.ones(2), np.longdouble(1)), "scaled: a number of dtype float128 stands"),
     (lambda: scaled(np.ones(2, np.longdouble), 1.0), "scaled: an array of dtype float128 stands"),
-    (lambda: shifted(np.ones(2), np.float64(1)), "shifted: a number of dtype float64 stands for on"),
-    (lambda: scaled(np.ones(2), np.array("a")), "scaled: a number of dtype <U1 stands for one of f"),
+    (
+        lambda: shifted(np.ones(2), np.float64(1)),
+        "shifted: a number of dtype float64 stands for on",
+    ),
+    (
+        lambda: scaled(np.ones(2), np.array("a")),
+        "scaled: a number of dtype <U1 stands for one of f",
+    ),
 ]
 
 
