@@ -183,11 +183,13 @@ def taken_apart(structures: list[Leaf], arguments: tuple[Any, ...], count: int) 
     """Arguments of which tuples and records may stand for their numbers and arrays, as these, of
     which there are `count`."""
     rest, leaves = list(arguments), []
+    are_whole = len(arguments) == len(structures) != count
     for structure in structures:
         first = rest[0] if rest else None
         is_whole = isinstance(structure, Parts) and (
             (structure.made_by is not tuple and isinstance(first, structure.made_by))
             or (isinstance(first, tuple) and len(arguments) != count)
+            or (are_whole and len(all_leaves(structure)) != 1)
         )
         size = 1 if is_whole else len(all_leaves(structure))
         place = f"argument {len(arguments) - len(rest)}"

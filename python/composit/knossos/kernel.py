@@ -423,8 +423,8 @@ class Kernel:
         """Writes NAME.hpp and NAME.cpp (C++17, the standard library only) into the folder `path`:
         the function, its derivatives, the same over arrays, each for double and float, and a
         selfcheck of the derivatives. Returns the names of the files."""
-        name = name or self.__name__
-        if not name.isidentifier():
+        name = self.__name__ if name is None else name
+        if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(
                 with_location(f"export: {name!r} cannot name a file. An identifier is required.")
             )
