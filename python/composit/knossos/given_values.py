@@ -12,6 +12,7 @@ import numpy as np
 
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import taken_apart
+from composit.knossos.frames import skip_frames_of
 from composit.knossos.short_floats import is_floating
 
 
@@ -124,6 +125,7 @@ def as_array(name: str, value: Any) -> Any:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
         if type(error).__module__.partition(".")[0] == "jax":
+            skip_frames_of("jax")
             raise NotSupported(
                 with_location(
                     f"{name}: it is called while JAX traces (jit, grad, vmap), where arrays have "

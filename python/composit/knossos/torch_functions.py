@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from composit._core import NotSupported, with_location
+from composit.knossos.frames import skip_frames_of
 from composit.knossos.kernel import Kernel
 from composit.knossos.short_floats import floats_among
 from composit.knossos.torch_batches import batched
@@ -223,3 +224,4 @@ def composit_module_of(kernel: Any) -> Any:
 
 if importlib.util.find_spec("torch") is not None:
     leave_frames_as_they_are(Kernel.__call__, call, _compute)
+    skip_frames_of("torch")

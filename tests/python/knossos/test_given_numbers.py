@@ -121,6 +121,7 @@ NO_ARRAYS = [
     (lambda: cube(torch.eye(2).to_sparse()), TypeError,
      "cube: a tensor of torch.float32 in torch.sparse_coo is no"),
     (lambda: jax.vmap(lambda x: cube(x))(jnp.ones(2)), NotSupported, "cube: it is called while JA"),
+    (lambda: jax.jit(cube)(jnp.ones(2)), NotSupported, "cube: it is called while JAX traces"),
     (lambda: jax.jit(lambda x: scaled(x, 1.0))(jnp.ones(2)), NotSupported, "scaled: it is called "),
     (lambda: jax.grad(lambda x: total([x, x], 1.0))(1.0), NotSupported, "total: it is called whil"),
     (lambda: cube.derivative(3), TypeError, "cube.derivative: 3 is no function of Python. One mad"),

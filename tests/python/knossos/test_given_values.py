@@ -156,3 +156,23 @@ def test_shapes_that_do_not_broadcast(make):
         ordered(make(np.ones(2)), make(np.ones(3)))
     with pytest.raises(ValueError, match=r"^ordered_vjp: operands could not be broadcast"):
         ordered.vjp(make(np.ones(2)), make(np.ones(3)), 1.0)
+
+
+def test_errors_name_the_line_that_calls_torch():
+    """No line of torch's, through which the kernel is called."""
+    x, row = torch.ones(2, dtype=torch.complex64), torch.ones(2, requires_grad=True)
+    model = torch.nn.Sequential(torch.nn.Identity(), relu3.nnModule)
+    for call in (
+        lambda: relu3(x),
+        lambda: relu3.nnModule(x),
+        lambda: relu3.nnModule("x"),
+        lambda: model(x),
+        lambda: relu3.autogradFunction.apply(x),
+        lambda: torch.func.vmap(lambda row: relu3(row))(x),
+        lambda: torch.func.grad(lambda w: scaled(row, w.to(torch.complex64)))(torch.ones(())),
+        lambda: ordered.nnModule(row, torch.ones(3)),
+    ):
+        with pytest.raises((TypeError, ValueError)) as error:
+            call()
+        line = call.__code__.co_firstlineno
+        assert str(error.value).endswith(f"[test_given_values.py:{line}]")
