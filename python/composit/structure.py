@@ -1,7 +1,8 @@
-"""Nested tuples, lists and dictionaries of tensors: taken apart and put together again."""
+"""Nested tuples, lists, dictionaries and dataclasses of tensors: taken apart and put together."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -26,10 +27,28 @@ def _collect(value: Any, leaves: list[Any]) -> Any:
     if isinstance(value, dict):
         named = {key: _collect(item, leaves) for key, item in value.items()}
         return lambda items: {key: part(items) for key, part in named.items()}
+    if is_record(value):
+        named = {key: _collect(item, leaves) for key, item in fields_of(value).items()}
+        return lambda items: type(value)(**{key: part(items) for key, part in named.items()})
     if value is None:
         return lambda items: None
     leaves.append(value)
     return next
+
+
+def is_record(value: Any) -> bool:
+    """Whether it is made by a dataclass, of its fields alone, and is no array itself."""
+    return (
+        dataclasses.is_dataclass(value)
+        and not isinstance(value, type)
+        and not hasattr(value, "__array__")
+        and all(field.init for field in dataclasses.fields(value))
+    )
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass's object."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
 def outline(value: Any) -> str:
@@ -41,6 +60,9 @@ def outline(value: Any) -> str:
         return f"{name}({', '.join(map(outline, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {outline(item)}" for key, item in value.items()) + "}"
+    if is_record(value):
+        parts = (f"{key}={outline(item)}" for key, item in fields_of(value).items())
+        return f"{type(value).__name__}({', '.join(parts)})"
     return "None" if value is None else "*"
 
 

@@ -90,14 +90,14 @@ inline constexpr int op_count = 35;
 
 std::string_view name(Op op);
 int arity_of(Op op);  // 0 for leaves, -1 for call and loop
-class Expr;
-// What is wrong with the dtypes of an operation's operands, of which there are as many as it takes:
-// "add of float64, bool"; empty where nothing is.
-std::string misfit(Op op, const std::vector<Expr>& operands);
 
 struct Row;  // row.h
 struct Loop;
 class Expr;
+
+// What is wrong with the dtypes of an operation's operands, of which there are as many as it takes:
+// "add of float64, bool"; empty where nothing is.
+std::string misfit(Op op, const std::vector<Expr>& operands);
 
 // The bits of one element: low bytes of the first word (complex128 uses both).
 using Bits = std::array<uint64_t, 2>;

@@ -15,30 +15,17 @@ vrelu3.vjp(t, ones), relu3.source, relu3.export("folder"), vrelu3.nnModule
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import Any
 
-from composit._core import with_location
 from composit.knossos.annotations import Tensor
 from composit.knossos.functions import stop_gradient
 from composit.knossos.kernel import Kernel
 from composit.knossos.mapped_kernel import mapped
-from composit.knossos.of_function import kernel_of
+from composit.knossos.of_function import kernel_by
 from composit.knossos.text import from_text
 
 __all__ = ["Kernel", "Tensor", "elementwise", "from_text", "register", "stop_gradient", "vmap"]
-
-
-def _kernel(decorator: str, function: Any) -> Kernel:
-    if not isinstance(function, (Kernel, types.FunctionType)):
-        raise TypeError(
-            with_location(
-                f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
-                "annotated arguments, is required."
-            )
-        )
-    return kernel_of(function)
 
 
 def register(function: Any = None, *, generate_lm: bool = False) -> Any:
@@ -50,7 +37,7 @@ def register(function: Any = None, *, generate_lm: bool = False) -> Any:
     """
     if function is None:
         return lambda f: register(f)
-    return _kernel("register", function)
+    return kernel_by("register", function)
 
 
 def elementwise(
@@ -60,7 +47,7 @@ def elementwise(
     Example elements need not be given: annotations say the types."""
     if function is None:
         return lambda f: elementwise(f)
-    return _kernel("elementwise", function)
+    return kernel_by("elementwise", function)
 
 
 def vmap(function: Callable[..., Any] | None = None, *, generate_lm: bool = False) -> Any:
@@ -71,4 +58,4 @@ def vmap(function: Callable[..., Any] | None = None, *, generate_lm: bool = Fals
     NotSupported, with the line, where an extent of a result depends on a number that is given."""
     if function is None:
         return lambda f: vmap(f)
-    return mapped(_kernel("vmap", function))
+    return mapped(kernel_by("vmap", function))

@@ -41,8 +41,8 @@ class Leaf:
         """(name of the variable, kind) of each number."""
         return [(name, self.kind)]
 
-    def numbers(self, value: Any) -> list[Any]:
-        """The numbers of a Python value of this structure."""
+    def numbers(self, value: Any, name: str = "it") -> list[Any]:
+        """The numbers of a Python value of this structure, which errors call by the name."""
         return [value]
 
     def result(self, numbers: list[Any]) -> Any:
@@ -124,14 +124,32 @@ class Parts(Leaf):
     def leaves(self, name: str) -> list[tuple[str, str]]:
         return [leaf for key, part in self.parts.items() for leaf in part.leaves(f"{name}.{key}")]
 
-    def numbers(self, value: Any) -> list[Any]:
-        if self.is_plain or isinstance(value, tuple):
-            given = list(value)
-        else:
-            given = [getattr(value, key) for key in self.parts]
+    def numbers(self, value: Any, name: str = "it") -> list[Any]:
+        if not self._is_one(value):
+            raise TypeError(f"{name} is {value!r}. {self._wanted()} is required")
+        is_in_order = self.is_plain or isinstance(value, tuple)
+        given = list(value) if is_in_order else [getattr(value, key) for key in self.parts]
         if len(given) != len(self.parts):
-            raise TypeError(f"{value!r} has {len(given)} parts, {len(self.parts)} are required")
-        return [n for part, v in zip(self.parts.values(), given) for n in part.numbers(v)]
+            raise TypeError(
+                f"{name} is {value!r}, of {len(given)} parts. {self._wanted()} is required"
+            )
+        return [n for (key, part), v in zip(self.parts.items(), given)
+                for n in part.numbers(v, f"{name}.{key}")]  # fmt: skip
+
+    def _is_one(self, value: Any) -> bool:
+        """Whether the value has parts in the order of these. Of another record, even one with
+        these fields, they may stand in another; of sets and dictionaries in any."""
+        if self.is_plain:  # arrays with axes have parts, as in Python
+            return isinstance(value, (tuple, list)) or bool(getattr(value, "shape", ()))
+        is_tuple = issubclass(self.made_by, tuple) and type(value) is tuple
+        return is_tuple or isinstance(value, self.made_by)
+
+    def _wanted(self) -> str:
+        if self.is_plain:
+            return f"A tuple or list of {len(self.parts)}"
+        name = f"A {self.made_by.__name__}"
+        is_tuple = issubclass(self.made_by, tuple)
+        return f"{name} or a tuple of {len(self.parts)}" if is_tuple else name
 
     def result(self, numbers: list[Any]) -> Any:
         made = [part.result(numbers) for part in self.parts.values()]
@@ -165,14 +183,17 @@ def taken_apart(structures: list[Leaf], arguments: tuple[Any, ...], count: int) 
     """Arguments of which tuples and records may stand for their numbers and arrays, as these, of
     which there are `count`."""
     rest, leaves = list(arguments), []
+    are_whole = len(arguments) == len(structures) != count
     for structure in structures:
         first = rest[0] if rest else None
         is_whole = isinstance(structure, Parts) and (
             (structure.made_by is not tuple and isinstance(first, structure.made_by))
             or (isinstance(first, tuple) and len(arguments) != count)
+            or (are_whole and len(all_leaves(structure)) != 1)
         )
         size = 1 if is_whole else len(all_leaves(structure))
-        leaves += structure.numbers(first) if is_whole else rest[:size]
+        place = f"argument {len(arguments) - len(rest)}"
+        leaves += structure.numbers(first, place) if is_whole else rest[:size]
         del rest[:size]
     return (*leaves, *rest)
 

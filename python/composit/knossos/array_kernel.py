@@ -11,7 +11,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
-from composit.knossos.given_values import check_kind, checked_integers
+from composit.knossos.given_values import as_array, check_kind, check_size, checked_integers
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel, never
 from composit.knossos.made_once import made_once
 from composit.knossos.short_floats import (
@@ -160,7 +160,9 @@ class ArrayKernel(Kernel):
             "bool": (bool, np.bool_),
         }  # fmt: skip
         if getattr(value, "shape", None) == () and hasattr(value, "item"):
+            check_kind(self.__name__, kind, value.dtype, "a number")
             value = value.item()
+        check_size(self.__name__, value, kind)
         if not isinstance(value, allowed[kind]):
             raise TypeError(
                 with_location(
@@ -171,7 +173,7 @@ class ArrayKernel(Kernel):
         return float(value) if kind == "float" else int(value)
 
     def _array(self, leaf: TensorOf, value: Any, dtype: Any) -> Any:
-        array = np.asarray(value)
+        array = as_array(self.__name__, value)
         check_kind(self.__name__, leaf.kind, array.dtype)
         if array.ndim != len(leaf.extents):
             raise ValueError(

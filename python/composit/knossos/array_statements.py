@@ -12,7 +12,7 @@ from composit.knossos.expressions import Expressions
 from composit.knossos.slices import NEW_AXIS
 from composit.knossos.source import shown
 from composit.knossos.terms import variables_of
-from composit.knossos.values import Mismatch, Record, is_number, kind_of, scalar
+from composit.knossos.values import KINDS, Mismatch, Record, is_number, kind_of, scalar
 
 
 class ArrayOf(Leaf):
@@ -253,19 +253,32 @@ class ArrayStatements(Expressions):
         self.check_own(holder)
         return holder, self.indices(target.slice)
 
-    def augment_element(self, target: ast.Subscript, symbol: str, value: Any) -> None:
-        stored, given = self._target(target)
-        self._augment(stored, given, symbol, value)
-        self.has_changed(stored)
-
-    def _augment(self, stored: Stored, given: list[Any], symbol: str, value: Any) -> None:
+    def augment_element(self, node: ast.AugAssign, symbol: str, value: Any) -> None:
+        assert isinstance(node.target, ast.Subscript)
+        stored, given = self._target(node.target)
         if self._is_partial(stored, given):
             part = self.indexed(stored, given)
             made = self.elementwise(
                 lambda a, b: self.operators.of_elements(symbol, a, b), [part, value]
             )
+            self.check_holds(stored.kind, made.kind, node)
             self._assign_elements(stored, given, made)
+        else:
+            self._augment(stored, given, symbol, value)
+        self.has_changed(stored)
+
+    def check_holds(self, kind: str, made: str, node: ast.AugAssign) -> None:
+        """Refuses an operation in place whose results are of a larger kind than the array's
+        elements: NumPy's arrays keep their dtype."""
+        if KINDS.index(made) <= KINDS.index(kind):
             return
+        instead = f"An array of {made} is required."
+        if isinstance(node.target, ast.Name):
+            written_out = ast.BinOp(node.target, node.op, node.value)
+            instead = f"Write {node.target.id} = {shown(written_out)}."
+        raise Mismatch(f"`{shown(node)}` puts {made}s into an array of {kind}", instead)
+
+    def _augment(self, stored: Stored, given: list[Any], symbol: str, value: Any) -> None:
         places = [self.place(index, extent) for index, extent in zip(given, stored.shape)]
         if symbol in ("+", "-") and stored.kind == "float":
             number = scalar(value)

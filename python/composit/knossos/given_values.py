@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from composit._core import LazyTensor, with_location
+from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import taken_apart
+from composit.knossos.frames import skip_frames_of
 from composit.knossos.short_floats import is_floating
 
 
@@ -37,8 +41,8 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
         if kernel._whole is not None:
             arguments = taken_apart(kernel._whole, arguments, len(structures))
         if len(arguments) == len(structures):
-            for structure, argument in zip(structures, arguments):
-                leaves += structure.numbers(argument)
+            for name, structure, argument in zip(_names(kernel), structures, arguments):
+                leaves += structure.numbers(argument, name)
             return leaves
     except (TypeError, AttributeError) as error:
         raise TypeError(
@@ -50,6 +54,14 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
             f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."
         )
     )
+
+
+def _names(kernel: Any) -> Iterator[str]:
+    """What errors call the arguments, in order."""
+    function = getattr(kernel, "__wrapped__", None)
+    if function is not None:
+        yield from function.__code__.co_varnames[: function.__code__.co_argcount]
+    yield from (f"argument {i}" for i in itertools.count())  # of derivatives and of text
 
 
 def numbers_without_axes(made: Any) -> Any:
@@ -79,6 +91,7 @@ def check_given(name: str, leaves: list[Any]) -> None:
         from composit.cg.values import refuse_masked
 
         refuse_masked(leaves, f"{name}: an argument")
+        _check_lists(name, leaves)
     own = [leaf for leaf in leaves if is_composit_torch(leaf)]
     if own and any(is_torch(leaf) and not is_composit_torch(leaf) for leaf in leaves):
         raise TypeError(
@@ -88,6 +101,56 @@ def check_given(name: str, leaves: list[Any]) -> None:
                 "composit.torch.from_numpy(x.detach().numpy()) makes one of torch's x."
             )
         )
+
+
+def _check_lists(name: str, leaves: list[Any]) -> None:
+    """TypeError for lists of tensors that require gradients."""
+    waiting = [leaf for leaf in leaves if isinstance(leaf, (list, tuple))]
+    while waiting:
+        for part in waiting.pop():
+            if isinstance(part, (list, tuple)):
+                waiting.append(part)
+            elif getattr(part, "requires_grad", False):
+                raise TypeError(
+                    with_location(
+                        f"{name}: an argument is a list of tensors that require gradients, which "
+                        "would be lost. One tensor is required: torch.stack(x)."
+                    )
+                )
+
+
+def as_array(name: str, value: Any) -> Any:
+    """What NumPy makes of an argument; errors, of its class, name the kernel and the line."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        if type(error).__module__.partition(".")[0] == "jax":
+            skip_frames_of("jax")
+            raise NotSupported(
+                with_location(
+                    f"{name}: it is called while JAX traces (jit, grad, vmap), where arrays have "
+                    "no elements to compute with. A call outside, with knossos.vmap, vjp or grad "
+                    f"of {name} in place of JAX's, or jax.pure_callback({name}, …) is required."
+                )
+            ) from None
+        wrong = "a list whose parts have several lengths or shapes stands for an array"
+        instead = "Equal ones are"
+        if not isinstance(error, ValueError) or not isinstance(value, (list, tuple)):
+            wrong = f"a {type(value).__name__} is no array: {str(error).partition('. ')[0]}"
+            instead = "A number, an array or a tensor is"
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(with_location(f"{name}: {wrong}. {instead} required.")) from None
+
+
+def known_leaf(name: str, leaf: Any) -> Any:
+    """Arrays of other libraries, JAX's among them, as NumPy's, which are computed with in their
+    dtype; all else as it is."""
+    known = (bool, int, float, np.ndarray, np.generic, LazyTensor)
+    if isinstance(leaf, known) or not hasattr(leaf, "__array__"):
+        return leaf
+    if is_torch(leaf) or is_composit_torch(leaf) or is_node(leaf):
+        return leaf
+    return as_array(name, leaf)
 
 
 def check_leaf(name: str, leaf: Any) -> None:
@@ -100,12 +163,30 @@ def check_leaf(name: str, leaf: Any) -> None:
     )
 
 
+def check_size(name: str, value: Any, kind: str) -> None:
+    """OverflowError for an integer of Python that numbers of the kind do not hold."""
+    if type(value) is not int or -(2**63) <= value < 2**63:
+        return
+    if kind == "float":
+        with contextlib.suppress(OverflowError):
+            float(value)
+            return
+    dtype = "float64" if kind == "float" else "int64"
+    raise OverflowError(
+        with_location(
+            f"{name}: an integer of {value.bit_length()} bits stands for {kind}, and does not fit "
+            f"in {dtype}, which is required."
+        )
+    )
+
+
 def fitted_leaves(name: str, leaves: list[Any], kinds: list[str]) -> list[Any]:
     """What stands for numbers of these kinds, element by element. Integers and truths where floats
     are wanted are float64 unless there are arrays of floats, whose dtype they take, as in NumPy."""
-    for leaf in leaves:
+    for leaf, kind in zip(leaves, kinds):
         check_leaf(name, leaf)
-    leaves = [np.asarray(leaf) if isinstance(leaf, list) else leaf for leaf in leaves]
+        check_size(name, leaf, kind)
+    leaves = [as_array(name, leaf) if isinstance(leaf, list) else leaf for leaf in leaves]
     has_floats = any(isinstance(leaf, (np.ndarray, LazyTensor)) and leaf.dtype.kind in "fV"
                      and leaf.ndim for leaf in leaves)  # fmt: skip
     return [_fitted(name, *each, has_floats) for each in zip(leaves, kinds)]
@@ -115,16 +196,16 @@ def _fitted(name: str, leaf: Any, kind: str, has_floats: bool) -> Any:
     if not isinstance(leaf, (np.ndarray, np.generic, LazyTensor)):
         return leaf
     check_kind(name, kind, leaf.dtype, "an array" if leaf.ndim else "a number")
-    if not isinstance(leaf, np.generic) and kind == "float" and leaf.dtype.kind in "iub":
+    if kind == "float" and leaf.dtype.kind in "iub":
         return leaf if has_floats else leaf.astype("float64")
     return checked_integers(name, leaf) if kind == "int" else leaf
 
 
 def check_kind(name: str, kind: str, given: Any, what: str = "an array") -> None:
     """TypeError where elements of a dtype stand for numbers of a kind that they are none of."""
-    found = "f" if is_floating(given) else given.kind
-    if found not in {"float": "biuf", "int": "biu", "bool": "b"}[kind]:
-        wanted = "Real numbers are" if found == "c" else "Elements of that type are"
+    is_float = kind == "float" and is_floating(given)
+    if not is_float and given.kind not in ("b" if kind == "bool" else "biu"):
+        wanted = "Real numbers are" if given.kind == "c" else "Elements of that type are"
         raise TypeError(
             with_location(
                 f"{name}: {what} of dtype {given} stands for one of {kind}. {wanted} required."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from composit.knossos.given_values import (
     is_composit_torch,
     is_node,
     is_torch,
+    known_leaf,
     leaves_given,
     numbers_without_axes,
 )
@@ -56,6 +58,9 @@ class Kernel:
         self._result_structure = result
         self._lock = threading.RLock()
         self._procedures: dict[Any, Any] = {}
+        self._translated: dict[Any, Any] = {}  # of a function, without a derivative that is given
+        # The kernels that call it, or whose derivative it is, of which its own is a part.
+        self._users: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self._compiled: dict[Any, Any] = {}
         self._rows: list[Any] | None = None
         self._fast: Callable[..., Any] = self._first_call
@@ -87,6 +92,7 @@ class Kernel:
 
     def _with_derivative(self, made: Any, dtype: Any, given: Kernel) -> Any:
         self._is_making_derivative = True
+        given._users.add(self)
         try:
             return made.with_derivative(derivative_for(self, given, dtype))
         finally:
@@ -101,24 +107,32 @@ class Kernel:
         def relu3_vjp(x: float, dy: float) -> float:
             return dy if x > 0.0 else 0.0
 
-        `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch and exports use it. TypeError,
-        with file and line, at its first use, where arguments or results are others."""
-        from composit.knossos.of_function import kernel_of
+        `vjp`, `grad`, `jvp` (of kernels of numbers), graphs, torch, exports and kernels that
+        call this one, used before or not, use it. TypeError, with file and line, at its first
+        use, where arguments or results are others."""
+        from composit.knossos.of_function import kernel_by
 
+        given = kernel_by(f"{self.__name__}.derivative", function)
         with self._lock:
-            self._derivative = kernel_of(function)
-            self._forget()
-            return self._derivative
+            self._derivative = given
+        self._forget()
+        return given
 
     def _forget(self) -> None:
-        """What was made of it is made anew."""
-        self._procedures.clear()
-        self._compiled.clear()
-        self._rows, self._fast, self._elementwise = None, self._first_call, never
-        for name in ("vjp", "jvp", "grad", "_autograd_function"):
-            vars(self).pop(name, None)
-        if self._over_rows is not None:
-            self._over_rows._forget()
+        """What was made of it is made anew, and what was made of that: its derivatives, and the
+        kernels that call it or them, in all dtypes."""
+        with self._lock:
+            self._procedures.clear()
+            self._compiled.clear()
+            self._rows, self._fast, self._elementwise = None, self._first_call, never
+            names = ("vjp", "jvp", "grad", "_autograd_function")
+            made = [vars(self).pop(name, None) for name in names]
+            derived = [each for each in (*made, self._over_rows) if isinstance(each, Kernel)]
+            users, self._users = list(self._users), weakref.WeakSet()
+        for each in users:
+            each._translated.clear()
+        for each in (*derived, *users):  # which hold locks of their own
+            each._forget()
 
     def _kinds(self) -> list[str]:
         return [kind for each in self.parameter_structures for _, kind in each.leaves("")]
@@ -166,7 +180,10 @@ class Kernel:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if named:
             arguments = bound_arguments(self, arguments, named)
-        result = self._fast(*arguments)
+        try:
+            result = self._fast(*arguments)
+        except OverflowError:
+            return self._general(arguments)  # which says what does not fit
         if result is NotImplemented:
             result = self._elementwise(*arguments)
         return self._general(arguments) if result is NotImplemented else result
@@ -199,6 +216,7 @@ class Kernel:
     def _general(self, arguments: tuple[Any, ...]) -> Any:
         leaves = leaves_given(self, arguments)
         check_given(self.__name__, leaves)
+        leaves = [known_leaf(self.__name__, leaf) for leaf in leaves]
         if any(is_node(leaf) for leaf in leaves):
             from composit.cg.applied import apply_function
 
@@ -407,8 +425,8 @@ class Kernel:
         """Writes NAME.hpp and NAME.cpp (C++17, the standard library only) into the folder `path`:
         the function, its derivatives, the same over arrays, each for double and float, and a
         selfcheck of the derivatives. Returns the names of the files."""
-        name = name or self.__name__
-        if not name.isidentifier():
+        name = self.__name__ if name is None else name
+        if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(
                 with_location(f"export: {name!r} cannot name a file. An identifier is required.")
             )

@@ -10,6 +10,7 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.array_kernel import ArrayKernel
+from composit.knossos.given_values import as_array
 from composit.knossos.kernel import Kernel
 
 
@@ -52,8 +53,12 @@ class MappedKernel(ArrayKernel):
 
     def _results(self, leaves: list[Any]) -> list[Any]:
         """A number in place of one for each row stands for that many."""
-        given = [np.shape(each) if isinstance(each, (list, tuple)) else getattr(each, "shape", ())
-                 for each in leaves]  # fmt: skip
+        given = [
+            as_array(self.__name__, each).shape
+            if isinstance(each, (list, tuple))
+            else getattr(each, "shape", ())
+            for each in leaves
+        ]
         rows = next((tuple(each[: self._depth]) for each in given if len(each) >= self._depth), ())
         if not rows:
             raise ValueError(

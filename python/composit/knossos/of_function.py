@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import threading
+import types
 from typing import Any
 
-from composit._core import NotSupported
+from composit._core import NotSupported, with_location
 from composit.knossos.annotations import Leaf, structure_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
-from composit.knossos.kernel import _DOUBLE, Kernel
+from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 from composit.knossos.source import Source, mentions_arrays
 from composit.knossos.translate import translate
 
 _in_translation = threading.local()
+
+
+def kernel_by(decorator: str, function: Any) -> Kernel:
+    """The kernel of what a decorator is given. TypeError for what is no function."""
+    if not isinstance(function, (Kernel, types.FunctionType)):
+        raise TypeError(
+            with_location(
+                f"{decorator}: {function!r} is no function of Python. One made by `def`, with "
+                "annotated arguments, is required."
+            )
+        )
+    return kernel_of(function)
 
 
 def kernel_of(function: Any) -> Kernel:
@@ -34,16 +47,28 @@ def kernel_of(function: Any) -> Kernel:
         structures.append(structure_of(source, argument.annotation))
     results: dict[Any, Leaf] = {}
 
+    def called(function: Any) -> Kernel:
+        """A kernel that this one calls."""
+        made = kernel_of(function)
+        made._users.add(kernel)
+        return made
+
     def make(dtype: Any) -> Any:
+        # In both dtypes at once: names may mean another thing at the first use of the other.
+        known = kernel._translated
+        for each in () if dtype in known else dict.fromkeys((dtype, _DOUBLE, _SINGLE)):
+            known[each], results[each] = translated(each)
+        return known[dtype]
+
+    def translated(dtype: Any) -> Any:
         running = vars(_in_translation).setdefault("functions", [])
         if function in running:
             source.refuse(source.tree, "it calls itself", "Write a loop.", NotSupported)
         running.append(function)
         try:
-            made, results[dtype] = translate(source, dtype, kernel_of)
+            return translate(source, dtype, called)
         finally:
             running.pop()
-        return made
 
     def result() -> Leaf:
         kernel.procedure()

@@ -12,8 +12,8 @@ _SINGLE = np.dtype("float32")
 
 
 def is_floating(dtype: Any) -> bool:
-    """Whether the dtype is of real floats; bfloat16 is."""
-    return dtype.kind == "f" or dtype.name == "bfloat16"
+    """Whether the dtype is of real floats that float64 holds; bfloat16 is, longdouble is not."""
+    return (dtype.kind == "f" and dtype.itemsize <= 8) or dtype.name == "bfloat16"
 
 
 def is_short(dtype: Any) -> bool:

@@ -6,7 +6,10 @@ import importlib.util
 import inspect
 from typing import Any
 
+import numpy as np
+
 from composit._core import NotSupported, with_location
+from composit.knossos.frames import skip_frames_of
 from composit.knossos.kernel import Kernel
 from composit.knossos.short_floats import floats_among
 from composit.knossos.torch_batches import batched
@@ -28,6 +31,15 @@ def _array(name: str, leaf: Any) -> Any:
     leaf = leaf.detach().resolve_neg()
     try:
         return (leaf.float() if leaf.dtype in _short_dtypes() else leaf).numpy()
+    except TypeError:  # of dtypes and layouts
+        layout = "" if leaf.layout == torch.strided else f" in {leaf.layout}"
+        raise TypeError(
+            with_location(
+                f"{name}: a tensor of {leaf.dtype}{layout} is no array of numbers. One of floats "
+                "of 16 bits or more, integers or bools is required: x.float(), x.dequantize(), "
+                "x.to_dense()."
+            )
+        ) from None
     except RuntimeError:  # of subclasses, as torch.export calls with
         raise NotSupported(
             with_location(
@@ -55,7 +67,6 @@ def _short_dtype(leaves: tuple[Any, ...]) -> Any:
 
 
 def _compute(kernel: Any, leaves: tuple[Any, ...]) -> Any:
-    import numpy as np
     import torch
 
     is_written_down = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None
@@ -159,10 +170,16 @@ def _leaves(ctx: Any) -> list[Any]:
 
 
 def _tangent(leaf: Any, tangent: Any) -> Any:
-    """Numbers and NumPy's arrays among tensors do not move."""
+    """Numbers and NumPy's arrays among tensors do not move, whatever their elements are."""
     if tangent is not None:
         return tangent
-    return leaf * 0.0 if hasattr(leaf, "shape") else 0.0
+    if not hasattr(leaf, "shape"):
+        return 0.0
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return np.zeros(leaf.shape, np.result_type(leaf.dtype, 0.0))
+    import torch
+
+    return torch.zeros_like(leaf, dtype=torch.result_type(leaf, 0.0))
 
 
 @left_as_it_is
@@ -207,3 +224,4 @@ def composit_module_of(kernel: Any) -> Any:
 
 if importlib.util.find_spec("torch") is not None:
     leave_frames_as_they_are(Kernel.__call__, call, _compute)
+    skip_frames_of("torch")

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from composit.knossos.applies_kernel import AppliesKernel
+from composit.knossos.frames import skip_frames_of
 from composit.knossos.torch_compiling import leave_frames_as_they_are
 
 
@@ -21,3 +22,4 @@ class KernelModule(AppliesKernel, torch.nn.Module):
 
 
 leave_frames_as_they_are(AppliesKernel.forward)
+skip_frames_of("torch")

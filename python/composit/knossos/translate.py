@@ -344,7 +344,7 @@ class Translator(Inlining):
     def do_augassign(self, node: ast.AugAssign, out: list[Any]) -> None:
         if isinstance(node.target, ast.Subscript):
             value = self.value(node.value)
-            self.augment_element(node.target, self.symbol(node.op), value)
+            self.augment_element(node, self.symbol(node.op), value)
             return
         if not isinstance(node.target, ast.Name):
             self.refuse(
@@ -359,6 +359,8 @@ class Translator(Inlining):
             value = self.elementwise(
                 lambda a, b: self.operators.of_elements(symbol, a, b), [old, other]
             )
+            if isinstance(old, Array):
+                self.check_holds(old.kind, value.kind, node)
         else:
             value = self.operators.binary(symbol, old, other)
         self.assign(node.target, value, out)

@@ -124,5 +124,7 @@ def test_few_lines():
 
 
 def test_names_that_cannot_be_files(tmp_path):
-    with pytest.raises(ValueError, match="'a b' cannot name a file"):
-        knossos.register(kernels.relu3).export(tmp_path, "a b")
+    for name in ("a b", "", 3):
+        with pytest.raises(ValueError, match=f"{name!r} cannot name a file"):
+            knossos.register(kernels.relu3).export(tmp_path, name)
+    assert not list(tmp_path.iterdir())

@@ -28,6 +28,11 @@ def scaled(x: "Tensor[float, n]", w: float) -> "Tensor[float, n]":  # noqa: F821
 
 
 @knossos.register
+def shifted(x: "Tensor[float, n]", k: int) -> "Tensor[float, n]":  # noqa: F821
+    return x + k
+
+
+@knossos.register
 def applied(layer: Layer, x: "Tensor[float, n]") -> "Tensor[float, n]":  # noqa: F821
     return layer.weight * x + layer.bias
 
@@ -118,6 +123,24 @@ WRONG_KINDS = [
     (lambda: counted(1.0, np.ones(2, "float32"), True), "counted: an array of dtype float32 stand"),
     (lambda: counted(1.0, torch.ones(2), True), "counted: an array of dtype float32 stands for"),
     (lambda: counted(1.0, 2, np.ones(2, int)), "counted: an array of dtype int64 stands for one o"),
+    (lambda: relu3(np.timedelta64(5)), "relu3: a number of dtype timedelta64 stands for one of fl"),
+    (lambda: scaled(np.ones(2), np.timedelta64(5)), "scaled: a number of dtype timedelta64 stands"),
+    (lambda: scaled(np.ones(2), np.array(5, "M8[s]")), r"scaled: a number of dtype datetime64\[s"),
+    (lambda: scaled(np.ones(2, "m8[s]"), 1.0), r"scaled: an array of dtype timedelta64\[s\] stand"),
+    (lambda: shifted(np.ones(2), np.timedelta64(5)), "shifted: a number of dtype timedelta64 stan"),
+    (lambda: knossos.vmap(scaled)(np.ones((2, 2)), np.timedelta64(5)), "vscaled: a number of dty"),
+    (lambda: relu3(np.longdouble(1)), "relu3: a number of dtype float128 stands for one of float"),
+    (lambda: relu3(np.ones(2, np.longdouble)), "relu3: an array of dtype float128 stands for one"),
+    (lambda: scaled(np.ones(2), np.longdouble(1)), "scaled: a number of dtype float128 stands"),
+    (lambda: scaled(np.ones(2, np.longdouble), 1.0), "scaled: an array of dtype float128 stands"),
+    (
+        lambda: shifted(np.ones(2), np.float64(1)),
+        "shifted: a number of dtype float64 stands for on",
+    ),
+    (
+        lambda: scaled(np.ones(2), np.array("a")),
+        "scaled: a number of dtype <U1 stands for one of f",
+    ),
 ]
 
 
@@ -133,3 +156,23 @@ def test_shapes_that_do_not_broadcast(make):
         ordered(make(np.ones(2)), make(np.ones(3)))
     with pytest.raises(ValueError, match=r"^ordered_vjp: operands could not be broadcast"):
         ordered.vjp(make(np.ones(2)), make(np.ones(3)), 1.0)
+
+
+def test_errors_name_the_line_that_calls_torch():
+    """No line of torch's, through which the kernel is called."""
+    x, row = torch.ones(2, dtype=torch.complex64), torch.ones(2, requires_grad=True)
+    model = torch.nn.Sequential(torch.nn.Identity(), relu3.nnModule)
+    for call in (
+        lambda: relu3(x),
+        lambda: relu3.nnModule(x),
+        lambda: relu3.nnModule("x"),
+        lambda: model(x),
+        lambda: relu3.autogradFunction.apply(x),
+        lambda: torch.func.vmap(lambda row: relu3(row))(x),
+        lambda: torch.func.grad(lambda w: scaled(row, w.to(torch.complex64)))(torch.ones(())),
+        lambda: ordered.nnModule(row, torch.ones(3)),
+    ):
+        with pytest.raises((TypeError, ValueError)) as error:
+            call()
+        line = call.__code__.co_firstlineno
+        assert str(error.value).endswith(f"[test_given_values.py:{line}]")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import array_kernels
 import kernels
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -272,3 +273,29 @@ def test_a_graph_of_torch_would_hold_the_result_as_a_constant():
     with pytest.raises(NotImplementedError, match=text):
         torch.func.linearize(squared, x)
     assert squared(x).tolist() == [1.0, 4.0]
+
+
+@knossos.register
+def beside(x: float, y: float) -> float:
+    return x + 1.0 / y
+
+
+@knossos.register
+def weighted(x: "Tensor[float, n]", w: float, y: "Tensor[float, n]") -> float:
+    return np.sum(x / y) * w
+
+
+def test_arrays_of_numpy_do_not_move():
+    """Forward mode takes them as constants, infinite ones too."""
+    x, w, ones = torch.tensor([1.0]), torch.tensor(1.0), torch.ones(2)
+    infinite = [
+        made
+        for dtype in (np.float32, np.float64, np.float16, ml_dtypes.bfloat16)
+        for made in (np.full(1, np.inf, dtype), np.full((), np.inf, dtype), dtype(np.inf))
+    ]
+    for y in [*infinite, np.array([2], "int8"), np.int64(2), np.array([True])]:
+        assert jvp(lambda x, y=y: beside(x, y), (x,), (torch.ones(1),))[1] == 1.0
+        assert jacfwd(lambda x, y=y: beside(x, y))(x) == 1.0
+    for one in infinite[::3]:
+        y = np.array([one[0], 4.0], one.dtype)
+        assert jacfwd(lambda w, y=y: weighted(ones, w, y))(w) == 0.25
