@@ -159,8 +159,8 @@ def refuse_numbers(nodes: list[Node]) -> None:
         if not isinstance(node.ref, Applied):
             continue
         children = node.children
-        tensors = [child.tensor for child in children]
-        for name in node.ref.taken_as_numbers(node.tensor, tensors):
+        tensors = [child._tensor for child in children]
+        for name in node.ref.taken_as_numbers(node._tensor, tensors):
             child = children[[one.short_name for one in node.ref.inputs].index(name)]
             if all(isinstance(leaf.ref, Constant) for leaf in get_input_nodes(child)):
                 continue

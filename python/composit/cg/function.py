@@ -203,7 +203,7 @@ class Operator(Function):
         place, name = self.input_index(inpt.short_name), inpt.short_name
 
         def jacobian(*nodes: Any) -> LazyTensor:
-            given = [node.tensor for node in nodes]  # of what call does, whoever asks for it
+            given = [node._tensor for node in nodes]  # of what call does, whoever asks for it
             return derivatives.jacobian_at(self._computed, given, place, self, name)
 
         return jacobian

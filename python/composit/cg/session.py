@@ -13,7 +13,7 @@ from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
 from composit.cg.promotion import is_number, weak
 from composit.cg.template import Constant, Input, Parameter, Variable, _Valued
 from composit.cg.utils import fullname, unique_id
-from composit.cg.values import as_leaf, check_integer, described
+from composit.cg.values import as_leaf, check_integer, described, stopped
 
 
 class Session:
@@ -93,6 +93,14 @@ class Session:
         """The tensor that stands in for a parameter's value; None where none does."""
         return self._values.get(id(ref))
 
+    def read(self, ref: Any) -> LazyTensor | None:
+        """That tensor as a constant, as which a parameter's value counts within a call. ValueError
+        within an operator's call, where parameters are none of its operands."""
+        if self.operator is not None:
+            refuse_parameter(self.operator, ref, "is used within it")
+        given = self.stand_in(ref)
+        return None if given is None else stopped(given)
+
     def node_of_valued(self, ref: Any) -> Node:
         """The node of a parameter or constant."""
         node = self._inputs.get(id(ref))
@@ -100,11 +108,17 @@ class Session:
             if self.operator is not None:
                 refuse_parameter(self.operator, ref, "is used within it")
             given = self.stand_in(ref)
-            tensor = ref.tensor if given is None else given
+            tensor = ref.leaf() if given is None else given
             is_lazy = given is not None or isinstance(ref._value, LazyTensor)
             node = self.input_node(ref, tensor, is_lazy)
             self.bind(ref, node)
         return node
+
+    def computes_of(self, node: Node) -> bool:
+        """Whether an operator's call is traced that the node is an operand of, or made in: what it
+        reads of that is what it computes with. Modules that it calls have calls of their own."""
+        is_operator = self.operator is not None and self.frame is None
+        return is_operator and node.call_id == self.call_id
 
     def counted(self, value: Any) -> Any:
         """The node of a parameter or constant; all else as it is."""
@@ -130,7 +144,7 @@ def explain(error: Exception, where: str, function: Any, nodes: list[Node]) -> N
     """Notes where the error happened (PEP 678): its class and text stay."""
     pairs = zip(function.inputs, nodes)
     given = ", ".join(
-        f"{one.short_name}: {node.tensor.dtype}{list(node.tensor.shape)}" for one, node in pairs
+        f"{one.short_name}: {node._tensor.dtype}{list(node._tensor.shape)}" for one, node in pairs
     )
     error.add_note(f"in the {where}, with {given or 'no inputs'}")
 
