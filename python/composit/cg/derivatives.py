@@ -7,10 +7,8 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.cg.promotion import as_float, operands, strong
+from composit.cg.promotion import REFUSALS, applied, as_float, strong
 from composit.cg.values import described
-
-REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
 
 
 def place(x: LazyTensor) -> tuple[Any, int]:
@@ -137,7 +135,7 @@ def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor
 
     def compute(tensors: list[LazyTensor]) -> LazyTensor:
         chosen = [tensors[position[id(one)]] for one in children]
-        return operator.apply(operands(children, chosen))
+        return applied(operator, children, chosen)
 
     return jacobian_at(compute, given, position[id(child)], operator, child.ref.short_name
                        if hasattr(child.ref, "short_name") else repr(child))  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
 from composit.cg.node import InputNode, Node, OperatorNode, Place
-from composit.cg.promotion import is_number, operands
+from composit.cg.promotion import applied, is_number
 from composit.cg.session import Session, begun, checked_count, current, explain, refuse_parameter
 from composit.cg.template import (
     Constant,
@@ -223,7 +223,7 @@ class Operator(Function):
 
     def _applied(self, session: Session, nodes: list[Node]) -> OperatorNode:
         try:
-            tensor = self.apply(operands(nodes, [node._tensor for node in nodes], is_call=True))
+            tensor = applied(self, nodes, [node._tensor for node in nodes], is_call=True)
         except Exception as error:
             explain(error, f"operator {self.functional_name}", self, nodes)
             raise

@@ -9,7 +9,7 @@ from composit import _core
 from composit._core import LazyTensor
 from composit.cg.derivatives import place
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
-from composit.cg.promotion import operands
+from composit.cg.promotion import applied
 from composit.cg.template import distinct
 from composit.numpy import positive
 
@@ -33,7 +33,7 @@ def replayed(root: Node, leaves: Tensors) -> Tensors:
 
 def _applied(node: Node, tensors: Tensors) -> LazyTensor:
     given = [tensors[id(one)] for one in node._children]
-    return node.ref.apply(operands(node._children, given))
+    return applied(node.ref, node._children, given)
 
 
 def with_calls(root: Node, module: Any = None, leaves: Tensors | None = None) -> LazyTensor:
