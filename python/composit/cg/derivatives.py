@@ -223,32 +223,43 @@ def _leaves(function: Any) -> list[Any]:
     return [*function.inputs, *parameters]
 
 
+def of_tensors(function: Any, parameters: list[Any]) -> Callable[[list[LazyTensor]], LazyTensor]:
+    """A module or an operator as a function of its inputs' tensors, then of these parameters'."""
+    from composit.cg.function import Operator
+
+    def compute(tensors: list[LazyTensor]) -> LazyTensor:
+        count = len(function.inputs)
+        if isinstance(function, Operator):
+            return function.apply(tensors)
+        made: LazyTensor = function._with_values(parameters, tensors[count:], tensors[:count])
+        return made
+
+    return compute
+
+
 def derivative_at(function: Any, place: int) -> Any:
     """The derivative with respect to one of the inputs and parameters, by its number."""
     from composit.cg.function import Operator
     from composit.cg.module import DerivedModule
+    from composit.cg.session import with_hidden
     from composit.cg.template import Variable, distinct
 
     leaves, count = _leaves(function), len(function.inputs)
     name = leaves[place].short_name
     role = f"D{function.functional_name}#{name}"
 
-    def compute(tensors: list[LazyTensor]) -> LazyTensor:
-        if isinstance(function, Operator):
-            return function.apply(tensors)
-        return function.apply(tensors[count:], *tensors[:count])
-
     class Derivative(Operator):
         """The Jacobian of the function."""
 
-        def __init__(self) -> None:
-            names = distinct([one.short_name for one in leaves])
+        def __init__(self, parameters: list[Any]) -> None:
+            names = distinct([one.short_name for one in (*function.inputs, *parameters)])
             super().__init__(tuple(map(Variable, names)), functional_name=role)
+            self._compute = of_tensors(function, parameters)
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
-            return jacobian_at(compute, list(arrays), place, function, name)
+            return jacobian_at(self._compute, list(arrays), place, function, name)
 
     def call(module: Any, *nodes: Any) -> Any:
-        return Derivative()(*nodes, *leaves[count:])
+        return with_hidden(lambda known: Derivative(known)(*nodes, *known), leaves[count:])
 
     return DerivedModule(role, call, derivative_at, function, place)

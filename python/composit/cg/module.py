@@ -117,15 +117,21 @@ class Module(Function):
                     "parameters. A list with a value for each is required."
                 )
             )
-        from composit.evaluation import as_tensor
-
-        tensors: dict[int, LazyTensor] = {}
         for one, value in zip(parameters, values):
             refuse_masked(value, f"{self.functional_name}: parameter {one.short_name!r}")
-            tensors[id(one)] = as_tensor(value)
         checked_count(self, inputs)
-        with begun(Session(tensors)) as session:
-            return self._outermost(session, inputs).tensor
+        return self._with_values(parameters, values, inputs)
+
+    def _with_values(self, parameters: list[Any], values: Any, inputs: Any) -> LazyTensor:
+        """The result as a tensor, with values in place of these parameters'. Within an operator
+        others are refused."""
+        from composit.evaluation import as_tensor
+
+        tensors = {id(one): as_tensor(value) for one, value in zip(parameters, values)}
+        outer = current()
+        around = None if outer is None else outer.operator or outer.around
+        with begun(Session(tensors, around=around)) as session:
+            return self._outermost(session, tuple(inputs)).tensor
 
     @property
     def function(self) -> Callable[..., LazyTensor]:

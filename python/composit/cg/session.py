@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,11 +18,17 @@ from composit.cg.values import as_leaf, check_integer, described, stopped
 
 class Session:
     """A call from the outermost function's entry to its return. `values` are tensors that stand in
-    for parameters, by the parameter's id(). `operator`: the one whose call is traced."""
+    for parameters, by the parameter's id(). `operator`: the one whose call is traced; `around`: the
+    one that computes by this call, of its own operands alone."""
 
-    def __init__(self, values: dict[int, LazyTensor] | None = None, operator: Any = None) -> None:
+    def __init__(
+        self,
+        values: dict[int, LazyTensor] | None = None,
+        operator: Any = None,
+        around: Any = None,
+    ) -> None:
         self.call_id = unique_id()
-        self.operator = operator
+        self.operator, self.around = operator, around
         self.frame: Frame | None = None
         self._serials = itertools.count()
         self._values = values or {}
@@ -108,6 +114,8 @@ class Session:
             if self.operator is not None:
                 refuse_parameter(self.operator, ref, "is used within it")
             given = self.stand_in(ref)
+            if given is None and self.around is not None and isinstance(ref, Parameter):
+                raise HiddenParameter(self.around, ref)
             tensor = ref.leaf() if given is None else given
             is_lazy = given is not None or isinstance(ref._value, LazyTensor)
             node = self.input_node(ref, tensor, is_lazy)
@@ -138,6 +146,33 @@ class Session:
             raise
         finally:
             self.frame = self.frame.outer
+
+
+class HiddenParameter(ValueError):
+    """A parameter that a call within an operator uses, which the operator is not given."""
+
+    def __init__(self, operator: Any, parameter: Any) -> None:
+        self.parameter = parameter
+        super().__init__(
+            with_location(
+                f"{operator.functional_name}: the parameter {parameter.name!r} is used within it, "
+                "and not among parameters(): its derivative would be missing. A module that has "
+                "it, in an attribute of the module that is called, is required."
+            )
+        )
+
+
+def with_hidden(make: Callable[[list[Any]], Any], parameters: list[Any]) -> Any:
+    """What is made with the parameters, and with those that turn out to be used as well: of modules
+    that are known from elsewhere than attributes."""
+    known = list(parameters)
+    while True:
+        try:
+            return make(known)
+        except HiddenParameter as error:
+            if any(error.parameter is one for one in known):
+                raise
+            known.append(error.parameter)
 
 
 def explain(error: Exception, where: str, function: Any, nodes: list[Node]) -> None:

@@ -1,6 +1,8 @@
 """What results of calls, and modules made of others, do beyond the page's examples: the call's own
 program, derivatives with respect to what is not used, parameters of derived modules."""
 
+import collections
+
 import graphviz
 import numpy as np
 import pytest
@@ -170,3 +172,48 @@ def test_a_picture_where_nothing_shows_one(monkeypatch):
     monkeypatch.setattr(graphviz, "view", view)
     m = module(lambda self, x: op.add(module(lambda self, y: y, "y")(3), x), "x")
     assert plot_cg(m(1).root).source.count("ellipse") == 2
+
+
+def hidden(kind):
+    """A module, and one that calls it without having it where parameters() looks."""
+    m = cg.Module.build("m", lambda self, x: self.param("w") * x * x, cg.Variable("x"),
+                        cg.Parameter("w", 2.0))  # fmt: skip
+    outer = module(lambda self, x: m(x), "x")
+    if kind == "deque":
+        outer = module(lambda self, x: self.kept[0](x), "x")
+        outer.kept = collections.deque([m])
+    return m, outer
+
+
+@pytest.mark.parametrize("kind", ["closure", "deque"])
+@pytest.mark.parametrize("x", [3, 3.0, np.array([3]), np.array([3.0])])
+def test_derived_modules_find_hidden_parameters(kind, x):
+    m, inner = hidden(kind)
+    for derive, value, slope in (
+        (lambda: inner.gradfn("x"), 12, 6),
+        (lambda: inner.gradfn("x").gradfn("x"), 4, 2),
+        (lambda: cg.logspace(inner), np.log(18), 0.5),
+        (lambda: cg.logspace(inner).gradfn("x"), 2 / 3, 0),
+    ):
+        derived = derive()
+        total = module(lambda self, x, d=derived: op.sum(d(x)) + op.sum(m(x)), "x")
+        result = total(x)
+        result.back()
+        assert np.isclose(result.value, value + 18)
+        assert np.isclose(result.grad(m.param("w")), slope + 9)
+
+
+def test_parameters_that_an_operator_applies_are_refused():
+    m, inner = hidden("closure")
+
+    class Applying(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("a"))
+
+        def call(self, a):
+            return inner.apply([], a.value)
+
+    said = r"Applying: the parameter 'm@\w+\.w' is used within it, and not among parameters\(\)"
+    for m in (module(lambda self, x: Applying()(x), "x"), Applying()):
+        with pytest.raises(ValueError, match=said):
+            m.gradfn("x" if isinstance(m, cg.Module) else "a")(3.0)
