@@ -12,6 +12,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit.cg.derivatives import reached
 from composit.cg.function import Operator
 from composit.cg.node import Node, get_input_nodes
 from composit.cg.template import Constant, Input, Variable, distinct
@@ -94,7 +95,7 @@ class Applied(Operator):
     def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[str]:
         """The names of the operands of which the function took the values when it made the tensor,
         as of an option (`full(shape, x)`): a derivative by these would be 0, whatever it is."""
-        used = _reached([made], arrays)
+        used = reached([made], arrays)
         return [
             one.short_name for i, one in enumerate(self.inputs)
             if arrays[i].dtype.kind in "fcV" and arrays[i].node not in used
@@ -110,7 +111,7 @@ class Applied(Operator):
             result = self._called((*arrays[:i], unknown, *arrays[i + 1 :]))
         except (TypeError, ValueError, NotSupported):
             return True
-        return unknown.node in _reached(_tensors_among(result), [unknown])
+        return unknown.node in reached(_tensors_among(result), [unknown])
 
     def _op_impl(self, *arrays: Any) -> Any:
         result = self._called(arrays)
@@ -135,21 +136,6 @@ def _tensors_among(result: Any) -> list[LazyTensor]:
     found: list[LazyTensor] = []
     _changed(result, lambda one: found.append(one) if isinstance(one, LazyTensor) else None)
     return found
-
-
-def _reached(made: list[LazyTensor], operands: list[LazyTensor]) -> set[Any]:
-    """The nodes that the tensors are computed from, up to the operands."""
-    ends = {x.node for x in operands}
-    seen: set[Any] = set()
-    stack = [x.node for x in made]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node not in ends:
-            stack += [one for one, _ in node.operand_nodes]
-    return seen
 
 
 def refuse_numbers(nodes: list[Node]) -> None:

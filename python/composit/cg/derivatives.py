@@ -89,28 +89,69 @@ def as_numbers(
     compute: Callable[[list[LazyTensor]], LazyTensor],
     tensors: list[LazyTensor],
     is_free: list[bool] | None = None,
-) -> tuple[list[LazyTensor], LazyTensor]:
-    """The tensors with integers as float64 of the same values, where the function takes them, and
-    what it makes of them. Integers that it needs as such (indices), and those that are not free,
-    stay."""
+) -> list[LazyTensor]:
+    """The tensors with integers as float64 of the same values, where the function takes them.
+    Integers that it needs as such (indices, and what it casts to integers, through which no
+    derivative goes), and those that are not free, stay."""
     free = is_free or [True] * len(tensors)
     places = [i for i, x in enumerate(tensors) if free[i] and x.dtype.kind in "iu"]
-    if not places:
-        return tensors, compute(tensors)
-    try:
-        converted = _floated(tensors, places)
-        return converted, compute(converted)
-    except REFUSALS:
-        pass
+    if not places or _takes_numbers(compute, floated := _floated(tensors, places), places):
+        return floated if places else tensors
     kept = list(tensors)
-    made = compute(kept)
-    for place in places:
-        try:
-            trial = _floated(kept, [place])
-            made, kept = compute(trial), trial
-        except REFUSALS:
+    for i in places:
+        trial = _floated(kept, [i])
+        if _takes_numbers(compute, trial, [i]):
+            kept = trial
+    return kept
+
+
+def _takes_numbers(
+    compute: Callable[[list[LazyTensor]], LazyTensor], tensors: list[LazyTensor], places: list[int]
+) -> bool:
+    """Whether the function takes floats in these places, and casts nothing that it computes of them
+    to integers."""
+    leaves = dict(zip(places, apart_from([tensors[i] for i in places])))
+    try:
+        made = compute([leaves.get(i, x) for i, x in enumerate(tensors)])
+    except REFUSALS:
+        return False
+    ends = list(leaves.values())
+    casts = [
+        node.operands[0]
+        for node in reached(_core.transforms.inline_calls([made]), ends)
+        if node.operation.name == "astype" and node.dtypes[0].kind in "iu"
+    ]
+    floats = [
+        x for x in casts if x.dtype.kind == "f" and x.node.attributes.get("row") not in _ROUNDED
+    ]
+    nodes = {x.node for x in ends}
+    return all(nodes.isdisjoint(reached([x], ends, _is_float)) for x in floats)
+
+
+_ROUNDED = ("ceil", "floor", "rint", "trunc")  # which has the derivative 0 before it is cast
+
+
+def _is_float(node: Any) -> bool:
+    return any(dtype.kind in "fcV" for dtype in node.dtypes)
+
+
+def reached(
+    made: list[LazyTensor],
+    operands: list[LazyTensor],
+    counts: Callable[[Any], bool] = lambda node: True,
+) -> set[Any]:
+    """The nodes that the tensors are computed from, up to the operands, by those that count."""
+    ends = {x.node for x in operands}
+    seen: set[Any] = set()
+    stack = [x.node for x in made]
+    while stack:
+        node = stack.pop()
+        if node in seen or not counts(node):
             continue
-    return kept, made
+        seen.add(node)
+        if node not in ends:
+            stack += [one for one, _ in node.operand_nodes]
+    return seen
 
 
 def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
@@ -149,7 +190,7 @@ def jacobian_at(
     name: str,
 ) -> LazyTensor:
     """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`."""
-    numbers, _ = as_numbers(compute, given)
+    numbers = as_numbers(compute, given)
     apart = apart_from(numbers)
     made = compute(apart)
     check_differentiable(function, name, apart[place], made)

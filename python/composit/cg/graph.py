@@ -102,7 +102,7 @@ class ModuleGraph(IDObject):
             numbers = apart = given
         else:
             is_free = [not isinstance(leaf.ref, Constant) for leaf in leaves]
-            numbers, _ = as_numbers(compute, given, is_free)
+            numbers = as_numbers(compute, given, is_free)
             apart = apart_from(numbers)
             compute(apart)
         result = made[id(self._root)]
