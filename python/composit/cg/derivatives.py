@@ -159,17 +159,22 @@ def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
     return [as_float(x) if i in chosen else x for i, x in enumerate(tensors)]
 
 
-def apart_from(tensors: list[LazyTensor]) -> list[LazyTensor]:
+def apart_from(tensors: list[LazyTensor], is_known: list[bool] | None = None) -> list[LazyTensor]:
     """Leaves in place of the tensors: how those were made does not matter to what is computed of
-    these. Numbers of Python are leaves, and stay."""
+    these. Numbers of Python are leaves, and stay; so do those whose values have to be known."""
+    known = is_known or [False] * len(tensors)
     return [
-        x if x.is_weak else _core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(tensors)
+        x if x.is_weak or known[i] else _core.input(f"x{i}", x.dtype, x.shape)
+        for i, x in enumerate(tensors)
     ]
 
 
-def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor:
-    """The operator's Jacobian with respect to a child, over all the inputs that it is; what the
-    other children are computed from does not count."""
+def local_jacobian(node: Any, child: Any) -> LazyTensor:
+    """The Jacobian of a node's operator with respect to a child, over all the inputs that it is;
+    what the other children are computed from does not count."""
+    operator, children = node.ref, node._children
+    taken = operator.taken_as_numbers(node._tensor, [one._tensor for one in children])
+    known = {id(children[i]) for i in taken}
     distinct = list({id(one): one for one in children}.values())
     position = {id(one): i for i, one in enumerate(distinct)}
     given = [one._tensor for one in distinct]
@@ -178,8 +183,9 @@ def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor
         chosen = [tensors[position[id(one)]] for one in children]
         return applied(operator, children, chosen)
 
-    return jacobian_at(compute, given, position[id(child)], operator, child.ref.short_name
-                       if hasattr(child.ref, "short_name") else repr(child))  # fmt: skip
+    name = child.ref.short_name if hasattr(child.ref, "short_name") else repr(child)
+    is_known = [id(one) in known for one in distinct]
+    return jacobian_at(compute, given, position[id(child)], operator, name, is_known)
 
 
 def jacobian_at(
@@ -188,10 +194,12 @@ def jacobian_at(
     place: int,
     function: Any,
     name: str,
+    is_known: list[bool] | None = None,
 ) -> LazyTensor:
-    """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`."""
-    numbers = as_numbers(compute, given)
-    apart = apart_from(numbers)
+    """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`; those
+    that are known have to be."""
+    numbers = as_numbers(compute, given, is_known and [not one for one in is_known])
+    apart = apart_from(numbers, is_known)
     made = compute(apart)
     check_differentiable(function, name, apart[place], made)
     jacobian = _core.cg.jacobians(made, [apart[place]])

@@ -235,6 +235,10 @@ class Operator(Function):
             return self._computed(tensors)
         return derivatives.called(self, tensors)
 
+    def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[int]:
+        """The positions of operands of which it took the values when it made the tensor."""
+        return []
+
     def _computed(self, tensors: list[LazyTensor]) -> LazyTensor:
         """What call returns for these tensors."""
         return self._tensor_of(self._within_trace(self.call, tensors), "call")

@@ -203,7 +203,7 @@ class OperatorNode(Node):
         """The operator's Jacobian with respect to a child, of shape value.shape + child.shape."""
         from composit.cg.derivatives import local_jacobian
 
-        local = local_jacobian(self.operator, self._checked(child), self._children)
+        local = local_jacobian(self, self._checked(child))
         return self._read(local) if self._is_lazy else given_back(evaluate(local))
 
     def vjp(self, child: Node) -> Callable[[Any], Any]:
