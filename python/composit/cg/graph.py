@@ -18,12 +18,12 @@ from composit.evaluation import as_tensor, evaluate
 
 class ModuleGraph(IDObject):
     """The graph of one call: `root` is its result, `value` the result's value. Graphs of different
-    calls differ."""
+    calls differ. `types`: the shape and dtype of each input in this call."""
 
-    def __init__(self, call_id: str, module: Any, root: Node) -> None:
+    def __init__(self, call_id: str, module: Any, root: Node, types: list[Any]) -> None:
         super().__init__(f"{type(self).__name__}_{call_id}_{module.name}")
         self._call_id, self._module, self._root = call_id, module, root
-        self._types = list(module._latest or ())
+        self._types = types
         self._tensor: LazyTensor | None = None
         self._gradients: dict[int, Any] | None = None
 

@@ -48,16 +48,18 @@ class Module(Function):
         session = current()
         if session is None:
             with begun(Session()) as session:
-                return self._outermost(session, given)
+                result = self._outermost(session, given)
+            self._latest = result._types
+            return result
         nodes = [session.node_of(v, self, i) for v, i in zip(given, self.inputs)]
         return self._called(session, nodes)
 
     def _outermost(self, session: Session, values: tuple[Any, ...]) -> ModuleGraph:
         nodes: list[Node] = [self._leaf_node(session, i, v) for v, i in zip(values, self.inputs)]
-        self._latest = [(tuple(node._tensor.shape), node._tensor.dtype) for node in nodes]
+        types = [(tuple(node._tensor.shape), node._tensor.dtype) for node in nodes]
         result = self._called(session, nodes)
         if isinstance(result, Node):
-            return ModuleGraph(session.call_id, self, result)
+            return ModuleGraph(session.call_id, self, result, types)
         raise TypeError(
             with_location(
                 f"{self.functional_name}: call returned {described(result)}, of type "
@@ -139,7 +141,10 @@ class Module(Function):
         composit.compile, grad and vmap take."""
 
         def call(*tensors: Any) -> LazyTensor:
-            return self(*tensors).tensor
+            if current() is not None:
+                return self(*tensors).tensor  # type: ignore[no-any-return]
+            with begun(Session()) as session:
+                return self._outermost(session, checked_count(self, tensors)).tensor
 
         return with_names(call, self)
 
@@ -155,7 +160,8 @@ class Module(Function):
 
     def export(self, path: Any, *examples: Any) -> list[str]:
         """Writes the module as C++ with no dependencies into the folder `path`, for inputs like the
-        examples; without any, for inputs like those of the latest call."""
+        examples; without any, for inputs like those of the latest call: of the module itself, which
+        gave a result."""
         if self.inputs and not examples and self._latest is None:
             raise ValueError(
                 with_location(

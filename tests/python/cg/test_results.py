@@ -2,6 +2,7 @@
 program, derivatives with respect to what is not used, parameters of derived modules."""
 
 import collections
+import threading
 
 import graphviz
 import numpy as np
@@ -217,3 +218,42 @@ def test_parameters_that_an_operator_applies_are_refused():
     for m in (module(lambda self, x: Applying()(x), "x"), Applying()):
         with pytest.raises(ValueError, match=said):
             m.gradfn("x" if isinstance(m, cg.Module) else "a")(3.0)
+
+
+def exported(m, path):
+    m.export(path)
+    return (path / f"{m.short_functional_name}.hpp").read_text()
+
+
+def test_the_latest_call_is_the_modules_own(tmp_path):
+    m = module(lambda self, x: op.matmul(x, x), "x")
+    m(np.ones(3))
+    own = exported(m, tmp_path)
+    assert "3" in own
+    composit.evaluate(composit.vmap(m.function)(np.ones((5, 4))))
+    assert m.gradfn("x")(np.ones(4)).value.shape == (4,)
+    m.compile(np.ones(4))(np.ones(4))
+    composit.evaluate(m.apply([], np.ones(4)))
+    with pytest.raises(ValueError, match="matmul"):
+        m(np.ones((2, 3)))
+    assert exported(m, tmp_path) == own
+    m(np.ones(4))
+    assert exported(m, tmp_path) != own
+
+
+def test_results_of_threads_have_their_own_types():
+    m, failed = module(lambda self, x: op.square(x), "x"), []
+
+    def work(count):
+        results = [m(np.ones(count)) for _ in range(200)]
+        if any(one._types[0][0] != (count,) for one in results):
+            failed.append(count)
+        if results[-1].compile()(np.ones(count)).size != count:
+            failed.append(count)
+
+    threads = [threading.Thread(target=work, args=(count,)) for count in range(1, 5)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failed
