@@ -81,7 +81,23 @@ def _pulled(
             )
         )
     made = operator._within_trace(gradient, parameters)
+    if isinstance(made, (list, tuple)):
+        raise TypeError(
+            with_location(
+                f"{operator.functional_name}: the function of {what} returned "
+                f"{described(made)}, of type {type(made).__name__}. An array or a number, the "
+                "derivative with respect to that input alone, is required."
+            )
+        )
     local = operator._tensor_of(made, f"the function of {what}")
+    if local.dtype.kind == "c" and "c" not in (x.dtype.kind, cotangent.dtype.kind):
+        raise TypeError(
+            with_location(
+                f"{operator.functional_name}: the function of {what} returned {local.dtype} for a "
+                f"result of {cotangent.dtype} and an input of {x.dtype}. A derivative of real "
+                "numbers is required."
+            )
+        )
     return _core.cg.pulled(operator.functional_name, what, cotangent, local, x)
 
 

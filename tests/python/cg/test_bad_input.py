@@ -330,3 +330,26 @@ def test_casts_beside_derivatives_of_integers():
     result = truncated(2.5)
     result.back()
     assert result.value == 3 and result.grad(truncated.input("x")) == 0
+
+
+@pytest.mark.parametrize("returned, said", [
+    (lambda a: (a.value, a.value), "returned (LazyTensor("),
+    (lambda a: [1.0, 2.0], "returned [1.0, 2.0], of type list. An array or a number, the "
+                           "derivative with respect to that input alone, is required."),
+    (lambda a: a.value * 1j, "returned complex128 for a result of float64 and an input of float64. "
+                             "A derivative of real numbers is required."),
+])  # fmt: skip
+def test_derivatives_that_are_no_array_of_real_numbers(returned, said):
+    class Own(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("a"), functional_name="Own")
+
+        def call(self, a):
+            return a.value * 2.0
+
+        def _gradfn(self, inpt):
+            return returned
+
+    m = module(lambda self, x: Own()(x), "x")
+    text = refusal(TypeError, lambda: m(np.ones(2)))
+    assert text.startswith(f"Own: the function of _gradfn('a') {said}")
