@@ -320,6 +320,7 @@ def derivative_at(function: Any, place: int) -> Any:
             names = distinct([one.short_name for one in (*function.inputs, *parameters)])
             super().__init__(tuple(map(Variable, names)), functional_name=role)
             self._compute = of_tensors(function, parameters)
+            self._promoted = len(function.inputs)  # parameters do where the function uses them
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
             return jacobian_at(self._compute, list(arrays), place, function, name)

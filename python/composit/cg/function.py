@@ -173,6 +173,8 @@ class Operator(Function):
 
     # Its call makes one node of composit's graph, and need not be wrapped in one.
     _is_primitive = False
+    # How many of its operands, from the first one, promote each other; None for all.
+    _promoted: int | None = None
 
     def __init__(self, inputs: Any, params: Any = None, functional_name: str | None = None) -> None:
         super().__init__(inputs, params, functional_name)

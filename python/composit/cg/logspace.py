@@ -64,6 +64,7 @@ def _module(function: Any) -> Module:
             names = distinct([one.short_name for one in (*function.inputs, *parameters)])
             super().__init__(tuple(map(Variable, names)), functional_name=role)
             self._compute = of_tensors(function, parameters)
+            self._promoted = len(function.inputs)  # parameters do where the function uses them
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
             return _logs(self._compute, list(arrays))

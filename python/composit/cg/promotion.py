@@ -33,6 +33,9 @@ def applied(
     the dtype has no room for."""
     are_weak = [n._is_weak and not x.ndim and not x.is_weak for n, x in zip(nodes, tensors)]
     others = [x for x, is_weak in zip(tensors, are_weak) if not is_weak and not x.is_weak]
+    if operator._promoted is not None:
+        are_weak[operator._promoted :] = [False] * len(are_weak[operator._promoted :])
+        others = [x for x in others if any(x is one for one in tensors[: operator._promoted])]
     given = [_beside(x, others) if is_weak else x for x, is_weak in zip(tensors, are_weak)]
     integers = [i for i, x in enumerate(tensors) if given[i] is not x and x.dtype.kind in "iu"]
     try:

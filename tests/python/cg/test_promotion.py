@@ -200,3 +200,23 @@ def test_indices_are_wider_than_what_they_choose_from():
     flags = cg.Module.build("g", lambda self, x: x & self.param("i"), cg.Variable("x"),
                             cg.Parameter("i", 1))  # fmt: skip
     assert dtypes(flags, x) == {"uint8"}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_parameters_of_derived_modules_are_not_rounded(dtype):
+    m = cg.Module.build("f", lambda self, x: op.astype(x, "float64") * self.param("w"),
+                        cg.Variable("x"), cg.Parameter("w", 0.1))  # fmt: skip
+    x = np.array(1, dtype)
+    assert np.isclose(cg.logspace(m)(x).value, np.log(0.1), rtol=1e-14)
+    assert m.gradfn("w").gradfn("x")(x).value == 1
+    squared = cg.Module.build("f", lambda self, x: op.astype(x, "float64") * self.param("w") ** 2,
+                              cg.Variable("x"), cg.Parameter("w", 0.1))  # fmt: skip
+    assert squared.gradfn("w")(x).value == 0.2
+
+
+def test_parameters_of_derived_modules_are_wider_than_inputs():
+    m = cg.Module.build("f", lambda self, x: op.astype(x, "float64") * self.param("w"),
+                        cg.Variable("x"), cg.Parameter("w", 300))  # fmt: skip
+    x = np.array([1, 2], "int8")
+    assert np.array_equal(m.gradfn("x")(x).value, 300 * np.eye(2))
+    assert np.allclose(cg.logspace(m)(x).value, np.log(300.0 * x))
