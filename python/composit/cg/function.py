@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -134,10 +135,13 @@ class Function(TemplateObject):
         session.bind(variable, node)
         return node
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Any) -> None:
         """What a copy or a pickle held, as a function with a name of its own, and with the inputs
         that belong to no other."""
-        vars(self).update(state)
+        own, slots = state if isinstance(state, tuple) else (state, {})
+        vars(self).update(own)
+        for name, value in slots.items():
+            setattr(self, name, value)
         self._name = _numbered(self.functional_name)
         for one in (*self._inputs, *self._params):
             if one.fun is None:
@@ -158,6 +162,19 @@ class Function(TemplateObject):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+def slots_of(thing: Any) -> dict[str, Any]:
+    """What the thing keeps in __slots__, by their names."""
+    kept = {}
+    for kind in reversed(type(thing).__mro__):
+        for name, one in vars(kind).items():
+            if isinstance(one, types.MemberDescriptorType):
+                try:
+                    kept[name] = one.__get__(thing)
+                except AttributeError:  # nothing yet
+                    continue
+    return kept
 
 
 def _numbered(role: str) -> str:

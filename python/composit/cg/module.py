@@ -7,7 +7,7 @@ from typing import Any
 
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
-from composit.cg.function import Function
+from composit.cg.function import Function, slots_of
 from composit.cg.graph import ModuleGraph, compiled
 from composit.cg.node import Node
 from composit.cg.session import Session, begun, checked_count, current
@@ -87,14 +87,14 @@ class Module(Function):
         return result
 
     def modules(self) -> Iterator[Module]:
-        """The module, and those that it keeps in attributes (in lists, tuples and dictionaries,
-        too), each once."""
+        """The module, and those that it keeps in attributes and slots (in lists, tuples and
+        dictionaries, too), each once."""
         found = {id(self): self}
         waiting = [self]
         while waiting:
             module = waiting.pop(0)
             yield module
-            for inner in _modules_in(list(vars(module).values())):
+            for inner in _modules_in([*vars(module).values(), *slots_of(module).values()]):
                 if id(inner) not in found:
                     found[id(inner)] = inner
                     waiting.append(inner)
@@ -199,13 +199,16 @@ class DerivedModule(Module):
 
 
 def _modules_in(values: list[Any]) -> Iterator[Module]:
-    for value in values:
+    known: set[int] = set()  # containers, which may hold themselves
+    stack = values[::-1]
+    while stack:
+        value = stack.pop()
         if isinstance(value, Module):
             yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _modules_in(list(value))
-        elif isinstance(value, dict):
-            yield from _modules_in(list(value.values()))
+        elif isinstance(value, (list, tuple, dict)) and id(value) not in known:
+            known.add(id(value))
+            inner = list(value.values()) if isinstance(value, dict) else list(value)
+            stack += inner[::-1]
 
 
 def _as_array(value: Any) -> Any:

@@ -2,6 +2,8 @@
 program, derivatives with respect to what is not used, parameters of derived modules."""
 
 import collections
+import copy
+import pickle
 import threading
 
 import graphviz
@@ -257,3 +259,31 @@ def test_results_of_threads_have_their_own_types():
     for one in threads:
         one.join()
     assert not failed
+
+
+class Slotted(cg.Module):
+    __slots__ = ("__private", "inner", "nothing")
+
+    def __init__(self):
+        super().__init__(cg.Variable("x"), cg.Parameter("v", 1.0))
+        self.inner, self.__private = SimpleModel(2.0), [SimpleModel(3.0)]
+
+    def call(self, x):
+        return self.inner(x) * self.param("v") + self.__private[0](x)
+
+
+def test_modules_in_slots_are_found():
+    m = Slotted()
+    assert sorted(one.value for one in m.parameters()) == [1, 2, 3]
+    w = m.inner.param("w").value
+    cg.Training(m, nn.mse, nn.sgd(0.1)).step(np.array([1.0]), np.array([3.0]))
+    assert m.inner.param("w").value != w
+    for twin in (copy.deepcopy(m), pickle.loads(pickle.dumps(m))):
+        assert twin(2.0).value == m(2.0).value and twin.inner is not m.inner
+
+
+def test_lists_that_hold_themselves():
+    m = SimpleModel()
+    m.kept = [{"a": SimpleModel()}]
+    m.kept.append(m.kept)
+    assert len(m.parameters()) == 2
