@@ -305,3 +305,36 @@ def test_parameters_that_are_taken_as_numbers_are_constants_of_programs(roll, i)
                               (cg.Variable("x"), cg.Variable("k")))  # fmt: skip
     with pytest.raises(ValueError, match=r"the placeholder 'k'.* has no value"):
         shifted.compile(x, 1)
+
+
+@pytest.mark.parametrize("function, expected, slope", [
+    (lambda x: op.clip(x, None, 1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: op.clip(x, min=1.5), [1.5, 2.0], [0, 1]),
+    (lambda x: op.clip(x, a_min=0.0, a_max=1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: op.clip(x, 0.0, 1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: np.clip(x, None, 1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: op.reshape(op.reshape(x, (1, 2), order="F"), (2,)), [1.0, 2.0], [1, 1]),
+    (lambda x: op.reshape(x, shape=(2,)), [1.0, 2.0], [1, 1]),
+])  # fmt: skip
+def test_arguments_are_those_of_composits_numpy(function, expected, slope):
+    m = cg.Module.build("f", lambda self, x: function(x), cg.Variable("x"))
+    result = m(np.array([1.0, 2.0]))
+    result.back()
+    assert np.array_equal(result.value, expected)
+    assert np.array_equal(result.grad(m.input("x")), np.diag(slope))
+
+
+def test_where_of_a_condition_alone():
+    assert np.array_equal(op.where(np.array([0.0, 2.0, 3.0]))[0].value, [1, 2])
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda x: op.transpose(x, 1, 0), lambda x: op.reshape(x, 3, 2, 1, 4),
+    lambda x: op.expand_dims(x), lambda x: op.swapaxes(x, 0), lambda x: op.astype(x),
+    lambda x: op.softmax(x, foo=1), lambda x: op.broadcast_to(x), lambda x: op.clip(x, foo=1),
+    lambda x: op.clip(x, 1.5),
+])  # fmt: skip
+def test_wrong_arguments_are_those_of_a_function_with_a_name(wrong):
+    with pytest.raises(TypeError) as caught:
+        wrong(np.ones((2, 3)))
+    assert "lambda" not in str(caught.value)
