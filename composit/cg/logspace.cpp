@@ -211,6 +211,8 @@ Rule rule_of(const Node& node) {
     if (name == "reduce") return rule_of_reduction(node);
     if (name == "contract")
         return {{0, 1}, [&node](const Tensors& l) { return Tensors{contract(node, l[0], l[1])}; }};
+    if (name == "stop_gradient")
+        return {{0}, [](const Tensors& l) { return Tensors{nn::stop_gradient(l[0])}; }};
     if (name == "astype" && ir::is_floating(node.operand(0).dtype()))
         return {{0}, [](const Tensors& logs) { return logs; }};
     if (!node.operation().moves_elements) return {};
@@ -228,7 +230,8 @@ Rule rule_of(const Node& node) {
 }  // namespace
 
 Tensors logspace(const Tensors& outputs) {
-    const Tensors plain = transforms::inline_calls(outputs);
+    const Tensors plain = transforms::inline_calls(
+        outputs, [](const ir::Operation& one) { return one.name == "stop_gradient"; });
     const std::vector<const Node*> order = ir::topological_order(plain);
     // Which nodes' logarithms are wanted, from the outputs down.
     std::unordered_set<const Node*> wanted;

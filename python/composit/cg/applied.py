@@ -12,8 +12,9 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit.cg.derivatives import reached
 from composit.cg.function import Operator
-from composit.cg.node import Node, get_input_nodes
+from composit.cg.node import Node, get_all_nodes, get_input_nodes
 from composit.cg.template import Constant, Input, Variable, distinct
 from composit.cg.values import described, is_array, refuse_masked
 
@@ -91,14 +92,13 @@ class Applied(Operator):
         )
         return type(self)._function(*positional, **named)
 
-    def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[str]:
-        """The names of the operands of which the function took the values when it made the tensor,
+    def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[int]:
+        """The positions of operands of which the function took the values when it made the tensor,
         as of an option (`full(shape, x)`): a derivative by these would be 0, whatever it is."""
-        used = _reached([made], arrays)
+        used = reached([made], arrays)
         return [
-            one.short_name for i, one in enumerate(self.inputs)
-            if arrays[i].dtype.kind in "fcV" and arrays[i].node not in used
-            and self._needs_value(arrays, i)
+            i for i in range(len(self.inputs))
+            if arrays[i].node not in used and self._needs_value(arrays, i)
         ]  # fmt: skip
 
     def _needs_value(self, arrays: list[LazyTensor], i: int) -> bool:
@@ -110,7 +110,10 @@ class Applied(Operator):
             result = self._called((*arrays[:i], unknown, *arrays[i + 1 :]))
         except (TypeError, ValueError, NotSupported):
             return True
-        return unknown.node in _reached(_tensors_among(result), [unknown])
+        if isinstance(result, (list, tuple)):
+            for index in self._part:
+                result = result[index]
+        return unknown.node in reached([result], [unknown])
 
     def _op_impl(self, *arrays: Any) -> Any:
         result = self._called(arrays)
@@ -131,46 +134,38 @@ class Applied(Operator):
         return result
 
 
-def _tensors_among(result: Any) -> list[LazyTensor]:
-    found: list[LazyTensor] = []
-    _changed(result, lambda one: found.append(one) if isinstance(one, LazyTensor) else None)
-    return found
+def numbers_taken(nodes: list[Node]) -> Iterator[tuple[Node, int]]:
+    """The operators among the nodes that took the value of a child, and the child's position."""
+    for node in nodes:
+        if isinstance(node.ref, Applied):
+            tensors = [child._tensor for child in node._children]
+            for i in node.ref.taken_as_numbers(node._tensor, tensors):
+                yield node, i
 
 
-def _reached(made: list[LazyTensor], operands: list[LazyTensor]) -> set[Any]:
-    """The nodes that the tensors are computed from, up to the operands."""
-    ends = {x.node for x in operands}
-    seen: set[Any] = set()
-    stack = [x.node for x in made]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node not in ends:
-            stack += [one for one, _ in node.operand_nodes]
-    return seen
+def known_before(nodes: list[Node]) -> set[int]:
+    """The id()s of the nodes whose values operators took, and of what these are computed from:
+    nothing else can take their places, as no placeholder has a value."""
+    taken = [node._children[i] for node, i in numbers_taken(nodes)]
+    return {id(node) for child in taken for node in get_all_nodes(child)}
 
 
 def refuse_numbers(nodes: list[Node]) -> None:
     """NotSupported for operators that took the value of a node that depends on an input or a
-    parameter: derivatives would lack that part."""
-    for node in nodes:
-        if not isinstance(node.ref, Applied):
+    parameter: derivatives would lack that part. (Integers have none.)"""
+    for node, i in numbers_taken(nodes):
+        child, name = node._children[i], node.ref.inputs[i].short_name
+        if child._tensor.dtype.kind not in "fcV" or all(
+            isinstance(leaf.ref, Constant) for leaf in get_input_nodes(child)
+        ):
             continue
-        children = node.children
-        tensors = [child.tensor for child in children]
-        for name in node.ref.taken_as_numbers(node.tensor, tensors):
-            child = children[[one.short_name for one in node.ref.inputs].index(name)]
-            if all(isinstance(leaf.ref, Constant) for leaf in get_input_nodes(child)):
-                continue
-            raise NotSupported(
-                with_location(
-                    f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, "
-                    "by which nothing is differentiated. An array operand, or its value (x.value), "
-                    "which counts as a constant, is required."
-                )
+        raise NotSupported(
+            with_location(
+                f"back: {node.ref.functional_name} takes {child!r} as a number, for {name!r}, "
+                "by which nothing is differentiated. An array operand, or its value (x.value), "
+                "which counts as a constant, is required."
             )
+        )
 
 
 def applied(kind: type[Applied], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:

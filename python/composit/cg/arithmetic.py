@@ -134,7 +134,7 @@ class Arithmetic(Operand):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its value."""
-        return tuple(self.tensor.shape)  # type: ignore[attr-defined]
+        return tuple(self._tensor.shape)  # type: ignore[attr-defined]
 
     @property
     def ndim(self) -> int:

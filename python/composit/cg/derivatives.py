@@ -7,10 +7,8 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.cg.promotion import as_float, operands, strong
+from composit.cg.promotion import REFUSALS, applied, as_float, strong
 from composit.cg.values import described
-
-REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
 
 
 def place(x: LazyTensor) -> tuple[Any, int]:
@@ -83,7 +81,23 @@ def _pulled(
             )
         )
     made = operator._within_trace(gradient, parameters)
+    if isinstance(made, (list, tuple)):
+        raise TypeError(
+            with_location(
+                f"{operator.functional_name}: the function of {what} returned "
+                f"{described(made)}, of type {type(made).__name__}. An array or a number, the "
+                "derivative with respect to that input alone, is required."
+            )
+        )
     local = operator._tensor_of(made, f"the function of {what}")
+    if local.dtype.kind == "c" and "c" not in (x.dtype.kind, cotangent.dtype.kind):
+        raise TypeError(
+            with_location(
+                f"{operator.functional_name}: the function of {what} returned {local.dtype} for a "
+                f"result of {cotangent.dtype} and an input of {x.dtype}. A derivative of real "
+                "numbers is required."
+            )
+        )
     return _core.cg.pulled(operator.functional_name, what, cotangent, local, x)
 
 
@@ -91,28 +105,69 @@ def as_numbers(
     compute: Callable[[list[LazyTensor]], LazyTensor],
     tensors: list[LazyTensor],
     is_free: list[bool] | None = None,
-) -> tuple[list[LazyTensor], LazyTensor]:
-    """The tensors with integers as float64 of the same values, where the function takes them, and
-    what it makes of them. Integers that it needs as such (indices), and those that are not free,
-    stay."""
+) -> list[LazyTensor]:
+    """The tensors with integers as float64 of the same values, where the function takes them.
+    Integers that it needs as such (indices, and what it casts to integers, through which no
+    derivative goes), and those that are not free, stay."""
     free = is_free or [True] * len(tensors)
     places = [i for i, x in enumerate(tensors) if free[i] and x.dtype.kind in "iu"]
-    if not places:
-        return tensors, compute(tensors)
-    try:
-        converted = _floated(tensors, places)
-        return converted, compute(converted)
-    except REFUSALS:
-        pass
+    if not places or _takes_numbers(compute, floated := _floated(tensors, places), places):
+        return floated if places else tensors
     kept = list(tensors)
-    made = compute(kept)
-    for place in places:
-        try:
-            trial = _floated(kept, [place])
-            made, kept = compute(trial), trial
-        except REFUSALS:
+    for i in places:
+        trial = _floated(kept, [i])
+        if _takes_numbers(compute, trial, [i]):
+            kept = trial
+    return kept
+
+
+def _takes_numbers(
+    compute: Callable[[list[LazyTensor]], LazyTensor], tensors: list[LazyTensor], places: list[int]
+) -> bool:
+    """Whether the function takes floats in these places, and casts nothing that it computes of them
+    to integers."""
+    leaves = dict(zip(places, apart_from([tensors[i] for i in places])))
+    try:
+        made = compute([leaves.get(i, x) for i, x in enumerate(tensors)])
+    except REFUSALS:
+        return False
+    ends = list(leaves.values())
+    casts = [
+        node.operands[0]
+        for node in reached(_core.transforms.inline_calls([made]), ends)
+        if node.operation.name == "astype" and node.dtypes[0].kind in "iu"
+    ]
+    floats = [
+        x for x in casts if x.dtype.kind == "f" and x.node.attributes.get("row") not in _ROUNDED
+    ]
+    nodes = {x.node for x in ends}
+    return all(nodes.isdisjoint(reached([x], ends, _is_float)) for x in floats)
+
+
+_ROUNDED = ("ceil", "floor", "rint", "trunc")  # which has the derivative 0 before it is cast
+
+
+def _is_float(node: Any) -> bool:
+    return any(dtype.kind in "fcV" for dtype in node.dtypes)
+
+
+def reached(
+    made: list[LazyTensor],
+    operands: list[LazyTensor],
+    counts: Callable[[Any], bool] = lambda node: True,
+) -> set[Any]:
+    """The nodes that the tensors are computed from, up to the operands, by those that count."""
+    ends = {x.node for x in operands}
+    seen: set[Any] = set()
+    stack = [x.node for x in made]
+    while stack:
+        node = stack.pop()
+        if node in seen or not counts(node):
             continue
-    return kept, made
+        seen.add(node)
+        if node not in ends:
+            stack += [one for one, _ in node.operand_nodes]
+    return seen
 
 
 def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
@@ -120,27 +175,33 @@ def _floated(tensors: list[LazyTensor], places: list[int]) -> list[LazyTensor]:
     return [as_float(x) if i in chosen else x for i, x in enumerate(tensors)]
 
 
-def apart_from(tensors: list[LazyTensor]) -> list[LazyTensor]:
+def apart_from(tensors: list[LazyTensor], is_known: list[bool] | None = None) -> list[LazyTensor]:
     """Leaves in place of the tensors: how those were made does not matter to what is computed of
-    these. Numbers of Python are leaves, and stay."""
+    these. Numbers of Python are leaves, and stay; so do those whose values have to be known."""
+    known = is_known or [False] * len(tensors)
     return [
-        x if x.is_weak else _core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(tensors)
+        x if x.is_weak or known[i] else _core.input(f"x{i}", x.dtype, x.shape)
+        for i, x in enumerate(tensors)
     ]
 
 
-def local_jacobian(operator: Any, child: Any, children: list[Any]) -> LazyTensor:
-    """The operator's Jacobian with respect to a child, over all the inputs that it is; what the
-    other children are computed from does not count."""
+def local_jacobian(node: Any, child: Any) -> LazyTensor:
+    """The Jacobian of a node's operator with respect to a child, over all the inputs that it is;
+    what the other children are computed from does not count."""
+    operator, children = node.ref, node._children
+    taken = operator.taken_as_numbers(node._tensor, [one._tensor for one in children])
+    known = {id(children[i]) for i in taken}
     distinct = list({id(one): one for one in children}.values())
     position = {id(one): i for i, one in enumerate(distinct)}
     given = [one._tensor for one in distinct]
 
     def compute(tensors: list[LazyTensor]) -> LazyTensor:
         chosen = [tensors[position[id(one)]] for one in children]
-        return operator.apply(operands(children, chosen))
+        return applied(operator, children, chosen)
 
-    return jacobian_at(compute, given, position[id(child)], operator, child.ref.short_name
-                       if hasattr(child.ref, "short_name") else repr(child))  # fmt: skip
+    name = child.ref.short_name if hasattr(child.ref, "short_name") else repr(child)
+    is_known = [id(one) in known for one in distinct]
+    return jacobian_at(compute, given, position[id(child)], operator, name, is_known)
 
 
 def jacobian_at(
@@ -149,10 +210,12 @@ def jacobian_at(
     place: int,
     function: Any,
     name: str,
+    is_known: list[bool] | None = None,
 ) -> LazyTensor:
-    """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`."""
-    numbers, _ = as_numbers(compute, given)
-    apart = apart_from(numbers)
+    """The Jacobian of a function of tensors, integers taken as numbers, where it is `given`; those
+    that are known have to be."""
+    numbers = as_numbers(compute, given, is_known and [not one for one in is_known])
+    apart = apart_from(numbers, is_known)
     made = compute(apart)
     check_differentiable(function, name, apart[place], made)
     jacobian = _core.cg.jacobians(made, [apart[place]])
@@ -225,32 +288,44 @@ def _leaves(function: Any) -> list[Any]:
     return [*function.inputs, *parameters]
 
 
+def of_tensors(function: Any, parameters: list[Any]) -> Callable[[list[LazyTensor]], LazyTensor]:
+    """A module or an operator as a function of its inputs' tensors, then of these parameters'."""
+    from composit.cg.function import Operator
+
+    def compute(tensors: list[LazyTensor]) -> LazyTensor:
+        count = len(function.inputs)
+        if isinstance(function, Operator):
+            return function.apply(tensors)
+        made: LazyTensor = function._with_values(parameters, tensors[count:], tensors[:count])
+        return made
+
+    return compute
+
+
 def derivative_at(function: Any, place: int) -> Any:
     """The derivative with respect to one of the inputs and parameters, by its number."""
     from composit.cg.function import Operator
     from composit.cg.module import DerivedModule
+    from composit.cg.session import with_hidden
     from composit.cg.template import Variable, distinct
 
     leaves, count = _leaves(function), len(function.inputs)
     name = leaves[place].short_name
     role = f"D{function.functional_name}#{name}"
 
-    def compute(tensors: list[LazyTensor]) -> LazyTensor:
-        if isinstance(function, Operator):
-            return function.apply(tensors)
-        return function.apply(tensors[count:], *tensors[:count])
-
     class Derivative(Operator):
         """The Jacobian of the function."""
 
-        def __init__(self) -> None:
-            names = distinct([one.short_name for one in leaves])
+        def __init__(self, parameters: list[Any]) -> None:
+            names = distinct([one.short_name for one in (*function.inputs, *parameters)])
             super().__init__(tuple(map(Variable, names)), functional_name=role)
+            self._compute = of_tensors(function, parameters)
+            self._promoted = len(function.inputs)  # parameters do where the function uses them
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
-            return jacobian_at(compute, list(arrays), place, function, name)
+            return jacobian_at(self._compute, list(arrays), place, function, name)
 
     def call(module: Any, *nodes: Any) -> Any:
-        return Derivative()(*nodes, *leaves[count:])
+        return with_hidden(lambda known: Derivative(known)(*nodes, *known), leaves[count:])
 
     return DerivedModule(role, call, derivative_at, function, place)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
 from composit.cg.node import InputNode, Node, OperatorNode, Place
-from composit.cg.promotion import is_number, operands
+from composit.cg.promotion import applied, is_number
 from composit.cg.session import Session, begun, checked_count, current, explain, refuse_parameter
 from composit.cg.template import (
     Constant,
@@ -134,10 +135,13 @@ class Function(TemplateObject):
         session.bind(variable, node)
         return node
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Any) -> None:
         """What a copy or a pickle held, as a function with a name of its own, and with the inputs
         that belong to no other."""
-        vars(self).update(state)
+        own, slots = state if isinstance(state, tuple) else (state, {})
+        vars(self).update(own)
+        for name, value in slots.items():
+            setattr(self, name, value)
         self._name = _numbered(self.functional_name)
         for one in (*self._inputs, *self._params):
             if one.fun is None:
@@ -160,6 +164,19 @@ class Function(TemplateObject):
         return f"{type(self).__name__}({self.name!r})"
 
 
+def slots_of(thing: Any) -> dict[str, Any]:
+    """What the thing keeps in __slots__, by their names."""
+    kept = {}
+    for kind in reversed(type(thing).__mro__):
+        for name, one in vars(kind).items():
+            if isinstance(one, types.MemberDescriptorType):
+                try:
+                    kept[name] = one.__get__(thing)
+                except AttributeError:  # nothing yet
+                    continue
+    return kept
+
+
 def _numbered(role: str) -> str:
     """A name for a function of this role that no other has."""
     return f"{role}@{next_number()}"
@@ -173,6 +190,8 @@ class Operator(Function):
 
     # Its call makes one node of composit's graph, and need not be wrapped in one.
     _is_primitive = False
+    # How many of its operands, from the first one, promote each other; None for all.
+    _promoted: int | None = None
 
     def __init__(self, inputs: Any, params: Any = None, functional_name: str | None = None) -> None:
         super().__init__(inputs, params, functional_name)
@@ -203,7 +222,7 @@ class Operator(Function):
         place, name = self.input_index(inpt.short_name), inpt.short_name
 
         def jacobian(*nodes: Any) -> LazyTensor:
-            given = [node.tensor for node in nodes]  # of what call does, whoever asks for it
+            given = [node._tensor for node in nodes]  # of what call does, whoever asks for it
             return derivatives.jacobian_at(self._computed, given, place, self, name)
 
         return jacobian
@@ -223,7 +242,7 @@ class Operator(Function):
 
     def _applied(self, session: Session, nodes: list[Node]) -> OperatorNode:
         try:
-            tensor = self.apply(operands(nodes, [node._tensor for node in nodes], is_call=True))
+            tensor = applied(self, nodes, [node._tensor for node in nodes], is_call=True)
         except Exception as error:
             explain(error, f"operator {self.functional_name}", self, nodes)
             raise
@@ -234,6 +253,10 @@ class Operator(Function):
         if self._is_primitive:
             return self._computed(tensors)
         return derivatives.called(self, tensors)
+
+    def taken_as_numbers(self, made: LazyTensor, arrays: list[LazyTensor]) -> list[int]:
+        """The positions of operands of which it took the values when it made the tensor."""
+        return []
 
     def _computed(self, tensors: list[LazyTensor]) -> LazyTensor:
         """What call returns for these tensors."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.cg.applied import refuse_numbers
+from composit.cg.applied import known_before, refuse_numbers
 from composit.cg.derivatives import apart_from, as_numbers, check_differentiable, place
 from composit.cg.node import IDObject, Node, get_all_nodes, get_input_nodes
 from composit.cg.replay import replayed, with_calls
@@ -18,12 +18,12 @@ from composit.evaluation import as_tensor, evaluate
 
 class ModuleGraph(IDObject):
     """The graph of one call: `root` is its result, `value` the result's value. Graphs of different
-    calls differ."""
+    calls differ. `types`: the shape and dtype of each input in this call."""
 
-    def __init__(self, call_id: str, module: Any, root: Node) -> None:
+    def __init__(self, call_id: str, module: Any, root: Node, types: list[Any]) -> None:
         super().__init__(f"{type(self).__name__}_{call_id}_{module.name}")
         self._call_id, self._module, self._root = call_id, module, root
-        self._types = list(module._latest or ())
+        self._types = types
         self._tensor: LazyTensor | None = None
         self._gradients: dict[int, Any] | None = None
 
@@ -101,9 +101,12 @@ class ModuleGraph(IDObject):
             made = {id(node): node._tensor for node in nodes}
             numbers = apart = given
         else:
-            is_free = [not isinstance(leaf.ref, Constant) for leaf in leaves]
-            numbers, _ = as_numbers(compute, given, is_free)
-            apart = apart_from(numbers)
+            known = known_before(nodes)
+            is_known = [id(leaf) in known for leaf in leaves]
+            are_literal = [isinstance(leaf.ref, Constant) for leaf in leaves]
+            is_free = [not (a or b) for a, b in zip(is_known, are_literal)]
+            numbers = as_numbers(compute, given, is_free)
+            apart = apart_from(numbers, is_known)
             compute(apart)
         result = made[id(self._root)]
         if result.dtype.kind not in "fV":

@@ -8,8 +8,10 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.cg.derivatives import of_tensors
 from composit.cg.function import Operator
 from composit.cg.module import DerivedModule, Module
+from composit.cg.session import with_hidden
 from composit.cg.template import Variable, distinct
 from composit.cg.values import described
 from composit.evaluation import as_tensor
@@ -27,15 +29,8 @@ def logspace(function: Any) -> Any:
     else is NaN. Where a number is exactly 0, whose logarithm is -inf, the value is right and the
     derivative with respect to that number NaN. A module has the same inputs and parameters, a
     function the same arguments."""
-    if isinstance(function, Operator):
-        return _module(function, function.inputs, [], function.apply)
-    if isinstance(function, Module):
-        count = len(function.inputs)
-
-        def compute(tensors: list[LazyTensor]) -> LazyTensor:
-            return function.apply(tensors[count:], *tensors[:count])
-
-        return _module(function, function.inputs, function.parameters(), compute)
+    if isinstance(function, (Operator, Module)):
+        return _module(function)
     if not callable(function):
         raise TypeError(
             with_location(
@@ -58,25 +53,23 @@ def _logs(compute: Callable[[list[LazyTensor]], LazyTensor], given: list[LazyTen
     return _core.substitute(_core.cg.logspace([compute(inside)]), inside, given)[0]
 
 
-def _module(
-    function: Any,
-    inputs: tuple[Any, ...],
-    parameters: list[Any],
-    compute: Callable[[list[LazyTensor]], LazyTensor],
-) -> Module:
+def _module(function: Any) -> Module:
     role = f"log {function.functional_name}"
+    own = [] if isinstance(function, Operator) else function.parameters()
 
     class Logspace(Operator):
         """The function, in log space."""
 
-        def __init__(self) -> None:
-            names = distinct([one.short_name for one in (*inputs, *parameters)])
+        def __init__(self, parameters: list[Any]) -> None:
+            names = distinct([one.short_name for one in (*function.inputs, *parameters)])
             super().__init__(tuple(map(Variable, names)), functional_name=role)
+            self._compute = of_tensors(function, parameters)
+            self._promoted = len(function.inputs)  # parameters do where the function uses them
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
-            return _logs(compute, list(arrays))
+            return _logs(self._compute, list(arrays))
 
     def call(module: Any, *nodes: Any) -> Any:
-        return Logspace()(*nodes, *parameters)
+        return with_hidden(lambda known: Logspace(known)(*nodes, *known), own)
 
     return DerivedModule(role, call, logspace, function)

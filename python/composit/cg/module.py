@@ -7,7 +7,7 @@ from typing import Any
 
 from composit._core import LazyTensor, with_location
 from composit.cg import derivatives
-from composit.cg.function import Function
+from composit.cg.function import Function, slots_of
 from composit.cg.graph import ModuleGraph, compiled
 from composit.cg.node import Node
 from composit.cg.session import Session, begun, checked_count, current
@@ -48,16 +48,18 @@ class Module(Function):
         session = current()
         if session is None:
             with begun(Session()) as session:
-                return self._outermost(session, given)
+                result = self._outermost(session, given)
+            self._latest = result._types
+            return result
         nodes = [session.node_of(v, self, i) for v, i in zip(given, self.inputs)]
         return self._called(session, nodes)
 
     def _outermost(self, session: Session, values: tuple[Any, ...]) -> ModuleGraph:
         nodes: list[Node] = [self._leaf_node(session, i, v) for v, i in zip(values, self.inputs)]
-        self._latest = [(tuple(node._tensor.shape), node._tensor.dtype) for node in nodes]
+        types = [(tuple(node._tensor.shape), node._tensor.dtype) for node in nodes]
         result = self._called(session, nodes)
         if isinstance(result, Node):
-            return ModuleGraph(session.call_id, self, result)
+            return ModuleGraph(session.call_id, self, result, types)
         raise TypeError(
             with_location(
                 f"{self.functional_name}: call returned {described(result)}, of type "
@@ -85,14 +87,14 @@ class Module(Function):
         return result
 
     def modules(self) -> Iterator[Module]:
-        """The module, and those that it keeps in attributes (in lists, tuples and dictionaries,
-        too), each once."""
+        """The module, and those that it keeps in attributes and slots (in lists, tuples and
+        dictionaries, too), each once."""
         found = {id(self): self}
         waiting = [self]
         while waiting:
             module = waiting.pop(0)
             yield module
-            for inner in _modules_in(list(vars(module).values())):
+            for inner in _modules_in([*vars(module).values(), *slots_of(module).values()]):
                 if id(inner) not in found:
                     found[id(inner)] = inner
                     waiting.append(inner)
@@ -117,15 +119,21 @@ class Module(Function):
                     "parameters. A list with a value for each is required."
                 )
             )
-        from composit.evaluation import as_tensor
-
-        tensors: dict[int, LazyTensor] = {}
         for one, value in zip(parameters, values):
             refuse_masked(value, f"{self.functional_name}: parameter {one.short_name!r}")
-            tensors[id(one)] = as_tensor(value)
         checked_count(self, inputs)
-        with begun(Session(tensors)) as session:
-            return self._outermost(session, inputs).tensor
+        return self._with_values(parameters, values, inputs)
+
+    def _with_values(self, parameters: list[Any], values: Any, inputs: Any) -> LazyTensor:
+        """The result as a tensor, with values in place of these parameters'. Within an operator
+        others are refused."""
+        from composit.evaluation import as_tensor
+
+        tensors = {id(one): as_tensor(value) for one, value in zip(parameters, values)}
+        outer = current()
+        around = None if outer is None else outer.operator or outer.around
+        with begun(Session(tensors, around=around)) as session:
+            return self._outermost(session, tuple(inputs)).tensor
 
     @property
     def function(self) -> Callable[..., LazyTensor]:
@@ -133,7 +141,10 @@ class Module(Function):
         composit.compile, grad and vmap take."""
 
         def call(*tensors: Any) -> LazyTensor:
-            return self(*tensors).tensor
+            if current() is not None:
+                return self(*tensors).tensor  # type: ignore[no-any-return]
+            with begun(Session()) as session:
+                return self._outermost(session, checked_count(self, tensors)).tensor
 
         return with_names(call, self)
 
@@ -149,7 +160,8 @@ class Module(Function):
 
     def export(self, path: Any, *examples: Any) -> list[str]:
         """Writes the module as C++ with no dependencies into the folder `path`, for inputs like the
-        examples; without any, for inputs like those of the latest call."""
+        examples; without any, for inputs like those of the latest call: of the module itself, which
+        gave a result."""
         if self.inputs and not examples and self._latest is None:
             raise ValueError(
                 with_location(
@@ -187,13 +199,16 @@ class DerivedModule(Module):
 
 
 def _modules_in(values: list[Any]) -> Iterator[Module]:
-    for value in values:
+    known: set[int] = set()  # containers, which may hold themselves
+    stack = values[::-1]
+    while stack:
+        value = stack.pop()
         if isinstance(value, Module):
             yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _modules_in(list(value))
-        elif isinstance(value, dict):
-            yield from _modules_in(list(value.values()))
+        elif isinstance(value, (list, tuple, dict)) and id(value) not in known:
+            known.add(id(value))
+            inner = list(value.values()) if isinstance(value, dict) else list(value)
+            stack += inner[::-1]
 
 
 def _as_array(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from composit._core import LazyTensor, with_location
 from composit.cg.arithmetic import Arithmetic, refuse_comparison
-from composit.cg.values import described, given_back, whole
+from composit.cg.values import described, given_back, stopped, whole
 from composit.evaluation import evaluate
 
 
@@ -99,17 +99,28 @@ class Node(IDObject, Arithmetic):
 
     @property
     def tensor(self) -> LazyTensor:
-        """What it is in composit's graph: of the inputs, without modules in between."""
-        return self._tensor
+        """What it is in composit's graph: of the inputs, without modules in between. Within a
+        module's call it is a constant, as the value is."""
+        return self._read(self._tensor)
 
     @property
     def value(self) -> Any:
-        """Its value: a number or an array; a tensor where the call was given tensors."""
+        """Its value: a number or an array; a tensor where the call was given tensors. Within a
+        module's call it is a constant, either way."""
         if self._is_lazy:
-            return self._tensor
+            return self._read(self._tensor)
         if self._value is None:
             self._value = evaluate(self._tensor)
         return given_back(self._value)
+
+    def _read(self, tensor: LazyTensor) -> LazyTensor:
+        """A tensor of this node as whoever asks for it has it: what a module's call reads of a node
+        is a number there, by which nothing is differentiated; an operator's call computes of it."""
+        from composit.cg.session import current
+
+        session = current()
+        is_constant = self._is_lazy and session is not None and not session.computes_of(self)
+        return stopped(tensor) if is_constant else tensor
 
     @property
     def gvalue(self) -> Any:
@@ -151,9 +162,9 @@ class Node(IDObject, Arithmetic):
             return False
         import numpy as np
 
+        if self._is_lazy or other._is_lazy:
+            return self._tensor is other._tensor
         a, b = self.value, other.value
-        if isinstance(a, LazyTensor) or isinstance(b, LazyTensor):
-            return a is b
         return np.array_equal(np.asarray(a), np.asarray(b))
 
     __hash__ = IDObject.__hash__
@@ -192,13 +203,13 @@ class OperatorNode(Node):
         """The operator's Jacobian with respect to a child, of shape value.shape + child.shape."""
         from composit.cg.derivatives import local_jacobian
 
-        local = local_jacobian(self.operator, self._checked(child), self._children)
-        return local if self._is_lazy else given_back(evaluate(local))
+        local = local_jacobian(self, self._checked(child))
+        return self._read(local) if self._is_lazy else given_back(evaluate(local))
 
     def vjp(self, child: Node) -> Callable[[Any], Any]:
         """The function from a derivative with respect to this node, of shape … + value.shape, to
         the part of the child's, of shape … + child.shape."""
-        jacobian, rank = self.grad(child), self.tensor.ndim
+        jacobian, rank = self.grad(child), self._tensor.ndim
 
         def pulled(g: Any) -> Any:
             import numpy as np

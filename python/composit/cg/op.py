@@ -37,6 +37,28 @@ def _get_item(x: LazyTensor, index: Any) -> LazyTensor:
     return x[index]
 
 
+def _astype(x: LazyTensor, dtype: Any) -> LazyTensor:
+    return x.astype(dtype)
+
+
+def _softmax(x: LazyTensor, axis: Any = -1) -> LazyTensor:
+    return nn.softmax(x, axis=axis)
+
+
+def _convolution(
+    x: LazyTensor, filters: LazyTensor, channels_last: bool = False, **options: Any
+) -> LazyTensor:
+    return nn.convolution(x, filters, channels_last=channels_last, **options)
+
+
+def _max_pool(x: LazyTensor, channels_last: bool = False, **options: Any) -> Any:
+    return nn.max_pool(x, channels_last=channels_last, **options)
+
+
+def _average_pool(x: LazyTensor, channels_last: bool = False, **options: Any) -> LazyTensor:
+    return nn.average_pool(x, channels_last=channels_last, **options)
+
+
 def _logsumexp(x: LazyTensor, axis: Any = -1, keepdims: bool = False) -> LazyTensor:
     """log(sum(exp(x))) along an axis, a tuple of axes, or all of them (None)."""
     if not isinstance(axis, tuple) and axis is not None:
@@ -82,39 +104,24 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
     "argmax": (cnp.argmax, ("x",)),
     "argmin": (cnp.argmin, ("x",)),
     "cumsum": (cnp.cumsum, ("x",)),
-    "reshape": (lambda x, shape: cnp.reshape(x, shape), ("x",)),
-    "transpose": (lambda x, axes=None: cnp.transpose(x, axes), ("x",)),
-    "swapaxes": (lambda x, axis1, axis2: cnp.swapaxes(x, axis1, axis2), ("x",)),
-    "expand_dims": (lambda x, axis: cnp.expand_dims(x, axis), ("x",)),
+    "reshape": (cnp.reshape, ("x",)),
+    "transpose": (cnp.transpose, ("x",)),
+    "swapaxes": (cnp.swapaxes, ("x",)),
+    "expand_dims": (cnp.expand_dims, ("x",)),
     "squeeze": (cnp.squeeze, ("x",)),
-    "broadcast_to": (lambda x, shape: cnp.broadcast_to(x, shape), ("x",)),
-    "astype": (lambda x, dtype: x.astype(dtype), ("x",)),
+    "broadcast_to": (cnp.broadcast_to, ("x",)),
+    "astype": (_astype, ("x",)),
     "concatenate": (_joined(cnp.concatenate), None),
     "stack": (_joined(cnp.stack), None),
     "take": (cnp.take, ("x", "indices")),
-    "softmax": (lambda x, axis=-1: nn.softmax(x, axis=axis), ("x",)),
+    "softmax": (_softmax, ("x",)),
     "log_softmax": (nn.log_softmax, ("x",)),
     "logsumexp": (_logsumexp, ("x",)),
     "layer_norm": (nn.layer_norm, ("x", "weight", "bias")),
     "embedding": (nn.embedding, ("ids", "weights")),
-    "convolution": (
-        lambda x, filters, channels_last=False, **options: nn.convolution(
-            x, filters, channels_last=channels_last, **options
-        ),
-        ("x", "filters"),
-    ),
-    "max_pool": (
-        lambda x, channels_last=False, **options: nn.max_pool(
-            x, channels_last=channels_last, **options
-        ),
-        ("x",),
-    ),
-    "average_pool": (
-        lambda x, channels_last=False, **options: nn.average_pool(
-            x, channels_last=channels_last, **options
-        ),
-        ("x",),
-    ),
+    "convolution": (_convolution, ("x", "filters")),
+    "max_pool": (_max_pool, ("x",)),
+    "average_pool": (_average_pool, ("x",)),
     "attention": (nn.scaled_dot_product_attention, ("query", "key", "value")),
     "cross_entropy": (nn.cross_entropy, ("logits", "labels")),
     "nll": (nn.nll, ("log_probabilities", "labels")),
@@ -138,9 +145,25 @@ def _class(name: str) -> type[Applied]:
         names = ("x",) if row.arity == 1 else INPUTS[: row.arity]
         is_primitive, doc = True, row.doc
     else:
-        function = numpy_functions.named(name)
-        names, takes_all = numpy_functions.operands(function), False
-        is_primitive, doc = True, function.__doc__
+        return _numpy_class(name)
+    return _made(name, function, names, takes_all, is_primitive, doc)
+
+
+@functools.cache
+def _numpy_class(name: str) -> type[Applied]:
+    """The operator of composit.numpy's function of a name."""
+    function = numpy_functions.named(name)
+    return _made(name, function, numpy_functions.operands(function), False, True, function.__doc__)
+
+
+def _made(
+    name: str,
+    function: Callable[..., Any],
+    names: tuple[str, ...] | None,
+    takes_all: bool,
+    is_primitive: bool,
+    doc: str | None,
+) -> type[Applied]:
     space, _, last = name.rpartition(".")
     qualified = f"{space}.{_class_name(last)}" if space else _class_name(last)
     return type(
@@ -161,8 +184,14 @@ def _function(name: str) -> Callable[..., Any]:
     """The function that applies the operator."""
     kind = _class(name)
     is_row = kind._takes_all and name not in _FUNCTIONS
+    takes_fewer = is_row and _takes_fewer(name, len(kind._names or ()))
 
     def apply(*operands: Any, **options: Any) -> Any:
+        # (all, any and their like are operators in this module.)
+        given = [x for x in operands if x is not None]
+        is_whole = len(given) == len(operands) == len(kind._names or ())
+        if takes_fewer and (options or not is_whole):  # clip(x, None, 1.5), where(x)
+            return applied(_numpy_class(name), operands, options)
         if is_row and len(operands) > len(kind._names or ()):
             raise TypeError(
                 with_location(
@@ -177,6 +206,12 @@ def _function(name: str) -> Callable[..., Any]:
     # Errors are in the words of the function that was called, which is read off its code.
     apply.__code__ = apply.__code__.replace(co_name=last, co_qualname=last)
     return apply
+
+
+def _takes_fewer(name: str, count: int) -> bool:
+    """Whether NumPy's function of a row's name can do with fewer operands than the row has."""
+    own = numpy_functions.find(name)
+    return own is not None and len(numpy_functions.operands(own) or ()) < count
 
 
 def _row(name: str) -> Any:

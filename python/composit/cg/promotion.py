@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core
-from composit._core import LazyTensor
+import numpy as np
 
+from composit import _core
+from composit._core import LazyTensor, NotSupported
+
+# What operators refuse operands with.
+REFUSALS = (TypeError, ValueError, IndexError, NotSupported)
 NUMBERS = (int, float, complex)
 _LIKE: dict[str, Any] = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
 
@@ -19,21 +23,63 @@ def is_number(value: Any) -> bool:
     return type(value) in NUMBERS
 
 
-def operands(
-    nodes: list[Any], tensors: list[LazyTensor], is_call: bool = False
-) -> list[LazyTensor]:
-    """The tensors of nodes that an operator is given: parameters that are numbers of Python in the
-    dtype that such a number has beside the others. (Literals are weak tensors: functions of tensors
-    do that themselves.) In the call, OverflowError for integers that it has no room for."""
-    if not any(node._is_weak for node in nodes):
-        return tensors
+def applied(
+    operator: Any, nodes: list[Any], tensors: list[LazyTensor], is_call: bool = False
+) -> LazyTensor:
+    """What the operator makes of these tensors of its nodes: parameters that are numbers of Python
+    in the dtype that such a number has beside the others. Integers stay where the operator needs
+    them as such (an index), and where its dtype does not depend on theirs. (Literals are weak
+    tensors: functions of tensors do that themselves.) In the call, OverflowError for integers that
+    the dtype has no room for."""
     are_weak = [n._is_weak and not x.ndim and not x.is_weak for n, x in zip(nodes, tensors)]
-    result = []
     others = [x for x, is_weak in zip(tensors, are_weak) if not is_weak and not x.is_weak]
-    for i, x in enumerate(tensors):
-        checked = nodes[i] if is_call and not nodes[i]._is_lazy else None
-        result.append(_beside(x, others, checked) if are_weak[i] else x)
-    return result
+    if operator._promoted is not None:
+        are_weak[operator._promoted :] = [False] * len(are_weak[operator._promoted :])
+        others = [x for x in others if any(x is one for one in tensors[: operator._promoted])]
+    given = [_beside(x, others) if is_weak else x for x, is_weak in zip(tensors, are_weak)]
+    integers = [i for i, x in enumerate(tensors) if given[i] is not x and x.dtype.kind in "iu"]
+    try:
+        made = operator.apply(given)
+        # Of float operands the number is a float; of integers it may be wider than their dtype.
+        places = [i for i in integers if given[i].dtype.kind in "iu"]
+        given, made = _tried(operator, given, made, {i: tensors[i] for i in places})
+    except REFUSALS:
+        kept = [tensors[i] if i in integers else x for i, x in enumerate(given)]
+        if not integers or (made := _accepted(operator, kept)) is None:
+            raise
+        places = [i for i in integers if given[i].dtype.kind not in "iu"]
+        given, made = _tried(
+            operator, kept, made, {i: given[i] for i in places}, is_dtype_kept=False
+        )
+    if is_call:
+        for i in integers:
+            if given[i] is not tensors[i] and given[i].dtype.kind in "iu" and not nodes[i]._is_lazy:
+                np.asarray(nodes[i].value, given[i].dtype)  # which refuses what does not fit
+    return made
+
+
+def _tried(
+    operator: Any,
+    given: list[LazyTensor],
+    made: LazyTensor,
+    instead: dict[int, LazyTensor],
+    is_dtype_kept: bool = True,
+) -> tuple[list[LazyTensor], LazyTensor]:
+    """The operands with those of `instead`, one by one, that the operator takes, and by which its
+    dtype stays if that is wanted; what it makes of them."""
+    for i, x in instead.items():
+        trial = [*given[:i], x, *given[i + 1 :]]
+        result = _accepted(operator, trial)
+        if result is not None and (result.dtype == made.dtype or not is_dtype_kept):
+            given, made = trial, result
+    return given, made
+
+
+def _accepted(operator: Any, tensors: list[LazyTensor]) -> LazyTensor | None:
+    try:
+        return operator.apply(tensors)  # type: ignore[no-any-return]
+    except REFUSALS:
+        return None
 
 
 def strong(tensors: list[LazyTensor]) -> list[LazyTensor]:
@@ -46,14 +92,10 @@ def strong(tensors: list[LazyTensor]) -> list[LazyTensor]:
     ]
 
 
-def _beside(x: LazyTensor, others: list[LazyTensor], checked: Any = None) -> LazyTensor:
-    import numpy as np
-
+def _beside(x: LazyTensor, others: list[LazyTensor]) -> LazyTensor:
     if all(one.dtype == x.dtype for one in others):
         return x
     dtype = _core.numpy.result_type([*others, weak(_LIKE[x.dtype.kind])])
-    if checked is not None and dtype.kind in "iu":
-        np.asarray(checked.value, dtype)  # which refuses what does not fit
     return x if x.dtype == dtype else x.astype(dtype)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor
+from composit.cg.applied import known_before
 from composit.cg.derivatives import place
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
-from composit.cg.promotion import operands
+from composit.cg.promotion import applied
 from composit.cg.template import distinct
 from composit.numpy import positive
 
@@ -33,7 +34,7 @@ def replayed(root: Node, leaves: Tensors) -> Tensors:
 
 def _applied(node: Node, tensors: Tensors) -> LazyTensor:
     given = [tensors[id(one)] for one in node._children]
-    return node.ref.apply(operands(node._children, given))
+    return applied(node.ref, node._children, given)
 
 
 def with_calls(root: Node, module: Any = None, leaves: Tensors | None = None) -> LazyTensor:
@@ -64,6 +65,7 @@ class _Replay:
     """The nodes of a call in order, with the place where each is used last."""
 
     def __init__(self, nodes: list[Node], root: Node) -> None:
+        self.known = known_before(nodes)
         self.last_use: dict[int, float] = {id(root): math.inf}
         for node in nodes:
             for child in node._children:
@@ -90,7 +92,7 @@ class _Replay:
     def call(self, frame: Frame, nodes: list[Node], tensors: Tensors) -> None:
         """One call node: its arguments are the module's inputs, then whatever else comes from
         outside; its results are what is needed outside. Numbers of Python, which have no dtype of
-        their own, are part of what it computes."""
+        their own, are part of what it computes, and so is what an operator takes as a number."""
         own = {id(node) for node in nodes}
         free = {id(node): node for node in frame.inputs}
         for node in nodes:
@@ -99,7 +101,9 @@ class _Replay:
                     free.setdefault(id(child), child)
         used = {id(child) for node in nodes for child in node._children}
         every = [node for key, node in free.items() if key in used]
-        arguments = [node for node in every if not tensors[id(node)].is_weak]
+        arguments = [
+            node for node in every if not (tensors[id(node)].is_weak or id(node) in self.known)
+        ]
         names = _names(frame, arguments)
         given = [tensors[id(node)] for node in arguments]
         parameters = [_core.input(n, x.dtype, x.shape) for n, x in zip(names, given)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,16 +13,22 @@ from composit.cg.node import Frame, InputNode, Node, OperatorNode, Place
 from composit.cg.promotion import is_number, weak
 from composit.cg.template import Constant, Input, Parameter, Variable, _Valued
 from composit.cg.utils import fullname, unique_id
-from composit.cg.values import as_leaf, check_integer, described
+from composit.cg.values import as_leaf, check_integer, described, stopped
 
 
 class Session:
     """A call from the outermost function's entry to its return. `values` are tensors that stand in
-    for parameters, by the parameter's id(). `operator`: the one whose call is traced."""
+    for parameters, by the parameter's id(). `operator`: the one whose call is traced; `around`: the
+    one that computes by this call, of its own operands alone."""
 
-    def __init__(self, values: dict[int, LazyTensor] | None = None, operator: Any = None) -> None:
+    def __init__(
+        self,
+        values: dict[int, LazyTensor] | None = None,
+        operator: Any = None,
+        around: Any = None,
+    ) -> None:
         self.call_id = unique_id()
-        self.operator = operator
+        self.operator, self.around = operator, around
         self.frame: Frame | None = None
         self._serials = itertools.count()
         self._values = values or {}
@@ -93,6 +99,14 @@ class Session:
         """The tensor that stands in for a parameter's value; None where none does."""
         return self._values.get(id(ref))
 
+    def read(self, ref: Any) -> LazyTensor | None:
+        """That tensor as a constant, as which a parameter's value counts within a call. ValueError
+        within an operator's call, where parameters are none of its operands."""
+        if self.operator is not None:
+            refuse_parameter(self.operator, ref, "is used within it")
+        given = self.stand_in(ref)
+        return None if given is None else stopped(given)
+
     def node_of_valued(self, ref: Any) -> Node:
         """The node of a parameter or constant."""
         node = self._inputs.get(id(ref))
@@ -100,11 +114,19 @@ class Session:
             if self.operator is not None:
                 refuse_parameter(self.operator, ref, "is used within it")
             given = self.stand_in(ref)
-            tensor = ref.tensor if given is None else given
+            if given is None and self.around is not None and isinstance(ref, Parameter):
+                raise HiddenParameter(self.around, ref)
+            tensor = ref.leaf() if given is None else given
             is_lazy = given is not None or isinstance(ref._value, LazyTensor)
             node = self.input_node(ref, tensor, is_lazy)
             self.bind(ref, node)
         return node
+
+    def computes_of(self, node: Node) -> bool:
+        """Whether an operator's call is traced that the node is an operand of, or made in: what it
+        reads of that is what it computes with. Modules that it calls have calls of their own."""
+        is_operator = self.operator is not None and self.frame is None
+        return is_operator and node.call_id == self.call_id
 
     def counted(self, value: Any) -> Any:
         """The node of a parameter or constant; all else as it is."""
@@ -126,11 +148,38 @@ class Session:
             self.frame = self.frame.outer
 
 
+class HiddenParameter(ValueError):
+    """A parameter that a call within an operator uses, which the operator is not given."""
+
+    def __init__(self, operator: Any, parameter: Any) -> None:
+        self.parameter = parameter
+        super().__init__(
+            with_location(
+                f"{operator.functional_name}: the parameter {parameter.name!r} is used within it, "
+                "and not among parameters(): its derivative would be missing. A module that has "
+                "it, in an attribute of the module that is called, is required."
+            )
+        )
+
+
+def with_hidden(make: Callable[[list[Any]], Any], parameters: list[Any]) -> Any:
+    """What is made with the parameters, and with those that turn out to be used as well: of modules
+    that are known from elsewhere than attributes."""
+    known = list(parameters)
+    while True:
+        try:
+            return make(known)
+        except HiddenParameter as error:
+            if any(error.parameter is one for one in known):
+                raise
+            known.append(error.parameter)
+
+
 def explain(error: Exception, where: str, function: Any, nodes: list[Node]) -> None:
     """Notes where the error happened (PEP 678): its class and text stay."""
     pairs = zip(function.inputs, nodes)
     given = ", ".join(
-        f"{one.short_name}: {node.tensor.dtype}{list(node.tensor.shape)}" for one, node in pairs
+        f"{one.short_name}: {node._tensor.dtype}{list(node._tensor.shape)}" for one, node in pairs
     )
     error.add_note(f"in the {where}, with {given or 'no inputs'}")
 

@@ -181,23 +181,25 @@ class _Valued(Input, Arithmetic):
 
     @property
     def value(self) -> Any:
-        """The value as it was given, arrays read only; within apply(), the tensor given there."""
+        """The value as it was given, arrays read only; within apply(), the tensor given there, as
+        a constant."""
         session = _session()
-        given = None if session is None else session.stand_in(self)
+        given = None if session is None else session.read(self)
         return self._value if given is None else given
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its value."""
-        value = self.value
-        return tuple(value.shape if isinstance(value, LazyTensor) else self.tensor.shape)
+        session = _session()
+        given = None if session is None else session.stand_in(self)
+        return tuple((self.leaf() if given is None else given).shape)
 
     def __bool__(self) -> bool:
         """That of its value, which within a call is the one that its node has."""
         session = _session()
         if session is not None:
             return bool(session.node_of_valued(self))
-        return bool(self.tensor if self._value is None else self._value)
+        return bool(self.leaf() if self._value is None else self._value)
 
     def __eq__(self, other: object) -> bool:
         kind = self.input_type
@@ -209,7 +211,14 @@ class _Valued(Input, Arithmetic):
 
     @property
     def tensor(self) -> LazyTensor:
-        """The value as a leaf of graphs. ValueError where there is none."""
+        """The value as a leaf of graphs; within apply(), the tensor given there, as a constant.
+        ValueError where there is none."""
+        session = _session()
+        given = None if session is None else session.read(self)
+        return self.leaf() if given is None else given
+
+    def leaf(self) -> LazyTensor:
+        """The value as a leaf of graphs, whatever the call in progress."""
         import numpy as np
 
         if self._tensor is None and self._value is not None:  # an array of our own

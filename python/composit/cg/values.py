@@ -106,6 +106,12 @@ def read_only(array: Any) -> Any:
     return array
 
 
+def stopped(tensor: LazyTensor) -> LazyTensor:
+    """The tensor, by which nothing is differentiated. Numbers of Python, which are leaves, stay."""
+    is_constant = tensor.is_weak or tensor.dtype.kind not in "fcV"
+    return tensor if is_constant else _core.nn.stop_gradient(tensor)
+
+
 def held(value: Any, tensor: LazyTensor) -> Any:
     """The value, which is the tensor's, where whoever gave it cannot write to it: arrays, lists and
     torch's tensors as arrays that are read only."""

@@ -286,3 +286,70 @@ def test_errors_of_operators_are_in_the_words_of_their_call():
     for name in ("add", "multiply", "matmul", "dot"):
         with pytest.raises(ValueError, match=f"^{name}: "):
             getattr(op, name)(np.ones((2, 3)), np.ones((2, 4)))
+
+
+CASTS = {
+    "astype": lambda self, x: op.astype(x, "int64") * self.param("w"),
+    "of floats": lambda self, x: op.astype(op.sqrt(x) * 2, "int64") * self.param("w"),
+    "asarray": lambda self, x: op.asarray(x, "int64") * self.param("w"),
+    "within an operator": lambda self, x: Casting()(x) * self.param("w"),
+    "a dtype": lambda self, x: op.cumsum(x, dtype="int64") * self.param("w"),
+}
+
+
+class Casting(cg.Operator):
+    def __init__(self):
+        super().__init__(cg.Variable("a"))
+
+    def call(self, a):
+        return a.value.astype("int64") * 1.5
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+@pytest.mark.parametrize("kind", CASTS)
+def test_casts_of_integers_have_no_derivative(kind, dtype):
+    m = cg.Module.build("f", CASTS[kind], cg.Variable("x"), cg.Parameter("w", 300))
+    x = np.array([1, 2], dtype)
+    result = m(x)
+    result.back()
+    assert np.array_equal(result.grad(m.param("w")), result.value / 300)
+    said = f"f has no derivative with respect to 'x': the input 'x' is {dtype}, and cannot be taken"
+    assert refusal(TypeError, lambda: result.grad(m.input("x"))).startswith(said)
+    assert refusal(TypeError, lambda: m.gradfn("x")(x)).startswith(said)
+    assert np.array_equal(m.gradfn("w")(x).value, result.value / 300)
+
+
+def test_casts_beside_derivatives_of_integers():
+    floors = module(lambda self, x: op.astype(op.floor(x / 2), "int64") * 1.5 + x, "x")
+    ranks = module(lambda self, x: op.astype(op.argsort(x), "int32") * 1.5 + x, "x")
+    for m in (floors, ranks):
+        result = m(np.array([4, 3]))
+        result.back()
+        assert np.array_equal(result.grad(m.input("x")), np.eye(2))
+    truncated = module(lambda self, x: op.astype(x, "int64") * 1.5, "x")
+    result = truncated(2.5)
+    result.back()
+    assert result.value == 3 and result.grad(truncated.input("x")) == 0
+
+
+@pytest.mark.parametrize("returned, said", [
+    (lambda a: (a.value, a.value), "returned (LazyTensor("),
+    (lambda a: [1.0, 2.0], "returned [1.0, 2.0], of type list. An array or a number, the "
+                           "derivative with respect to that input alone, is required."),
+    (lambda a: a.value * 1j, "returned complex128 for a result of float64 and an input of float64. "
+                             "A derivative of real numbers is required."),
+])  # fmt: skip
+def test_derivatives_that_are_no_array_of_real_numbers(returned, said):
+    class Own(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("a"), functional_name="Own")
+
+        def call(self, a):
+            return a.value * 2.0
+
+        def _gradfn(self, inpt):
+            return returned
+
+    m = module(lambda self, x: Own()(x), "x")
+    text = refusal(TypeError, lambda: m(np.ones(2)))
+    assert text.startswith(f"Own: the function of _gradfn('a') {said}")

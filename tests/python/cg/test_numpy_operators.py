@@ -1,6 +1,7 @@
 """composit.numpy's functions as operators: the values are NumPy's, derivatives those of the
 function; nodes stand wherever arrays may."""
 
+import math
 import pickle
 
 import numpy as np
@@ -258,3 +259,82 @@ def test_what_needs_shapes_alone_has_the_derivative_0():
     result = m(np.array([3.0, 4.0]))
     result.back()
     np.testing.assert_array_equal(result.grad(m.input("x")), [[3, 0], [0, 3]])
+
+
+@pytest.mark.parametrize("function, xs, slopes", [
+    (lambda x, y: math.prod(op.meshgrid(x, y)), ([1.0, 2.0], [3.0]), ([[[3, 0], [0, 3]]],
+                                                                     [[[1], [2]]])),
+    (lambda x, y: math.prod(op.broadcast_arrays(x, y)), ([1.0, 2.0], 3.0), (3 * np.eye(2), [1, 2])),
+    (lambda x, y: math.prod(op.atleast_1d(x, y)), (2.0, 3.0), ([3], [2])),
+    (lambda x, y: math.prod(op.average(x, weights=y, returned=True)), ([1.0, 2.0], [3.0, 4.0]),
+     ([3, 4], [1, 2])),
+    (lambda x, y: op.sum(op.histogram(x, bins=2, weights=y)[1]) * op.sum(y),
+     ([1.0, 2.0, 4.0], [3.0, 4.0, 5.0]), ([18, 0, 18], [7.5, 7.5, 7.5])),
+])  # fmt: skip
+def test_derivatives_of_functions_of_several_results(function, xs, slopes):
+    m = cg.Module.build("f", lambda self, x, y: function(x, y),
+                        (cg.Variable("x"), cg.Variable("y")))  # fmt: skip
+    result = m(*map(np.asarray, xs))
+    result.back()
+    for one, slope in zip(m.inputs, slopes):
+        assert np.allclose(result.grad(one), slope)
+
+
+@pytest.mark.parametrize("i", [1, np.int64(1), np.array(1)])
+@pytest.mark.parametrize("roll", [
+    lambda x, i: op.roll(x, i), lambda x, i: op.roll(x, i * 2 - 1),
+    lambda x, i: cg.Module.build("g", lambda self, y, k: op.roll(y, k),
+                                 (cg.Variable("y"), cg.Variable("k")))(x, i + 0),
+])  # fmt: skip
+def test_parameters_that_are_taken_as_numbers_are_constants_of_programs(roll, i):
+    m = cg.Module.build("f", lambda self, x: roll(x, self.param("i")) * self.param("w"),
+                        cg.Variable("x"),
+                        (cg.Parameter("i", i), cg.Parameter("w", 2.0)))  # fmt: skip
+    x = np.array([1.0, 2.0, 3.0])
+    result = m(x)
+    result.back()
+    assert np.array_equal(result.grad(m.input("x")), 2 * np.roll(np.eye(3), 1, 0))
+    assert np.array_equal(result.grad(m.param("w")), [3, 1, 2])
+    rolled = result.root.children[0]
+    assert np.array_equal(rolled.grad(rolled.children[0]), np.roll(np.eye(3), 1, 0))
+    for program in (result.compile(), m.compile(x)):
+        assert np.array_equal(program(x), [6, 2, 4])
+    with pytest.raises(TypeError, match="has no derivative with respect to 'i'"):
+        result.grad(m.param("i"))
+    shifted = cg.Module.build("f", lambda self, x, k: op.roll(x, k),
+                              (cg.Variable("x"), cg.Variable("k")))  # fmt: skip
+    with pytest.raises(ValueError, match=r"the placeholder 'k'.* has no value"):
+        shifted.compile(x, 1)
+
+
+@pytest.mark.parametrize("function, expected, slope", [
+    (lambda x: op.clip(x, None, 1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: op.clip(x, min=1.5), [1.5, 2.0], [0, 1]),
+    (lambda x: op.clip(x, a_min=0.0, a_max=1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: op.clip(x, 0.0, 1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: np.clip(x, None, 1.5), [1.0, 1.5], [1, 0]),
+    (lambda x: op.reshape(op.reshape(x, (1, 2), order="F"), (2,)), [1.0, 2.0], [1, 1]),
+    (lambda x: op.reshape(x, shape=(2,)), [1.0, 2.0], [1, 1]),
+])  # fmt: skip
+def test_arguments_are_those_of_composits_numpy(function, expected, slope):
+    m = cg.Module.build("f", lambda self, x: function(x), cg.Variable("x"))
+    result = m(np.array([1.0, 2.0]))
+    result.back()
+    assert np.array_equal(result.value, expected)
+    assert np.array_equal(result.grad(m.input("x")), np.diag(slope))
+
+
+def test_where_of_a_condition_alone():
+    assert np.array_equal(op.where(np.array([0.0, 2.0, 3.0]))[0].value, [1, 2])
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda x: op.transpose(x, 1, 0), lambda x: op.reshape(x, 3, 2, 1, 4),
+    lambda x: op.expand_dims(x), lambda x: op.swapaxes(x, 0), lambda x: op.astype(x),
+    lambda x: op.softmax(x, foo=1), lambda x: op.broadcast_to(x), lambda x: op.clip(x, foo=1),
+    lambda x: op.clip(x, 1.5),
+])  # fmt: skip
+def test_wrong_arguments_are_those_of_a_function_with_a_name(wrong):
+    with pytest.raises(TypeError) as caught:
+        wrong(np.ones((2, 3)))
+    assert "lambda" not in str(caught.value)

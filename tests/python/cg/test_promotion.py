@@ -5,8 +5,9 @@ import pytest
 from seed_modules import Multiply, SimpleModel
 
 import composit
-from composit import cg, nn
+from composit import cg, knossos, nn
 from composit.cg import op
+from composit.knossos import Tensor
 
 DTYPES = ["float32", "float64", "float16", "int8", "int64"]
 
@@ -148,3 +149,74 @@ def test_comparisons_are_operators_with_values():
         assert np.array_equal(m(values).value, one(values))
     with pytest.raises(ValueError, match="ambiguous"):
         absolute(values)
+
+
+@knossos.register
+def nth_of(x: "Tensor[float, n]", k: int) -> float:  # noqa: F821
+    return x[k] * 2.0
+
+
+class Pick(cg.Operator):
+    def __init__(self):
+        super().__init__((cg.Variable("a"), cg.Variable("i")))
+
+    def call(self, a, i):
+        return a.value[i.value]
+
+
+@pytest.mark.parametrize("literal", [1, np.int64(1)])
+@pytest.mark.parametrize("function, value, slope", [
+    (lambda x, i: x[i], 6.0, [0, 1, 0]),
+    (lambda x, i: op.take(x, i), 6.0, [0, 1, 0]),
+    (lambda x, i: op.embedding(i, op.reshape(x, (3, 1))), [6.0], [[0, 1, 0]]),
+    (lambda x, i: op.ldexp(x, i), [10.0, 12.0, 14.0], 2 * np.eye(3)),
+    (lambda x, i: nth_of(x, i), 12.0, [0, 2, 0]),
+    (lambda x, i: Pick()(x, i), 6.0, [0, 1, 0]),
+    (lambda x, i: op.get_item(x * i, index=i), 6.0, [0, 1, 0]),
+])  # fmt: skip
+def test_integers_stay_indices(function, value, slope, literal):
+    x = np.array([5.0, 6.0, 7.0])
+    m = cg.Module.build("f", lambda self, x: function(x, self.param("i")), cg.Variable("x"),
+                        cg.Parameter("i", literal))  # fmt: skip
+    result = m(x)
+    result.back()
+    assert np.array_equal(result.value, value) and np.array_equal(result.compile()(x), value)
+    assert np.array_equal(m.compile(x)(x), value)
+    assert np.array_equal(result.grad(m.input("x")), slope)
+    assert np.array_equal(m.gradfn("x")(x).value, slope)
+    child = next(one for one in result.root.children if one.tensor.dtype.kind == "f")
+    assert np.sum(result.root.grad(child)) == np.sum(slope)
+
+
+def test_indices_are_wider_than_what_they_choose_from():
+    x = np.arange(400, dtype="int16").astype("uint8")
+    m = cg.Module.build("f", lambda self, x: x[self.param("i")], cg.Variable("x"),
+                        cg.Parameter("i", 300))  # fmt: skip
+    for i in (300, -1):
+        m.param("i").assign(i)
+        assert m(x).value == x[i] == m.compile(x)(x) == composit.evaluate(m.apply([i], x))
+        assert dtypes(m, x) == {"uint8"}
+    assert op.take(x, 300).value == x[300] and op.take(x.astype("float32"), 300).value == x[300]
+    flags = cg.Module.build("g", lambda self, x: x & self.param("i"), cg.Variable("x"),
+                            cg.Parameter("i", 1))  # fmt: skip
+    assert dtypes(flags, x) == {"uint8"}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_parameters_of_derived_modules_are_not_rounded(dtype):
+    m = cg.Module.build("f", lambda self, x: op.astype(x, "float64") * self.param("w"),
+                        cg.Variable("x"), cg.Parameter("w", 0.1))  # fmt: skip
+    x = np.array(1, dtype)
+    assert np.isclose(cg.logspace(m)(x).value, np.log(0.1), rtol=1e-14)
+    assert m.gradfn("w").gradfn("x")(x).value == 1
+    squared = cg.Module.build("f", lambda self, x: op.astype(x, "float64") * self.param("w") ** 2,
+                              cg.Variable("x"), cg.Parameter("w", 0.1))  # fmt: skip
+    assert squared.gradfn("w")(x).value == 0.2
+
+
+def test_parameters_of_derived_modules_are_wider_than_inputs():
+    m = cg.Module.build("f", lambda self, x: op.astype(x, "float64") * self.param("w"),
+                        cg.Variable("x"), cg.Parameter("w", 300))  # fmt: skip
+    x = np.array([1, 2], "int8")
+    assert np.array_equal(m.gradfn("x")(x).value, 300 * np.eye(2))
+    assert np.allclose(cg.logspace(m)(x).value, np.log(300.0 * x))

@@ -1,6 +1,11 @@
 """What results of calls, and modules made of others, do beyond the page's examples: the call's own
 program, derivatives with respect to what is not used, parameters of derived modules."""
 
+import collections
+import copy
+import pickle
+import threading
+
 import graphviz
 import numpy as np
 import pytest
@@ -170,3 +175,115 @@ def test_a_picture_where_nothing_shows_one(monkeypatch):
     monkeypatch.setattr(graphviz, "view", view)
     m = module(lambda self, x: op.add(module(lambda self, y: y, "y")(3), x), "x")
     assert plot_cg(m(1).root).source.count("ellipse") == 2
+
+
+def hidden(kind):
+    """A module, and one that calls it without having it where parameters() looks."""
+    m = cg.Module.build("m", lambda self, x: self.param("w") * x * x, cg.Variable("x"),
+                        cg.Parameter("w", 2.0))  # fmt: skip
+    outer = module(lambda self, x: m(x), "x")
+    if kind == "deque":
+        outer = module(lambda self, x: self.kept[0](x), "x")
+        outer.kept = collections.deque([m])
+    return m, outer
+
+
+@pytest.mark.parametrize("kind", ["closure", "deque"])
+@pytest.mark.parametrize("x", [3, 3.0, np.array([3]), np.array([3.0])])
+def test_derived_modules_find_hidden_parameters(kind, x):
+    m, inner = hidden(kind)
+    for derive, value, slope in (
+        (lambda: inner.gradfn("x"), 12, 6),
+        (lambda: inner.gradfn("x").gradfn("x"), 4, 2),
+        (lambda: cg.logspace(inner), np.log(18), 0.5),
+        (lambda: cg.logspace(inner).gradfn("x"), 2 / 3, 0),
+    ):
+        derived = derive()
+        total = module(lambda self, x, d=derived: op.sum(d(x)) + op.sum(m(x)), "x")
+        result = total(x)
+        result.back()
+        assert np.isclose(result.value, value + 18)
+        assert np.isclose(result.grad(m.param("w")), slope + 9)
+
+
+def test_parameters_that_an_operator_applies_are_refused():
+    m, inner = hidden("closure")
+
+    class Applying(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("a"))
+
+        def call(self, a):
+            return inner.apply([], a.value)
+
+    said = r"Applying: the parameter 'm@\w+\.w' is used within it, and not among parameters\(\)"
+    for m in (module(lambda self, x: Applying()(x), "x"), Applying()):
+        with pytest.raises(ValueError, match=said):
+            m.gradfn("x" if isinstance(m, cg.Module) else "a")(3.0)
+
+
+def exported(m, path):
+    m.export(path)
+    return (path / f"{m.short_functional_name}.hpp").read_text()
+
+
+def test_the_latest_call_is_the_modules_own(tmp_path):
+    m = module(lambda self, x: op.matmul(x, x), "x")
+    m(np.ones(3))
+    own = exported(m, tmp_path)
+    assert "3" in own
+    composit.evaluate(composit.vmap(m.function)(np.ones((5, 4))))
+    assert m.gradfn("x")(np.ones(4)).value.shape == (4,)
+    m.compile(np.ones(4))(np.ones(4))
+    composit.evaluate(m.apply([], np.ones(4)))
+    with pytest.raises(ValueError, match="matmul"):
+        m(np.ones((2, 3)))
+    assert exported(m, tmp_path) == own
+    m(np.ones(4))
+    assert exported(m, tmp_path) != own
+
+
+def test_results_of_threads_have_their_own_types():
+    m, failed = module(lambda self, x: op.square(x), "x"), []
+
+    def work(count):
+        results = [m(np.ones(count)) for _ in range(200)]
+        if any(one._types[0][0] != (count,) for one in results):
+            failed.append(count)
+        if results[-1].compile()(np.ones(count)).size != count:
+            failed.append(count)
+
+    threads = [threading.Thread(target=work, args=(count,)) for count in range(1, 5)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failed
+
+
+class Slotted(cg.Module):
+    __slots__ = ("__private", "inner", "nothing")
+
+    def __init__(self):
+        super().__init__(cg.Variable("x"), cg.Parameter("v", 1.0))
+        self.inner, self.__private = SimpleModel(2.0), [SimpleModel(3.0)]
+
+    def call(self, x):
+        return self.inner(x) * self.param("v") + self.__private[0](x)
+
+
+def test_modules_in_slots_are_found():
+    m = Slotted()
+    assert sorted(one.value for one in m.parameters()) == [1, 2, 3]
+    w = m.inner.param("w").value
+    cg.Training(m, nn.mse, nn.sgd(0.1)).step(np.array([1.0]), np.array([3.0]))
+    assert m.inner.param("w").value != w
+    for twin in (copy.deepcopy(m), pickle.loads(pickle.dumps(m))):
+        assert twin(2.0).value == m(2.0).value and twin.inner is not m.inner
+
+
+def test_lists_that_hold_themselves():
+    m = SimpleModel()
+    m.kept = [{"a": SimpleModel()}]
+    m.kept.append(m.kept)
+    assert len(m.parameters()) == 2

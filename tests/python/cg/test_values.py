@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from composit import cg, evaluate
+import composit
+from composit import cg, evaluate, nn
 from composit import numpy as cnp
 from composit.cg import op
 
@@ -126,3 +127,92 @@ def test_a_list_is_copied():
 def test_tensors_stay_as_they_are():
     t = cnp.asarray([1.0, 2.0])
     assert cg.Parameter("w", t).value is t and op.add(t, t).value is not None
+
+
+def slopes(m, x, place="x"):
+    """The derivative by the input or the parameter in every way, of a module of one input."""
+    leaf = m.input("x") if place == "x" else m.param(place)
+    result = m(x)
+    result.back()
+    made = [result.grad(leaf), m.gradfn(place)(x).value]
+    count = [one is leaf for one in m.parameters()].index(True) if place != "x" else 0
+    values = [np.asarray(one.value, "float64") for one in m.parameters()]
+
+    def at(y):
+        if place == "x":
+            return m.apply(values, y)
+        return m.apply([y if i == count else w for i, w in enumerate(values)], x)
+
+    made.append(evaluate(composit.grad(at)(np.asarray(x if place == "x" else values[count]))))
+    made.append(composit.compile(composit.grad(at))(np.asarray(x) if place == "x" else
+                                                    values[count]))  # fmt: skip
+    return [np.asarray(one).tolist() for one in made]
+
+
+@pytest.mark.parametrize("function, slope", [
+    (lambda self, x: op.mult(x, x.value), 3.0),
+    (lambda self, x: op.mult(x, op.exp(x * 0).value), 1.0),
+    (lambda self, x: op.sum(x * x.tensor), 3.0),
+    (lambda self, x: op.square(x + (np.round(x.value) - x.value)), 6.0),
+    (lambda self, x: x * self.param("w").value, 2.0),
+    (lambda self, x: Multiplied()(x, x), 6.0),
+    (lambda self, x: Multiplied()(x, x.value), 3.0),
+    (lambda self, x: ReadingModule()(x), 3.0),
+])  # fmt: skip
+def test_values_are_constants_in_every_way(function, slope):
+    m = cg.Module.build("f", function, cg.Variable("x"), cg.Parameter("w", 2.0))
+    assert np.allclose(slopes(m, 3.0), slope)
+
+
+@pytest.mark.parametrize("read", ["value", "tensor"])
+def test_values_of_parameters_are_constants_in_every_way(read):
+    def call(self, x):
+        return x * self.param("w") * getattr(self.param("w"), read)
+
+    m = cg.Module.build("f", call, cg.Variable("x"), cg.Parameter("w", 2.0))
+    assert slopes(m, 3.0, "w") == [6.0] * 4
+    cg.Training(m, lambda y: y, nn.sgd(0.01)).step(3.0)
+    assert m.param("w").value == 2 - 0.01 * 6
+    assert np.isclose(m(3.0).value, 3 * 1.94**2)
+
+
+def test_values_are_constants_in_log_space():
+    m = cg.Module.build("f", lambda self, x: x * self.param("w") * self.param("w").value * x.value,
+                        cg.Variable("x"), cg.Parameter("w", 2.0))  # fmt: skip
+    logs = cg.logspace(m)
+    assert np.allclose(slopes(logs, 3.0, "w"), 1 / 2)
+    assert np.allclose(slopes(logs, 3.0), 1 / 3)
+
+
+class Multiplied(cg.Operator):
+    def __init__(self):
+        super().__init__((cg.Variable("a"), cg.Variable("b")))
+
+    def call(self, a, b):
+        return a.value * b.value
+
+
+class ReadingModule(cg.Operator):
+    """An operator that calls a module, whose call reads a value."""
+
+    def __init__(self):
+        super().__init__(cg.Variable("a"))
+
+    def call(self, a):
+        return cg.Module.build("g", lambda self, x: x * x.value, cg.Variable("x"))(a)
+
+
+@pytest.mark.parametrize("read", ["value", "tensor"])
+def test_operators_take_no_values_of_parameters(read):
+    w = cg.Parameter("w", 2.0)
+
+    class Reading(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("a"))
+
+        def call(self, a):
+            return a.value * getattr(w, read)
+
+    m = module(lambda self, x: Reading()(x) + self.param("w"), w)
+    with pytest.raises(ValueError, match=r"Reading: the parameter 'w' is used within it"):
+        m(3.0)
