@@ -145,7 +145,8 @@ Procedure with_derivative(Procedure procedure, const Procedure& derivative) {
         extents.push_back(
             words.variable(static_cast<size_t>(words.add_variable(variable.name, variable.dtype))));
     for (size_t i = 0; i < std::min(known.size(), given.size()); ++i)
-        for (size_t axis = 0; axis < std::min(given[i]->shape.size(), known[i]->shape.size()); ++axis) {
+        for (size_t axis = 0; axis < given[i]->shape.size() && axis < known[i]->shape.size();
+             ++axis) {
             const Expr& own = given[i]->shape[axis];
             if (own.op() == scalar::Op::argument)
                 extents[static_cast<size_t>(own.index())] = known[i]->shape[axis];

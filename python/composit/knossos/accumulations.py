@@ -1,4 +1,4 @@
-"""NumPy's functions that go along an axis of arrays: cumsum, cumprod, diff, argmax, argmin, norm."""
+"""NumPy's functions that go along an axis: cumsum, cumprod, diff, argmax, argmin, norm."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from composit.knossos.arrays import Array, Index
 from composit.knossos.values import Mismatch, is_number, make
 
 _KNOWN = {
-    np.cumsum: "_accumulated", np.cumprod: "_accumulated", np.diff: "_diff", np.argmax: "_place", np.argmin: "_place",
-    np.linalg.norm: "_norm",
+    np.cumsum: "_accumulated", np.cumprod: "_accumulated", np.diff: "_diff",
+    np.argmax: "_place", np.argmin: "_place", np.linalg.norm: "_norm",
 }  # fmt: skip
 
 

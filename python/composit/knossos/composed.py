@@ -15,7 +15,8 @@ from composit.knossos.arrays import Array, Index
 from composit.knossos.values import KINDS, Mismatch, is_number, kind_of
 
 _KNOWN = {
-    np.var: "_variance", np.std: "_deviation", np.concatenate: "_concatenated", np.stack: "_stacked",
+    np.var: "_variance", np.std: "_deviation",
+    np.concatenate: "_concatenated", np.stack: "_stacked",
     np.hstack: "_hstacked", np.vstack: "_vstacked", np.flip: "_flipped", np.roll: "_rolled",
     np.inner: "_inner", np.vdot: "_inner",
 }  # fmt: skip

@@ -129,7 +129,8 @@ class SequencesWriter(Writer):
             f"np.linalg.norm(np.cos({u}))", f"np.sum(np.diff({u}) * np.diff({self.vector()}))",
             f"np.cumsum({u})[-1]", f"x[np.argmax({u})]", f"y[np.argmin({u})] * {self.atom()}",
             f"np.argmax({u}) * 0.1", f"sum(v * w for v, w in zip({u}, y))",
-            f"np.sum(({u})[:-1] * np.arange(len(x) - 1))", f"np.std(np.hstack([{u}, np.arange(3)]))",
+            f"np.sum(({u})[:-1] * np.arange(len(x) - 1))",
+            f"np.std(np.hstack([{u}, np.arange(3)]))",
             f"np.inner({u}, np.roll(y, 1))",
         ])  # fmt: skip
         self.line(f"{c} = {value}")

@@ -74,7 +74,8 @@ def scalars(x: float, k: int) -> float:
 
 KERNELS = [
     (halves, np.array([3, -2, 7])), (floors, X), (cut, X), (truths, X), (positives, X),
-    (by_position, X), (of_the_arguments, np.array([3, -2, 7])), (own, X), (scalars, 2.5, 4), (outside, 2.5, 4),
+    (by_position, X), (of_the_arguments, np.array([3, -2, 7])), (own, X),
+    (scalars, 2.5, 4), (outside, 2.5, 4),
 ]  # fmt: skip
 
 
