@@ -49,18 +49,19 @@ def from_text(name: str, text: str) -> Kernel:
 
 def _check_divisors(results: list[Any]) -> None:
     """Processors stop programs that divide integers by zero."""
-    waiting, seen = list(results), set()
+    waiting, seen = list(results), set[int]()
     while waiting:
         one = waiting.pop()
-        if id(one) in seen:
+        if hash(one) in seen:  # == of expressions is one, too
             continue
+        seen.add(hash(one))
         if one.op in ("divide", "remainder") and np.dtype(one.dtype).kind in "iu":
             divisor = one.operands[1]
             if divisor.op != "constant" or divisor.value == 0:
                 raise ValueError(
                     with_location(
                         f"from_text: {one.op} of integers by {divisor}, which may be 0. "
-                        f"floor_{one.op} or a number other than 0 is required."
+                        "A number other than 0, or floor_divide, is required."
                     )
                 )
         waiting += one.operands
