@@ -11,6 +11,9 @@ from composit._core import with_location
 from composit.knossos.annotations import Leaf, Parts
 from composit.knossos.kernel import Kernel, kind_of_dtype
 
+# Functions of the table, which integers may be divided with by anything.
+_INSTEAD = {"divide": "floor_divide", "remainder": "numpy.remainder"}
+
 
 def from_text(name: str, text: str) -> Kernel:
     """The kernel of a function that is written in the scalar language, as it is printed:
@@ -61,7 +64,7 @@ def _check_divisors(results: list[Any]) -> None:
                 raise ValueError(
                     with_location(
                         f"from_text: {one.op} of integers by {divisor}, which may be 0. "
-                        "A number other than 0, or floor_divide, is required."
+                        f"A number other than 0, or {_INSTEAD[one.op]}, is required."
                     )
                 )
         waiting += one.operands
