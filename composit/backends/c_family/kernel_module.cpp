@@ -304,9 +304,16 @@ void for_each_function(const std::vector<Call>& calls,
             visit(call);
 }
 
+// A name within a line: one that has several would leave its comment.
+static std::string on_one_line(std::string name) {
+    for (char& one : name)
+        if (one == '\n' || one == '\r' || one == '\v' || one == '\f') one = ' ';
+    return name;
+}
+
 std::string file_comment(const Program& program, const std::vector<std::string>& notes) {
     std::string result = text("// Made by composit ", version, " from the graph");
-    result += program.name.empty() ? ":\n//\n" : " of " + program.name + ":\n//\n";
+    result += program.name.empty() ? ":\n//\n" : " of " + on_one_line(program.name) + ":\n//\n";
     size_t at = 0, count = 0;
     for (; at < program.graph_text.size() && count < graph_lines; ++count) {
         size_t end = program.graph_text.find('\n', at);
