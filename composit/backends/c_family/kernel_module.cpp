@@ -127,6 +127,13 @@ Module print_module(const Draft& draft, Names& function_names) {
     return module;
 }
 
+// A name within a line: one that has several would leave its comment.
+std::string on_one_line(std::string name) {
+    for (char& one : name)
+        if (one == '\n' || one == '\r' || one == '\v' || one == '\f') one = ' ';
+    return name;
+}
+
 // The first of the user's lines in alphabetical order, and "…" where there are more. Every file of
 // a large program asks: no set of all lines is made.
 std::vector<std::string> first_lines(const Program& program, size_t most) {
@@ -302,13 +309,6 @@ void for_each_function(const std::vector<Call>& calls,
             for_each_function(call.repeated, visit);
         else if (!call.is_foreign())
             visit(call);
-}
-
-// A name within a line: one that has several would leave its comment.
-static std::string on_one_line(std::string name) {
-    for (char& one : name)
-        if (one == '\n' || one == '\r' || one == '\v' || one == '\f') one = ' ';
-    return name;
 }
 
 std::string file_comment(const Program& program, const std::vector<std::string>& notes) {
