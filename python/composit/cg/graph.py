@@ -128,7 +128,7 @@ class ModuleGraph(IDObject):
         if self._root._is_lazy:
             values = [leaf._gradient for leaf in known]
         else:
-            values = evaluate(*[leaf._gradient for leaf in known], always_return_tuple=True)
+            values = self._evaluated([leaf._gradient for leaf in known])
         self._gradients = {id(leaf.ref): None for leaf in leaves}
         for leaf, value in zip(known, values):
             if not isinstance(value, LazyTensor):
@@ -136,6 +136,16 @@ class ModuleGraph(IDObject):
                     value = whole(value, leaf._gradient_dtype)
                 value = given_back(value)
             self._gradients[id(leaf.ref)] = value
+
+    def _evaluated(self, gradients: list[Any]) -> list[Any]:
+        """The values of derivatives. What fails in the call itself, an index out of bounds, fails
+        there: a Jacobian's axes are not those of the call."""
+        try:
+            return list(evaluate(*gradients, always_return_tuple=True))
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            failed = error
+        evaluate(self._root._tensor)
+        raise failed
 
     def grad(self, inpt: Any) -> Any:
         """The derivative of the result with respect to an input or parameter, after back()."""

@@ -175,13 +175,24 @@ def with_hidden(make: Callable[[list[Any]], Any], parameters: list[Any]) -> Any:
             known.append(error.parameter)
 
 
+NOTES = 16  # of one error
+
+
 def explain(error: Exception, where: str, function: Any, nodes: list[Node]) -> None:
     """Notes where the error happened (PEP 678): its class and text stay."""
     pairs = zip(function.inputs, nodes)
     given = ", ".join(
         f"{one.short_name}: {node._tensor.dtype}{list(node._tensor.shape)}" for one, node in pairs
     )
-    error.add_note(f"in the {where}, with {given or 'no inputs'}")
+    note = f"in the {where}, with {given or 'no inputs'}"
+    notes: list[str] = getattr(error, "__notes__", [])
+    if len(notes) < NOTES:
+        error.add_note(note)
+        return
+    # Of a recursion without end there are hundreds: the innermost ones, and the outermost, tell.
+    left_out = getattr(error, "_left_out", 0) + 1
+    error._left_out = left_out  # type: ignore[attr-defined]
+    notes[NOTES - 2 :] = [f"… {left_out + 1} more …", note]
 
 
 class _Current(threading.local):

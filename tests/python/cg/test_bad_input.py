@@ -353,3 +353,26 @@ def test_derivatives_that_are_no_array_of_real_numbers(returned, said):
     m = module(lambda self, x: Own()(x), "x")
     text = refusal(TypeError, lambda: m(np.ones(2)))
     assert text.startswith(f"Own: the function of _gradfn('a') {said}")
+
+
+def test_an_index_out_of_bounds_is_one_of_the_call():
+    m = module(lambda self, x: op.take(x, [7]), "x")
+    result = m(np.arange(3.0))
+    for ask in (result.back, lambda: result.value):
+        assert "index 7 is out of bounds for axis 0 with size 3" in refusal(IndexError, ask)
+
+
+def test_a_recursion_without_end_has_few_notes():
+    class Endless(cg.Module):
+        def __init__(self):
+            super().__init__(cg.Variable("x"))
+
+        def call(self, x):
+            return self(x)
+
+    with pytest.raises(RecursionError) as caught:
+        Endless()(1.0)
+    notes = caught.value.__notes__
+    assert len(notes) == 16 and "more …" in notes[-2]
+    assert notes[-1].startswith("in the call Endless#1 of ")
+    assert sum(1 for one in notes if "in the call" in one) == 15

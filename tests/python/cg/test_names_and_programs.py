@@ -90,3 +90,14 @@ def test_inputs_whose_names_c_has(name, tmp_path, recwarn):
     macros = ("NULL", "EOF", "errno", "INT_MAX", "stdin", "DBL_MAX")
     expected = f"const double* {name}{'_1' if name in macros else ''} /*"
     assert expected in (tmp_path / "f.hpp").read_text()
+
+
+@pytest.mark.parametrize("name", ["a\n#error b", "a\r#error b", 'a\n"b', "a\\", "a\v\f#error b"])
+def test_names_of_several_lines_stay_in_comments(name, tmp_path):
+    inner = module(lambda self, x: op.square(x), "x", name=f"inner {name}")
+    m = module(lambda self, x: inner(x) + x, name, name=name)
+    m(np.ones(3))
+    m.export(tmp_path)
+    assert compiles(tmp_path)
+    header = next(tmp_path.glob("*.hpp")).read_text()
+    assert "#error" not in [line[:6] for line in header.splitlines()]
