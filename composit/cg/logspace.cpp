@@ -230,8 +230,10 @@ Rule rule_of(const Node& node) {
 }  // namespace
 
 Tensors logspace(const Tensors& outputs) {
-    const Tensors plain = transforms::inline_calls(
-        outputs, [](const ir::Operation& one) { return one.name == "stop_gradient"; });
+    // What has a derivative of its own is computed as it is, with that.
+    const Tensors plain = transforms::inline_calls(outputs, [](const ir::Operation& one) {
+        return one.name == "stop_gradient" || one.name == "call_with_pullback";
+    });
     const std::vector<const Node*> order = ir::topological_order(plain);
     // Which nodes' logarithms are wanted, from the outputs down.
     std::unordered_set<const Node*> wanted;

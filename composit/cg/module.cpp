@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <type_traits>
 #include <typeinfo>
 
@@ -199,18 +200,35 @@ Nodes Session::within(const Function& module, const Nodes& nodes,
     return results;
 }
 
-Node::Node(const InputRef& input) { *this = session_for(input->name()).leaf(input); }
-const std::string& Node::name() const { return state_->name; }
-const std::string& Node::call_id() const { return state_->call_id; }
-const InputRef& Node::input() const { return state_->input; }
-const Nodes& Node::children() const { return state_->children; }
-const Tensor& Node::tensor() const { return state_->tensor; }
-const Tensor& Node::gradient() const { return state_->gradient; }
+Node::Node(const InputRef& input) {
+    user_check(input != nullptr, "cg: an input is empty. A parameter or constant is required.");
+    *this = session_for(input->name().empty() ? "a number" : input->name()).leaf(input);
+}
+NodeState& Node::state() const {
+    user_check(state_ != nullptr,
+               "cg: a node is empty. One that an operator or a call made is required.");
+    return *state_;
+}
+const std::string& Node::name() const { return state().name; }
+const std::string& Node::call_id() const { return state().call_id; }
+const InputRef& Node::input() const { return state().input; }
+const Nodes& Node::children() const { return state().children; }
+const Tensor& Node::tensor() const { return state().tensor; }
+const Tensor& Node::gradient() const { return state().gradient; }
 
 // ----- functions
 
 Function::Function(std::string name, std::vector<InputRef> inputs, std::vector<InputRef> params)
     : name_(std::move(name)), inputs_(std::move(inputs)), params_(std::move(params)) {
+    for (const std::vector<InputRef>* every : {&inputs_, &params_})
+        for (const InputRef& one : *every)
+            user_check(one != nullptr, name_,
+                       ": an input or a parameter is empty. variable(…), parameter(…) or "
+                       "constant(…) is required.");
+    std::set<std::string> names;
+    for (const InputRef& input : inputs_)
+        user_check(names.insert(input->name()).second, name_, ": '", input->name(),
+                   "' names two of its inputs. A name for each is required.");
     for (const InputRef& input : inputs_)
         user_check(input->kind() == Input::Kind::variable, name_, ": input '", input->name(),
                    "' is no variable, which is required.");

@@ -82,7 +82,7 @@ class Node {
     const Tensor& gradient() const;
 
     bool operator==(const Node&) const = default;  // the same node
-    NodeState& state() const { return *state_; }
+    NodeState& state() const;                      // ValueError for an empty node
 
   private:
     std::shared_ptr<NodeState> state_;

@@ -186,6 +186,7 @@ void ModuleGraph::back() {
 }
 
 Tensor ModuleGraph::grad(const InputRef& input) const {
+    user_check(input != nullptr, "grad: the input is empty. One of ", module_, " is required.");
     const auto is_it = [&](const Node& node) { return node.input() == input; };
     const Nodes every = nodes();
     const auto found = std::ranges::find_if(every, is_it),

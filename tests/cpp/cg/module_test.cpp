@@ -181,6 +181,34 @@ TEST(CgModule, Refusals) {
     EXPECT_EQ(refusal<ValueError>([&] { (void)op::square(result.root()); }),
               "square: nodes are made within the call of a module only. A module's call is "
               "required.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)op::square(1.0); }),
+              "a number: nodes are made within the call of a module only. A module's call is "
+              "required.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)result.grad(nullptr); }),
+              "grad: the input is empty. One of SimpleModel is required.");
+    const auto built = [](std::vector<InputRef> inputs, Nodes (*call)(const Nodes&)) {
+        return Module::build(
+            "m", [call](const Module&, const Nodes& x) { return call(x); }, std::move(inputs));
+    };
+    const std::string empty =
+        "cg: a node is empty. One that an operator or a call made is required.";
+    EXPECT_EQ(refusal<ValueError>([&] {
+                  (void)built({variable("x")}, [](const Nodes&) { return Nodes{Node()}; })(1.0);
+              }),
+              empty);
+    EXPECT_EQ(refusal<ValueError>([&] {
+                  (void)built({variable("x")},
+                              [](const Nodes& x) { return Nodes{op::add(x[0], Node())}; })(1.0);
+              }),
+              empty);
+    EXPECT_EQ(
+        refusal<ValueError>([&] { (void)built({nullptr}, [](const Nodes& x) { return x; }); }),
+        "m: an input or a parameter is empty. variable(…), parameter(…) or constant(…) is "
+        "required.");
+    EXPECT_EQ(refusal<ValueError>([&] {
+                  (void)built({variable("x"), variable("x")}, [](const Nodes& x) { return x; });
+              }),
+              "m: 'x' names two of its inputs. A name for each is required.");
     ModuleGraph of_integers = m(3);
     of_integers.back();
     EXPECT_EQ(refusal<TypeError>([&] { (void)of_integers.grad(m.input("x")); }),

@@ -185,3 +185,22 @@ def test_differences_of_nearly_equal_numbers_and_of_nothing():
 def test_the_power_zero_is_one():
     m = cg.logspace(module(lambda self, a, n: op.power(a, n), "a", "n"))
     assert m(0.0, 0.0).value == 0 and m(3.0, 0.0).value == 0 and m(0.0, 2.0).value == -math.inf
+
+
+def test_derivatives_that_operators_give():
+    class Round(cg.Operator):
+        def __init__(self):
+            super().__init__(cg.Variable("a"))
+
+        def call(self, a):
+            return cnp.round(a.value)
+
+        def _gradfn(self, inpt):
+            return lambda a: 1.0
+
+    m = cg.Module.build("m", lambda self, x: op.square(Round()(x)), cg.Variable("x"))
+    in_logs = cg.logspace(m)
+    result = in_logs(2.3)
+    assert np.isclose(result.value, np.log(4.0))
+    result.back()
+    assert result.grad(in_logs.input("x")) == 1.0  # 2 · 2 · 1 / 4
