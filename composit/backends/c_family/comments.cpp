@@ -27,9 +27,8 @@ std::string in_comment(std::string_view text) {
             line += c < ' ' || c == 0x7f ? ' ' : text[i];
         }
     }
-    while (line.ends_with(' ')) line.pop_back();
     // A backslash, or the three characters that were one, would join the next line.
-    if (line.ends_with('\\') || line.ends_with("\?\?/")) line += " .";
+    while (line.ends_with(' ') || line.ends_with('\\') || line.ends_with("\?\?/")) line.pop_back();
     return line;
 }
 

@@ -200,7 +200,7 @@ TEST(CgModule, Refusals) {
                   (void)built({variable("x")},
                               [](const Nodes& x) { return Nodes{op::add(x[0], Node())}; })(1.0);
               }),
-              empty);
+              empty + " In the call m#1(x: float64[]).");
     EXPECT_EQ(
         refusal<ValueError>([&] { (void)built({nullptr}, [](const Nodes& x) { return x; }); }),
         "m: an input or a parameter is empty. variable(…), parameter(…) or constant(…) is "
