@@ -312,8 +312,7 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
     for (; at < program.graph_text.size() && count < graph_lines; ++count) {
         size_t end = program.graph_text.find('\n', at);
         if (end == std::string::npos) end = program.graph_text.size();
-        std::string line = program.graph_text.substr(at, end - at);
-        line = in_comment(line);
+        const std::string line = in_comment(program.graph_text.substr(at, end - at));
         result += line.empty() ? "//\n" : "//     " + line + "\n";
         at = end + 1;
     }

@@ -11,7 +11,7 @@ bool is_keyword(std::string_view word);
 // A macro in small letters, of C's headers (errno) or of compilers (linux).
 bool is_small_macro(std::string_view word);
 
-// A name in UTF-8 in letters of ASCII, different names differently: α as alpha, ü as u00fc.
+// A name in UTF-8 in letters of ASCII, other letters each in their own way: α as alpha, ü as u00fc.
 std::string in_ascii(std::string_view name);
 
 }  // namespace composit::c_family

@@ -62,6 +62,7 @@ class Separator {
         std::set<int> later = behind;
         for (size_t i = block.size(); i-- > 0;) {
             Statement& statement = block[i];
+            const bool is_way_out = jumps(statement);
             if (statement.kind == Kind::loop) {
                 const std::map<int, int> inside = assignments_in({statement});
                 std::set<int> others = exposed_in(p_, {statement});
@@ -79,13 +80,13 @@ class Separator {
                 separate(statement.body, inner, inner);
             } else {
                 std::set<int> left = later;
-                if (jumps(statement)) left.insert(jumped.begin(), jumped.end());
+                if (is_way_out) left.insert(jumped.begin(), jumped.end());
                 if (statement.kind == Kind::branch) separate_sides(statement, left);
                 separate(statement.body, later, jumped);
                 separate(statement.otherwise, later, jumped);
             }
             const Block one{statement};
-            if (jumps(statement)) later.insert(jumped.begin(), jumped.end());
+            if (is_way_out) later.insert(jumped.begin(), jumped.end());
             if (is_assignment(statement) && !extents_.contains(statement.variable))
                 later.erase(statement.variable);
             for (const int variable : exposed_in(p_, one)) later.insert(variable);

@@ -10,7 +10,7 @@ from composit import _core
 from composit._core.procedure import Statement
 from composit.knossos.array_functions import NO_ELEMENT, ArrayFunctions
 from composit.knossos.arrays import Array, Index
-from composit.knossos.values import Mismatch, is_number, make
+from composit.knossos.values import Mismatch, found_in, is_number, make
 
 _KNOWN = {
     np.cumsum: "_accumulated", np.cumprod: "_accumulated", np.diff: "_diff",
@@ -22,10 +22,7 @@ class Accumulations(ArrayFunctions):
     """Calls of functions that go along an axis."""
 
     def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-        try:
-            method = _KNOWN.get(function)
-        except TypeError:  # not hashable
-            method = None
+        method = found_in(_KNOWN, function)
         if method is None:
             return super().array_call(function, arguments, named)
         if len(arguments) != 1 or named or not isinstance(arguments[0], Array):
@@ -41,13 +38,11 @@ class Accumulations(ArrayFunctions):
         """Sums, or products, of the elements up to each."""
         self._check_axis(function, array)
         is_sum, kind = function is np.cumsum, "float" if array.kind == "float" else "int"
-        made = self.add_array("sums" if is_sum else "products", kind, array.shape)
-        self.fresh.add(made.number)
+        made = self.fresh_array("sums" if is_sum else "products", kind, array.shape)
         name = self.hidden_variable("total" if is_sum else "product", kind)
         number, here = self.numbers[name], self.leaf(name)
         # The first sum is the first element: of -0.0 it is -0.0.
         none = (-0.0 if kind == "float" else 0) if is_sum else 1
-        self.out.append(Statement.allocate(made.number, False, self.line))
         self.out.append(Statement.assign(number, self.operators.cast(none, kind), self.line))
 
         def step(indices: Index) -> None:

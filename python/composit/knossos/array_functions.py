@@ -138,6 +138,11 @@ class ArrayFunctions(ArrayMakers):
             return Array(array.kind, array.shape, array.at, array.reads)
         return self.elementwise(lambda x: functions.call(self.operators, convert, [x]), [array])
 
+    def _literal_axis(self, axis: Any, rank: int) -> int:
+        if type(axis) is not int or not -rank <= axis < rank:
+            raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
+        return axis % rank
+
     # ----- reductions
 
     def _reduction(self, function: Any, arguments: list[Any]) -> Any:
@@ -157,9 +162,7 @@ class ArrayFunctions(ArrayMakers):
                 )
             plain = array if isinstance(array, Stored) else None
             return self._all(function, array.kind, list(array.shape), array.at, plain)
-        if type(axis) is not int or not -len(array.shape) <= axis < len(array.shape):
-            raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
-        axis %= len(array.shape)
+        axis = self._literal_axis(axis, len(array.shape))
         rest = array.shape[:axis] + array.shape[axis + 1 :]
         extent = array.shape[axis]
 

@@ -13,6 +13,7 @@ from composit.knossos.values import (
     KINDS,
     Mismatch,
     Record,
+    found_in,
     is_number,
     kind_of,
     scalar,
@@ -30,10 +31,7 @@ class ArrayMakers(Ranges):
     """Calls that make arrays of what is no array."""
 
     def makes_arrays(self, function: Any) -> bool:
-        try:
-            return function in _FILLED or function in _OTHERS
-        except TypeError:  # not hashable
-            return False
+        return any(found_in(table, function) is not None for table in (_FILLED, _OTHERS))
 
     def maker_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """What the function makes, in the kind of numbers that `dtype` says."""
@@ -152,9 +150,7 @@ class ArrayMakers(Ranges):
             raise Mismatch("an array without axes", "Use the number, or write [ and ] around it.")
         kinds: set[str] = set()
         shape = self._shape_of(given, kinds)
-        stored = self.add_array("array", max(kinds, key=KINDS.index), shape)
-        self.fresh.add(stored.number)
-        self.out.append(Statement.allocate(stored.number, False, self.line))
+        stored = self.fresh_array("array", max(kinds, key=KINDS.index), shape)
         self._store_parts(stored, given, [])
         return stored
 

@@ -135,6 +135,13 @@ class Arrays:
 
         return Stored(number, name, kind, shape, at, role == "input", is_list)
 
+    def fresh_array(self, wanted: str, kind: str, shape: tuple[Any, ...]) -> Stored:
+        """An array that has no name in the text, allocated here, whose elements are stored next."""
+        made = self.add_array(wanted, kind, shape)
+        self.fresh.add(made.number)
+        self.out.append(Statement.allocate(made.number, False, self.line))
+        return made
+
     def store(self, array: Stored, indices: Index, value: Any) -> None:
         own = kind_of(value)
         order = ("bool", "int", "float")

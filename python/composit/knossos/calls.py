@@ -17,7 +17,14 @@ from composit.knossos.annotations import check_constructor, defaults_of, fields_
 from composit.knossos.arrays import Array
 from composit.knossos.sequences import Sequences
 from composit.knossos.source import Source, shown
-from composit.knossos.values import Mismatch, Record, kind_of, leaves_with_names, with_article
+from composit.knossos.values import (
+    Mismatch,
+    Record,
+    found_in,
+    kind_of,
+    leaves_with_names,
+    with_article,
+)
 
 # Where a dtype stands among the arguments by position.
 _DTYPE_AT = {
@@ -258,10 +265,7 @@ class Calls(Sequences):
 
 def _with_dtype_by_name(node: ast.Call, function: Any) -> ast.Call:
     """The call, whose dtype stands behind its name."""
-    try:
-        at = _DTYPE_AT.get(function)
-    except TypeError:  # not hashable
-        return node
+    at = found_in(_DTYPE_AT, function)
     if at is None or len(node.args) != at + 1 or isinstance(node.args[at], ast.Starred):
         return node
     dtype = ast.copy_location(ast.keyword("dtype", node.args[at]), node.args[at])

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from composit._core.procedure import Statement
 from composit.knossos import functions
 from composit.knossos.accumulations import Accumulations
 from composit.knossos.arrays import Array, Index
-from composit.knossos.values import KINDS, Mismatch, is_number, kind_of
+from composit.knossos.values import KINDS, Mismatch, found_in, is_number, kind_of
 
 _KNOWN = {
     np.var: "_variance", np.std: "_deviation",
@@ -30,10 +29,7 @@ class Composed(Accumulations):
         return any(function is join for join in _JOINS) or super().makes_arrays(function)
 
     def array_call(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-        try:
-            name = _KNOWN.get(function)
-        except TypeError:  # not hashable
-            name = None
+        name = found_in(_KNOWN, function)
         if name is None:
             return super().array_call(function, arguments, named)
         method, is_join = getattr(self, name), any(function is join for join in _JOINS)
@@ -49,11 +45,6 @@ class Composed(Accumulations):
                 else "An array is required, and what else NumPy's function takes, if literal.",
             ) from None
         return method(*arguments, **named)
-
-    def _literal_axis(self, axis: Any, rank: int) -> int:
-        if type(axis) is not int or not -rank <= axis < rank:
-            raise Mismatch(f"the axis {axis}", "A literal axis of the array is required.")
-        return axis % rank
 
     # ----- spread
 
@@ -109,9 +100,7 @@ class Composed(Accumulations):
             starts.append(self._sum(starts[-1], 1 if is_new else part.shape[axis]))
         shape = (*first[:axis], self.extent(starts[-1]), *first[axis + (not is_new) :])
         kind = max((part.kind for part in parts), key=KINDS.index)
-        made = self.add_array("joined", kind, shape)
-        self.fresh.add(made.number)
-        self.out.append(Statement.allocate(made.number, False, self.line))
+        made = self.fresh_array("joined", kind, shape)
         for part, start in zip(parts, starts):
 
             def put(at: Index, part: Array = part, start: Any = start) -> None:

@@ -36,6 +36,14 @@ class Record:
         self.made_by, self.fields = made_by, fields
 
 
+def found_in(table: Any, function: Any) -> Any:
+    """What a table of functions has for one; None for others, and for what is not hashable."""
+    try:
+        return table.get(function)
+    except TypeError:
+        return None
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float))
 
