@@ -302,19 +302,22 @@ def of_tensors(function: Any, parameters: list[Any]) -> Callable[[list[LazyTenso
     return compute
 
 
-def derivative_at(function: Any, place: int) -> Any:
-    """The derivative with respect to one of the inputs and parameters, by its number."""
+def derived(
+    role: str,
+    function: Any,
+    parameters: list[Any],
+    make: Callable[[Callable[[list[LazyTensor]], LazyTensor], list[LazyTensor]], LazyTensor],
+    *origin: Any,
+) -> Any:
+    """The module of what `make` makes of a module or an operator as a function of tensors, where
+    these are given. `origin` is what made it, and of what, as pickles hold it."""
     from composit.cg.function import Operator
     from composit.cg.module import DerivedModule
     from composit.cg.session import with_hidden
     from composit.cg.template import Variable, distinct
 
-    leaves, count = _leaves(function), len(function.inputs)
-    name = leaves[place].short_name
-    role = f"D{function.functional_name}#{name}"
-
-    class Derivative(Operator):
-        """The Jacobian of the function."""
+    class Derived(Operator):
+        """What is made of the function."""
 
         def __init__(self, parameters: list[Any]) -> None:
             names = distinct([one.short_name for one in (*function.inputs, *parameters)])
@@ -323,9 +326,21 @@ def derivative_at(function: Any, place: int) -> Any:
             self._promoted = len(function.inputs)  # parameters do where the function uses them
 
         def _op_impl(self, *arrays: Any) -> LazyTensor:
-            return jacobian_at(self._compute, list(arrays), place, function, name)
+            return make(self._compute, list(arrays))
 
     def call(module: Any, *nodes: Any) -> Any:
-        return with_hidden(lambda known: Derivative(known)(*nodes, *known), leaves[count:])
+        return with_hidden(lambda known: Derived(known)(*nodes, *known), parameters)
 
-    return DerivedModule(role, call, derivative_at, function, place)
+    return DerivedModule(role, call, *origin)
+
+
+def derivative_at(function: Any, place: int) -> Any:
+    """The derivative with respect to one of the inputs and parameters, by its number."""
+    leaves = _leaves(function)
+    name = leaves[place].short_name
+
+    def make(compute: Callable[[list[LazyTensor]], LazyTensor], given: list[LazyTensor]) -> Any:
+        return jacobian_at(compute, given, place, function, name)
+
+    role, parameters = f"D{function.functional_name}#{name}", leaves[len(function.inputs) :]
+    return derived(role, function, parameters, make, derivative_at, function, place)

@@ -8,11 +8,9 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.cg.derivatives import of_tensors
+from composit.cg.derivatives import derived
 from composit.cg.function import Operator
-from composit.cg.module import DerivedModule, Module
-from composit.cg.session import with_hidden
-from composit.cg.template import Variable, distinct
+from composit.cg.module import Module
 from composit.cg.values import described
 from composit.evaluation import as_tensor
 
@@ -30,7 +28,8 @@ def logspace(function: Any) -> Any:
     derivative with respect to that number NaN. A module has the same inputs and parameters, a
     function the same arguments."""
     if isinstance(function, (Operator, Module)):
-        return _module(function)
+        own = [] if isinstance(function, Operator) else function.parameters()
+        return derived(f"log {function.functional_name}", function, own, _logs, logspace, function)
     if not callable(function):
         raise TypeError(
             with_location(
@@ -51,25 +50,3 @@ def _logs(compute: Callable[[list[LazyTensor]], LazyTensor], given: list[LazyTen
     """Between placeholders and the result: how the arguments were made does not matter."""
     inside = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(given)]
     return _core.substitute(_core.cg.logspace([compute(inside)]), inside, given)[0]
-
-
-def _module(function: Any) -> Module:
-    role = f"log {function.functional_name}"
-    own = [] if isinstance(function, Operator) else function.parameters()
-
-    class Logspace(Operator):
-        """The function, in log space."""
-
-        def __init__(self, parameters: list[Any]) -> None:
-            names = distinct([one.short_name for one in (*function.inputs, *parameters)])
-            super().__init__(tuple(map(Variable, names)), functional_name=role)
-            self._compute = of_tensors(function, parameters)
-            self._promoted = len(function.inputs)  # parameters do where the function uses them
-
-        def _op_impl(self, *arrays: Any) -> LazyTensor:
-            return _logs(self._compute, list(arrays))
-
-    def call(module: Any, *nodes: Any) -> Any:
-        return with_hidden(lambda known: Logspace(known)(*nodes, *known), own)
-
-    return DerivedModule(role, call, logspace, function)
