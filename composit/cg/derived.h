@@ -21,11 +21,11 @@
 
 namespace composit::cg {
 
-// A module or an operator as a function of tensors for its inputs, then for its parameters.
+// A module or an operator as a function of tensors for its inputs, then for these parameters.
 struct AsTensors {
     std::string name;
     std::vector<InputRef> inputs, parameters;
-    std::function<Tensor(const Tensors&)> apply;
+    std::function<Tensor(const Tensors& tensors, const std::vector<InputRef>& parameters)> apply;
 };
 [[nodiscard]] AsTensors as_tensors(std::shared_ptr<const Module> module);
 [[nodiscard]] AsTensors as_tensors(std::shared_ptr<const Operator> function);

@@ -12,9 +12,9 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace composit::cg {
 
@@ -54,6 +54,24 @@ Tensor logsumexp(const Tensor& x, const Axes& axes) {
     const Tensor rest = apply("exp", {apply("subtract", {x, taken})});
     const Tensor sum = ops::reduce(Combiner::sum, rest, axes, true);
     return apply("add", {apply("log", {sum}), taken});
+}
+
+// The running logsumexp along an axis: neighbours 1, 2, 4, … apart are added, so that nothing that
+// comes early underflows beside what comes late.
+Tensor running_logsumexp(Tensor x, int64_t axis) {
+    const auto place = static_cast<size_t>(axis);
+    const Shape shape = x.shape();
+    const std::vector<int64_t> none(shape.size(), 0), ones(shape.size(), 1);
+    for (int64_t apart = 1; apart < shape[place]; apart *= 2) {
+        std::vector<int64_t> kept = shape, before = none;
+        kept[place] -= apart;
+        before[place] = apart;
+        const Tensor nothing = number(-std::numeric_limits<double>::infinity(), x.dtype());
+        const Tensor earlier =
+            ops::pad(ops::slice(x, none, kept, ones), nothing, before, none, none);
+        x = apply("logaddexp", {x, earlier});
+    }
+    return x;
 }
 
 Axes range(int64_t begin, int64_t end) {
@@ -152,6 +170,7 @@ const std::map<std::string, RowRule>& row_rules() {
         {"square", {{0}, [](T l, T) { return times(l[0], 2); }}},
         {"cube", {{0}, [](T l, T) { return times(l[0], 3); }}},
         {"sqrt", {{0}, [](T l, T) { return times(l[0], 0.5); }}},
+        {"cbrt", {{0}, [](T l, T) { return times(l[0], 1.0 / 3); }}},
         {"reciprocal", {{0}, [](T l, T) { return apply("negative", {l[0]}); }}},
         {"positive", {{0}, [](T l, T) { return l[0]; }}},
         {"exp", {{}, [](T, T x) { return x[0]; }}},
@@ -170,45 +189,67 @@ const std::map<std::string, RowRule>& row_rules() {
     return rules;
 }
 
-// What an operation does in log space; no value where it has no rule.
+// What an operation does in log space; no value where it has no rule. The logarithms are of the
+// dtype that the result's is to have.
 struct Rule {
     std::vector<size_t> logs;  // the operands whose logarithms it takes
     std::function<Tensors(const Tensors& logs)> value;
 };
 
-Rule rule_of_row(const Node& node) {
+Rule rule_of_row(const Node& node, DType dtype) {
     const auto found = row_rules().find(node.attributes().get<ir::scalar::RowRef>("row")->name);
-    const DType dtype = node.types()[0].dtype;
-    if (found == row_rules().end() || !ir::is_floating(dtype)) return {};
+    if (found == row_rules().end()) return {};
     return {found->second.logs, [&node, &rule = found->second, dtype](const Tensors& logs) {
-                Tensors of_dtype, operands;
-                for (const Tensor& x : logs) of_dtype.push_back(ops::astype(x, dtype));
+                Tensors operands;
                 for (const Tensor& x : node.operands())
                     operands.push_back(x.dtype() == DType::boolean ? x : ops::astype(x, dtype));
-                return Tensors{rule.value(of_dtype, operands)};
+                return Tensors{rule.value(logs, operands)};
             }};
 }
 
-Rule rule_of_reduction(const Node& node) {
+std::optional<Combiner> combiner_in_logs(const Node& node) {
     const auto combiner = static_cast<Combiner>(node.attributes().get<int64_t>("combiner"));
-    const Axes axes = node.attributes().get<Axes>("axes");
-    const Combiner in_logs = combiner == Combiner::product ? Combiner::sum : combiner;
-    const bool is_sum = combiner == Combiner::sum;
-    if (!is_sum && combiner != Combiner::product && combiner != Combiner::maximum &&
-        combiner != Combiner::minimum)
-        return {};
-    return {{0}, [&node, axes, in_logs, is_sum](const Tensors& logs) {
-                const Tensor made =
-                    is_sum ? logsumexp(logs[0], axes) : ops::reduce(in_logs, logs[0], axes, true);
+    switch (combiner) {
+        case Combiner::product: return Combiner::sum;
+        case Combiner::sum:
+        case Combiner::maximum:
+        case Combiner::minimum: return combiner;
+        default: return {};
+    }
+}
+
+bool is_sum(const Node& node) {
+    return node.attributes().get<int64_t>("combiner") == static_cast<int64_t>(Combiner::sum);
+}
+
+Rule rule_of_reduction(const Node& node) {
+    const std::optional<Combiner> combiner = combiner_in_logs(node);
+    if (!combiner) return {};
+    return {{0}, [&node, combiner](const Tensors& logs) {
+                const Axes axes = node.attributes().get<Axes>("axes");
+                const Tensor made = is_sum(node) ? logsumexp(logs[0], axes)
+                                                 : ops::reduce(*combiner, logs[0], axes, true);
                 return Tensors{ops::reshape(made, node.types()[0].shape)};
             }};
 }
 
-Rule rule_of(const Node& node) {
+Rule rule_of_scan(const Node& node) {
+    const std::optional<Combiner> combiner = combiner_in_logs(node);
+    if (!combiner) return {};
+    return {{0}, [&node, combiner](const Tensors& logs) {
+                const auto axis = node.attributes().get<int64_t>("axis");
+                return Tensors{is_sum(node) ? running_logsumexp(logs[0], axis)
+                                            : ops::scan(*combiner, logs[0], axis)};
+            }};
+}
+
+// `dtype`: that of the result's logarithm.
+Rule rule_of(const Node& node, DType dtype) {
     const std::string& name = node.operation().name;
     if (node.operands().empty() || !ir::is_floating(node.types()[0].dtype)) return {};
-    if (name == "map") return rule_of_row(node);
+    if (name == "map") return rule_of_row(node, dtype);
     if (name == "reduce") return rule_of_reduction(node);
+    if (name == "scan") return rule_of_scan(node);
     if (name == "contract")
         return {{0, 1}, [&node](const Tensors& l) { return Tensors{contract(node, l[0], l[1])}; }};
     if (name == "stop_gradient")
@@ -235,37 +276,53 @@ Tensors logspace(const Tensors& outputs) {
         return one.name == "stop_gradient" || one.name == "call_with_pullback";
     });
     const std::vector<const Node*> order = ir::topological_order(plain);
-    // Which nodes' logarithms are wanted, from the outputs down.
-    std::unordered_set<const Node*> wanted;
+    // Which nodes' logarithms are wanted, from the outputs down, and the dtype that they are to
+    // have: a float32 that becomes a float64 has a logarithm of 64 bits.
+    std::unordered_map<const Node*, DType> wanted;
     std::unordered_map<const Node*, Rule> rules;
-    for (const Tensor& output : plain) wanted.insert(&output.node());
+    const auto want = [&](const Tensor& x, DType dtype) {
+        const auto [found, is_new] = wanted.emplace(&x.node(), dtype);
+        if (!is_new) found->second = ir::promote(found->second, dtype);
+    };
+    for (const Tensor& output : plain) {
+        user_check<TypeError>(!ir::is_complex(output.dtype()), "logspace: the result is ",
+                              output.dtype(), ". Real numbers are required.");
+        want(output, dtype_of_log(output));
+    }
     for (size_t i = order.size(); i-- > 0;) {
-        if (!wanted.contains(order[i])) continue;
-        Rule& rule = rules[order[i]] = rule_of(*order[i]);
-        for (size_t place : rule.logs) wanted.insert(&order[i]->operands()[place].node());
+        const auto found = wanted.find(order[i]);
+        if (found == wanted.end()) continue;
+        const DType dtype = found->second;
+        Rule& rule = rules[order[i]] = rule_of(*order[i], dtype);
+        for (size_t place : rule.logs) {
+            const Tensor& operand = order[i]->operands()[place];
+            want(operand, ir::promote(dtype, dtype_of_log(operand)));
+        }
     }
     std::unordered_map<const Node*, Tensors> logs;
-    const auto log_of = [&](const Tensor& x) {
-        return logs.at(&x.node())[static_cast<size_t>(x.output_index())];
+    const auto log_of = [&](const Tensor& x, DType dtype) {
+        return ops::astype(logs.at(&x.node())[static_cast<size_t>(x.output_index())], dtype);
     };
     for (const Node* node : order) {
-        if (!wanted.contains(node)) continue;
+        const auto found = wanted.find(node);
+        if (found == wanted.end()) continue;
+        const DType dtype = found->second;
         const ir::LocationScope scope(*node);
         const Rule& rule = rules.at(node);
         Tensors made;
         if (rule.value) {
             Tensors of_operands;
-            for (size_t place : rule.logs) of_operands.push_back(log_of(node->operands()[place]));
+            for (size_t place : rule.logs)
+                of_operands.push_back(log_of(node->operands()[place], dtype));
             made = rule.value(of_operands);
         } else {
             for (const Tensor& x : ir::outputs_of(Ref<Node>(node)))
-                made.push_back(apply("log", {ops::astype(x, dtype_of_log(x))}));
+                made.push_back(apply("log", {ops::astype(x, dtype)}));
         }
         logs.emplace(node, std::move(made));
     }
     Tensors result;
-    for (const Tensor& output : plain)
-        result.push_back(ops::astype(log_of(output), dtype_of_log(output)));
+    for (const Tensor& output : plain) result.push_back(log_of(output, dtype_of_log(output)));
     return result;
 }
 

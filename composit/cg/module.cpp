@@ -116,8 +116,11 @@ void rethrow_with(const Error& error, const std::string& words) {
 
 }  // namespace
 
-Session::Session(std::vector<std::pair<InputRef, Tensor>> values)
-    : call_id_(six_digits()), values_(std::move(values)), before_(current_session) {
+Session::Session(std::vector<std::pair<InputRef, Tensor>> values, bool are_all)
+    : call_id_(six_digits()),
+      values_(std::move(values)),
+      are_all_(are_all),
+      before_(current_session) {
     current_session = this;
 }
 
@@ -146,10 +149,13 @@ Node Session::leaf(const InputRef& input) {
     user_check(static_cast<bool>(input->value()), "'", input->name(),
                "' has no value in this call. A parameter or constant, or a node of this call, is "
                "required.");
-    Tensor value = input->value();
-    for (const auto& [one, given] : values_)
-        if (one == input) value = given;
-    const Node made = leaf(input, value);
+    const auto given =
+        std::ranges::find_if(values_, [&](const auto& one) { return one.first == input; });
+    if (given == values_.end() && are_all_ && input->kind() == Input::Kind::parameter)
+        throw HiddenParameter(input, text("'", input->name(),
+                                          "' is used, and no value is given for it. Values for "
+                                          "all parameters are required."));
+    const Node made = leaf(input, given == values_.end() ? input->value() : given->second);
     made.state().is_number = input->is_number();
     leaves_.emplace(input.get(), made);
     return made;
@@ -342,8 +348,8 @@ Nodes Module::operator()(const Nodes& nodes) const {
 }
 
 Tensor Module::apply(const std::vector<std::pair<InputRef, Tensor>>& parameters,
-                     const Tensors& inputs) const {
-    Session session(parameters);
+                     const Tensors& inputs, bool are_all) const {
+    Session session(parameters, are_all);
     return outermost(session, inputs).tensor();
 }
 

@@ -196,9 +196,9 @@ class Module : public Function {
     // Within another module's call, with nodes of that call.
     [[nodiscard]] Nodes operator()(const Nodes& nodes) const;
     // The result as a tensor, with values in place of those of some parameters: a function without
-    // state.
+    // state. `are_all`: ValueError where it uses another parameter.
     [[nodiscard]] Tensor apply(const std::vector<std::pair<InputRef, Tensor>>& parameters,
-                               const Tensors& inputs) const;
+                               const Tensors& inputs, bool are_all = false) const;
 
     // The parameters of the module and of all modules in it (submodules), each once: its own, then
     // those of the modules in it, then those of the modules in these.

@@ -1,6 +1,7 @@
 // What a node holds, and the call in progress that makes nodes: the inside of module.h.
 #pragma once
 
+#include "composit/base/error.h"
 #include "composit/cg/module.h"
 
 #include <cstdint>
@@ -44,11 +45,22 @@ Tensors operands_of(const Nodes& nodes, const Tensors& tensors);
 // they have beside the others. Integers stay, as they may be indices.
 Tensors strong_operands(const Tensors& tensors);
 
+// A parameter that a call uses, which has to be a function of given parameters alone.
+class HiddenParameter : public ValueError {
+  public:
+    HiddenParameter(InputRef parameter, const std::string& message)
+        : ValueError(message), parameter_(std::move(parameter)) {}
+    const InputRef& parameter() const { return parameter_; }
+
+  private:
+    InputRef parameter_;
+};
+
 // From the outermost module's entry to its return; one for each thread.
 class Session {
   public:
-    // `values` stand in for those of parameters.
-    explicit Session(std::vector<std::pair<InputRef, Tensor>> values = {});
+    // `values` stand in for those of parameters; `are_all`: others throw HiddenParameter.
+    explicit Session(std::vector<std::pair<InputRef, Tensor>> values = {}, bool are_all = false);
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -68,6 +80,7 @@ class Session {
     int64_t count_ = 0;
     FrameRef frame_;
     std::vector<std::pair<InputRef, Tensor>> values_;
+    bool are_all_;
     std::unordered_map<const Input*, Node> leaves_;
     std::unordered_map<std::string, int64_t> uses_;  // calls of modules so far, by name
     Session* before_;

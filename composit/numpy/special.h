@@ -7,7 +7,8 @@ namespace composit::numpy {
 
 // numpy.fix: rounded towards zero, x's dtype: trunc.
 [[nodiscard]] Tensor fix(const Tensor& x);
-// numpy.sinc: sin(pi x) / (pi x), 1 at 0; integers and bool become float64. Slope 0 at 0.
+// numpy.sinc: sin(pi x) / (pi x), 1 at 0; integers and bool become float64. Near 0 by
+// its series: derivatives are right there.
 [[nodiscard]] Tensor sinc(const Tensor& x);
 // numpy.nan_to_num: NaN, infinity and -infinity replaced; the infinities by the greatest and the
 // least number of x's dtype unless given. Replacements are broadcast to x and take its dtype;

@@ -169,6 +169,41 @@ TEST(CgGradfn, OfOperatorsAndOfModulesInModules) {
     EXPECT_EQ(*gradfn(composite, m2.param("w"))(3.0, 4.0).value().data_as<double>(), 16);
 }
 
+// A module that calls `inner`, without telling of it in submodules().
+BuiltModule hiding(const BuiltModule& inner) {
+    return Module::build("hiding",
+                         [inner](const Module& self, const Nodes& x) -> Nodes {
+                             return {op::multiply(inner({x[0]})[0], self.param("v"))};
+                         },
+                         {variable("x")}, {parameter("v", 2.0)});
+}
+
+TEST(CgGradfn, OfParametersThatAreHiddenFromParameters) {
+    const BuiltModule inner = Module::build("inner",
+                                            [](const Module& self, const Nodes& x) -> Nodes {
+                                                const Node& w = self.param("w");
+                                                return {op::multiply(x[0], op::square(w))};
+                                            },
+                                            {variable("x")}, {parameter("w", 3.0)});
+    const BuiltModule outer = hiding(inner);  // v w^2 x
+    EXPECT_EQ(outer.parameters(), std::vector<InputRef>{outer.param("v")});
+    const InputRef x = outer.input("x"), v = outer.param("v"), w = inner.param("w");
+    ModuleGraph slope = gradfn(outer, x)(5.0);  // v w^2
+    slope.back();
+    EXPECT_EQ(number(slope.grad(v)), 9);
+    EXPECT_EQ(number(slope.grad(w)), 12);
+    ModuleGraph second = gradfn(gradfn(outer, x), v)(5.0);  // w^2
+    second.back();
+    EXPECT_EQ(*second.value().data_as<double>(), 9);
+    EXPECT_EQ(number(second.grad(w)), 6);
+    ModuleGraph in_logs = logspace(outer)(5.0);
+    in_logs.back();
+    EXPECT_NEAR(number(in_logs.grad(w)), 2.0 / 3, 1e-15);
+    EXPECT_EQ(
+        refusal<ValueError>([&] { (void)outer.apply({{v, vector({1})}}, {vector({1})}, true); }),
+        "'w' is used, and no value is given for it. Values for all parameters are required.");
+}
+
 TEST(CgGradfn, Refusals) {
     const SimpleModel m, other;
     EXPECT_EQ(refusal<ValueError>([&] { (void)gradfn(m, other.input("x")); }),

@@ -105,6 +105,9 @@ STEPS = {
     "max": lambda a, b: cnp.max(a, axis=1, keepdims=True) * cnp.minimum(a, b),
     "where": lambda a, b: cnp.where(a > b, a, b) * 0.5,
     "moves": lambda a, b: cnp.concatenate([a, b[::-1]])[cnp.asarray([0, 2, 1])].T,
+    "scans": lambda a, b: cnp.cumsum(a, axis=0) * cnp.cumprod(b, axis=1),
+    "running": lambda a, b: cnp.maximum.accumulate(a, axis=1) * cnp.minimum.accumulate(b, axis=0),
+    "roots": lambda a, b: cnp.cbrt(a) + cnp.hypot(-a, b),
     "others": lambda a, b: cnp.sin(a) * cnp.log1p(b),
     "numbers": lambda a, b: 2 * a + 0.5,
 }
@@ -204,3 +207,31 @@ def test_derivatives_that_operators_give():
     assert np.isclose(result.value, np.log(4.0))
     result.back()
     assert result.grad(in_logs.input("x")) == 1.0  # 2 · 2 · 1 / 4
+
+
+def test_running_sums_and_products_that_underflow():
+    p = np.full(300, 1e-3)
+    in_logs = composit.evaluate(cg.logspace(cnp.cumprod)(p))
+    assert np.allclose(in_logs, np.arange(1, 301) * np.log(1e-3), rtol=1e-13)
+    tiny = lambda x: cnp.cumsum(cnp.prod(x, axis=1))
+    made = composit.evaluate(cg.logspace(tiny)(np.full((7, 200), 1e-3)))
+    assert np.allclose(made, 200 * np.log(1e-3) + np.log(np.arange(1, 8)), rtol=1e-14)
+    # What comes early is tiny beside what comes late.
+    rising = np.exp(-np.arange(200.0, 0, -1) * 10)
+    expected = np.logaddexp.accumulate(np.log(rising[-70:]))
+    assert np.allclose(composit.evaluate(cg.logspace(cnp.cumsum)(rising[-70:])), expected)
+
+
+def test_numbers_that_become_wider_have_wider_logarithms():
+    for narrow in ("float16", "float32"):
+        x = np.asarray([0.1, 0.3, 0.7], narrow)
+        for wide in (lambda x: x.astype("float64"), lambda x: cnp.prod(x * x.astype("float64"))):
+            plain = cnp.log(wide(cnp.asarray(x)))
+            made = cg.logspace(wide)(x)
+            assert made.dtype == np.float64
+            assert np.allclose(*composit.evaluate(plain, made), rtol=1e-15, atol=0)
+
+
+def test_complex_numbers_have_no_logarithm_in_log_space():
+    with pytest.raises(TypeError, match="logspace: .*complex128"):
+        cg.logspace(lambda x: x * 1j)(np.asarray([0.5, 0.25]))

@@ -1,6 +1,8 @@
 """Comparisons, parts of complex numbers, fix, sinc and nan_to_num against NumPy: exactly, sinc
 within 2 ulp."""
 
+import math
+
 import numpy as np
 import pytest
 from against_numpy import agrees, same_bits_compiled
@@ -200,6 +202,22 @@ def test_compiled(dtype):
         )  # fmt: skip
 
     same_bits_compiled(all_of_them, x, y)
+
+
+def test_derivatives_of_sinc_near_zero():
+    values, slopes = np.array([0.0, 1e-160, 1e-9, 0.15, 0.16, 0.3]), []
+    slope = cnp.sinc
+    for _ in range(4):
+        slope = composit.grad(lambda x, before=slope: cnp.sum(before(x)))
+        slopes.append(cnp.evaluate(slope(values)))
+    for order, made in enumerate(slopes, 1):  # of the series, with exact coefficients
+        powers = [
+            (k, (-1) ** (k // 2) * math.pi**k / math.factorial(k + 1) * math.perm(k, order))
+            for k in range(0, 60, 2)
+            if k >= order
+        ]
+        expected = [math.fsum(c * x ** (k - order) for k, c in powers) for x in values]
+        np.testing.assert_allclose(made, expected, rtol=1e-11)
 
 
 def test_derivatives():
