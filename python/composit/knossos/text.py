@@ -60,11 +60,14 @@ def _check_divisors(results: list[Any]) -> None:
         seen.add(hash(one))
         if one.op in ("divide", "remainder") and np.dtype(one.dtype).kind in "iu":
             divisor = one.operands[1]
+            shown = divisor.name if divisor.op == "argument" else divisor
             if divisor.op != "constant" or divisor.value == 0:
                 raise ValueError(
                     with_location(
-                        f"from_text: {one.op} of integers by {divisor}, which may be 0. "
+                        f"from_text: {one.op} of integers by {shown}, which may be 0. "
                         f"A number other than 0, or {_INSTEAD[one.op]}, is required."
                     )
                 )
         waiting += one.operands
+        if one.op == "loop":
+            waiting += [one.loop.condition, *one.loop.steps]

@@ -48,3 +48,9 @@ def test_other_texts_are_refused():
         knossos.from_text("f", "(x: float) -> sinus(x)")
     with pytest.raises(TypeError, match=r"from_text: x is float16\. float, int or bool is req"):
         knossos.from_text("f", "(x: float16) -> x")
+    in_loop = "loop(n = a, m = b; while not_equal(m, 0); (m, remainder(n, m)); at most 93)[0]"
+    for text, divisor in (("divide(a, b)", "b"), (in_loop, "m")):
+        with pytest.raises(ValueError, match=rf"of integers by {divisor}, which may be 0\. A numb"):
+            knossos.from_text("f", f"(a: int, b: int) -> {text}")
+    safe = in_loop.replace("remainder", "numpy.remainder")
+    assert knossos.from_text("f", f"(a: int, b: int) -> {safe}")(12, 18) == 6
