@@ -246,13 +246,16 @@ class Calls(Sequences):
         self, node: ast.Call, kernel: Any, arguments: list[Any], named: dict[str, Any]
     ) -> list[Any]:
         """The arguments of a kernel's call in the order of its parameters."""
+        source = kernel._source
         if not named:
-            return arguments
-        if kernel._source is None:
+            return arguments if source is None else source.with_defaults(arguments)
+        if source is None:
             self.refuse(node, f"{kernel.__name__} is derived, and given arguments by name",
                         "Give them by position.", TypeError)  # fmt: skip
-        names = [each.arg for each in kernel._source.tree.args.args]
+        names = [each.arg for each in source.tree.args.args]
         rest = names[len(arguments) :]
+        own = {name: value for name, value in source.defaults.items() if name in rest}
+        named = {**own, **named}
         if set(named) != set(rest):
             wrong = [f"{name} twice" for name in named if name in names and name not in rest]
             wrong += [f"no {name}" for name in rest if name not in named]

@@ -24,7 +24,9 @@ def bound_arguments(
     try:
         if function is None:
             raise TypeError("it is derived, and takes arguments by position only")
-        return inspect.signature(function).bind(*arguments, **named).args
+        bound = inspect.signature(function).bind(*arguments, **named)
+        bound.apply_defaults()
+        return bound.args
     except TypeError as error:
         kernel.procedure()  # what no kernel has, as arguments by name only, is refused first
         raise TypeError(
@@ -40,6 +42,8 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
     try:
         if kernel._whole is not None:
             arguments = taken_apart(kernel._whole, arguments, len(structures))
+        elif len(arguments) < len(structures) and kernel._source is not None:
+            arguments = tuple(kernel._source.with_defaults(arguments))
         if len(arguments) == len(structures):
             for name, structure, argument in zip(_names(kernel), structures, arguments):
                 leaves += structure.numbers(argument, name)
@@ -48,7 +52,7 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
         raise TypeError(
             with_location(f"{kernel.__name__}: {error}, as the annotation says.")
         ) from None
-    kernel.procedure()  # what no kernel has, as defaults of arguments, is refused first
+    kernel.procedure()  # what no kernel has, as arguments by name only, is refused first
     raise TypeError(
         with_location(
             f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."

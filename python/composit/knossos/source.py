@@ -6,6 +6,7 @@ import ast
 import inspect
 import os
 import textwrap
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from composit._core import NotSupported, with_location
@@ -30,6 +31,9 @@ class Source:
             ) from None
         self.tree = self._definition(textwrap.dedent("".join(lines)), first)
         self.line = self.tree.lineno
+        given = function.__defaults__ or ()
+        last = self.tree.args.args[-len(given) :] if given else []
+        self.defaults = dict(zip((each.arg for each in last), given))
         self.documentation: str = (ast.get_docstring(self.tree) or "").strip()
 
     def _definition(self, text: str, first: int) -> ast.FunctionDef:
@@ -52,6 +56,15 @@ class Source:
             )
         ast.increment_lineno(tree, first - 1)
         return tree.body[0]
+
+    def with_defaults(self, arguments: Iterable[Any]) -> list[Any]:
+        """The arguments by position, with the defaults of those behind them, as far as there are."""
+        made = list(arguments)
+        for each in self.tree.args.args[len(made) :]:
+            if each.arg not in self.defaults:
+                break
+            made.append(self.defaults[each.arg])
+        return made
 
     def refuse(
         self, node: Any, wrong: str, instead: str, kind: type[Exception] = NotSupported

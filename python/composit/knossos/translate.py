@@ -101,7 +101,6 @@ class Translator(Inlining):
             (arguments.vararg, "*args"), (arguments.kwarg, "**kwargs"),
             (arguments.kwonlyargs, "arguments by name only"),
             (arguments.posonlyargs, "arguments by position only"),
-            (arguments.defaults, "defaults of arguments"),
         ):  # fmt: skip
             if given:
                 self.refuse(tree, f"it has {what}", "Plain annotated arguments are required.")
@@ -116,8 +115,22 @@ class Translator(Inlining):
                 "or dataclass of these).",
             )  # fmt: skip
         structure = structure_of(self.source, argument.annotation)
+        self._check_default(argument, structure)
         self.structures[argument.arg] = self._add_parts(argument.arg, structure)
         self.defined.add(argument.arg)  # type: ignore[union-attr]
+
+    def _check_default(self, argument: ast.arg, structure: Leaf) -> None:
+        if argument.arg not in self.source.defaults:
+            return
+        value = self.source.defaults[argument.arg]
+        fits = {"float": (int, float), "int": (int,), "bool": (bool,)}
+        if type(structure) is not Leaf or type(value) not in fits[structure.kind]:
+            self.refuse(
+                argument, f"the default of {argument.arg} is {value!r}",
+                f"A number of type {structure.kind} is required."
+                if type(structure) is Leaf else "Numbers alone have defaults.",
+                TypeError,
+            )  # fmt: skip
 
     def _add_parts(self, name: str, structure: Leaf) -> Leaf:
         """Parameters for the numbers and arrays of an argument, in order; its structure, which

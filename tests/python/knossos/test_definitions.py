@@ -13,6 +13,10 @@ def defaults(x: float, y: float = 2.0) -> float:
     return x * y
 
 
+def by_position_only(x: float, /, y: float = 2.0) -> float:
+    return x * y
+
+
 def several(x: float, *y: float) -> float:
     return x
 
@@ -22,9 +26,8 @@ def by_name_only(x: float, *, y: float) -> float:
 
 
 CALLS = [
-    (defaults, (1.0,), {}, "defaults: it has defaults of arguments"),
-    (defaults, (), {"x": 1.0}, "defaults: it has defaults of arguments"),
-    (defaults, (np.ones(2),), {}, "defaults: it has defaults of arguments"),
+    (by_position_only, (1.0,), {}, "by_position_only: it has arguments by position only"),
+    (by_position_only, (np.ones(2),), {}, "by_position_only: it has arguments by position only"),
     (several, (1.0, 2.0), {}, r"several: it has \*args"),
     (several, (1.0,), {"z": 2.0}, r"several: it has \*args"),
     (by_name_only, (1.0,), {"z": 2.0}, "by_name_only: it has arguments by name only"),

@@ -68,7 +68,7 @@ def inner_function(x: float) -> float:
     return x
 
 
-def with_default(x: float = 1.0) -> float:
+def with_default(x: int = 1.0) -> float:
     return x
 
 
@@ -301,7 +301,7 @@ CASES = {
     catches: (1, "`try:`", "write an if"),
     side_effect: (1, "is not used", "no side effects"),
     inner_function: (1, "`def f(y):`", "outside"),
-    with_default: (0, "defaults of arguments", "Plain"),
+    with_default: (0, "the default of x is 1.0", "A number of type int"),
     with_star: (0, "*args", "Plain"),
     maybe_unbound: (3, "y may have no value here", "y = 0.0"),
     unbound_behind_loop: (3, "y may have no value here", "y = 0.0"),
