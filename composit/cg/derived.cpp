@@ -68,6 +68,8 @@ AsTensors as_tensors(std::shared_ptr<const Operator> function) {
 BuiltModule gradfn(const AsTensors& of, const InputRef& input) {
     std::vector<InputRef> leaves = of.inputs;
     leaves.insert(leaves.end(), of.parameters.begin(), of.parameters.end());
+    user_check(input != nullptr, of.name,
+               ": the input of the derivative is empty. An input or a parameter is required.");
     const auto found = std::ranges::find(leaves, input);
     user_check(found != leaves.end(), of.name, ": the derivative with respect to '", input->name(),
                "'. An input or a parameter of its own is required.");

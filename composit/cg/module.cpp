@@ -13,6 +13,7 @@
 #include <random>
 #include <set>
 #include <type_traits>
+#include <typeindex>
 #include <typeinfo>
 
 namespace composit::cg {
@@ -151,7 +152,8 @@ Node Session::leaf(const InputRef& input) {
                "required.");
     const auto given =
         std::ranges::find_if(values_, [&](const auto& one) { return one.first == input; });
-    if (given == values_.end() && are_all_ && input->kind() == Input::Kind::parameter)
+    if (given == values_.end() && are_all_ && input->kind() == Input::Kind::parameter &&
+        ir::is_inexact(input->value().dtype()))
         throw HiddenParameter(input, text("'", input->name(),
                                           "' is used, and no value is given for it. Values for "
                                           "all parameters are required."));
@@ -275,6 +277,24 @@ Operator::Operator(std::string name, std::vector<InputRef> inputs, std::vector<I
 
 Tensor Operator::gradient(size_t, const Tensors&) const { return {}; }
 
+namespace {
+
+// Derivatives that operators give are traced when the operators are: where they use the operators
+// themselves, up to this order.
+constexpr int64_t orders = 2;
+
+using Kind = std::pair<std::type_index, std::string>;
+thread_local std::vector<Kind> traced;  // the operators whose derivatives are being traced
+
+struct Tracing {
+    explicit Tracing(Kind kind) { traced.push_back(std::move(kind)); }
+    ~Tracing() { traced.pop_back(); }
+    Tracing(const Tracing&) = delete;
+    Tracing& operator=(const Tracing&) = delete;
+};
+
+}  // namespace
+
 Tensor Operator::apply(const Tensors& given) const {
     check_count(*this, given.size());
     const Tensors arrays = strong_operands(given);
@@ -287,7 +307,13 @@ Tensor Operator::apply(const Tensors& given) const {
     const Tensor cotangent = ir::input("gradient", result.dtype(), result.shape());
     back.parameters = body.parameters;
     back.parameters.push_back(cotangent);
-    bool is_given = ir::is_inexact(result.dtype());
+    const auto shared = [](ir::Body one) {
+        return std::make_shared<const ir::Body>(std::move(one));
+    };
+    const Kind kind(typeid(*this), name());
+    const bool is_last = std::ranges::count(traced, kind) == orders;
+    bool is_given = ir::is_inexact(result.dtype()) && !is_last;
+    const Tracing tracing(kind);
     for (size_t i = 0; i < arrays.size() && is_given; ++i) {
         const Tensor& x = body.parameters[i];
         if (!ir::is_inexact(x.dtype())) {
@@ -299,9 +325,12 @@ Tensor Operator::apply(const Tensors& given) const {
         if (is_given)
             back.results.push_back(pulled(name(), inputs()[i]->name(), cotangent, local, x));
     }
-    const auto shared = [](ir::Body one) {
-        return std::make_shared<const ir::Body>(std::move(one));
-    };
+    if (is_last)
+        return refuse_gradient(
+            ops::call(shared(std::move(body)), arrays)[0],
+            text(name(), ": a derivative of order ", orders + 1,
+                 ", whose gradient uses the operator itself. Derivatives up to order ", orders,
+                 " are had; one that follows from op_impl (no gradient) has all orders."));
     if (!is_given) return ops::call(shared(std::move(body)), arrays)[0];
     return call_with_pullback(shared(std::move(body)), shared(std::move(back)), arrays)[0];
 }

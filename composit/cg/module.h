@@ -196,7 +196,8 @@ class Module : public Function {
     // Within another module's call, with nodes of that call.
     [[nodiscard]] Nodes operator()(const Nodes& nodes) const;
     // The result as a tensor, with values in place of those of some parameters: a function without
-    // state. `are_all`: ValueError where it uses another parameter.
+    // state. `are_all`: ValueError where it uses another one of a floating or complex
+    // dtype.
     [[nodiscard]] Tensor apply(const std::vector<std::pair<InputRef, Tensor>>& parameters,
                                const Tensors& inputs, bool are_all = false) const;
 

@@ -59,7 +59,8 @@ class HiddenParameter : public ValueError {
 // From the outermost module's entry to its return; one for each thread.
 class Session {
   public:
-    // `values` stand in for those of parameters; `are_all`: others throw HiddenParameter.
+    // `values` stand in for those of parameters; `are_all`: others, of floating or complex dtypes,
+    // throw HiddenParameter.
     explicit Session(std::vector<std::pair<InputRef, Tensor>> values = {}, bool are_all = false);
     ~Session();
     Session(const Session&) = delete;

@@ -20,6 +20,8 @@ Tensors computed(const Tensors& tensors, const execute::Options& options) {
     return constants;
 }
 
+const ir::Node* node_of(const Tensor& tensor) { return &tensor.node(); }
+
 std::string signature(const Tensors& tensors) {
     std::ostringstream text;
     for (const Tensor& tensor : tensors) {
@@ -45,14 +47,17 @@ void Training::check_one_target(const std::string& name, size_t count) {
 }
 
 void Training::begin(const Tensors& inputs) {
+    std::vector<InputRef> known = module_.parameters();
     for (const Node& node : module_.called(inputs).nodes()) {
         const InputRef& input = node.input();
         if (input && input->kind() == Input::Kind::parameter &&
-            std::ranges::find(parameters_, input) == parameters_.end())
-            parameters_.push_back(input);
+            std::ranges::find(known, input) == known.end())
+            known.push_back(input);
     }
+    for (const InputRef& one : known)
+        (ir::is_inexact(one->value().dtype()) ? parameters_ : fixed_).push_back(one);
     user_check(!parameters_.empty(), "Training: ", module_.name(),
-               " uses no parameters. At least one is required.");
+               " uses no parameters of a floating dtype. At least one is required.");
     Tensors values;
     for (const InputRef& parameter : parameters_) values.push_back(parameter->value());
     state_ = computed(optimizer_.initial_state(values), options_);
@@ -71,7 +76,7 @@ Tensors Training::updated(const Tensors& arguments) const {
     const composit::Function loss = [&](const Tensors& parameters) -> Tensors {
         std::vector<std::pair<InputRef, Tensor>> bound;
         for (size_t i = 0; i < count; ++i) bound.emplace_back(parameters_[i], parameters[i]);
-        return {loss_(module_.apply(bound, batch), targets)};
+        return {loss_(module_.apply(bound, batch, true), targets)};
     };
     std::vector<int64_t> every(count);
     std::iota(every.begin(), every.end(), 0);
@@ -85,6 +90,11 @@ Tensors Training::updated(const Tensors& arguments) const {
 }
 
 const execute::Compiled& Training::program(const Tensors& arguments) {
+    // Integers and bools are constants of programs.
+    Tensors values;
+    for (const InputRef& one : fixed_) values.push_back(one->value());
+    if (!std::ranges::equal(values, fixed_values_, {}, node_of, node_of)) programs_.clear();
+    fixed_values_ = std::move(values);
     const std::string key = signature(arguments);
     const auto known = programs_.find(key);
     if (known != programs_.end()) return known->second;

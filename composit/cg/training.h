@@ -37,8 +37,8 @@ class Training {
     // are missing, where the module uses no parameters; TypeError unless the loss is one number.
     double step(const Tensors& inputs, const Tensors& targets);
 
-    // Those that the module's call uses, its modules' included, in the order of their use; found by
-    // the first step.
+    // Those of a floating dtype: the module's parameters(), then others that its call uses in the
+    // first step. A later step that uses one more is refused (ValueError).
     [[nodiscard]] const std::vector<InputRef>& parameters() const { return parameters_; }
 
   private:
@@ -59,7 +59,8 @@ class Training {
     Loss loss_;
     nn::Optimizer optimizer_;
     execute::Options options_;
-    std::vector<InputRef> parameters_;
+    std::vector<InputRef> parameters_, fixed_;
+    Tensors fixed_values_;
     Tensors state_;
     std::map<std::string, execute::Compiled> programs_;  // by shapes and dtypes of the arguments
 };

@@ -222,6 +222,8 @@ def _taken(
         return Place(len(operands) - 1, name)
 
     def kept(value: Any) -> Any:  # whatever becomes of the caller's array
+        if hasattr(value, "detach") and hasattr(value, "clone"):  # torch's
+            return value.detach().clone()
         return value.copy() if type(value) is np.ndarray else value
 
     def all_taken(is_operand: Callable[[Any], bool]) -> Arguments:

@@ -151,6 +151,19 @@ class Arithmetic(Operand):
         """Its axes in reverse order, by an operator."""
         return self._with("transpose", self)
 
+    @property
+    def dtype(self) -> Any:
+        """The dtype of its value."""
+        return self._tensor.dtype  # type: ignore[attr-defined]
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        """op.reshape: x.reshape(2, 3) or x.reshape((2, 3))."""
+        return self._with("reshape", self, *_one_of(shape), **options)
+
+    def transpose(self, *axes: Any) -> Any:
+        """op.transpose: x.transpose(1, 0) or x.transpose((1, 0))."""
+        return self._with("transpose", self, *_one_of(axes))
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError(with_location(f"len() of unsized object: {self!r} has no axes."))
@@ -166,6 +179,29 @@ class Arithmetic(Operand):
 
     __array_ufunc__ = protocols.array_ufunc
     __array_function__ = protocols.array_function
+
+
+# Methods of NumPy's arrays that are operators of the same name.
+_METHODS = ("all", "any", "argmax", "argmin", "argsort", "astype", "clip", "cumprod", "cumsum",
+            "diagonal", "dot", "max", "mean", "min", "prod", "ravel", "repeat", "round", "squeeze",
+            "std", "sum", "swapaxes", "take", "trace", "var")  # fmt: skip
+
+
+def _method(name: str) -> Any:
+    def method(self: Any, *arguments: Any, **options: Any) -> Any:
+        return self._with(name, self, *arguments, **options)
+
+    method.__name__, method.__doc__ = name, f"op.{name}(x, …)"
+    return method
+
+
+for _name in _METHODS:
+    setattr(Arithmetic, _name, _method(_name))
+
+
+def _one_of(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Several integers as one tuple, as NumPy's methods take them."""
+    return (lengths,) if len(lengths) > 1 else lengths
 
 
 def refuse_comparison(one: Any, other: object, rule: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,20 @@ from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
 from composit.cg.promotion import REFUSALS, applied, as_float, strong
 from composit.cg.values import described
+
+# Derivatives that operators give are traced when the operators are: where they use the operators
+# themselves, up to this order.
+ORDERS = 2
+
+
+class _Tracing(threading.local):
+    """The operators whose derivatives are being traced."""
+
+    def __init__(self) -> None:
+        self.kinds: list[Any] = []
+
+
+_tracing = _Tracing()
 
 
 def place(x: LazyTensor) -> tuple[Any, int]:
@@ -29,9 +44,21 @@ def called(operator: Any, tensors: list[LazyTensor]) -> LazyTensor:
     if not gives_derivative or not _is_inexact(result):
         return _core.ops.call(name, parameters, [result], tensors)[0]
     cotangent = _core.input("gradient", result.dtype, result.shape)
-    gradients = [
-        _pulled(operator, i, parameters, cotangent, result) for i in range(len(parameters))
-    ]
+    kind = type(operator), operator.functional_name
+    if _tracing.kinds.count(kind) == ORDERS:
+        return _core.cg.refuse_gradient(
+            _core.ops.call(name, parameters, [result], tensors)[0],
+            f"{operator.functional_name}: a derivative of order {ORDERS + 1}, whose _gradfn uses "
+            f"the operator itself. Derivatives up to order {ORDERS} are had; one that follows from "
+            "call (no _gradfn) has all orders.",
+        )
+    _tracing.kinds.append(kind)
+    try:
+        gradients = [
+            _pulled(operator, i, parameters, cotangent, result) for i in range(len(parameters))
+        ]
+    finally:
+        _tracing.kinds.pop()
     return _core.cg.call_with_pullback(name, parameters, [result], [cotangent], gradients, tensors)[
         0
     ]

@@ -100,9 +100,10 @@ class Module(Function):
                     waiting.append(inner)
 
     def parameters(self) -> list[Parameter]:
-        """The parameters of the module and of all modules in it, in one order."""
+        """The parameters of the module and of all modules in it, each once, in one order."""
         every = (one for module in self.modules() for one in module.params)
-        return [one for one in every if isinstance(one, Parameter)]
+        # Each once: copies of a module share theirs. (Parameters of equal values are equal.)
+        return list({id(one): one for one in every if isinstance(one, Parameter)}.values())
 
     def apply(self, values: Any, *inputs: Any) -> LazyTensor:
         """The result as a tensor, with these values in place of those of parameters(): a function
@@ -124,14 +125,16 @@ class Module(Function):
         checked_count(self, inputs)
         return self._with_values(parameters, values, inputs)
 
-    def _with_values(self, parameters: list[Any], values: Any, inputs: Any) -> LazyTensor:
-        """The result as a tensor, with values in place of these parameters'. Within an operator
-        others are refused."""
+    def _with_values(
+        self, parameters: list[Any], values: Any, inputs: Any, around: Any = None
+    ) -> LazyTensor:
+        """The result as a tensor, with values in place of these parameters'. Within an operator,
+        and within what is computed `around` it, others are refused."""
         from composit.evaluation import as_tensor
 
         tensors = {id(one): as_tensor(value) for one, value in zip(parameters, values)}
         outer = current()
-        around = None if outer is None else outer.operator or outer.around
+        around = around if outer is None else outer.operator or outer.around
         with begun(Session(tensors, around=around)) as session:
             return self._outermost(session, tuple(inputs)).tensor
 
@@ -196,6 +199,15 @@ class DerivedModule(Module):
     def param(self, short_name: str) -> Any:
         """That of what it is made of."""
         return self._of.param(short_name)
+
+
+def own_attributes(module: Module) -> dict[str, Any]:
+    """What subclasses and users keep in the module."""
+    every = {**vars(module), **slots_of(module)}
+    return {name: value for name, value in every.items() if name not in _OF_MODULES}
+
+
+_OF_MODULES = {*vars(Module((), None, "m"))}
 
 
 def _modules_in(values: list[Any]) -> Iterator[Module]:

@@ -22,6 +22,8 @@ from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit.cg import numpy_functions
 from composit.cg.applied import Applied, applied, positions
+from composit.cg.node import Node
+from composit.cg.template import Input
 
 SHORT = {"mult": "multiply", "sub": "subtract", "div": "divide"}
 # Rows that serve other functions.
@@ -187,6 +189,8 @@ def _function(name: str) -> Callable[..., Any]:
     takes_fewer = is_row and _takes_fewer(name, len(kind._names or ()))
 
     def apply(*operands: Any, **options: Any) -> Any:
+        count = len(kind._names or ()) if kind._takes_all else 0
+        operands = (*map(_as_operand, operands[:count]), *operands[count:])
         # (all, any and their like are operators in this module.)
         given = [x for x in operands if x is not None]
         is_whole = len(given) == len(operands) == len(kind._names or ())
@@ -206,6 +210,18 @@ def _function(name: str) -> Callable[..., Any]:
     # Errors are in the words of the function that was called, which is read off its code.
     apply.__code__ = apply.__code__.replace(co_name=last, co_qualname=last)
     return apply
+
+
+def _as_operand(value: Any) -> Any:
+    """Lists with nodes as NumPy takes those of arrays: as one of one axis more."""
+    return _function("stack")(*map(_as_operand, value)) if _holds_nodes(value) else value
+
+
+def _holds_nodes(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)):
+        return False
+    found = (isinstance(one, (Node, Input)) or _holds_nodes(one) for one in value)
+    return next(filter(None, found), False)
 
 
 def _takes_fewer(name: str, count: int) -> bool:

@@ -76,6 +76,12 @@ class Session:
         if isinstance(value, _Valued):
             return self.node_of_valued(value)
         if isinstance(value, Variable):
+            frame = self.frame
+            while frame is not None:  # of a module that calls itself, the innermost call's
+                for one, node in zip(frame.module.inputs, frame.inputs):
+                    if one is value:
+                        return node
+                frame = frame.outer
             if id(value) in self._inputs:
                 return self._inputs[id(value)]
             raise ValueError(

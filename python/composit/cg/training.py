@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.cg.module import Module
+from composit.cg.derivatives import as_numbers
+from composit.cg.module import Module, _as_array, own_attributes
+from composit.cg.session import with_hidden
+from composit.cg.template import Parameter
 from composit.cg.values import described, refuse_masked
 from composit.compilation import compile
 from composit.evaluation import evaluate
@@ -23,7 +27,9 @@ class Training:
 
     `loss` is a function of the module's result and of targets to a number; `step` takes a value for
     each of the module's inputs, then the targets, which are arrays. It changes the parameters and
-    returns the loss before that. Batches of one shape share a program."""
+    returns the loss before that. The parameters are those that the first step's call uses, and
+    all of parameters(). Batches of one shape share a program, as long as the attributes of the
+    modules are the same."""
 
     def __init__(
         self,
@@ -49,25 +55,82 @@ class Training:
                     "required."
                 )
             )
-        for one in self.parameters:
-            if one.tensor.dtype.kind in "iu":  # which count as float64, as in derivatives
-                one._assign_own(_array(one.value).astype("float64"))
-        tensors = [one.tensor for one in self.parameters]
-        self._state = _arrays(optimizer.initial_state(tensors))
-        self._step = compile(
-            self._updated, backend=backend, threads=threads,
-            name=f"train_{module.short_functional_name}",
-        )  # fmt: skip
+        self._options = {
+            "backend": backend, "threads": threads, "name": f"train_{module.short_functional_name}",
+        }  # fmt: skip
+        self._own = list(self.parameters)  # what parameters() said at first
+        self._trained: list[Parameter] = []
+        self._fixed: list[Parameter] = []
+        self._state: list[Any] = []
+        # Programs by what they depend on beside the batch, and what that is of.
+        self._programs: dict[Any, tuple[Callable[..., Any], list[Any]]] = {}
+
+    def _begin(self, inputs: list[Any]) -> None:
+        """Finds the parameters that the call uses beside parameters(), of modules that are known
+        from elsewhere than attributes, and which of all are numbers to be trained. Integers that
+        the call needs as such (indices), and bools, stay what they are."""
+        given = [_core.input(f"x{i}", x.dtype, x.shape) for i, x in enumerate(inputs)]
+
+        def compute(known: list[Parameter], tensors: list[LazyTensor]) -> LazyTensor:
+            return self.module._with_values(known, tensors, given, self.module)
+
+        def found(known: list[Any]) -> list[Any]:
+            compute(known, [one.tensor for one in known])
+            return known
+
+        known = with_hidden(found, self._own)
+        tensors = [one.tensor for one in known]
+        numbers = as_numbers(lambda tensors: compute(known, tensors), tensors)
+        trained = [one for one, x in zip(known, numbers) if x.dtype.kind in "fcV"]
+        if not trained:
+            raise ValueError(
+                with_location(
+                    f"Training: {self.module.functional_name} has no parameters of a floating "
+                    "dtype. At least one is required."
+                )
+            )
+        for one, before, after in zip(known, tensors, numbers):
+            if before.dtype != after.dtype:
+                one._assign_own(_array(one.value).astype(after.dtype))
+        self._state = _arrays(self.optimizer.initial_state([one.tensor for one in trained]))
+        is_trained = {id(one) for one in trained}
+        self.parameters, self._trained = known, trained
+        self._fixed = [one for one in known if id(one) not in is_trained]
 
     def _updated(self, parameters: list[Any], state: list[Any], *batch: Any) -> Any:
         count = len(self.module.inputs)
+        known, fixed = [*self._trained, *self._fixed], [one.tensor for one in self._fixed]
 
         def loss_of(values: list[Any]) -> Any:
-            return self.loss(self.module.apply(values, *batch[:count]), *batch[count:])
+            result = self.module._with_values(
+                known, [*values, *fixed], batch[:count], self.module
+            )
+            return self.loss(result, *batch[count:])
 
         loss, gradients = value_and_grad(loss_of)(parameters)
         updated, after = self.optimizer.step(parameters, gradients, state)
         return loss, list(updated), list(after)
+
+    def _program(self) -> Callable[..., Any]:
+        """That of the module as it is now: attributes are read when it is made."""
+        own = self.module.parameters()
+        if len(own) != len(self._own) or any(a is not b for a, b in zip(own, self._own)):
+            raise ValueError(
+                with_location(
+                    f"Training: {self.module.functional_name} has other parameters than at first. "
+                    "A new Training is required."
+                )
+            )
+        held: list[Any] = [(repr(one.value), one.tensor.dtype) for one in self._fixed]
+        for module in self.module.modules():
+            held.append(module)
+            held += [module._call_fun, *(own_attributes(module).items())]
+        key = _key(held)
+        if key not in self._programs:
+            while len(self._programs) >= 4:
+                del self._programs[next(iter(self._programs))]
+            self._programs[key] = compile(self._updated, **self._options), held
+        return self._programs[key][0]
 
     def step(self, *batch: Any) -> float:
         """One step with a batch: inputs, then targets. The loss before it."""
@@ -80,11 +143,24 @@ class Training:
                 )
             )
         refuse_masked(batch, f"Training: {self.module.functional_name}")
-        values = [_array(one.value) for one in self.parameters]
-        loss, updated, self._state = self._step(values, self._state, *batch)
-        for parameter, value in zip(self.parameters, updated):
+        if not self._trained:
+            self._begin([_as_array(x) for x in batch[:count]])
+        values = [_array(one.value) for one in self._trained]
+        loss, updated, self._state = self._program()(values, self._state, *batch)
+        for parameter, value in zip(self._trained, updated):
             parameter._assign_own(value)
         return float(loss)
+
+
+def _key(value: Any) -> Any:
+    """Equal for equal numbers and texts, and for the same objects, in equal containers."""
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(_key, value))
+    if isinstance(value, dict):
+        return (dict, *((_key(key), _key(one)) for key, one in value.items()))
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        return (type(value), repr(value))
+    return id(value)
 
 
 def _arrays(tensors: Any) -> list[Any]:

@@ -209,6 +209,9 @@ TEST(CgGradfn, Refusals) {
     EXPECT_EQ(refusal<ValueError>([&] { (void)gradfn(m, other.input("x")); }),
               "SimpleModel: the derivative with respect to 'x'. An input or a parameter of its own "
               "is required.");
+    EXPECT_EQ(refusal<ValueError>([&] { (void)gradfn(m, nullptr); }),
+              "SimpleModel: the input of the derivative is empty. An input or a parameter is "
+              "required.");
     EXPECT_EQ(refusal<TypeError>([&] { (void)gradfn(m, m.input("x"))(3); }),
               "SimpleModel has no derivative with respect to 'x': the input 'x' is int64. A "
               "floating or complex dtype is required. In the call DSimpleModel#x#1(x: int64[]).");
@@ -218,6 +221,32 @@ TEST(CgGradfn, Refusals) {
     EXPECT_EQ(refusal<TypeError>([&] { (void)gradfn(base, m.input("x")); }),
               "SimpleModel: the module is given as one of its base classes. Its own class, or a "
               "shared_ptr, is required.");
+}
+
+TEST(CgOperator, OfADerivativeThatUsesTheOperator) {
+    class Sigmoid : public Operator {
+      public:
+        Sigmoid() : Operator("Sigmoid", {variable("x")}) {}
+
+      protected:
+        Tensor op_impl(const Tensors& x) const override { return ops::map("sigmoid", {x[0]}); }
+        Tensor gradient(size_t, const Tensors& x) const override {
+            const Tensor s = apply({x[0]});
+            return ops::map("subtract", {s, ops::map("square", {s})});
+        }
+    };
+    const BuiltModule m = Module::build(
+        "m", [](const Module&, const Nodes& x) -> Nodes { return {Sigmoid()({x[0]})}; },
+        {variable("x")});
+    const double s = 1 / (1 + std::exp(-0.5)), slope = s * (1 - s);
+    ModuleGraph result = m(0.5);
+    result.back();
+    EXPECT_NEAR(*result.value().data_as<double>(), s, 1e-15);
+    EXPECT_NEAR(number(result.grad(m.input("x"))), slope, 1e-15);
+    const BuiltModule first = gradfn(m, m.input("x")), second = gradfn(first, m.input("x"));
+    EXPECT_NEAR(*second(0.5).value().data_as<double>(), slope * (1 - 2 * s), 1e-15);
+    EXPECT_EQ(refusal<NotSupported>([&] { (void)gradfn(second, m.input("x"))(0.5); }).substr(0, 76),
+              "Sigmoid: a derivative of order 3, whose gradient uses the operator itself. D");
 }
 
 TEST(CgLogspace, IsAModuleOfTheSameInputs) {

@@ -106,8 +106,9 @@ class Nothing : public Module {
 TEST(CgTraining, RefusesWhatDoesNotFit) {
     const Nothing nothing;
     Training none(nothing, mean_square, nn::adam());
-    EXPECT_EQ(refusal<ValueError>([&] { none.step({points()}, {targets()}); }),
-              "Training: Nothing uses no parameters. At least one is required.");
+    EXPECT_EQ(
+        refusal<ValueError>([&] { none.step({points()}, {targets()}); }),
+        "Training: Nothing uses no parameters of a floating dtype. At least one is required.");
     const Network network;
     Training training(network, mean_square, nn::adam());
     EXPECT_EQ(refusal<ValueError>([&] { training.step({}, {targets()}); }),
@@ -120,6 +121,50 @@ TEST(CgTraining, RefusesWhatDoesNotFit) {
         network, [](const Tensor& y, const Tensor& wanted) { return y - wanted; }, nn::adam());
     EXPECT_NE(refusal<TypeError>([&] { of_vectors.step({points()}, {targets()}); }),
               "nothing was refused");
+}
+
+TEST(CgTraining, OfParametersThatLaterStepsUseAndOfIndices) {
+    class Choice : public Module {
+      public:
+        Choice()
+            : Module("Choice", {variable("x")},
+                     {parameter("first", 1.0), parameter("second", 2.0), parameter("which", 0)}) {}
+
+      protected:
+        Nodes call(const Nodes& x) const override {
+            const Array which = evaluate(param("which")->value());
+            const bool is_first = *which.data_as<int64_t>() == 0;
+            return {op::multiply(x[0], param(is_first ? "first" : "second"))};
+        }
+    };
+    const Choice choice;
+    Training training(choice, mean_square, nn::sgd({.learning_rate = 0.25}));
+    EXPECT_EQ(training.step({cnp::ones({1})}, {cnp::zeros({1})}), 1);
+    EXPECT_EQ(number(choice.param("first")->value()), 0.5);
+    EXPECT_EQ(training.parameters().size(), 2u);
+    choice.param("which")->assign(1);
+    EXPECT_EQ(training.step({cnp::ones({1})}, {cnp::zeros({1})}), 4);
+    EXPECT_EQ(number(choice.param("second")->value()), 1);
+
+    const BuiltModule hidden = Module::build("hidden",
+                                             [](const Module& self, const Nodes& x) -> Nodes {
+                                                 return {op::dot(x[0], self.param("w"))};
+                                             },
+                                             {variable("x")}, {parameter("w", vector({1, 2}))});
+    bool is_used = false;
+    const BuiltModule outer = Module::build("outer",
+                                            [&](const Module& self, const Nodes& x) -> Nodes {
+                                                const Nodes y = is_used ? hidden(x) : x;
+                                                return {op::multiply(y[0], self.param("v"))};
+                                            },
+                                            {variable("x")}, {parameter("v", 1.0)});
+    Training without(outer, mean_square, nn::sgd({.learning_rate = 0.1}));
+    without.step({points()}, {cnp::zeros({4, 2})});
+    is_used = true;
+    const std::string said =
+        refusal<ValueError>([&] { without.step({cnp::ones({3, 2})}, {cnp::zeros({3})}); });
+    EXPECT_TRUE(said.starts_with("'w' is used, and no value is given for it. Values for all"))
+        << said;
 }
 
 }  // namespace

@@ -233,5 +233,5 @@ def test_numbers_that_become_wider_have_wider_logarithms():
 
 
 def test_complex_numbers_have_no_logarithm_in_log_space():
-    with pytest.raises(TypeError, match="logspace: .*complex128"):
+    with pytest.raises(TypeError, match=r"logspace: .*complex128"):
         cg.logspace(lambda x: x * 1j)(np.asarray([0.5, 0.25]))

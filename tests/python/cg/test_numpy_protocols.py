@@ -108,3 +108,43 @@ def test_nodes_are_those_of_operators(of_numpy, of_op):
 def test_what_no_operator_is_is_refused(function, message):
     with pytest.raises(TypeError, match=message):
         module(function)(X)
+
+
+def built(function, *names):
+    return cg.Module.build("m", function, tuple(map(cg.Variable, names)))
+
+
+METHODS = [
+    lambda x: x.sum(), lambda x: x.sum(0), lambda x: x.mean(1, keepdims=True), lambda x: x.std(),
+    lambda x: x.var(axis=0), lambda x: x.max(1), lambda x: x.min(), lambda x: x.prod(),
+    lambda x: x.cumsum(1), lambda x: x.cumprod(0), lambda x: x.argmax(1), lambda x: x.argsort(1),
+    lambda x: x.reshape(3, 2), lambda x: x.reshape((3, -1)), lambda x: x.reshape(-1),
+    lambda x: x.transpose(), lambda x: x.transpose(1, 0), lambda x: x.transpose((1, 0)),
+    lambda x: x.swapaxes(0, 1), lambda x: x.ravel(), lambda x: x.squeeze(), lambda x: x.repeat(2),
+    lambda x: x.dot(np.ones(3)), lambda x: x.clip(2, 4), lambda x: x.round(),
+    lambda x: x.trace(), lambda x: x.diagonal(), lambda x: x.take(np.array([0, 2])),
+    lambda x: x.astype("float32"), lambda x: (x > 2).any(), lambda x: (x > 2).all(axis=0),
+    lambda x: x * (x.dtype == np.float64),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(METHODS)))
+def test_methods_of_arrays(number):
+    function = METHODS[number]
+    x = np.array([[1.0, 5.0, 2.5], [3.0, 2.0, 4.0]])
+    made = np.asarray(built(lambda self, x: function(x), "x")(x).value)
+    expected = np.asarray(function(x))
+    assert made.dtype == expected.dtype and made.shape == expected.shape
+    assert np.allclose(made, expected, rtol=1e-15)
+
+
+def test_lists_of_nodes_are_arrays_of_one_axis_more():
+    m = built(lambda self, x, y: op.sum([x, y, 2 * x], axis=0), "x", "y")
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    result = m(x, y)
+    result.back()
+    assert result.value.tolist() == [6, 10]
+    assert result.grad(m.input("x")).tolist() == [[3, 0], [0, 3]]
+    nested = built(lambda self, x: op.exp([[x[0], 1.0], [x[1], x[0]]]), "x")
+    assert np.allclose(nested(x).value, np.exp([[1, 1], [2, 1]]))
+    assert np.allclose(built(lambda self, x: op.softmax([x[0], 1.0]), "x")(x).value, 0.5)

@@ -118,3 +118,72 @@ def test_pythons_operators_take_parameters():
     assert list(result.grad(m.param("v"))) == [0, 3, 0]
     with pytest.raises(TypeError, match="Multiply: input 'a' is given Parameter"):
         m.param("w") * 2
+
+
+class Sigmoid(cg.Operator):
+    def __init__(self):
+        super().__init__(inputs=(cg.Variable("x"),))
+
+    def call(self, x):
+        return 1 / (1 + np.exp(-x.value))
+
+    def _gradfn(self, inpt):
+        def gradient(x):
+            s = Sigmoid()(x)
+            return s * (1 - s)
+
+        return gradient
+
+
+class Sine(cg.Operator):
+    def __init__(self):
+        super().__init__(inputs=(cg.Variable("x"),))
+
+    def call(self, x):
+        return np.sin(x.value)
+
+    def _gradfn(self, inpt):
+        return Cosine()
+
+
+class Cosine(cg.Operator):
+    def __init__(self):
+        super().__init__(inputs=(cg.Variable("x"),))
+
+    def call(self, x):
+        return np.cos(x.value)
+
+    def _gradfn(self, inpt):
+        return lambda x: -Sine()(x)
+
+
+def test_derivatives_that_use_the_operator_itself():
+    m = cg.Module.build("m", lambda self, x: Sigmoid()(x), cg.Variable("x"))
+    s = 1 / (1 + np.exp(-0.5))
+    result = m(0.5)
+    result.back()
+    assert result.value == s
+    assert np.isclose(result.grad(m.input("x")), s * (1 - s), rtol=1e-15)
+    second = m.gradfn("x").gradfn("x")
+    assert np.isclose(second(0.5).value, s * (1 - s) * (1 - 2 * s), rtol=1e-14)
+    with pytest.raises(NotImplementedError, match=r"Sigmoid: a derivative of order 3, whose _grad"):
+        second.gradfn("x")(0.5)
+    wave = cg.Module.build("wave", lambda self, x: Sine()(x), cg.Variable("x"))
+    for expected in (np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)):
+        assert np.isclose(wave(0.5).value, expected(0.5), rtol=1e-15)
+        wave = wave.gradfn("x")
+
+
+def test_inputs_of_a_module_that_calls_itself_are_those_of_the_innermost_call():
+    class Nested(cg.Module):
+        def __init__(self):
+            super().__init__(inputs=(cg.Variable("x"), cg.Variable("n")))
+
+        def call(self, x, n):
+            if n.value == 0:
+                return x
+            return self(op.sin(x), n.value - 1) * self.input("x")
+
+    x = 0.7
+    expected = np.sin(np.sin(x)) * np.sin(x) * x
+    assert np.isclose(Nested()(x, 2).value, expected, rtol=1e-15)

@@ -107,6 +107,16 @@ def test_trained_parameters_are_read_only():
     assert np.array_equal(m(x).value, x * m.param("w").value)
 
 
+def test_torchs_tensors_in_lists_are_copied():
+    torch = pytest.importorskip("torch")
+    t = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    m = cg.Module.build("m", lambda self, x: op.hstack([x, t]), cg.Variable("x"))
+    result = m(np.ones(2))
+    t.mul_(10)
+    assert result.value.tolist() == [1, 1, 1, 2]
+    assert result.compile()(np.ones(2)).tolist() == [1, 1, 1, 2]
+
+
 def test_torchs_tensors_are_copied():
     torch = pytest.importorskip("torch")
     for given in (torch.ones(2), torch.nn.Parameter(torch.ones(2))):
