@@ -153,6 +153,14 @@ std::string bits_pragma(const std::string& code) {
 
 }  // namespace
 
+std::string assertions_pragma(const std::string& code) {
+    if (code.find("assert(") == std::string::npos) return "";
+    std::string out = "#ifdef NDEBUG\n";
+    for (const char* what : {"parameter", "variable", "but-set-variable", "function"})
+        out += text("#pragma GCC diagnostic ignored \"-Wunused-", what, "\"\n");
+    return out + "#endif\n";
+}
+
 ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& given) {
     internal_check(!given.empty(), "a file of no procedures");
     const std::vector<ProcedureFamily> families = all_with_names(given);
@@ -172,7 +180,7 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     out.source += "#include <cstdint>\n";
     if (any_arrays(all)) out.source += "#include <utility>\n#include <vector>\n";
     const std::string text = functions(all);
-    out.source += "\n" + exactness_pragmas() + bits_pragma(text) + "\n" +
+    out.source += "\n" + exactness_pragmas() + bits_pragma(text) + assertions_pragma(text) + "\n" +
                   support(all, false, extents) + "namespace " + space + " {\n\n" + text;
     std::set<std::string> structs;  // in double and in float, one where neither is in the results
     for (const Procedure& procedure : all) {

@@ -35,6 +35,10 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
 // name. Needs <algorithm>, <cassert>, <cstdint> and <vector>; may be put into any namespace.
 std::string print_functions(const std::vector<ir::procedure::Procedure>& procedures);
 
+// Where the code asserts, what keeps compilers from naming what assertions alone read when NDEBUG
+// leaves them out.
+std::string assertions_pragma(const std::string& code);
+
 // A value of any dtype, as call_N takes them.
 union Slot {
     double as_float64;

@@ -46,13 +46,16 @@ bool is_exchange_at(const Block& block, size_t index) {
            is_floating(store.values[0].dtype()) && structurally_equal(store.index, load.index);
 }
 
-std::string_view own_operator(const Statement& statement, const std::string& name,
-                              const std::string& value) {
+std::string assignment(const Statement& statement, const std::string& target,
+                       const std::string& value, bool in_order) {
+    if (in_order) return target + " = in_order(" + value + ");";
     const Expr& expr = statement.values[0];
-    if (expr.operands().size() != 2 || !is_variable(expr.operand(0), statement.variable)) return "";
-    for (const std::string_view symbol : {"+", "-", "*", "/"})
-        if (value.starts_with(name + " " + std::string(symbol) + " ")) return symbol;
-    return "";
+    const bool is_own =
+        expr.operands().size() == 2 && is_variable(expr.operand(0), statement.variable);
+    for (const std::string symbol : {"+", "-", "*", "/"})
+        if (is_own && value.starts_with(target + " " + symbol + " "))
+            return target + " " + symbol + "= " + value.substr(target.size() + 3) + ";";
+    return target + " = " + value + ";";
 }
 
 bool is_own_value(const Statement& statement) {

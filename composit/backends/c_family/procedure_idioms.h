@@ -4,6 +4,7 @@
 #include "composit/ir/procedure/procedure.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace composit::c_family {
@@ -19,10 +20,10 @@ std::optional<PrintedIndex> index_at(const ir::procedure::Block& block, size_t i
 // Whether an element is loaded here, and the next statement makes it zero: std::exchange.
 bool is_exchange_at(const ir::procedure::Block& block, size_t index);
 
-// "+", where `value`, as text, is its own variable `name` and something: x = x + y. Empty: it is
-// not.
-std::string_view own_operator(const ir::procedure::Statement& statement, const std::string& name,
-                              const std::string& value);
+// "target = value;", or "target += rest;" where `value`, as text, is "target + rest"; `in_order`:
+// "target = in_order(value);".
+std::string assignment(const ir::procedure::Statement& statement, const std::string& target,
+                       const std::string& value, bool in_order);
 
 // x = x
 bool is_own_value(const ir::procedure::Statement& statement);

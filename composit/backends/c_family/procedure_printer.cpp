@@ -10,6 +10,7 @@
 #include "composit/backends/c_family/procedure_loops.h"
 #include "composit/backends/c_family/procedure_roundings.h"
 #include "composit/backends/c_family/procedure_runs.h"
+#include "composit/backends/c_family/procedure_sums.h"
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
@@ -42,6 +43,7 @@ class Printer {
         : procedure_(procedure),
           homes_(procedure),
           roundings_(roundings_of(procedure)),
+          sums_in_order_(sums_in_order(procedure)),
           naturals_(procedure),
           hoisted_(hoisted_arrays(procedure, homes_, naturals_)),
           nameless_(homes_.nameless()) {
@@ -253,18 +255,18 @@ class Printer {
             case Kind::store:
             case Kind::add:
             case Kind::append: {
-                const bool is_less = subtracts(statement);
-                const Expr& added = statement.values[0];
-                const std::string value =
-                    values({is_less ? Expr(added.operand(0)) : added}, before)[0];
+                const Expr& whole = statement.values[0];
+                const Expr added = subtracts(statement) ? whole.operand(0) : whole;
+                const std::string value = values({added}, before)[0];
                 const std::string place = statement.kind == Kind::append
                                               ? array(statement) + ".push_back(" + value + ");"
                                               : element(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
                 if (statement.kind == Kind::append) return line(place, statement.line);
+                const bool in_order = sums_in_order_.contains(&statement);
                 return line(statement.kind == Kind::add
-                                ? addition(statement, place, value, roundings_)
-                                : place + " = " + value + ";",
+                                ? addition(statement, place, value, roundings_, in_order)
+                                : assignment(statement, place, value, in_order),
                             statement.line);
             }
             case Kind::allocate: return print_allocation(block, index);
@@ -272,10 +274,9 @@ class Printer {
                 if (is_own_value(statement)) return;
                 const std::vector<std::string> value = values(statement, before);
                 for (const std::string& text : before) line(text, statement.line);
-                const std::string target = target_of(block, index);
-                const std::string own(own_operator(statement, target, value[0]));
-                const std::string rest = value[0].substr(own.empty() ? 0 : target.size() + 3);
-                return line(target + " " + own + "= " + rest + ";", statement.line);
+                return line(assignment(statement, target_of(block, index), value[0],
+                                       sums_in_order_.contains(&statement)),
+                            statement.line);
             }
             case Kind::branch: print_branch(statement, false); return;
             case Kind::loop: print_loop(block, index); return;
@@ -468,6 +469,7 @@ class Printer {
     const Procedure& procedure_;
     Homes homes_;
     const ProcedureRoundings roundings_;
+    const std::set<const Statement*> sums_in_order_;
     TakenNames taken_;
     std::vector<std::string> names_, arrays_;
     Elements elements_{procedure_, names_, arrays_, taken_};

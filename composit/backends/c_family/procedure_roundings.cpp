@@ -72,19 +72,21 @@ bool subtracts(const Statement& statement) {
 }
 
 std::string addition(const Statement& statement, const std::string& place, const std::string& value,
-                     const ProcedureRoundings& known) {
+                     const ProcedureRoundings& known, bool in_order) {
     const Shape own = shape_in(known.arrays, statement.array);
     const Shape added = shape_of(statement.values[0], known);
     const std::string term = added.is_product && own.is_negated ? "rounded(" + value + ")" : value;
     const bool is_rounded = own.is_product && added.is_negated;
     const bool is_less = subtracts(statement);
     const std::string sign = is_less ? "-" : "+";
-    if (!is_rounded) return place + " " + sign + "= " + term + ";";
+    if (!is_rounded && !in_order) return place + " " + sign + "= " + term + ";";
     const ir::scalar::Expr& whole = statement.values[0];
     const ir::scalar::Op op = (is_less ? ir::scalar::Expr(whole.operand(0)) : whole).op();
     const bool binds = op == ir::scalar::Op::multiply || op == ir::scalar::Op::divide ||
                        op == ir::scalar::Op::call;
-    return text(place, " = rounded(", place, ") ", sign, " ", binds ? term : factor(term), ";");
+    const std::string first = is_rounded ? "rounded(" + place + ")" : place;
+    const std::string sum = text(first, " ", sign, " ", binds ? term : factor(term));
+    return text(place, " = ", in_order ? "in_order(" + sum + ")" : sum, ";");
 }
 
 }  // namespace composit::c_family

@@ -18,8 +18,8 @@ ProcedureRoundings roundings_of(const ir::procedure::Procedure& procedure);
 bool subtracts(const ir::procedure::Statement& statement);
 
 // "place += value;", with what is to be rounded before; "place -= value;" where the statement
-// subtracts it.
+// subtracts it. `in_order`: "place = in_order(place + value);".
 std::string addition(const ir::procedure::Statement& statement, const std::string& place,
-                     const std::string& value, const ProcedureRoundings& known);
+                     const std::string& value, const ProcedureRoundings& known, bool in_order);
 
 }  // namespace composit::c_family

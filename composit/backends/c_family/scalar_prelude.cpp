@@ -25,6 +25,19 @@ COMPOSIT_SCALAR float rounded(float x) { return x; }
 COMPOSIT_SCALAR double rounded(double x) { return x; }
 #endif
 
+// A sum of several terms in one iteration of a loop: g++ before 14 may add some terms twice where it
+// makes lanes of a vector of them (bug 110381).
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+COMPOSIT_SCALAR float in_order(float x) { return __builtin_assoc_barrier(x); }
+COMPOSIT_SCALAR double in_order(double x) { return __builtin_assoc_barrier(x); }
+#elif defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 11 && defined(__x86_64__)
+COMPOSIT_SCALAR float in_order(float x) { __asm__("" : "+x"(x)); return x; }
+COMPOSIT_SCALAR double in_order(double x) { __asm__("" : "+x"(x)); return x; }
+#else
+COMPOSIT_SCALAR float in_order(float x) { return x; }
+COMPOSIT_SCALAR double in_order(double x) { return x; }
+#endif
+
 COMPOSIT_SCALAR float square_root(float x) { return __builtin_sqrtf(x); }
 COMPOSIT_SCALAR double square_root(double x) { return __builtin_sqrt(x); }
 COMPOSIT_SCALAR float round_down(float x) { return __builtin_floorf(x); }

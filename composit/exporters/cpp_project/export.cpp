@@ -153,11 +153,12 @@ std::string source_text(Project& project) {
     if (!project.procedures.is_empty()) result += "#include <cassert>\n";
     result += standard_headers;
     if (!project.weights.is_empty()) result += weights_headers;
-    result += "\n" + c_family::exactness_pragmas() + "\n";
+    const std::string procedures = project.procedures.text(functions);
+    result += "\n" + c_family::exactness_pragmas() + c_family::assertions_pragma(procedures) + "\n";
     if (!has_many_modules(project)) result += structs(project);
     result += text("namespace ", project.name, " {\n\n");
     if (!project.modules.modules.empty()) result += kernels_text(project, 0) + "\n";
-    result += support_text(project, functions) + project.procedures.text(functions) + functions;
+    result += support_text(project, functions) + procedures + functions;
     result += text("}  // namespace ", project.name, "\n");
     if (project.modules.modules.empty()) return result + "#endif\n";
     return result + "\n#else\n" + kernel_section(project, 0) + "#endif\n";

@@ -58,6 +58,10 @@ class ArrayFunctions(ArrayMakers):
         name = getattr(function, "__name__", "")
         if (module == "torch" or str(module).startswith("torch.")) and name in _TORCH:
             function = getattr(np, name)
+        if function in (builtins.any, builtins.all) and self._arrays(function, arguments, 1):
+            if len(arguments[0].shape) != 1:
+                raise Mismatch(f"{name} of several axes", f"Write np.{name}.")
+            function = getattr(np, name)
         if self.makes_arrays(function):
             return self.maker_call(function, arguments, named)
         axis = named.pop("axis", None)
