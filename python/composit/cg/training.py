@@ -121,7 +121,7 @@ class Training:
                     "A new Training is required."
                 )
             )
-        held: list[Any] = [(repr(one.value), one.tensor.dtype) for one in self._fixed]
+        held: list[Any] = [_array(one.value).tobytes() for one in self._fixed]
         for module in self.module.modules():
             held.append(module)
             held += [module._call_fun, *(own_attributes(module).items())]
@@ -152,13 +152,13 @@ class Training:
         return float(loss)
 
 
-def _key(value: Any) -> Any:
+def _key(value: Any, around: tuple[int, ...] = ()) -> Any:
     """Equal for equal numbers and texts, and for the same objects, in equal containers."""
-    if isinstance(value, (list, tuple)):
-        return (type(value), *map(_key, value))
-    if isinstance(value, dict):
-        return (dict, *((_key(key), _key(one)) for key, one in value.items()))
-    if value is None or isinstance(value, (bool, int, float, complex, str)):
+    if isinstance(value, (list, tuple, dict)) and id(value) not in around:
+        around = (*around, id(value))
+        items = value.items() if isinstance(value, dict) else value
+        return (type(value), *(_key(one, around) for one in items))
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return (type(value), repr(value))
     return id(value)
 

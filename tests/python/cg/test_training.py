@@ -137,6 +137,9 @@ def test_attributes_that_change():
         losses.append(training.step(x, y))
         assert losses[-1] == np.mean(m(x).value ** 2)
     assert losses == [36, 9, 36, 2.25]
+    m.others = [m.layers]
+    m.others.append(m.others)
+    assert training.step(x, y) == 2.25
     negated = cg.Module.build("negated", lambda self, x: 3 * x, cg.Variable("x"))
     m.layers.append(negated)
     assert training.step(x, y) == 9 * 2.25
