@@ -1,5 +1,4 @@
 // composit/ir/procedure: statements and procedures, their text, and calls of what was compiled.
-#include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
 
 #include "arrays.h"
@@ -12,6 +11,7 @@
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
+#include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/known_parameter.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/parse.h"
@@ -381,10 +381,8 @@ void bind_procedure(nb::module_& module) {
         .def_prop_ro("source",
                      [](const Procedure& self) { return c_family::print_procedure(self); })
         .def_prop_ro("flat", [](const Procedure& self) { return procedure::flatten(self); })
-        .def(
-            "with_derivative",
-            procedure::with_derivative,
-            "The procedure with a derivative that is not derived.")
+        .def("with_derivative", procedure::with_derivative,
+             "The procedure with a derivative that is not derived.")
         .def(
             "without_derivative",
             [](const Procedure& self) {

@@ -25,7 +25,7 @@ COMPOSIT_SCALAR float rounded(float x) { return x; }
 COMPOSIT_SCALAR double rounded(double x) { return x; }
 #endif
 
-// A sum of several terms in one iteration of a loop: g++ before 14 may add some terms twice where it
+// A sum of several terms in one iteration of a loop: g++ before 14 may add some twice where it
 // makes lanes of a vector of them (bug 110381).
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 COMPOSIT_SCALAR float in_order(float x) { return __builtin_assoc_barrier(x); }

@@ -48,16 +48,7 @@ class Training:
             )
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self.parameters = module.parameters()
-        if not self.parameters:
-            raise ValueError(
-                with_location(
-                    f"Training: {module.functional_name} has no parameters. At least one is "
-                    "required."
-                )
-            )
-        self._options = {
-            "backend": backend, "threads": threads, "name": f"train_{module.short_functional_name}",
-        }  # fmt: skip
+        self._backend, self._threads = backend, threads
         self._own = list(self.parameters)  # what parameters() said at first
         self._trained: list[Parameter] = []
         self._fixed: list[Parameter] = []
@@ -83,10 +74,11 @@ class Training:
         numbers = as_numbers(lambda tensors: compute(known, tensors), tensors)
         trained = [one for one, x in zip(known, numbers) if x.dtype.kind in "fcV"]
         if not trained:
+            what = " of a floating dtype" if known else ""
             raise ValueError(
                 with_location(
-                    f"Training: {self.module.functional_name} has no parameters of a floating "
-                    "dtype. At least one is required."
+                    f"Training: {self.module.functional_name} has no parameters{what}. At least "
+                    "one is required."
                 )
             )
         for one, before, after in zip(known, tensors, numbers):
@@ -102,9 +94,7 @@ class Training:
         known, fixed = [*self._trained, *self._fixed], [one.tensor for one in self._fixed]
 
         def loss_of(values: list[Any]) -> Any:
-            result = self.module._with_values(
-                known, [*values, *fixed], batch[:count], self.module
-            )
+            result = self.module._with_values(known, [*values, *fixed], batch[:count], self.module)
             return self.loss(result, *batch[count:])
 
         loss, gradients = value_and_grad(loss_of)(parameters)
@@ -122,14 +112,20 @@ class Training:
                 )
             )
         held: list[Any] = [_array(one.value).tobytes() for one in self._fixed]
-        for module in self.module.modules():
-            held.append(module)
-            held += [module._call_fun, *(own_attributes(module).items())]
+        held += [self.loss, self.optimizer]
+        hidden = (one.fun for one in self.parameters)
+        for module in (*self.module.modules(), *hidden):
+            if isinstance(module, Module):
+                held += [module, module._call_fun, *own_attributes(module).items()]
         key = _key(held)
         if key not in self._programs:
             while len(self._programs) >= 4:
                 del self._programs[next(iter(self._programs))]
-            self._programs[key] = compile(self._updated, **self._options), held
+            made = compile(
+                self._updated, backend=self._backend, threads=self._threads,
+                name=f"train_{self.module.short_functional_name}",
+            )  # fmt: skip
+            self._programs[key] = made, held
         return self._programs[key][0]
 
     def step(self, *batch: Any) -> float:

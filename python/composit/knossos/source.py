@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from composit._core import NotSupported, with_location
 
 
@@ -31,7 +33,8 @@ class Source:
             ) from None
         self.tree = self._definition(textwrap.dedent("".join(lines)), first)
         self.line = self.tree.lineno
-        given = function.__defaults__ or ()
+        own = (np.float64, np.int64, np.bool_)
+        given = [x.item() if isinstance(x, own) else x for x in function.__defaults__ or ()]
         last = self.tree.args.args[-len(given) :] if given else []
         self.defaults = dict(zip((each.arg for each in last), given))
         self.documentation: str = (ast.get_docstring(self.tree) or "").strip()
@@ -58,7 +61,7 @@ class Source:
         return tree.body[0]
 
     def with_defaults(self, arguments: Iterable[Any]) -> list[Any]:
-        """The arguments by position, with the defaults of those behind them, as far as there are."""
+        """The arguments by position, and the defaults of those behind, as far as there are."""
         made = list(arguments)
         for each in self.tree.args.args[len(made) :]:
             if each.arg not in self.defaults:

@@ -134,7 +134,7 @@ def test_bad_training():
         cg.Training(3, nn.mse, nn.sgd(0.1))
     empty = cg.Module.build("f", lambda self, x: cg.op.exp(x), cg.Variable("x"))
     with pytest.raises(ValueError, match=r"Training: f has no parameters. At least one is"):
-        cg.Training(empty, nn.mse, nn.sgd(0.1))
+        cg.Training(empty, nn.mse, nn.sgd(0.1)).step(np.ones(2), np.ones(2))
     training = cg.Training(Linear(np.ones((2, 1)), np.ones(1)), nn.mse, nn.sgd(0.1))
     with pytest.raises(ValueError, match=r"Training: 0 arrays are given to .*Linear, which has 1"):
         training.step()

@@ -51,6 +51,25 @@ def test_parameters_that_parameters_does_not_find():
     }  # fmt: skip
 
 
+def test_modules_whose_parameters_are_all_hidden_and_their_attributes():
+    class Scaled(cg.Module):
+        def __init__(self):
+            super().__init__(cg.Variable("x"), cg.Parameter("w", np.ones(3)))
+            self.scale = 1.0
+
+        def call(self, x):
+            return x @ self.param("w") * self.scale
+
+    inner = Scaled()
+    net = cg.Module.build("net", lambda self, x: inner(x) * 2, cg.Variable("x"))
+    training = cg.Training(net, nn.mse, nn.sgd(0.0))
+    for inner.scale in (1.0, 3.0):
+        assert np.isclose(training.step(X, Y), np.mean((net(X).value - Y) ** 2), rtol=1e-12)
+    training.optimizer = nn.sgd(0.1)
+    training.step(X, Y)
+    assert not np.array_equal(inner.param("w").value, np.ones(3))
+
+
 def test_parameters_that_come_into_use_later_are_refused():
     known = {"x": encoder_of(1)}
     net = cg.Module.build(

@@ -1,4 +1,4 @@
-"""Random kernels of rows of a few numbers: sums over them in every order, which compilers unroll."""
+"""Random kernels of rows of a few numbers: sums over them in every order, as compilers unroll."""
 
 HEADER = "import numpy as np\nfrom composit.knossos import Tensor\n\n\n"
 

@@ -38,7 +38,12 @@ def of_both(x: Tensor[float, "n"], s: float) -> float:
     return np.sum(decayed(x)) + np.sum(decayed(x, k=1)) + power(s) + power(n=2, x=s)
 
 
+def shifted(x: float, eps: float = np.finfo(float).eps, k: int = np.int64(2)) -> float:
+    return (x + eps) * k
+
+
 CALLS = [
+    (shifted, (1.0,), {}),
     (leaky, (-2.0,), {}), (leaky, (-2.0, 0.5), {}), (leaky, (-2.0,), {"shift": 1}),
     (leaky, (-2.0,), {"is_even": True}), (leaky, (), {"x": -2.0, "is_even": True}),
     (decayed, (np.arange(4.0),), {}), (decayed, (np.arange(4.0), 0.25), {}),
@@ -101,9 +106,14 @@ def calls_without(x: float) -> float:
     return leaky(slope=x)
 
 
+def without_a_number(x: float, p: float = None) -> float:  # noqa: RUF013
+    return x if p is None else x * p
+
+
 @pytest.mark.parametrize(
     "function, text",
     [
+        (without_a_number, "the default of p is None. A number of type float is required."),
         (wrong_kind, "the default of n is 2.0. A number of type int is required."),
         (of_an_array, "the default of x is array([1., 1.]). Numbers alone have defaults."),
         (calls_without, "leaky is given no x. A value for each of x, slope, shift, is_even"),
@@ -111,7 +121,9 @@ def calls_without(x: float) -> float:
 )
 def test_other_defaults_are_refused(function, text):
     with pytest.raises(TypeError) as caught:
-        knossos.register(function).procedure()
+        kernel = knossos.register(function)
+        kernel(*[1.0] * (function is without_a_number))
+        kernel.procedure()
     assert text in str(caught.value) and "test_defaults.py:" in str(caught.value)
 
 

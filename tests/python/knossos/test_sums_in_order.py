@@ -68,6 +68,86 @@ def by_a_function(x: Tensor[float, "n", 2]) -> float:
     return s
 
 
+ONE = 1.0
+
+
+def with_a_bound_that_has_a_name(x: Tensor[float, "n", 2]) -> float:
+    n, k = x.shape
+    s = 0.0
+    for i in range(n):
+        for j in range(k):
+            s += x[i, k - 1 - j]
+    return s
+
+
+def bounded_by_a_condition(x: Tensor[float, "n", "m"]) -> float:
+    s, m = 0.0, x.shape[1]
+    if m == 2:
+        for i in range(len(x)):
+            for j in range(m):
+                s += x[i, 1 - j]
+    return s
+
+
+def three(s: float, a: float, b: float) -> float:
+    return s + b + a
+
+
+def by_a_function_of_three(x: Tensor[float, "n", 2]) -> float:
+    s = 0.0
+    for i in range(len(x)):
+        s = three(s, x[i, 0], x[i, 1])
+    return s
+
+
+def in_the_same_element(x: Tensor[float, "n", 2]) -> Tensor[float, 2]:
+    y = np.zeros(2)
+    for i in range(len(x)):
+        for j in range(2):
+            y[j // 2] += x[i, 1 - j]
+            k = 0 if j < 2 else 1
+            y[k] += x[i, j]
+    return y
+
+
+def counted_down(x: Tensor[float, "n", 2]) -> float:
+    s = 0.0
+    for i in range(len(x)):
+        j = 1
+        while j >= 0:
+            s += x[i, j]
+            j -= 1
+    return s
+
+
+def at_a_place(x: Tensor[float, "n", 2]) -> Tensor[float, 2]:
+    y = np.zeros(2)
+    at = np.array([1, 0])
+    for i in range(len(x)):
+        c = at[0]
+        y[c] += x[i, 1]
+        y[c] += x[i, 0]
+    return y
+
+
+def times_one(x: Tensor[float, "n", 2]) -> float:
+    s = 0.0
+    for i in range(len(x)):
+        s = ONE * s + x[i, 1]
+        s = (s + x[i, 0]) / 1.0
+    return s
+
+
+def around_a_loop_that_does_nothing(x: Tensor[float, "n", 2]) -> float:
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i, 1]
+        for j in range(i, i):
+            s += x[j, 0]
+        s += x[i, 0]
+    return s
+
+
 def moved(x: Tensor[float, "n", 2], v: Tensor[float, "n", 2], dt: float) -> Tensor[float, "n", 2]:
     y = x.copy()
     for _ in range(3):
@@ -93,13 +173,30 @@ def dot_products(x: Tensor[float, "n", 3]) -> Tensor[float, "n"]:
     return y
 
 
-SUMS = [backwards, luminance, by_turns, in_an_element, by_a_function]
+def moved_by_names(
+    x: Tensor[float, "n", 2], v: Tensor[float, "n", 2], dt: float
+) -> Tensor[float, "n", 2]:
+    n, k = x.shape
+    y = x.copy()
+    for _ in range(3):
+        for i in range(n):
+            for j in range(k):
+                y[i, j] = y[i, j] + dt * v[i, j]
+    return y
+
+
+SUMS = [
+    backwards, luminance, by_turns, in_an_element, by_a_function, with_a_bound_that_has_a_name,
+    bounded_by_a_condition, by_a_function_of_three, in_the_same_element, counted_down, at_a_place,
+    times_one, around_a_loop_that_does_nothing,
+]  # fmt: skip
+MOVED = [moved, moved_by_names]
 
 
 def arguments_of(function, n, random):
     width = 3 if function in (luminance, dot_products) else 2
     x = random.normal(size=(n, width))
-    return (x, random.normal(size=(n, width)), 0.25) if function is moved else (x,)
+    return (x, random.normal(size=(n, width)), 0.25) if function in MOVED else (x,)
 
 
 def same_bits(a, b):
@@ -123,7 +220,7 @@ def compare(members, calls, codes):
     return results
 
 
-@pytest.mark.parametrize("function", [*SUMS, moved, one_at_a_time, dot_products])
+@pytest.mark.parametrize("function", [*SUMS, *MOVED, one_at_a_time, dot_products])
 def test_bits_are_the_interpreters(function):
     kernel = knossos.register(function)
     members = [kernel, kernel.jvp, kernel.vjp]
@@ -146,7 +243,7 @@ def test_sums_of_several_terms_are_kept_in_order(function):
     assert "in_order(" in knossos.register(function).source
 
 
-@pytest.mark.parametrize("function", [moved, one_at_a_time, dot_products])
+@pytest.mark.parametrize("function", [*MOVED, dot_products])
 def test_others_are_plain(function):
     text = knossos.register(function).source
     assert "in_order(" not in text.partition("_vjp(")[0]
