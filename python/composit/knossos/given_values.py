@@ -39,12 +39,12 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
     do not fit the annotations."""
     structures = kernel.parameter_structures
     leaves: list[Any] = []
+    if len(arguments) < len(structures) and kernel._source is not None:
+        kernel.procedure()  # which refuses defaults that are no numbers
+        arguments = tuple(kernel._source.with_defaults(arguments))
     try:
         if kernel._whole is not None:
             arguments = taken_apart(kernel._whole, arguments, len(structures))
-        elif len(arguments) < len(structures) and kernel._source is not None:
-            kernel.procedure()  # which refuses defaults that are no numbers
-            arguments = tuple(kernel._source.with_defaults(arguments))
         if len(arguments) == len(structures):
             for name, structure, argument in zip(_names(kernel), structures, arguments):
                 leaves += structure.numbers(argument, name)
