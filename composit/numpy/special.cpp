@@ -39,6 +39,17 @@ Tensor sinc_near_zero(const Tensor& x) {
     return sum;
 }
 
+// Whether it is; of complex numbers NumPy's quotient of what is below the normal numbers is none.
+Tensor is_near_zero(const Tensor& x) {
+    const Tensor size = apply("absolute", {x}), is_near = apply("less", {size, 0.5});
+    if (!ir::is_complex(x.dtype())) return is_near;
+    const double least = x.dtype() == DType::complex64 ? std::numeric_limits<float>::min()
+                                                       : std::numeric_limits<double>::min();
+    const Tensor is_tiny =
+        apply("logical_and", {apply("greater", {size, 0.0}), apply("less", {size, least})});
+    return apply("logical_and", {is_near, apply("logical_not", {is_tiny})});
+}
+
 // A replacement in x's shape and dtype.
 Tensor fitted(const Tensor& replacement, const Tensor& x) {
     user_check<TypeError>(!ir::is_complex(replacement.dtype()),
@@ -57,7 +68,7 @@ Tensor sinc(const Tensor& x) {
     const Tensor value = strong(x);
     return one_node("sinc", {value}, [](const Tensors& operands) {
         const Tensor angle = apply("multiply", {std::numbers::pi, operands[0]});
-        const Tensor is_near = apply("less", {apply("absolute", {angle}), 0.5});
+        const Tensor is_near = is_near_zero(angle);
         const Tensor far = apply("where", {is_near, scalar(angle.dtype(), 0.5), angle}),
                      near = apply("where", {is_near, angle, scalar(angle.dtype(), 0)});
         return apply("where",
