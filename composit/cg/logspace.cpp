@@ -80,22 +80,12 @@ Axes range(int64_t begin, int64_t end) {
     return result;
 }
 
-Axes free_axes(const Tensor& x, const Axes& batch, const Axes& contracted) {
-    Axes result;
-    for (int64_t axis = 0; axis < x.rank(); ++axis)
-        if (std::ranges::find(batch, axis) == batch.end() &&
-            std::ranges::find(contracted, axis) == contracted.end())
-            result.push_back(axis);
-    return result;
-}
-
 // A product of matrices: every pair of logarithms added, then summed over the contracted axes.
 Tensor contract(const Node& node, const Tensor& a, const Tensor& b) {
-    const auto axes = [&](const char* name) { return node.attributes().get<Axes>(name); };
-    const Axes batch_a = axes("batch_a"), contracted_a = axes("contracted_a"),
-               batch_b = axes("batch_b"), contracted_b = axes("contracted_b"),
-               free_a = free_axes(a, batch_a, contracted_a),
-               free_b = free_axes(b, batch_b, contracted_b);
+    const auto [batch_a, batch_b, contracted_a, contracted_b] =
+        ops::contraction_of(node.attributes());
+    const Axes free_a = ops::free_axes(a, batch_a, contracted_a),
+               free_b = ops::free_axes(b, batch_b, contracted_b);
     const auto joined = [](const Axes& x, const Axes& y, const Axes& z) {
         Axes result = x;
         result.insert(result.end(), y.begin(), y.end());

@@ -19,10 +19,6 @@ using ir::scalar::Expr;
 using ir::scalar::Op;
 using Kind = Statement::Kind;
 
-bool reads(const Expr& value, int variable) {
-    return ir::procedure::variables_in({value}).contains(variable);
-}
-
 // Whether the value is the variable and something that does not depend on it.
 bool moves_with(int variable, const Expr& value) {
     if (value.op() == Op::argument) return value.index() == variable;
@@ -50,6 +46,10 @@ bool is_known(const Expr& value) { return value.op() == Op::constant; }
 constexpr int64_t shortest_vector = 4, longest_unrolled = 16;
 
 }  // namespace
+
+bool reads(const Expr& value, int variable) {
+    return ir::procedure::variables_in({value}).contains(variable);
+}
 
 bool is_short_vector(const Procedure& procedure, const Statement& loop) {
     const auto count = ir::procedure::count_of(loop);

@@ -8,6 +8,9 @@
 
 namespace composit::c_family {
 
+// Whether the variable is part of the value.
+bool reads(const ir::scalar::Expr& value, int variable);
+
 // Whether a short loop of a known length is to stay a loop until it is vectorised: one of plain
 // statements, whose iterations do not depend on one another, and which reads and writes elements
 // that are neighbours. g++ unrolls it first, and then finds no vectors in most of them.

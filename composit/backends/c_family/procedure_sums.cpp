@@ -1,6 +1,7 @@
 // Finding the additions of a loop's iteration that come one behind the other.
 #include "composit/backends/c_family/procedure_sums.h"
 
+#include "composit/backends/c_family/procedure_loops.h"
 #include "composit/ir/procedure/structure.h"
 
 #include <algorithm>
@@ -20,10 +21,6 @@ using ir::procedure::Statement;
 using ir::scalar::Expr;
 using ir::scalar::Op;
 using Kind = Statement::Kind;
-
-bool reads(const Expr& value, int variable) {
-    return ir::procedure::variables_in({value}).contains(variable);
-}
 
 // Whether the value is another one for each value of a variable: it is the variable, or that times
 // a number, and what nothing of `assigned` is in.
@@ -140,9 +137,7 @@ class Iteration {
             std::map<int, bool> moves;
             for (const Statement* each : all) {
                 if (!ir::procedure::is_assignment(*each)) continue;
-                std::vector<Expr> read = each->values;
-                read.insert(read.end(), each->index.begin(), each->index.end());
-                const bool own = is_moving(read);
+                const bool own = is_moving(ir::procedure::expressions_of(procedure_, *each));
                 const auto [known, is_first] = moves.emplace(each->variable, own);
                 known->second &= own;
             }

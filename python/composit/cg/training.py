@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.cg.derivatives import as_numbers
+from composit.cg.function import slots_of
 from composit.cg.module import Module, _as_array, own_attributes
 from composit.cg.session import with_hidden
 from composit.cg.template import Parameter
@@ -55,6 +57,7 @@ class Training:
         self._state: list[Any] = []
         # Programs by what they depend on beside the batch, and what that is of.
         self._programs: dict[Any, tuple[Callable[..., Any], list[Any]]] = {}
+        self._latest: tuple[Callable[..., Any], _Snapshot] | None = None
 
     def _begin(self, inputs: list[Any]) -> None:
         """Finds the parameters that the call uses beside parameters(), of modules that are known
@@ -103,6 +106,9 @@ class Training:
 
     def _program(self) -> Callable[..., Any]:
         """That of the module as it is now: attributes are read when it is made."""
+        own_parts = [self.loss, self.optimizer, *(one._value for one in self._fixed)]
+        if self._latest is not None and self._latest[1].holds(own_parts):
+            return self._latest[0]
         own = self.module.parameters()
         if len(own) != len(self._own) or any(a is not b for a, b in zip(own, self._own)):
             raise ValueError(
@@ -113,10 +119,12 @@ class Training:
             )
         held: list[Any] = [_array(one.value).tobytes() for one in self._fixed]
         held += [self.loss, self.optimizer]
+        modules = []
         hidden = (one.fun for one in self.parameters)
         for module in (*self.module.modules(), *hidden):
             if isinstance(module, Module):
                 held += [module, module._call_fun, *own_attributes(module).items()]
+                modules.append(module)
         key = _key(held)
         if key not in self._programs:
             while len(self._programs) >= 4:
@@ -126,7 +134,11 @@ class Training:
                 name=f"train_{self.module.short_functional_name}",
             )  # fmt: skip
             self._programs[key] = made, held
-        return self._programs[key][0]
+        program = self._programs[key][0]
+        has_slots = any(slots_of(module) for module in modules)
+        snapshot = _Snapshot(own_parts, [vars(module) for module in modules])
+        self._latest = None if has_slots else (program, snapshot)
+        return program
 
     def step(self, *batch: Any) -> float:
         """One step with a batch: inputs, then targets. The loss before it."""
@@ -146,6 +158,35 @@ class Training:
         for parameter, value in zip(self._trained, updated):
             parameter._assign_own(value)
         return float(loss)
+
+
+class _Snapshot:
+    """What containers hold, and those in them: whether it is the same objects still."""
+
+    def __init__(self, parts: list[Any], containers: list[Any]) -> None:
+        self._parts = parts
+        self._held: dict[int, tuple[Any, list[Any]]] = {}
+        while containers:
+            one = containers.pop()
+            if id(one) not in self._held:
+                items = _items(one)
+                self._held[id(one)] = one, items
+                containers += [each for each in items if isinstance(each, (list, tuple, dict))]
+
+    def holds(self, parts: list[Any]) -> bool:
+        """Whether these are its parts, and each container holds what it held."""
+        return _are_same(parts, self._parts) and all(
+            _are_same(_items(one), items) for one, items in self._held.values()
+        )
+
+
+def _items(container: Any) -> list[Any]:
+    is_dict = isinstance(container, dict)
+    return [*container, *container.values()] if is_dict else list(container)
+
+
+def _are_same(a: list[Any], b: list[Any]) -> bool:
+    return len(a) == len(b) and all(map(operator.is_, a, b))
 
 
 def _key(value: Any, around: tuple[int, ...] = ()) -> Any:
