@@ -270,22 +270,22 @@ def python_lines(function: Callable) -> int:
 PARTS = {"residuals": (bundle_adjustment.rotated, bundle_adjustment.cross)}
 
 
-def lines(kernel: knossos.Kernel, is_vjp: bool = False) -> Probe:
-    """Lines of the C++ of the function, or of its vjp, per line of the Python that it is made of,
-    without documentation and comments."""
+def lines(kernel: knossos.Kernel, derivative: str = "") -> Probe:
+    """Lines of the C++ of the function, or of its vjp or jvp, per line of the Python that it is
+    made of, without documentation and comments."""
 
     def measure(threads: int) -> tuple[float, dict[str, float]]:
         functions = [kernel.__wrapped__, *PARTS.get(kernel.__name__, ())]
         python = sum(map(python_lines, functions))
-        made = (kernel.vjp if is_vjp else kernel).procedure().source.splitlines()
+        member = getattr(kernel, derivative) if derivative else kernel
+        made = member.procedure().source.splitlines()
         count = sum(bool(line.strip()) and not line.strip().startswith("//") for line in made)
         return count / python, {"C++": count, "Python": python}
 
     parts = [kernel.__wrapped__.__module__, kernel.__name__]
     name = ".".join(dict.fromkeys(part for part in parts if part != __name__))
-    return Probe(
-        f"{name}{', vjp' * is_vjp}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,)
-    )
+    name = ", ".join(part for part in (name, derivative) if part)
+    return Probe(f"{name}, lines of C++ per line", 4, 1.5, "x", measure, threads=(1,))
 
 
 def call_overhead(threads: int) -> tuple[float, dict[str, float]]:
@@ -342,18 +342,14 @@ def cases():
         yield Probe(
             "geometric mean of the derivatives", 1.0, 1.0, "x", mean_over_hand, threads=(1,)
         )
-    for kernel in (
-        relu3, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
-        hand_tracking.poses, hand_tracking.skin, kmeans.cost, least_squares.linear,
-        logsumexp.logsumexp, lstm_layer.lstm_layer,
-    ):  # fmt: skip
-        yield lines(kernel)
-    for kernel in (
-        relu3, gelu, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
-        hand_tracking.skin, hand_tracking.rotations, kmeans.cost, least_squares.polynomial,
-        least_squares.linear, logsumexp.logsumexp, lstm_layer.lstm_layer,
-    ):  # fmt: skip
-        yield lines(kernel, True)
+    for derivative in ("", "vjp", "jvp"):
+        for kernel in (
+            relu3, gelu, gaussian_mixture.gaussian_mixture, lstm.lstm, bundle_adjustment.residuals,
+            hand_tracking.poses, hand_tracking.skin, hand_tracking.rotations, kmeans.cost,
+            least_squares.polynomial, least_squares.linear, logsumexp.logsumexp,
+            lstm_layer.lstm_layer,
+        ):  # fmt: skip
+            yield lines(kernel, derivative)
     one = (1,)
     yield Probe("call of a number", 0.5, 0.5, "us", call_overhead, threads=one)
     yield Probe("first result, cold", 500, 500, "ms", first_result(True), threads=one)

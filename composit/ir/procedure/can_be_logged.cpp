@@ -157,25 +157,89 @@ std::set<int> made_in(const Procedure& procedure, const Statement& loop) {
 
 }  // namespace
 
-void make_before_loops(Procedure& procedure, std::set<int>& arrays) {
-    for (size_t i = 0; i < procedure.body.size(); ++i) {
-        const Statement& loop = procedure.body[i];
-        if (loop.kind != Kind::loop || !writes_any({loop}, arrays) ||
-            can_be_logged(procedure, procedure.body, loop, arrays))
-            continue;
-        const std::set<int> made = made_in(procedure, loop);
-        Procedure trial = procedure;
+namespace {
+
+bool is_logged_at_all(const Procedure& procedure, const Statement& loop,
+                      const std::set<int>& arrays) {
+    return !writes_any({loop}, arrays) || can_be_logged(procedure, procedure.body, loop, arrays);
+}
+
+// Whether no iteration of a loop reads what an earlier one left in the arrays that change: it makes
+// its own.
+bool has_own_arrays(const Procedure& procedure, const Statement& loop,
+                    const std::set<int>& arrays) {
+    const std::set<int> made = made_in(procedure, loop);
+    const Block one{loop};
+    const auto all = all_statements(one);
+    return std::all_of(all.begin(), all.end(), [&](const Statement* each) {
+        return !is_write(*each) || !arrays.contains(each->array) || made.contains(each->array);
+    });
+}
+
+class BeforeLoops {
+  public:
+    BeforeLoops(Procedure& procedure, std::set<int>& arrays)
+        : procedure_(procedure), arrays_(arrays) {}
+
+    // Whether all loops of a block within the procedure are logged then.
+    bool make_in(Block& block) {
+        bool all = true;
+        for (size_t i = 0; i < block.size(); ++i) {
+            if (block[i].kind == Kind::branch) {
+                all &= make_in(block[i].body);
+                all &= make_in(block[i].otherwise);
+            } else if (block[i].kind == Kind::loop &&
+                       !is_logged_at_all(procedure_, block[i], arrays_)) {
+                all &= has_own_arrays(procedure_, block[i], arrays_) ? make_in(block[i].body)
+                                                                     : make(block, i);
+            }
+        }
+        return all;
+    }
+
+    // Of the loop at a place of the block, which moves behind the arrays.
+    bool make(Block& block, size_t& place) {
+        const Block was = block;
+        const Statement loop = block[place];
+        const std::set<int> made = made_in(procedure_, loop);
         Block before;
         for (const int array : made) before.push_back(Statement::allocate(array, false, loop.line));
-        trial.body[i] = without_remaking(trial, {loop}, made, made)[0];
-        trial.body.insert(trial.body.begin() + static_cast<std::ptrdiff_t>(i), before.begin(),
-                          before.end());
-        std::set<int> changing = arrays;
+        block[place] = without_remaking(procedure_, {loop}, made, made)[0];
+        block.insert(block.begin() + static_cast<std::ptrdiff_t>(place), before.begin(),
+                     before.end());
+        std::set<int> changing = arrays_;
         changing.insert(made.begin(), made.end());
-        if (!can_be_logged(trial, trial.body, trial.body[i + before.size()], changing)) continue;
-        procedure = std::move(trial);
-        arrays = std::move(changing);
-        i += before.size();
+        if (!can_be_logged(procedure_, procedure_.body, block[place + before.size()], changing)) {
+            block = was;
+            return false;
+        }
+        arrays_ = std::move(changing);
+        place += before.size();
+        return true;
+    }
+
+  private:
+    Procedure& procedure_;
+    std::set<int>& arrays_;
+};
+
+}  // namespace
+
+void make_before_loops(Procedure& procedure, std::set<int>& arrays, bool goes_within) {
+    for (size_t i = 0; i < procedure.body.size(); ++i) {
+        const Statement& loop = procedure.body[i];
+        if (loop.kind != Kind::loop || is_logged_at_all(procedure, loop, arrays)) continue;
+        if (has_own_arrays(procedure, loop, arrays)) {
+            Procedure trial = procedure;
+            std::set<int> changing = arrays;
+            if (BeforeLoops(trial, changing).make_in(trial.body[i].body)) {
+                if (!goes_within) continue;
+                procedure = std::move(trial);
+                arrays = std::move(changing);
+                continue;
+            }
+        }
+        BeforeLoops(procedure, arrays).make(procedure.body, i);
     }
 }
 

@@ -38,6 +38,8 @@ bool can_be_logged(const Procedure& procedure, const Block& whole, const Stateme
 // Arrays that such a loop makes anew in each iteration, and that several parts use, are made before
 // the loop, if what it overwrites can be logged then: they are among `arrays` from then on.
 //   for t: s = empty(n);  s[i] = … z …;  z[i] = s[i]   to   s = empty(n);  for t: …
-void make_before_loops(Procedure& procedure, std::set<int>& arrays);
+// If each iteration makes all arrays that change for itself, it runs again, and the loops within it
+// are logged: with `goes_within`, arrays are made before those.
+void make_before_loops(Procedure& procedure, std::set<int>& arrays, bool goes_within);
 
 }  // namespace composit::ir::procedure

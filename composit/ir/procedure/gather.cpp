@@ -134,9 +134,11 @@ class Gatherer {
         return false;
     }
 
-    // x[i] += a; …; x[i] += b to x[i] += a + b, and so x[i] = a.
+    // x[i] += a; …; x[i] += b to x[i] += a + b, and so x[i] = a. Those of the function keep their
+    // order: its values have the bits that it gives them.
     bool move_addition(Block& block, size_t place) const {
         const Statement& from = block[place];
+        if (names_.contains(p_.arrays[static_cast<size_t>(from.array)].name)) return false;
         std::vector<Expr> read = from.values;
         read.insert(read.end(), from.index.begin(), from.index.end());
         for (size_t k = place + 1; k < block.size(); ++k) {

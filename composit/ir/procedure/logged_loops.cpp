@@ -56,22 +56,45 @@ LoggedLoops::Pushed LoggedLoops::pushed_by(const Block& block, const Block& part
     Pushed pushed;
     std::map<int, int> inside = mentions_in(p_, part), around = mentions_in(p_, as_swept(block));
     const std::set<int> exposed = exposed_in(p_, part), carried = exposed_in(p_, block);
-    for (const auto& [variable, times] : assignments_in(part)) {
+    const std::map<int, int> assigned = assignments_in(part);
+    const auto is_own = [&](int variable) {
+        return is_always_assigned(part, variable) &&
+               around[variable] == logs_->mentions.at(variable) &&
+               assigned.at(variable) == logs_->assignments.at(variable) &&
+               !carried.contains(variable);
+    };
+    std::set<int> own_once;
+    for (const auto& [variable, times] : assigned)
+        if (times == 1 && is_own(variable)) own_once.insert(variable);
+    for (const auto& [variable, times] : assigned) {
         const auto all = mentions_.find(variable);
         if (all == mentions_.end()) continue;
         if (inside[variable] == all->second && !exposed.contains(variable)) continue;
-        const bool is_own = is_always_assigned(part, variable) &&
-                            around[variable] == logs_->mentions.at(variable) &&
-                            times == logs_->assignments.at(variable) && !carried.contains(variable);
-        const auto made = std::find_if(part.begin(), part.end(), [&](const Statement& each) {
-            return each.kind == Kind::assign && each.variable == variable;
-        });
-        if (is_own && times == 1 && made != part.end() && is_known_again(made->values[0]))
-            pushed.again.push_back(*made);
-        else
-            (is_own ? pushed.behind : pushed.before).push_back(variable);
+        if (!is_made_again(variable, part, own_once, pushed.again))
+            (is_own(variable) ? pushed.behind : pushed.before).push_back(variable);
     }
     return pushed;
+}
+
+bool LoggedLoops::is_made_again(int variable, const Block& part, const std::set<int>& own_once,
+                                Block& again) const {
+    const auto makes = [variable](const Statement& each) {
+        return is_assignment(each) && each.variable == variable;
+    };
+    if (std::any_of(again.begin(), again.end(), makes)) return true;
+    if (!own_once.contains(variable)) return false;
+    const Statement& made = *std::find_if(part.begin(), part.end(), makes);
+    const bool is_input =
+        made.kind == Kind::load &&
+        p_.arrays[static_cast<size_t>(made.array)].role == ArrayVariable::Role::input;
+    if (made.kind != Kind::assign && !is_input) return false;
+    Block with = again;
+    for (const int read : variables_in(is_input ? made.index : made.values))
+        if (!is_known_again({this->read(read)}, {}) && !is_made_again(read, part, own_once, with))
+            return false;
+    again = std::move(with);
+    again.push_back(made);
+    return true;
 }
 
 // ----- the forward sweep
@@ -142,8 +165,8 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
             record.is_logged = true;
             record.taken = out_.add_variable("taken", DType::boolean);
             out.push_back(Statement::assign(record.taken, statement.values[0], statement.line));
-            if (!is_known_again(statement.values[0]))
-                out.push_back(push(record.taken, statement.line));
+            record.is_known = is_known_again(statement.values, logs_->found);
+            if (!record.is_known) out.push_back(push(record.taken, statement.line));
             Statement copy = statement;
             copy.values = {read(record.taken)};
             copy.body = forward_logged(statement.body, record.body);
@@ -159,10 +182,12 @@ Block LoggedLoops::forward_logged(const Block& block, std::vector<Record>& recor
     return out;
 }
 
-bool LoggedLoops::is_known_again(const Expr& value) const {
-    const std::set<int> read = variables_in({value});
-    return std::none_of(read.begin(), read.end(), [this](int variable) {
-        return logs_->assignments.contains(variable) && !logs_->heads.contains(variable);
+bool LoggedLoops::is_known_again(const std::vector<Expr>& values,
+                                 const std::set<int>& found) const {
+    const std::set<int> read = variables_in(values);
+    return std::none_of(read.begin(), read.end(), [&](int variable) {
+        return logs_->assignments.contains(variable) && !logs_->heads.contains(variable) &&
+               !found.contains(variable);
     });
 }
 
@@ -201,6 +226,8 @@ void LoggedLoops::forward_part(const Block& block, const Block& part, Block& out
         out.insert(out.end(), made.begin(), made.end());
     }
     for (const int variable : pushed.behind) out.push_back(push(variable, line));
+    logs_->found.insert(pushed.behind.begin(), pushed.behind.end());
+    for (const Statement& statement : pushed.again) logs_->found.insert(statement.variable);
 }
 
 // ----- the backward sweep
@@ -232,7 +259,7 @@ void LoggedLoops::backward_logged(const Block& block, const std::vector<Record>&
         if (!parts[i].is_logged) {
             backward_part(block, parts[i].of(block), out, zeros);
         } else if (statement.kind == Kind::branch) {
-            if (is_known_again(statement.values[0]))
+            if (record.is_known)
                 out.push_back(Statement::assign(record.taken, statement.values[0], statement.line));
             else
                 out.push_back(Statement::take(record.taken, log_of(record.taken), statement.line));

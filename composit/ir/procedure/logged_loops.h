@@ -61,7 +61,13 @@ class LoggedLoops : protected ReverseSetup {
     Block forward_logged(const Block& block, std::vector<Record>& records);
     void forward_part(const Block& block, const Block& part, Block& out);
     void backward_part(const Block& block, const Block& part, Block& out, Zeros& zeros);
-    bool is_known_again(const Expr& value) const;
+    // Whether values read nothing that the loop changes, but for what its heads do and for the
+    // variables that were `found`.
+    bool is_known_again(const std::vector<Expr>& values, const std::set<int>& found) const;
+    // Adds to `again` the statements of a part that compute a variable of what such values are, if
+    // they are all, and each assigns a variable `own_once`, in each iteration, for this one only.
+    bool is_made_again(int variable, const Block& part, const std::set<int>& own_once,
+                       Block& again) const;
     // Whether the backward sweep of statements gives a variable the value from before them.
     bool is_put_back(const Block& block, int variable) const;
     int log_of(int variable);

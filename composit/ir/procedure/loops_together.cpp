@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace composit::ir::procedure {
@@ -62,7 +63,8 @@ std::optional<Head> head_of(const Procedure& procedure, const Statement& loop, i
 
 class Joiner {
   public:
-    explicit Joiner(Procedure procedure) : p_(std::move(procedure)) {}
+    Joiner(Procedure procedure, const std::set<std::string>& names)
+        : p_(std::move(procedure)), names_(names) {}
 
     Procedure run() {
         mentions_ = mentions_in(p_, p_.body);
@@ -266,7 +268,9 @@ class Joiner {
         Block& body = block[place].body;
         for (size_t i = 0; i < body.size(); ++i) {
             const Statement write = body[i];
-            if (!is_write(write) || !is_last_read(block, place, write)) continue;
+            if (!is_write(write) || !is_last_read(block, place, write) ||
+                !is_of_iteration(block[place], write))
+                continue;
             for (size_t k = i + 1; k < body.size(); ++k) {
                 Statement& load = body[k];
                 const bool is_it = load.kind == Kind::load && load.array == write.array &&
@@ -290,8 +294,20 @@ class Joiner {
         return false;
     }
 
-    // Whether zeros are added to, by one statement.
+    // Whether no iteration of the loop mentions an element that another one writes: all that it has
+    // of the array is this one.
+    bool is_of_iteration(const Statement& loop, const Statement& write) const {
+        const auto counter = stepped_by(loop);
+        return counter && has_own_elements(p_, loop.body, *counter, write.array) &&
+               std::all_of(loop.body.begin(), loop.body.end(), [&](const Statement& each) {
+                   return each.array != write.array || is_same(each.index, write.index);
+               });
+    }
+
+    // Whether zeros are added to, by one statement. 0 + -0 is no -0: an array of the function,
+    // whose values have the bits that it gives them, is none.
     bool is_only_write(int array) const {
+        if (names_.contains(p_.arrays[static_cast<size_t>(array)].name)) return false;
         size_t writes = 0;
         for (const Statement* statement : all_statements(p_.body)) {
             if (statement->array != array) continue;
@@ -375,6 +391,7 @@ class Joiner {
     };
     std::vector<Around> around_;
     Procedure p_;
+    const std::set<std::string>& names_;
     std::map<int, int> mentions_;
 };
 
@@ -430,11 +447,13 @@ std::vector<Statement*> first_additions(const Procedure& procedure, Statement& l
     return are_all && is_integer_constant(shape[axis], count) ? found : std::vector<Statement*>();
 }
 
-void store_first(const Procedure& procedure, Block& block) {
+void store_first(const Procedure& procedure, Block& block, const std::set<std::string>& names) {
     for (size_t i = 0; i < block.size(); ++i) {
-        for (Block* inner : {&block[i].body, &block[i].otherwise}) store_first(procedure, *inner);
+        for (Block* inner : {&block[i].body, &block[i].otherwise})
+            store_first(procedure, *inner, names);
         if (block[i].kind != Kind::allocate || !block[i].is_zeroed) continue;
         const int array = block[i].array;
+        if (names.contains(procedure.arrays[static_cast<size_t>(array)].name)) continue;
         const auto next = std::find_if(
             block.begin() + static_cast<Place>(i) + 1, block.end(),
             [array](const Statement& statement) { return mentions_array({statement}, array); });
@@ -449,10 +468,10 @@ void store_first(const Procedure& procedure, Block& block) {
 
 }  // namespace
 
-Procedure with_loops_together(Procedure procedure) {
-    Procedure made = Joiner(std::move(procedure)).run();
+Procedure with_loops_together(Procedure procedure, const std::set<std::string>& names) {
+    Procedure made = Joiner(std::move(procedure), names).run();
     const Procedure whole = made;
-    store_first(whole, made.body);
+    store_first(whole, made.body, names);
     return made;
 }
 

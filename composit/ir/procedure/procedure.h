@@ -167,14 +167,14 @@ Procedure with_parameters_for_copies(Procedure procedure);
 
 // The same procedure, in which what several statements add to a variable or an element, one behind
 // the other, is added in one: x[i] += a; x[i] += b to x[i] += a + b; variables that have one of the
-// `names` stay as they are. gather.cpp
+// `names`, and arrays, stay as they are. gather.cpp
 Procedure with_sums_gathered(Procedure procedure, const std::set<std::string>& names);
 
 // The same procedure, in which a loop that takes elements from the one before it, over the same
 // range, runs in its iterations, and local arrays whose elements first receive an addition each are
-// not filled with zeros: for i: x[i] += a; for i: v = x[i] to for i: v = x[i] + a where nothing
-// reads x behind. loops_together.cpp
-Procedure with_loops_together(Procedure procedure);
+// not filled with zeros, if they have none of the `names`: for i: x[i] += a; for i: v = x[i] to
+// for i: v = x[i] + a where nothing reads x behind. loops_together.cpp
+Procedure with_loops_together(Procedure procedure, const std::set<std::string>& names);
 
 // The same procedure without assertions that hold for certain, because those before them do: in the
 // same iteration, or in all of a loop that ran before over the same range. known_assertions.cpp

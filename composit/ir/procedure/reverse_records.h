@@ -34,12 +34,14 @@ struct Logs {
     std::map<int, int> assignments, mentions;  // in the loop
     std::set<int> heads;                       // variables that the heads of logged loops assign
     std::set<int> before;  // variables whose values before an assignment are logged
+    std::set<int> found;   // those that the backward sweep has when an iteration begins
 };
 
 // What the backward sweep has to know of a statement's forward one.
 struct Record {
-    int saved = -1;  // the variable that holds what an assignment or a store overwrote
-    int taken = -1;  // the variable that holds a branch's condition
+    int saved = -1;         // the variable that holds what an assignment or a store overwrote
+    int taken = -1;         // the variable that holds a branch's condition
+    bool is_known = false;  // whether the condition is computed again
     int trips = -1;  // the variable that counts a loop's iterations, where they are not known
     Expr begin;      // of a counted loop
     std::map<int, int> tapes;    // of a loop: variable -> the array of its values

@@ -19,14 +19,16 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     out_.name = procedure.name + "_vjp";
     out_.file = procedure.file;
     out_.line = procedure.line;
-    for (const Variable& each : procedure.variables) names_.insert(each.name);
+    names_ = names_in(procedure);
     changing_ = ArrayUse(p_).changing();
     for (const int array : remade_in(p_)) changing_.insert(array);
     p_.body = without_remaking(p_, p_.body, changing_);
-    make_before_loops(p_, changing_);
+    make_before_loops(p_, changing_, false);
     add_parameters();
     keep_products(p_, changing_, kept_);
     keep_arrays(p_, changing_, kept_);
+    make_before_loops(p_, changing_, true);
+    out_.variables = p_.variables;
     out_.arrays = p_.arrays;
     end_early_returns();
     p_.variables = out_.variables;

@@ -102,6 +102,13 @@ Expr one_less(const Expr& x) {
     return x - integer(1);
 }
 
+std::set<std::string> names_in(const Procedure& procedure) {
+    std::set<std::string> names;
+    for (const Variable& each : procedure.variables) names.insert(each.name);
+    for (const ArrayVariable& each : procedure.arrays) names.insert(each.name);
+    return names;
+}
+
 Expr element_count(const std::vector<Expr>& shape) {
     Expr count = integer(1);
     for (const Expr& extent : shape)
@@ -229,8 +236,7 @@ std::optional<Range> range_of(const Statement& loop) {
     const Expr& bound = condition.operand(1);
     if (*distance == 1 && condition.op() == Op::less) return Range{counter, from, bound};
     if (*distance != -1 || condition.op() != Op::greater_equal) return {};
-    const bool is_before = from.op() == Op::subtract && is_integer_constant(from.operand(1), 1);
-    return Range{counter, bound, is_before ? Expr(from.operand(0)) : from + integer(1)};
+    return Range{counter, bound, one_more(from)};
 }
 
 Expr trip_of(const Procedure& procedure, const Count& count, const Expr& begin) {
@@ -286,6 +292,41 @@ std::optional<int64_t> offset_from(int counter, const Expr& index) {
     if (index.op() == Op::add && is_counter(b) && a.op() == Op::constant)
         return static_cast<int64_t>(a.value());
     return {};
+}
+
+namespace {
+
+// What an index is but for a constant that is added to it; nothing for a constant.
+struct Offset {
+    std::optional<Expr> from;
+    int64_t distance;
+};
+
+Offset offset_of(const Expr& index) {
+    if (index.op() == Op::constant) return {{}, static_cast<int64_t>(index.value())};
+    if (index.op() == Op::add || index.op() == Op::subtract) {
+        const Expr &a = index.operand(0), &b = index.operand(1);
+        if (b.op() == Op::constant) {
+            const auto distance = static_cast<int64_t>(b.value());
+            return {a, index.op() == Op::add ? distance : -distance};
+        }
+        if (index.op() == Op::add && a.op() == Op::constant)
+            return {b, static_cast<int64_t>(a.value())};
+    }
+    return {index, 0};
+}
+
+}  // namespace
+
+bool are_apart(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t axis = 0; axis < a.size(); ++axis) {
+        const Offset own = offset_of(a[axis]), other = offset_of(b[axis]);
+        const bool is_same = own.from.has_value() == other.from.has_value() &&
+                             (!own.from || scalar::structurally_equal({*own.from}, {*other.from}));
+        if (is_same && own.distance != other.distance) return true;
+    }
+    return false;
 }
 
 }  // namespace composit::ir::procedure

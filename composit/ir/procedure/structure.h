@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace composit::ir::procedure {
@@ -38,6 +39,8 @@ inline bool is_assignment(const Statement& statement) {
 }
 // How many elements an array of the shape has.
 Expr element_count(const std::vector<Expr>& shape);
+// Of its variables and arrays.
+std::set<std::string> names_in(const Procedure& procedure);
 // As values, to replace some of them.
 std::vector<Expr> all_variables(const Procedure& procedure);
 // The variables that expressions read.
@@ -91,6 +94,9 @@ std::optional<WrappedIndex> wrapped_index(const Expr& value);
 
 // An index that is a loop's counter and a constant: the constant.
 std::optional<int64_t> offset_from(int counter, const Expr& index);
+// Whether two elements of an array are not the same one: their places on some axis differ by a
+// constant.
+bool are_apart(const std::vector<Expr>& a, const std::vector<Expr>& b);
 
 // Where arrays stand in the text.
 class ArrayUse {

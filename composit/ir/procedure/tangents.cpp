@@ -2,6 +2,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
@@ -357,7 +358,11 @@ Procedure with_results(Procedure procedure, const std::vector<size_t>& numbers) 
 Procedure jvp(const Procedure& given) {
     if (given.of_each_row) return over_rows(jvp(*given.of_each_row));
     if (given.derivative) return given_jvp(given);
-    const Procedure procedure = given.arrays.empty() ? given : with_extremes_shared(given);
+    Procedure procedure = given;
+    if (!given.arrays.empty()) {
+        procedure = with_elements_read_once(with_extremes_shared(given));
+        name_calls(procedure.body, procedure);
+    }
     std::vector<Variable> seeds;
     const std::vector<size_t> parameters = floating(procedure.variables, procedure.parameters);
     for (const size_t parameter : parameters)
@@ -398,7 +403,9 @@ Procedure jvp(const Procedure& given) {
         for (size_t i = 0; i < own; ++i) tangent += is_floating(procedure.arrays[i].dtype);
         out.head.push_back(-1 - static_cast<int>(tangent));
     }
-    return without_dead_code(out);
+    std::set<std::string> names = names_in(given);
+    for (const std::string& each : names_in(given)) names.insert("d" + each);
+    return tidied(without_dead_code(std::move(out)), names);
 }
 
 Procedure vjp(const Procedure& procedure) {

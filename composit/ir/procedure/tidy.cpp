@@ -48,11 +48,12 @@ class Tidier {
         p_ = without_dead_code(std::move(p_));
         p_ = with_own_variables(std::move(p_));
         p_ = with_sums_gathered(with_parameters_for_copies(std::move(p_)), names_);
-        p_ = with_loops_together(without_known_assertions(std::move(p_)));
+        p_ = with_loops_together(without_known_assertions(std::move(p_)), names_);
         p_ = with_sums_gathered(std::move(p_), names_);
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         replace_copies(p_.body);
+        name_at_once(p_.body);
         leave_out_names(p_.body);
         p_ = without_dead_code(std::move(p_));
         uses_ = mentions_in(p_, p_.body);
@@ -67,6 +68,11 @@ class Tidier {
     }
 
   private:
+    // Whether the function calls it so.
+    bool is_name(int variable) const {
+        return names_.contains(p_.variables[static_cast<size_t>(variable)].name);
+    }
+
     bool assigns(const Block& block, size_t begin, size_t end, int variable) const {
         for (size_t i = begin; i < end; ++i) {
             const Block one{block[i]};
@@ -104,8 +110,7 @@ class Tidier {
             if (!is_copy(block[i])) continue;
             const int copy = block[i].variable, from = block[i].values[0].index();
             if (static_cast<size_t>(copy) < p_.parameters || assignments_[copy] != 1 ||
-                names_.contains(p_.variables[static_cast<size_t>(copy)].name) ||
-                assigns(block, i + 1, block.size(), from))
+                is_name(copy) || assigns(block, i + 1, block.size(), from))
                 continue;
             Block rest(block.begin() + static_cast<std::ptrdiff_t>(i) + 1, block.end());
             if (mentions_in(p_, rest)[copy] != uses_[copy] - 1) continue;
@@ -115,6 +120,34 @@ class Tidier {
             std::move(rest.begin(), rest.end(), block.begin() + static_cast<std::ptrdiff_t>(i) + 1);
             uses_[from] += uses_[copy] - 1;
             uses_[copy] = 1;
+        }
+    }
+
+    // v = …; … v …; s = v, of which s alone is a name of the function: it stands for v at once,
+    // where nothing before mentions it.
+    void name_at_once(Block& block) {
+        for (Statement& statement : block)
+            for (Block* inner : {&statement.body, &statement.otherwise}) name_at_once(*inner);
+        for (size_t i = 1; i < block.size(); ++i) {
+            if (!is_copy(block[i])) continue;
+            const int copy = block[i].variable, from = block[i].values[0].index();
+            if (static_cast<size_t>(from) < p_.parameters || assignments_[from] != 1 ||
+                static_cast<size_t>(copy) < p_.parameters || assignments_[copy] != 1 ||
+                is_name(from) || !is_name(copy))
+                continue;
+            const auto made = std::find_if(block.begin(), block.end(), [&](const Statement& each) {
+                return is_assignment(each) && each.variable == from;
+            });
+            const auto here = block.begin() + static_cast<std::ptrdiff_t>(i);
+            if (made >= here || mentions_in(p_, Block(made, block.end()))[from] != uses_[from] ||
+                mentions_in(p_, Block(here + 1, block.end()))[copy] != uses_[copy] - 1)
+                continue;
+            std::vector<Expr> by = all_variables(p_);
+            by[static_cast<size_t>(from)] = p_.variable(static_cast<size_t>(copy));
+            block.erase(here);
+            replace_variables(block, by, true);
+            uses_[copy] += uses_[from] - 2;
+            --i;
         }
     }
 
@@ -191,8 +224,9 @@ class Tidier {
             while (place + 1 < block.size() && leaves_alone(block[place], block[i])) ++place;
             const bool begins = block[place].kind == Kind::loop && block[place].first.size() == 1;
             Statement& next = begins ? block[place].first[0] : block[place];
-            const bool is_plain = next.kind == Kind::assign || next.kind == Kind::store ||
-                                  next.kind == Kind::add || next.kind == Kind::leave;
+            const bool is_plain = next.kind == Kind::assign || is_write(next) ||
+                                  next.kind == Kind::leave ||
+                                  (next.kind == Kind::branch && !is_name(variable));
             if (!is_plain || static_cast<size_t>(variable) < p_.parameters ||
                 uses_[variable] != 2 || assignments_[variable] != 1 || next.values.empty() ||
                 !variables_in(next.values).contains(variable) || count_of(next, variable) != 1)
@@ -257,9 +291,7 @@ class Tidier {
     // Names of the function stay where they are assigned.
     bool leaves_alone(const Statement& statement, const Statement& other) const {
         const bool assigns = statement.kind == Kind::load || statement.kind == Kind::assign;
-        const bool is_named =
-            names_.contains(p_.variables[static_cast<size_t>(other.variable)].name);
-        return (is_write(statement) || (assigns && !is_named)) &&
+        return (is_write(statement) || (assigns && !is_name(other.variable))) &&
                !variables_in(statement.values).contains(other.variable) &&
                !variables_in(statement.index).contains(other.variable) &&
                !variables_in(other.values).contains(statement.variable);

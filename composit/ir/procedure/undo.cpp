@@ -152,6 +152,14 @@ bool is_of_same_element(const Statement& a, const Statement& b) {
            scalar::structurally_equal(a.index, b.index);
 }
 
+// Whether a statement mentions an array's element, or may do so.
+bool may_mention(const Statement& statement, const Statement& element) {
+    const bool is_of_one = statement.kind == Kind::load || is_write(statement);
+    if (is_of_one && statement.array == element.array && are_apart(statement.index, element.index))
+        return false;
+    return mentions(statement, element.array);
+}
+
 bool assigns_any(const Statement& statement, const std::set<int>& variables) {
     const std::map<int, int> assigned = assignments_in({statement});
     return std::any_of(assigned.begin(), assigned.end(),
@@ -165,7 +173,7 @@ bool is_overwritten(const Block& block, size_t store) {
         const Statement& next = block[i];
         if (next.kind == Kind::store && is_of_same_element(block[store], next)) return true;
         const bool leaves = next.kind != Kind::assign && next.kind != Kind::load && !is_write(next);
-        if (leaves || mentions(next, block[store].array) || assigns_any(next, index)) return false;
+        if (leaves || may_mention(next, block[store]) || assigns_any(next, index)) return false;
     }
     return false;
 }
@@ -181,7 +189,7 @@ bool is_there(const Block& block, size_t store) {
         if (before.kind == Kind::load && before.variable == value.index())
             return is_of_same_element(block[store], before);
         const bool is_read = before.kind == Kind::load || before.kind == Kind::expect;
-        if (assigns_any(before, used) || (!is_read && mentions(before, block[store].array)))
+        if (assigns_any(before, used) || (!is_read && may_mention(before, block[store])))
             return false;
     }
     return false;

@@ -73,19 +73,19 @@ size_t mentions_of(const Procedure& procedure, int array) {
 }
 
 TEST(LoopsTogether, HandOnAnElementWithoutAnArray) {
-    const Procedure made = with_loops_together(of({filling(), taking(var(j))}));
+    const Procedure made = with_loops_together(of({filling(), taking(var(j))}), {});
     EXPECT_EQ(loops_in(made), 1u);
     EXPECT_EQ(mentions_of(made, y), 0u);
     // A second loop that adds to the same element: the sum of both.
     const Statement more =
         loop(k, {load(u, x, var(k)), write(Kind::add, y, var(k), var(u) * var(u))});
-    const Procedure sum = with_loops_together(of({filling(), more, taking(var(j))}));
+    const Procedure sum = with_loops_together(of({filling(), more, taking(var(j))}), {});
     EXPECT_EQ(loops_in(sum), 1u);
     EXPECT_EQ(mentions_of(sum, y), 0u);
     // Two that share a variable stay two.
     const Statement shares =
         loop(k, {load(s, x, var(k)), write(Kind::add, y, var(k), var(s) * var(s))});
-    EXPECT_EQ(loops_in(with_loops_together(of({filling(), shares}))), 2u);
+    EXPECT_EQ(loops_in(with_loops_together(of({filling(), shares}), {})), 2u);
 }
 
 TEST(LoopsTogether, ButNotThoseThatReadOtherElementsOrRunOverOthers) {
@@ -95,22 +95,45 @@ TEST(LoopsTogether, ButNotThoseThatReadOtherElementsOrRunOverOthers) {
              {filling(), taking(var(j), integer(1))},
              {filling(), taking(integer(0))},
          })
-        EXPECT_EQ(loops_in(with_loops_together(of(body))), 2u);
+        EXPECT_EQ(loops_in(with_loops_together(of(body), {})), 2u);
     // What the second reads is whole only behind the first.
     const Statement total = loop(i, {load(s, x, var(i)), write(Kind::add, y, var(i), var(s)),
                                      Statement::assign(t, var(t) + var(s))});
     const Statement scaled =
         loop(j, {write(Kind::add, y, var(j), var(t)), write(Kind::store, z, var(j), var(t))});
-    EXPECT_EQ(loops_in(with_loops_together(of({total, scaled}))), 2u);
+    EXPECT_EQ(loops_in(with_loops_together(of({total, scaled}), {})), 2u);
     // A statement between that reads what the first assigns stays between.
     EXPECT_EQ(loops_in(with_loops_together(
-                  of({filling(), write(Kind::store, z, integer(0), var(s)), taking(var(j))}))),
+                  of({filling(), write(Kind::store, z, integer(0), var(s)), taking(var(j))}), {})),
               2u);
+}
+
+TEST(LoopsTogether, ElementsThatOtherIterationsReadStay) {
+    for (const Expr& place : {var(i) - integer(1), integer(0)}) {
+        const Statement chain = loop(
+            i,
+            {load(u, y, place), load(s, x, var(i)), write(Kind::store, y, var(i), var(s) + var(u)),
+             load(t, y, var(i)), write(Kind::store, z, var(i), var(t))},
+            integer(1));
+        EXPECT_EQ(mentions_of(with_loops_together(of({chain}), {}), y), 3u);
+    }
+    // One element that all iterations add to.
+    const Statement sum = loop(i, {load(s, x, var(i)), write(Kind::add, y, integer(0), var(s)),
+                                   load(t, y, integer(0)), write(Kind::store, z, var(i), var(t))});
+    EXPECT_EQ(mentions_of(with_loops_together(of({sum}), {}), y), 2u);
+}
+
+TEST(LoopsTogether, ArraysOfTheFunctionStartWithZerosThatAreAddedTo) {
+    // 0 + -0 is 0.
+    const Procedure made = with_loops_together(of({filling(), taking(var(j))}), {"y"});
+    EXPECT_EQ(loops_in(made), 1u);
+    EXPECT_GT(mentions_of(made, y), 0u);
+    EXPECT_TRUE(made.body[1].is_zeroed);
 }
 
 TEST(LoopsTogether, ElementsThatOthersReadStay) {
     const Statement again = loop(i, {load(s, y, var(i)), write(Kind::add, z, var(i), var(s))});
-    const Procedure made = with_loops_together(of({filling(), taking(var(j)), again}));
+    const Procedure made = with_loops_together(of({filling(), taking(var(j)), again}), {});
     EXPECT_EQ(loops_in(made), 2u);  // s is that of the first
     EXPECT_EQ(mentions_of(made, y), 3u);
 }
@@ -123,7 +146,7 @@ TEST(LoopsTogether, TheFirstAdditionIsAStoreWhereItMeetsEachElement) {
         return found;
     };
     const Statement last = taking(var(n) - integer(1) - var(j));
-    const Procedure made = with_loops_together(of({filling(), last}));
+    const Procedure made = with_loops_together(of({filling(), last}), {});
     EXPECT_EQ(kinds(made), (std::vector{Kind::allocate, Kind::store, Kind::load}));
     EXPECT_FALSE(made.body[1].is_zeroed);
     // Not all elements, not one each, not always.
@@ -135,14 +158,14 @@ TEST(LoopsTogether, TheFirstAdditionIsAStoreWhereItMeetsEachElement) {
                  Statement::branch(var(s) < var(t), {write(Kind::add, y, var(i), var(s))}, {})});
     for (const Statement& first : {late, all, some}) {
         const Procedure kept =
-            with_loops_together(of({Statement::assign(t, Expr(var(s))), first, last}));
+            with_loops_together(of({Statement::assign(t, Expr(var(s))), first, last}), {});
         EXPECT_EQ(kinds(kept), (std::vector{Kind::allocate, Kind::add, Kind::load}));
         EXPECT_TRUE(kept.body[1].is_zeroed);
     }
     // An element of another iteration, before its own addition.
     const Statement mixed = loop(i, {load(s, x, var(i)), write(Kind::add, y, var(i), var(s)),
                                      write(Kind::add, y, integer(0), var(s))});
-    EXPECT_TRUE(with_loops_together(of({mixed, last})).body[1].is_zeroed);
+    EXPECT_TRUE(with_loops_together(of({mixed, last}), {}).body[1].is_zeroed);
 }
 
 }  // namespace

@@ -101,6 +101,10 @@ TEST(Sums, OfAnElementAreAddedAtOnce) {
                            {});
     ASSERT_EQ(made.body[0].body.size(), 2u);
     EXPECT_EQ(made.body[0].body[1].values[0].op(), scalar::Op::multiply);  // 2 * (a * b)
+    // Those of an array of the function keep their order.
+    const Procedure own = of({loop(6, var(3), {add(var(6), var(0)), add(var(6), var(1))})});
+    EXPECT_EQ(with_sums_gathered(own, {}).body[0].body.size(), 1u);
+    EXPECT_EQ(with_sums_gathered(own, {own.arrays[0].name}).body[0].body.size(), 2u);
     const Statement read = Statement::load(8, 0, {integer(1)});
     const Block between = {add(var(6), var(0)), read, add(var(6), var(8))};
     EXPECT_EQ(with_sums_gathered(of({loop(6, var(3), between)}), {}).body[0].body.size(), 3u);
