@@ -164,6 +164,21 @@ bool is_logged_at_all(const Procedure& procedure, const Statement& loop,
     return !writes_any({loop}, arrays) || can_be_logged(procedure, procedure.body, loop, arrays);
 }
 
+// Whether a block that mentions the array makes it before anything else does with it.
+bool is_made_first(const Block& block, int array) {
+    std::vector<const Statement*> mentions;
+    for (const Statement& statement : block) {
+        const Block one{statement};
+        if (uses_of_arrays(one).contains(array)) mentions.push_back(&statement);
+    }
+    if (mentions.empty()) return false;
+    const Statement& first = *mentions[0];
+    if (first.kind == Kind::branch)
+        return is_made_first(first.body, array) && is_made_first(first.otherwise, array);
+    if (first.kind == Kind::loop) return mentions.size() == 1 && is_made_first(first.body, array);
+    return first.kind == Kind::allocate;
+}
+
 // Whether no iteration of a loop reads what an earlier one left in the arrays that change: it makes
 // its own.
 bool has_own_arrays(const Procedure& procedure, const Statement& loop,
@@ -172,7 +187,8 @@ bool has_own_arrays(const Procedure& procedure, const Statement& loop,
     const Block one{loop};
     const auto all = all_statements(one);
     return std::all_of(all.begin(), all.end(), [&](const Statement* each) {
-        return !is_write(*each) || !arrays.contains(each->array) || made.contains(each->array);
+        return !is_write(*each) || !arrays.contains(each->array) ||
+               (made.contains(each->array) && is_made_first(loop.body, each->array));
     });
 }
 

@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/procedure/interpret.h"
 #include "composit/ir/procedure/procedure.h"
+#include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/function.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,6 @@ namespace {
 using enum DType;
 using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
-
-Expr integer(int64_t value) { return Expr::constant_integer(int64, value); }
 
 // Variables n, i, j, v, w; the input x and the output y of n elements.
 constexpr int n = 0, i = 1, j = 2, v = 3, w = 4, x = 0, y = 1;
@@ -85,6 +84,47 @@ TEST(LoggedLoops, RunNothingAgain) {
     EXPECT_EQ(appended, 1u);
     EXPECT_EQ(taken, 1u);
     EXPECT_LE(loops, 7u);  // two nests, and those of the ones and of dy's copy
+}
+
+// for i: u = x, if that is the first iteration or `always`; for j: u[j] = u[j]^2; y[i] = u[0]
+Procedure squares(bool always) {
+    constexpr int u = 2;
+    const Block fill = {Statement::allocate(u, false),
+                        loop(j, var(n),
+                             {Statement::load(v, x, {var(j)}),
+                              Statement::write(Kind::store, u, {var(j)}, var(v))})};
+    Block body = {loop(j, var(n),
+                       {Statement::load(v, u, {var(j)}),
+                        Statement::write(Kind::store, u, {var(j)}, var(v) * var(v))}),
+                  Statement::load(w, u, {integer(0)}),
+                  Statement::write(Kind::store, y, {var(i)}, Expr(var(w)))};
+    if (always)
+        body.insert(body.begin(), fill.begin(), fill.end());
+    else
+        body.insert(body.begin(), Statement::branch(var(i) < integer(1), fill, {}));
+    Procedure made = of({Statement::allocate(y, false)});
+    made.arrays.push_back({"u", float64, {var(n)}, Role::local});
+    made.body.insert(made.body.begin() + 1, loop(i, var(n), std::move(body)));
+    check(made);
+    return made;
+}
+
+// The array of one iteration may be that of the one before: it is logged, then.
+TEST(LoggedLoops, IterationsThatMakeTheirArraysRunAgain) {
+    for (const bool always : {true, false}) {
+        const Procedure back = reverse(squares(always));
+        std::vector<double> given = {1.5, 2}, received = {1, 1}, found(2);
+        void* arrays[] = {given.data(), received.data(), found.data()};
+        interpret(back, {scalar::bits_of_integer(int64, 2)}, arrays);
+        const double power = always ? 2 * given[0] : 4 * given[0] * given[0] * given[0];
+        EXPECT_EQ(found[0], 2 * given[0] + power);
+        EXPECT_EQ(found[1], 0);
+        // Loops over i have others within: backwards alone, or forwards, too.
+        size_t outermost = 0;
+        for (const Statement& each : back.body)
+            outermost += each.kind == Kind::loop && has_own(each.body, Kind::loop);
+        EXPECT_EQ(outermost, always ? 1u : 2u);
+    }
 }
 
 // Of two values that are taken, one that is read keeps both.
