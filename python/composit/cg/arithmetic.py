@@ -164,6 +164,24 @@ class Arithmetic(Operand):
         """op.transpose: x.transpose(1, 0) or x.transpose((1, 0))."""
         return self._with("transpose", self, *_one_of(axes))
 
+    def flatten(self) -> Any:
+        """op.ravel: x.flatten()."""
+        return self._with("ravel", self)
+
+    def clip(self, min: Any = None, max: Any = None) -> Any:
+        """op.clip: x.clip(0), x.clip(max=1) or x.clip(0, 1)."""
+        return self._with("clip", self, min, max)
+
+    @property
+    def real(self) -> Any:
+        """Its real parts, by an operator."""
+        return self._with("real", self)
+
+    @property
+    def imag(self) -> Any:
+        """Its imaginary parts, by an operator."""
+        return self._with("imag", self)
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError(with_location(f"len() of unsized object: {self!r} has no axes."))
@@ -182,9 +200,10 @@ class Arithmetic(Operand):
 
 
 # Methods of NumPy's arrays that are operators of the same name.
-_METHODS = ("all", "any", "argmax", "argmin", "argsort", "astype", "clip", "cumprod", "cumsum",
-            "diagonal", "dot", "max", "mean", "min", "prod", "ravel", "repeat", "round", "squeeze",
-            "std", "sum", "swapaxes", "take", "trace", "var")  # fmt: skip
+_METHODS = ("all", "any", "argmax", "argmin", "argsort", "astype", "conj", "conjugate", "copy",
+            "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "prod", "ravel",
+            "repeat", "round", "squeeze", "std", "sum", "swapaxes", "take", "trace",
+            "var")  # fmt: skip
 
 
 def _method(name: str) -> Any:

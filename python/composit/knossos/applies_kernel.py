@@ -15,11 +15,11 @@ class AppliesKernel:
         self.kernel = kernel
 
     @left_as_it_is
-    def forward(self, *arguments: Any, example_input: Any = None) -> Any:
-        """The kernel of the arguments."""
-        if not arguments and example_input is not None:
+    def forward(self, *arguments: Any, **named: Any) -> Any:
+        """The kernel of the arguments, of which some may be given by name."""
+        if not arguments and list(named) == ["example_input"]:
             return self  # kernel.nnModule(example_input=x), as it was once written
-        return self.kernel(*arguments)
+        return self.kernel(*arguments, **named)
 
     def extra_repr(self) -> str:
         """The kernel's name."""

@@ -124,7 +124,9 @@ METHODS = [
     lambda x: x.dot(np.ones(3)), lambda x: x.clip(2, 4), lambda x: x.round(),
     lambda x: x.trace(), lambda x: x.diagonal(), lambda x: x.take(np.array([0, 2])),
     lambda x: x.astype("float32"), lambda x: (x > 2).any(), lambda x: (x > 2).all(axis=0),
-    lambda x: x * (x.dtype == np.float64),
+    lambda x: x * (x.dtype == np.float64), lambda x: x.clip(2.25), lambda x: x.clip(max=3),
+    lambda x: x.clip(min=2.25), lambda x: x.flatten(), lambda x: x.copy(), lambda x: x.conj(),
+    lambda x: x.conjugate(), lambda x: (x * (1 + 2j)).real, lambda x: (x * (1 + 2j)).imag,
 ]  # fmt: skip
 
 

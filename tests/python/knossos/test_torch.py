@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+import composit.torch
 from composit import knossos
 
 relu3 = knossos.register(kernels.relu3)
@@ -44,6 +45,20 @@ def test_broadcast_operands_get_sums():
     a.grad = b.grad = None
     (torch.minimum(a, b) - 2 * torch.maximum(a, b)).sum().backward()
     torch.testing.assert_close(got, (a.grad, b.grad))
+
+
+@knossos.register
+def leaky(x: float, slope: float) -> float:
+    return x if x > 0 else x * slope
+
+
+@pytest.mark.parametrize("framework", [torch, composit.torch])
+def test_modules_take_arguments_by_name(framework):
+    x = framework.tensor([-1.0, 2.0])
+    assert leaky.nnModule(x, slope=0.5).tolist() == [-0.5, 2.0]
+    assert leaky.nnModule(slope=0.5, x=x).tolist() == [-0.5, 2.0]
+    with pytest.raises(TypeError, match=r"leaky: got 1 arguments\. 2 are required\."):
+        leaky.nnModule(x)
 
 
 def test_module_and_function():
