@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 # Peers compute small things here, in several processes at a time: their threads would spin while
 # they wait for each other, which takes a hundred times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# What a shell runs in the background ignores Ctrl-C, and so do its children, which tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN = Path(__file__).parent / "golden"
 
