@@ -155,10 +155,6 @@ std::set<int> made_in(const Procedure& procedure, const Statement& loop) {
     return made;
 }
 
-}  // namespace
-
-namespace {
-
 bool is_logged_at_all(const Procedure& procedure, const Statement& loop,
                       const std::set<int>& arrays) {
     return !writes_any({loop}, arrays) || can_be_logged(procedure, procedure.body, loop, arrays);

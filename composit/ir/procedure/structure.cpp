@@ -282,18 +282,6 @@ std::optional<WrappedIndex> wrapped_index(const Expr& value) {
     return WrappedIndex{from, moved.operand(1)};
 }
 
-std::optional<int64_t> offset_from(int counter, const Expr& index) {
-    const auto is_counter = [counter](const Expr& x) { return is_variable(x, counter); };
-    if (is_counter(index)) return 0;
-    if (index.op() != Op::add && index.op() != Op::subtract) return {};
-    const Expr &a = index.operand(0), &b = index.operand(1);
-    if (is_counter(a) && b.op() == Op::constant)
-        return static_cast<int64_t>(b.value()) * (index.op() == Op::add ? 1 : -1);
-    if (index.op() == Op::add && is_counter(b) && a.op() == Op::constant)
-        return static_cast<int64_t>(a.value());
-    return {};
-}
-
 namespace {
 
 // What an index is but for a constant that is added to it; nothing for a constant.
@@ -317,6 +305,12 @@ Offset offset_of(const Expr& index) {
 }
 
 }  // namespace
+
+std::optional<int64_t> offset_from(int counter, const Expr& index) {
+    const Offset offset = offset_of(index);
+    if (!offset.from || !is_variable(*offset.from, counter)) return {};
+    return offset.distance;
+}
 
 bool are_apart(const std::vector<Expr>& a, const std::vector<Expr>& b) {
     if (a.size() != b.size()) return false;

@@ -53,7 +53,6 @@ class Tidier {
         uses_ = mentions_in(p_, p_.body);
         assignments_ = assignments_in(p_.body);
         replace_copies(p_.body);
-        name_at_once(p_.body);
         leave_out_names(p_.body);
         p_ = without_dead_code(std::move(p_));
         uses_ = mentions_in(p_, p_.body);
@@ -123,36 +122,8 @@ class Tidier {
         }
     }
 
-    // v = …; … v …; s = v, of which s alone is a name of the function: it stands for v at once,
-    // where nothing before mentions it.
-    void name_at_once(Block& block) {
-        for (Statement& statement : block)
-            for (Block* inner : {&statement.body, &statement.otherwise}) name_at_once(*inner);
-        for (size_t i = 1; i < block.size(); ++i) {
-            if (!is_copy(block[i])) continue;
-            const int copy = block[i].variable, from = block[i].values[0].index();
-            if (static_cast<size_t>(from) < p_.parameters || assignments_[from] != 1 ||
-                static_cast<size_t>(copy) < p_.parameters || assignments_[copy] != 1 ||
-                is_name(from) || !is_name(copy))
-                continue;
-            const auto made = std::find_if(block.begin(), block.end(), [&](const Statement& each) {
-                return is_assignment(each) && each.variable == from;
-            });
-            const auto here = block.begin() + static_cast<std::ptrdiff_t>(i);
-            if (made >= here || mentions_in(p_, Block(made, block.end()))[from] != uses_[from] ||
-                mentions_in(p_, Block(here + 1, block.end()))[copy] != uses_[copy] - 1)
-                continue;
-            std::vector<Expr> by = all_variables(p_);
-            by[static_cast<size_t>(from)] = p_.variable(static_cast<size_t>(copy));
-            block.erase(here);
-            replace_variables(block, by, true);
-            uses_[copy] += uses_[from] - 2;
-            --i;
-        }
-    }
-
-    // Both sides of a branch: v = …; then s = v, where this alone reads v, and what follows alone
-    // mentions s: s = … at once.
+    // v = …; then s = v, before which nothing mentions s: s = … at once, where both sides of a
+    // branch assign v, which this alone reads, or s alone is a name of the function.
     void leave_out_names(Block& block) {
         for (Statement& statement : block)
             for (Block* inner : {&statement.body, &statement.otherwise}) leave_out_names(*inner);
@@ -160,12 +131,12 @@ class Tidier {
             if (!is_copy(block[i])) continue;
             const int copy = block[i].variable, from = block[i].values[0].index();
             const auto here = block.begin() + static_cast<std::ptrdiff_t>(i);
-            const Block before(block.begin(), here), rest(here + 1, block.end());
-            if (static_cast<size_t>(from) < p_.parameters || assignments_[copy] != 1 ||
-                static_cast<size_t>(copy) < p_.parameters || assignments_[from] < 2 ||
-                uses_[from] - assignments_[from] != 1 ||
-                mentions_in(p_, before)[from] != uses_[from] - 1 ||
-                mentions_in(p_, rest)[copy] != uses_[copy] - 1)
+            const Block rest(here + 1, block.end());
+            if (static_cast<size_t>(from) < p_.parameters ||
+                static_cast<size_t>(copy) < p_.parameters || assignments_[copy] != 1 ||
+                mentions_in(p_, rest)[copy] != uses_[copy] - 1 ||
+                (!is_of_sides(block, i, from) &&
+                 (is_name(from) || !is_name(copy) || !is_made_once(block, i, from))))
                 continue;
             std::vector<Expr> by = all_variables(p_);
             by[static_cast<size_t>(from)] = p_.variable(static_cast<size_t>(copy));
@@ -175,6 +146,25 @@ class Tidier {
             uses_[copy] += uses_[from] - 2;
             --i;
         }
+    }
+
+    // Whether statements before a place assign the variable, several, and that place alone reads
+    // it.
+    bool is_of_sides(const Block& block, size_t place, int variable) {
+        const Block before(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(place));
+        return assignments_[variable] > 1 && uses_[variable] - assignments_[variable] == 1 &&
+               mentions_in(p_, before)[variable] == uses_[variable] - 1;
+    }
+
+    // Whether one statement before a place assigns the variable, and what follows alone mentions
+    // it.
+    bool is_made_once(const Block& block, size_t place, int variable) {
+        const auto here = block.begin() + static_cast<std::ptrdiff_t>(place);
+        const auto made = std::find_if(block.begin(), here, [variable](const Statement& each) {
+            return is_assignment(each) && each.variable == variable;
+        });
+        return made != here && assignments_[variable] == 1 &&
+               mentions_in(p_, Block(made, block.end()))[variable] == uses_[variable];
     }
 
     // if (…) v = …; else v = 0 to v = 0; if (…) v = …, where the branch always changes v, and

@@ -4,19 +4,16 @@ log what they overwrite."""
 # ruff: noqa: F821
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from complex_steps import check_gradients
+from kernel_examples import example
 
 from composit import knossos
 from composit.knossos import Tensor
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "examples" / "kernels"))
-import hand_tracking
-
+hand_tracking = example("hand_tracking")
 RANDOM = np.random.default_rng(0)
 
 
