@@ -11,9 +11,8 @@ BIN := $(CURDIR)/$(VENV)/bin
 RUN := PATH="$(BIN):$$PATH" $(BIN)/python
 CMAKE := env PATH="$(BIN):$$PATH" $(BIN)/cmake
 CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
-PYTEST := $(RUN) -m pytest -q
+PYTEST := $(RUN) -m pytest -q --durations 20
 NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
-EXTRAS := build test examples check compiler
 MINUTES ?= 5
 FILTER ?=
 FUNCTIONS ?=
@@ -21,40 +20,56 @@ FUNCTIONS ?=
 PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
     python3-venv python3-dev)
 
-.PHONY: help setup apt configure build demo test bench check fmt asan tsan fuzz sweep docs golden \
+.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench check fmt asan tsan fuzz sweep docs golden \
     reference wheel clean
 
 help:  ## list these commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
 
 # --- Setting up -----------------------------------------------------------------------------
 
+# The environment imports composit from the build folder, so a rebuild is all that an edit needs.
+# `make demo` installs what it needs itself; everything else installs what tests and checks need.
 setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
 
-apt:
-	@tools/apt.sh g++ clang libgtest-dev libbenchmark-dev graphviz ccache $(PYTHON_PACKAGES)
+apt-demo:
+	@tools/apt.sh g++ graphviz ccache $(PYTHON_PACKAGES)
 
-# The environment imports composit from the build folder, so a rebuild is all that an edit needs.
-$(VENV)/ready: constraints.txt pyproject.toml tools/requirements.py
+apt: apt-demo
+	@tools/apt.sh clang libgtest-dev
+
+apt-bench: apt
+	@tools/apt.sh libbenchmark-dev
+
+# install(extras…): the packages of these extras of pyproject.toml
+install = $(BIN)/python tools/requirements.py $(1) > $@.txt && \
+    $(BIN)/python -m pip install --quiet -c constraints.txt -r $@.txt && touch $@
+
+$(VENV)/ready-demo: constraints.txt pyproject.toml tools/requirements.py
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python tools/requirements.py $(EXTRAS) > $(VENV)/requirements.txt
-	$(BIN)/python -m pip install --quiet -c constraints.txt -r $(VENV)/requirements.txt
 	@echo "$(CURDIR)/$(BUILD)/python" \
 	    > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/composit.pth"
-	@touch $@
+	$(call install,build examples)
+
+$(VENV)/ready: $(VENV)/ready-demo
+	$(call install,build examples test check compiler)
 
 $(VENV)/ready-bench: $(VENV)/ready
-	$(BIN)/python tools/requirements.py bench > $(VENV)/requirements-bench.txt
-	$(BIN)/python -m pip install --quiet -c constraints.txt -r $(VENV)/requirements-bench.txt
-	@touch $@
+	$(call install,bench)
 
 # --- Building -------------------------------------------------------------------------------
 
-configure: setup
-	@test -f $(BUILD)/build.ninja || $(CMAKE) --preset dev -DPython_EXECUTABLE=$(BIN)/python
+# configure(ON or OFF): with C++ tests or without; those that were once built stay in the folder.
+configure = test -f $(BUILD)/build.ninja \
+    && { test $(1) = OFF || grep -q COMPOSIT_TESTS:BOOL=ON $(BUILD)/CMakeCache.txt; } \
+    || $(CMAKE) --preset dev -DPython_EXECUTABLE=$(BIN)/python -DCOMPOSIT_TESTS=$(1)
 
-build: configure  ## libcomposit.so, the Python package and the C++ tests, in build/dev
+package: apt-demo $(VENV)/ready-demo
+	@$(call configure,OFF)
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target composit_package
+
+build: setup  ## libcomposit.so, the Python package and the C++ tests, in build/dev
+	@$(call configure,ON)
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 
 wheel: setup  ## dist/composit-*.whl, then install and use it in an empty environment
@@ -64,17 +79,28 @@ wheel: setup  ## dist/composit-*.whl, then install and use it in an empty enviro
 
 # --- Running --------------------------------------------------------------------------------
 
-demo: build  ## train a network on handwritten digits
+demo: package  ## train a network on handwritten digits
 	@$(RUN) -m composit.examples.digits
 
-test: build  ## C++ and Python tests; FILTER=word runs those that match
-	@failed=0; \
-	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=ignore -R '$(FILTER)' \
-	    || failed=1; \
-	$(PYTEST) -n $(JOBS) --dist loadfile $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES) || failed=1; \
-	exit $$failed
+# pytest(options): all Python tests, or those that match FILTER.
+pytest = $(PYTEST) -n $(JOBS) --dist loadfile $(1) $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES)
+ctest = COMPOSIT_OPTIMIZE=$${COMPOSIT_OPTIMIZE:-1} $(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=ignore -R '$(FILTER)'
+# The long tail's share, unless SHARE=number or a FILTER says which tests to run.
+SHARE := $(or $(SHARE),$(shell $(PYTHON) tools/share_of_tests.py))
 
-bench: build $(VENV)/ready-bench  ## measure against peers, about 15 minutes; FILTER=word for a part
+test: build  ## C++ and Python tests, of the long tail a tenth; FILTER=word, SHARE=0 to 9
+	@failed=0; $(if $(FILTER),,$(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone_$(SHARE) \
+	    || failed=1;) \
+	$(ctest) || failed=1; \
+	$(call pytest,$(if $(FILTER),,--share $(SHARE))) || failed=1; exit $$failed
+
+test-all: build  ## all tests, kernels compiled as users' are: about an hour
+	@failed=0; export COMPOSIT_OPTIMIZE=3; \
+	$(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone || failed=1; \
+	$(ctest) || failed=1; \
+	$(call pytest) || failed=1; exit $$failed
+
+bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 15 minutes; FILTER=word for a part
 	@$(CMAKE) --preset release -DPython_EXECUTABLE=$(BIN)/python
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@PYTHONPATH=build/release/python $(RUN) benchmarks/python/run.py '$(FILTER)'

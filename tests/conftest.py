@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import zlib
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,17 @@ import pytest
 # they wait for each other, which takes a hundred times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Most tests ask what kernels compute, which no optimisation changes: -O1 takes g++ half as long.
+# Those of the long tail compile as users do.
+os.environ.setdefault("COMPOSIT_OPTIMIZE", "1")
+
 # What a shell runs in the background ignores Ctrl-C, and so do its children, which tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Into so many shares the long tail is divided: `make test` takes the one of its commit's number, so
+# that ten commits in a row run all.
+SHARES = 10
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -23,11 +31,63 @@ def pytest_addoption(parser):
         "--update-golden", action="store_true", help="rewrite the files of tests/golden"
     )
     parser.addoption(
+        "--share", type=int, choices=range(SHARES), help="one of the shares of the long tail"
+    )
+    parser.addoption(
         "--shuffle", type=int, metavar="SEED", help="run the tests in an order drawn from a seed"
     )
 
 
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "long_tail: one of many of its kind; `make test` runs a tenth of these"
+    )
+
+
 def pytest_collection_modifyitems(config, items):
+    keep_share(config, items)
+    shuffle(config, items)
+
+
+def keep_share(config, items):
+    """Leaves out the tests of the long tail that are not in the share."""
+    share = config.getoption("--share")
+    if share is None:
+        return
+    next_share = {}  # of each file, whose tests take turns
+    kept, left_out = [], []
+    for item in items:
+        is_kept = True
+        if item.get_closest_marker("long_tail"):
+            file = item.nodeid.split("::")[0]
+            turn = next_share.get(file, zlib.crc32(file.encode()))
+            next_share[file] = turn + 1
+            is_kept = turn % SHARES == share
+        (kept if is_kept else left_out).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    if not item.get_closest_marker("long_tail"):
+        return (yield)
+    chosen = os.environ.pop("COMPOSIT_OPTIMIZE")
+    try:
+        return (yield)
+    finally:
+        os.environ["COMPOSIT_OPTIMIZE"] = chosen
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.getoption("--share") is not None:
+        terminalreporter.write_line(
+            f"share {config.getoption('--share')} of the long tail's {SHARES}: "
+            f"`make test SHARE={config.getoption('--share')}` repeats these tests"
+        )
+
+
+def shuffle(config, items):
     """Whole files are moved, and tests within them, so that modules' fixtures are made once."""
     seed = config.getoption("--shuffle")
     if seed is None:

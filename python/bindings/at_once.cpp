@@ -33,7 +33,7 @@ void keep_value(const Tensor& tensor, Tensor value, const LazyTensor& owner) {
 // What `tensor` is made of, as far as it is not known; nothing where a placeholder is among it.
 struct Ground {
     bool is_complete = true;
-    std::vector<Tensor> tensors, values;
+    std::vector<Tensor> tensors = {}, values = {};
 };
 
 Ground ground_of(const Tensor& tensor) {

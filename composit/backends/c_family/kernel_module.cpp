@@ -56,6 +56,9 @@ const std::set<std::string>& prelude_names() {
         std::set<std::string> all = declared_names(scalar_prelude());
         for (const std::string& file : prelude_files())
             all.merge(declared_names(prelude_text(file)));
+        for (const char* left : {"PackLeft", "ReadLeft", "PackRows"})
+            for (const char* right : {"", "ReadRight"})
+                for (const char* type : {"", "Double"}) all.insert(text(left, right, type));
         all.insert("Fault");
         all.insert("Entry");
         return all;
@@ -114,6 +117,28 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
     return text;
 }
 
+// "using PackLeft = Reading<true, false, false, Remainders<4, 8>, Remainders<0>>;": each way of
+// reading with what any product that uses it has beside whole blocks.
+std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
+    struct Lefts {
+        std::string ways;
+        std::set<int64_t> rows, columns;
+    };
+    std::map<std::string, Lefts> readings;
+    for (const PrintedKernel& function : functions)
+        for (const ProductReading& reading : function.readings) {
+            Lefts& lefts = readings[reading.name];
+            lefts.ways = reading.ways;
+            lefts.rows.insert(reading.rows_left);
+            lefts.columns.insert(reading.columns_left);
+        }
+    std::string result;
+    for (const auto& [name, lefts] : readings)
+        result += text("using ", name, " = Reading<", lefts.ways, ", Remainders<", join(lefts.rows),
+                       ">, Remainders<", join(lefts.columns), ">>;\n");
+    return result.empty() ? "" : "// How products read their operands.\n" + result + "\n";
+}
+
 Module print_module(const Draft& draft, Names& function_names) {
     Module module;
     std::string scalars = scalar_text(values_of(draft));
@@ -122,7 +147,7 @@ Module print_module(const Draft& draft, Names& function_names) {
     for (size_t f = 0; f < draft.kernels.size(); ++f)
         module.functions.push_back(
             print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
-    module.text = scalars + prelude_text_for(module.functions);
+    module.text = scalars + prelude_text_for(module.functions) + text_of_readings(module.functions);
     for (const PrintedKernel& function : module.functions)
         if (!function.text.empty()) module.text += function.text + "\n";
     return module;
@@ -329,20 +354,23 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
     return result;
 }
 
-std::string exactness_pragmas() {
-    return R"(#if defined(__clang__)
+std::string exactness_pragmas(bool sets_optimisation) {
+    return text(R"(#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
 #pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #elif defined(__GNUC__)
-#pragma GCC optimize("O3,no-math-errno,no-trapping-math,fp-contract=off")
-#pragma GCC diagnostic ignored "-Wpsabi"
+)",
+                sets_optimisation ? "#pragma GCC optimize(\"O3,no-math-errno,no-trapping-math,"
+                                    "fp-contract=off\")\n"
+                                  : "",
+                R"(#pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wtautological-compare"
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wbool-compare"
 #endif
-)";
+)");
 }
 
 }  // namespace composit::c_family

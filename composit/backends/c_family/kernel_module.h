@@ -51,8 +51,9 @@ Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
 // the user's source lines, and `notes`, as comments.
 std::string file_comment(const ir::kernel::Program& program, const std::vector<std::string>& notes);
 
-// The pragmas that the text needs for exact results, guarded for each compiler; before everything
-// else.
-std::string exactness_pragmas();
+// The pragmas that a text needs for exact results, guarded for each compiler; before everything
+// else. `sets_optimisation`: g++ optimises as the back end's own command would have it, whatever
+// flags the text is compiled with.
+std::string exactness_pragmas(bool sets_optimisation);
 
 }  // namespace composit::c_family

@@ -22,6 +22,14 @@ struct Parameter {
     bool may_overlap = false;  // with another parameter: not __restrict
 };
 
+// How a product by blocks reads its operands: those of one name share an instance of the prelude's
+// template within a module, which knows what each of them has beside whole blocks.
+struct ProductReading {
+    std::string name;  // "PackLeft": of the type that the kernel's text uses
+    std::string ways;  // "true, false, false"
+    int64_t rows_left = 0, columns_left = 0;
+};
+
 struct PrintedKernel {
     std::string function;               // its name
     std::string text;                   // comment and definition; empty when there is nothing to do
@@ -37,6 +45,7 @@ struct PrintedKernel {
     bool reads_panels = false;         // an operand is packed (prelude/contract_pack.h)
     bool needs_vectors = false;        // it or a member of it is, or uses COMPOSIT_IN_TURNS
     std::vector<std::string> prelude;  // the files it uses
+    std::vector<ProductReading> readings = {};
 };
 
 // Why `kernel` cannot be printed: the dtypes that it needs and that C++ code does not exist for

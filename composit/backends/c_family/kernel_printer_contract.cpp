@@ -78,26 +78,28 @@ std::string packs_left(const Contract& c, const Groups& groups) {
     return reads_well ? "packs_rows" : "true";
 }
 
-// The ways of reading that suit these lengths: "Reading<true, false, false, 4, 0>".
-std::string reading(const Contract& c, const Groups& groups) {
+// The way of reading that suits these lengths.
+ProductReading reading(const Contract& c, const Groups& groups) {
     constexpr int64_t few_rows = 12;  // do not repay packing right
     const std::string packs = packs_left(c, groups);
     const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
-    std::vector<std::string> ways = {packs,
-                                     packs == "true"    ? "false"
-                                     : packs == "false" ? "true"
-                                                        : "!" + packs,
-                                     reads_right ? "true" : "false"};
-    ways.push_back(text(groups.row_count() % rows_per_task));
-    ways.push_back(text(groups.column_count() % columns_per_task));
-    return text("Reading<", join(ways), ">");
+    ProductReading result;
+    result.name = packs == "true" ? "PackLeft" : packs == "false" ? "ReadLeft" : "PackRows";
+    if (reads_right) result.name += "ReadRight";
+    if (c.output.dtype == ir::DType::float64) result.name += "Double";
+    const std::string reads = packs == "true" ? "false" : packs == "false" ? "true" : "!" + packs;
+    result.ways = join(std::vector<std::string>{packs, reads, reads_right ? "true" : "false"});
+    result.rows_left = groups.row_count() % rows_per_task;
+    result.columns_left = groups.column_count() % columns_per_task;
+    return result;
 }
 
-// "contract<Reading<…>>(product, {b, b + 1, 0, 64, 0, 10}, memory);"
-std::string call(const Contract& c, const Groups& groups, const std::string& product,
-                 const std::vector<std::string>& bounds, const std::string& memory) {
-    return text("contract<", reading(c, groups), ">(", product, ", {", join(bounds), "}, ", memory,
-                ");");
+// "contract<PackLeft>(product, {b, b + 1, 0, 64, 0, 10}, memory);"
+std::string call(KernelText& writer, const Contract& c, const Groups& groups,
+                 const std::string& product, const std::vector<std::string>& bounds,
+                 const std::string& memory) {
+    const ProductReading& way = writer.printed.readings.emplace_back(reading(c, groups));
+    return text("contract<", way.name, ">(", product, ", {", join(bounds), "}, ", memory, ");");
 }
 
 // A task is a part of one product of the batch; those of [begin, end) that share a product become
@@ -124,7 +126,7 @@ void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bo
                          " - part ? end - task : ", parts, " - part;"));
     writer.code.add(
         text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
-    writer.code.add(call(c, groups, product, bounds, memory));
+    writer.code.add(call(writer, c, groups, product, bounds, memory));
     writer.code.add("task += count;");
     writer.code.close();
 }
@@ -243,7 +245,7 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups,
     }
     writer.printed.tasks = is_large ? batch : 1;
     bool has_range = writer.printed.tasks > 1;
-    writer.code.add(call(c, groups, product,
+    writer.code.add(call(writer, c, groups, product,
                          {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
                           text(rows), "0", text(columns)},
                          memory));
@@ -371,7 +373,7 @@ bool is_by_blocks(const Contract& c, const Groups& groups) {
 std::string product_template(const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return "";
     const Groups groups(c);
-    return is_by_blocks(c, groups) ? text(type_name(c.output.dtype), " ", reading(c, groups)) : "";
+    return is_by_blocks(c, groups) ? reading(c, groups).name : "";
 }
 
 // Whoever makes the executable packs constants, by runtime/packing.h.

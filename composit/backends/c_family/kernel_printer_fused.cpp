@@ -107,6 +107,8 @@ void print_fused(KernelText& writer, const Fused& fused, const Program& program,
         writer.printed.needs_vectors |= member.needs_vectors;
         writer.printed.prelude.insert(writer.printed.prelude.end(), member.prelude.begin(),
                                       member.prelude.end());
+        writer.printed.readings.insert(writer.printed.readings.end(), member.readings.begin(),
+                                       member.readings.end());
     }
     writer.code.close();
     if (scratch.bytes() != "0") writer.printed.scratch_bytes = scratch.bytes();

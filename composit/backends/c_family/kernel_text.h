@@ -116,8 +116,7 @@ struct ContractGroups {
 // tiles of any CPU.
 inline constexpr int64_t rows_per_task = 12, columns_per_task = 32;
 
-// The prelude's template that computes a contraction, by its dtype and its ways of reading; "" for
-// loops that are written out. Those of one template share its instance within a module.
+// The name of a contraction's ProductReading; "" for loops that are written out.
 std::string product_template(const ir::kernel::Contract& contract);
 
 // The function that finishes a few sums of a contraction of floats.

@@ -239,9 +239,13 @@ void* Library::symbol(const std::string& name) const {
 std::vector<std::string> build_command(const Compiler& compiler) {
     std::vector<std::string> command = compiler.command;
     for (const std::string& flag : compile_flags()) command.push_back(flag);
-    // zig would first build a C++ library of its own, for minutes; kernels need none.
-    if (std::find(command.begin(), command.end(), "ziglang") != command.end())
+    if (std::find(command.begin(), command.end(), "ziglang") != command.end()) {
+        // zig would first build a C++ library of its own, for minutes; kernels need none.
         command.push_back("-nostdlib++");
+        // It writes names of CPUs its own way: icelake_server.
+        for (std::string& flag : command)
+            if (flag.starts_with("-mtune=")) std::replace(flag.begin() + 7, flag.end(), '-', '_');
+    }
     for (const char* word : {"kernel.cpp", "-o", "kernel.so"}) command.push_back(word);
     return command;
 }

@@ -3,6 +3,7 @@
 
 #include "composit/backends/cpp/process.h"
 #include "composit/backends/cpp/unavailable.h"
+#include "composit/base/error.h"
 
 #include <cstdlib>
 #include <map>
@@ -108,8 +109,12 @@ std::string cpu_features() {
 }
 
 std::vector<std::string> compile_flags() {
+    const std::string level = environment("COMPOSIT_OPTIMIZE");
+    user_check(level.empty() || (level.size() == 1 && level >= "0" && level <= "3"),
+               "compile: the environment variable COMPOSIT_OPTIMIZE is '", level,
+               "'. It must be 0, 1, 2 or 3, as in g++ -O3, or unset.");
     std::vector<std::string> flags = {"-std=c++17",
-                                      "-O3",
+                                      "-O" + (level.empty() ? "3" : level),
                                       "-ffp-contract=off",
                                       "-fno-math-errno",
                                       "-fno-trapping-math",

@@ -23,8 +23,9 @@ Compiler find_compiler(const std::stop_token& stop = {});
 // What this CPU offers, as the compiler's words: "avx2,fma,f16c,bmi2". Empty on CPUs other than
 // x86-64.
 std::string cpu_features();
-// -O3, no contraction, and explicit instruction sets, vector width and tuning for this CPU:
-// -march=native would tune an unknown new CPU as an old one.
+// -O3, or the level in $COMPOSIT_OPTIMIZE (0 to 3, which changes no bit), no contraction, and
+// explicit instruction sets, vector width and tuning for this CPU: -march=native would tune an
+// unknown new CPU as an old one. Throws ValueError for another value of the variable.
 std::vector<std::string> compile_flags();
 
 }  // namespace composit::cpp

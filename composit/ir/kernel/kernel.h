@@ -30,7 +30,7 @@ struct Access {
     int buffer = position;
     DType dtype = DType::int64;
     int64_t offset = 0;
-    std::vector<int64_t> strides;
+    std::vector<int64_t> strides = {};
 };
 
 // for each index: outputs[j][index] = values[j](inputs[0][index], inputs[1][index], …).

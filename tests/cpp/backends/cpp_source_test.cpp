@@ -77,7 +77,7 @@ TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
     for (int k = 0; k < 12; ++k) {
         if (k < 5) {
             programs.push_back(product("a", DType::float32, 33, 300 + k, 45));
-            programs.push_back(product("b", DType::float32, 40, 300 + k, 45));
+            programs.push_back(product("b", DType::float64, 33, 300 + k, 45));
         }
         Builder b("map");
         int x = b.input("x", DType::float32, {4 + k}), y = b.output("y", DType::float32, {4 + k});
@@ -93,7 +93,8 @@ TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
                              });
     };
     const c_family::Modules modules = c_family::print_modules(all, 12);
-    for (const char* rows : {", 9, 13>>(", ", 4, 13>>("}) EXPECT_EQ(modules_with(modules, rows), 1);
+    for (const char* call : {"contract<ReadLeft>(", "contract<ReadLeftDouble>("})
+        EXPECT_EQ(modules_with(modules, call), 1);
     size_t functions = 0;
     for (const c_family::Module& module : modules.modules) {
         EXPECT_LE(module.functions.size(), 12u);
@@ -116,6 +117,21 @@ TEST(CppSource, ProductsOfOneTemplateStandInOneModule) {
     // What one module holds stays in the order of the programs.
     const c_family::Modules together = c_family::print_modules(all, programs.size());
     for (size_t p = 0; p < programs.size(); ++p) EXPECT_EQ(together.calls[p].at(0).function, p);
+}
+
+TEST(CppSource, ProductsThatReadAlikeShareAnInstance) {
+    const Program few = product("few", DType::float32, 33, 300, 45);
+    const Program more = product("more", DType::float32, 40, 300, 64);
+    const c_family::Modules modules = c_family::print_modules({&few, &more});
+    ASSERT_EQ(modules.modules.size(), 1u);
+    const std::string& text = modules.modules[0].text;
+    EXPECT_NE(
+        text.find("// How products read their operands.\nusing ReadLeft = Reading<false, true, "
+                  "false, Remainders<4, 9>, Remainders<0, 13>>;\n"),
+        std::string::npos);
+    for (const c_family::PrintedKernel& function : modules.modules[0].functions)
+        EXPECT_NE(function.text.find("contract<ReadLeft>(product, {b, b + 1, "), std::string::npos)
+            << function.text;
 }
 
 TEST(CppSource, DtypesWithoutKernelsAreRefusedByName) {

@@ -42,6 +42,7 @@ def test_modules_without_inputs(tmp_path):
     assert np.array_equal(m.gradfn("w")().value, [[2, 0], [0, 2]])
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", ["lambda", "x 1", "x-1", "for", "1", "x.y", "é", "*", "None"])
 def test_names_of_inputs_that_are_none_of_python(name, tmp_path):
     m = module(lambda self, x, y: op.add(x, y) * 2, name, "y")
@@ -68,6 +69,7 @@ LIBRARY = ["exp", "index", "read", "run", "NULL", "errno", "open", "mmap", "abs"
            "INT_MAX", "stdin"]  # fmt: skip
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", LIBRARY)
 def test_modules_whose_names_c_has(name, tmp_path):
     def call(self, x):
@@ -80,6 +82,7 @@ def test_modules_whose_names_c_has(name, tmp_path):
     assert (tmp_path / f"{renamed}.hpp").exists()
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", ["NULL", "EOF", "errno", "INT_MAX", "stdin", "exp", "DBL_MAX"])
 def test_inputs_whose_names_c_has(name, tmp_path, recwarn):
     m = module(lambda self, x: op.exp(x) * 2, name)

@@ -170,6 +170,7 @@ ODD_ONES = [
 ]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("odd", ODD_ONES, ids=repr_without_place)
 def test_one_odd_argument_among_good_ones(odd):
     for module, name in FUNCTIONS:
@@ -181,6 +182,7 @@ def test_one_odd_argument_among_good_ones(odd):
                 try_call(getattr(module, name), arguments)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("odd", ODD_ONES, ids=repr_without_place)
 def test_one_odd_option(odd):
     """Each parameter that may be left out, and each of those that the others need."""

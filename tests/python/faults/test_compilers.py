@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import composit
 
 PROGRAM = """
 import sys
@@ -49,6 +52,25 @@ def test_kernels_are_the_same_bits(compiler, tmp_path):
     command = [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path), compiler]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.stdout == "equal\n", done.stderr
+
+
+@pytest.mark.parametrize("level", "0123")
+def test_no_level_of_optimisation_changes_a_bit(level, tmp_path):
+    environment = {**os.environ, "COMPOSIT_OPTIMIZE": level}
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path), f"-O{level} "]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stdout == "equal\n", done.stderr
+
+
+@pytest.mark.parametrize("level", ["4", "fast", "-1"])
+def test_a_level_that_does_not_exist_is_refused(level, tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPOSIT_OPTIMIZE", level)
+    with pytest.raises(ValueError) as caught:
+        composit.compile(lambda x: x + 1, np.ones(3), cache_folder=str(tmp_path))
+    assert str(caught.value).startswith(
+        f"compile: the environment variable COMPOSIT_OPTIMIZE is '{level}'. "
+        "It must be 0, 1, 2 or 3, as in g++ -O3, or unset."
+    )
 
 
 def test_without_others_the_package_ziglang_is_taken(tmp_path):

@@ -76,7 +76,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    seconds, (status, out, err) = interrupt(start(program))
+    seconds, (status, out, err) = interrupt(start(program, COMPOSIT_OPTIMIZE="3"))
     assert (status, out) == (0, "interrupted\n"), err
     assert seconds < SOON
 

@@ -31,6 +31,7 @@ def differentiable():
     ]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("op", differentiable())
 def test_gradients(op):
     for sample in samples(op, torch.float64, requires_grad=True):

@@ -32,11 +32,13 @@ def check(op, dtype):
             np.testing.assert_allclose(value, right, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("op", chosen(torch.float32))
 def test_of_floats(op):
     check(op, torch.float32)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("op", chosen(torch.int64))
 def test_of_integers(op):
     check(op, torch.int64)
@@ -47,11 +49,13 @@ LOOSE = {"nn.functional.grid_sample": 8, "grid_sampler_2d": 24}
 NOT_NARROW = {"complex", "view_as_complex"}  # complex numbers of 32 bits
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("op", chosen(torch.bfloat16))
 def test_of_bfloat16(op):
     check_narrow(op, torch.bfloat16)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("op", chosen(torch.float16))
 def test_of_float16(op):
     check_narrow(op, torch.float16)

@@ -41,6 +41,7 @@ def test_branches_of_a_choice(shape, dtype):
             assert np.array_equal(compiled, expected)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("batch, inputs, hidden", [(16, 5, 7), (7, 3, 5), (4, 2, 3), (12, 8, 9)])
 @pytest.mark.parametrize("activation", [nn.relu, nn.gelu, cnp.tanh, cnp.absolute])
 def test_gradients_of_small_networks(batch, inputs, hidden, activation):
@@ -60,6 +61,7 @@ def test_gradients_of_small_networks(batch, inputs, hidden, activation):
         assert np.array_equal(compiled, expected)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 67])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float32"])
 def test_masks_out_of_memory(length, dtype):

@@ -73,6 +73,7 @@ class Products:
         return product
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("seed", range(24))
 def test_random_products(seed):
     graph = Products(seed)
@@ -86,6 +87,7 @@ def test_random_products(seed):
             assert np.asarray(found).tobytes() == wanted.tobytes(), (graph.steps, options)
 
 
+@pytest.mark.long_tail
 def test_exported_for_each_instruction_set(tmp_path):
     graphs = [Products(seed, is_large=seed < 102) for seed in range(100, 110)]
     expected = []

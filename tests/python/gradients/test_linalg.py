@@ -117,6 +117,7 @@ def as_list(made):
     return list(made) if isinstance(made, (tuple, list)) else [made]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_are_pytorchs(name):
     ours, theirs, arrays = CASES[name]

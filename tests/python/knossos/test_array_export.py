@@ -23,6 +23,7 @@ def run(*command, folder):
     assert finished.returncode == 0, f"{' '.join(command)}\n{finished.stderr}"
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_compiles_silently(compiler, tmp_path):
     assert shutil.which(compiler), f"{compiler} is not installed; make setup installs it"
@@ -128,6 +129,7 @@ def selfcheck_of(kernel, arguments, folder):
     return check(*given)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("which", range(len(array_kernels.examples())))
 def test_selfcheck(which, tmp_path):
     """What is exported compares reverse accumulation with dual numbers."""

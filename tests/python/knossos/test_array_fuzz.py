@@ -46,6 +46,7 @@ def kernels_of(seed, count, tmp_path, writer=Writer):
     return kernels, random
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(
     ("writer", "count"),

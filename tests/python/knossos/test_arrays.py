@@ -48,6 +48,7 @@ def differences(function, arguments, place, step=1e-6):
     return slopes
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize(("function", "arguments"), EXAMPLES, ids=IDS)
 def test_value_and_derivatives(function, arguments):
     kernel = knossos.register(function)

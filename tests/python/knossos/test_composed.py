@@ -112,6 +112,7 @@ def slope(function, x, dx, step=1e-6):
     return (function(x + step * dx) - function(x - step * dx)) / (2 * step)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("function, x", FLOATS, ids=IDS)
 def test_derivatives(function, x):
     kernel, random = knossos.register(function), np.random.RandomState(1)

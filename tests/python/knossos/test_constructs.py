@@ -274,6 +274,7 @@ def test_loops_over_known_ranges_stay_loops():
     assert len(kernel.source.splitlines()) < 40
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", ARRAYS)
 def test_of_arrays(name):
     head = 'def construct(x: "Tensor[float, n]", y: "Tensor[float, n]", s: float) -> float:'

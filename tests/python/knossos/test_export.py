@@ -21,6 +21,7 @@ def run(*command, folder):
     return finished.stdout
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("name", EXPORTED)
 def test_compiles_silently(name, compiler, tmp_path):
@@ -80,6 +81,7 @@ def test_selfcheck_finds_a_wrong_derivative(tmp_path):
     assert subprocess.run([tmp_path / "it"]).returncode == 7
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", EXPORTED)
 def test_selfcheck_at_arguments(name, tmp_path):
     """The vjp beside dual numbers, of kernels of floats and integers with any number of results."""

@@ -61,6 +61,7 @@ def test_of_numbers_it_has_the_bits_of_vjp(name, dtype):
          kernel.vjp(*[each[0].item() for each in given], 1.0))  # fmt: skip
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("function, given", array_kernels.examples())
 def test_of_arrays_it_has_the_bits_of_vjp(function, given):
     kernel = knossos.register(function)

@@ -148,6 +148,7 @@ FIVE = np.array([1.5, 0.5, 1.25, -0.75, 2.0])
 SQUARE = np.arange(1.0, 17).reshape(4, 4) / 7
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("k", [0, 1, 2, 4])
 @pytest.mark.parametrize(
     ("function", "x"),

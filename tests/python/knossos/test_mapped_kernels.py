@@ -137,6 +137,7 @@ def mapped_or_none(kernel):
     return knossos.vmap(kernel)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("kernel", EXAMPLES, ids=lambda kernel: kernel.__name__)
 def test_values_and_derivatives(kernel):
     random = np.random.default_rng(1)

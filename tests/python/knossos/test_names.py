@@ -118,6 +118,7 @@ int main() {
 """
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", WORDS + OF_THE_PRELUDE + OF_THE_LIBRARY)
 def test_kernels_of_any_name(name, tmp_path):
     kernel = kernel_named(name, tmp_path)

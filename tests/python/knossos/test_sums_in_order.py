@@ -267,6 +267,7 @@ def test_exported_files_do_the_same(compiler, tmp_path):
     assert float(made.stdout) == 3 * 654321
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("part", range(max(1, COUNT // TOGETHER)))
 def test_random_kernels(part, tmp_path):
     random = np.random.default_rng([SEED, 2000 + part])

@@ -47,6 +47,7 @@ def normal(*shape, dtype=torch.float64, requires_grad=False):
 # ----- derivatives beside differences
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("kernel, shapes", [
     (gelu, [(5,)]), (smooth, [(3, 1), (4,)]), (ordered, [(4,), (2, 4)]), (gelu.vjp, [(3,), (3,)]),
     (smooth.grad, [(3,), (3,)]), (logsumexp, [(5,)]), (affine, [(2, 3), (3,), (2,)]),

@@ -95,6 +95,7 @@ def address(array):
     return array.__array_interface__["data"][0]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("backend", ["interpreter", "cpp"])
 @pytest.mark.parametrize("threads", [1, 3])

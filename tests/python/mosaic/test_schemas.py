@@ -107,6 +107,7 @@ def same_bits(got, expected):
         assert one.tobytes() == other.tobytes()
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.__name__)
 def test_random_schemas_return_the_same_bits(graph):
     outputs = graph()

@@ -52,6 +52,7 @@ def convolution(strides, dilation, padding, groups):
     return lambda x, w: nn.convolution(x, w, channels_last=False, **options)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
 def test_small_integers_are_exact(name, dtype):
@@ -69,6 +70,7 @@ def special(shape):
     return np.where(rng.random(shape) < 0.02, rng.choice(few, shape), values)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("draw", [np.random.default_rng(3).standard_normal, special])
@@ -91,6 +93,7 @@ def test_compiled_and_interpreted_bits(name, dtype, draw):
                     assert ours[is_number].tobytes() == theirs[is_number].tobytes()
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("name", ["3 x 3", "5 x 5, every second", "sequence"])
 def test_gradients_have_the_same_bits(name):
     x, w, rest = operands(name, "float32", np.random.default_rng(4).standard_normal)

@@ -231,6 +231,7 @@ def test_every_operation_of_images_is_compared():
     assert {name.split()[0] for name in CASES} == set(nn.images.__all__)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("kind", nn.images.__all__)
 def test_all_ways_give_the_same_bits(kind):
     check_bits(case for name, case in CASES.items() if name.split()[0] == kind)

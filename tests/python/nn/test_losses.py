@@ -295,6 +295,7 @@ def test_ctc(name, dtype, reduction):
     compare(*CTC[name], (SCORES,), dtype, reduction, 1e-10 if dtype == "float64" else 1e-4)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_compiled_bits_are_the_interpreters(dtype):
     """One program with values and gradients of all losses."""

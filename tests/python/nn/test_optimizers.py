@@ -49,6 +49,7 @@ EVERY = {
 }
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", EVERY)
 def test_interpreted_and_compiled_bits(name, dtype):

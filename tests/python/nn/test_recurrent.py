@@ -106,6 +106,7 @@ def test_projections(variant):
     check(Pair("lstm", variant, "float64", proj_size=2), 1e-10)
 
 
+@pytest.mark.long_tail
 def test_compiled_bits_are_the_interpreters():
     pairs = [Pair(kind, "everything", "float32") for kind in KINDS]
 
@@ -125,6 +126,7 @@ def test_compiled_bits_are_the_interpreters():
             assert (a.dtype, a.shape) == (b.dtype, b.shape) and a.tobytes() == b.tobytes()
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_steps_are_one_loop(kind):
     pair = Pair(kind, "plain", "float32", initial=False)

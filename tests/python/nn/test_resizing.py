@@ -122,6 +122,7 @@ def test_every_function_is_compared():
     assert {name.split()[0] for name in CASES} == set(nn.resizing.__all__)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("kind", nn.resizing.__all__)
 def test_all_ways_give_the_same_bits(kind):
     check_bits(case for name, case in CASES.items() if name.split()[0] == kind)

@@ -136,6 +136,7 @@ TABLE = [
 ULPS = {"vander": 4, "matvec": 4, "vecmat": 4, "vecdot": 4, "logspace": 8, "geomspace": 8}
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize(("name", "calls"), TABLE)
 def test_agrees(name, calls):
     made = []

@@ -40,6 +40,7 @@ def near(a, seed):
         return (a * (1 + steps)).astype(a.dtype)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("other", [*DTYPES, "same"])
 def test_isclose(dtype, other):

@@ -166,6 +166,7 @@ def program(x, y):
     )  # fmt: skip
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_same_bits_in_every_way(dtype):
     same_bits_compiled(program, drawn((5, 9), 1, dtype), drawn((5, 9), 2, dtype))

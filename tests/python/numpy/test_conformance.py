@@ -32,6 +32,7 @@ def test_every_function_has_a_line():
     assert f"NumPy {np.__version__}" in PAGE.read_text().partition("\n")[0]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_line(row):
     line, outcome = LINES[row.name], page.tried(row)
@@ -39,8 +40,10 @@ def test_a_line(row):
     # Instruction sets that the page was not made with may round otherwise.
     assert outcome.within <= 2 * line.within
     for kind, calls in outcome.deviations.items():
-        assert reason_for(row.name, kind), f"{kind}: {calls}"
-        assert len(calls) <= line.kinds.get(kind, 0), f"{kind}: {calls}"
+        reason = reason_for(row.name, kind)
+        assert reason, f"{kind}: {calls}"
+        most = line.count if reason.depends_on_cpu else line.kinds.get(kind, 0)
+        assert len(calls) <= most, f"{kind}: {calls}"
 
 
 @pytest.mark.parametrize(

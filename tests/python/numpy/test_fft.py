@@ -137,6 +137,7 @@ def test_an_impulse_and_a_tone_are_exact(n):
     np.testing.assert_allclose(constant, n * (np.arange(n) == 0), rtol=0, atol=n * 1e-15)
 
 
+@pytest.mark.long_tail
 def test_bits_do_not_depend_on_how_it_runs():
     x, z = drawn((3, 60)), drawn((3, 60), "complex128")
     made = [getattr(cnp.fft, name)(x) for name in ALONG] + [cnp.fft.fft(z), cnp.fft.ifft2(z)]

@@ -55,6 +55,7 @@ def test_square_matrices_have_numpys_bits(shape, dtype):
     assert_compiled_equals_interpreted(made)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SQUARE + WIDE_AND_TALL + WRONG[:2], ids=str)
 def test_rectangular_matrices_have_numpys_bits(shape, dtype):

@@ -39,6 +39,7 @@ def assert_bits(name, *arguments, **keywords):
     assert_compiled_equals_interpreted(made)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_square_matrices_have_numpys_bits(shape, dtype):
@@ -55,6 +56,7 @@ def test_square_matrices_have_numpys_bits(shape, dtype):
         assert_bits("eigh", definite, UPLO=uplo)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("shape", [*SHAPES, (5, 3), (3, 5), (2, 4, 2), (0, 3), (3, 0)], ids=str)
 def test_any_matrices_have_numpys_bits(shape, dtype):

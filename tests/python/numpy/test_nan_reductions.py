@@ -43,6 +43,7 @@ def axes_of(shape):
     return [None, *range(-len(shape), len(shape)), tuple(range(len(shape))), len(shape) + 1]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_axes_and_keepdims(dtype, shape):

@@ -37,6 +37,7 @@ def drawn(dtype, shape, seed=0, nans=0.0, special=False):
     return np.asarray(values.astype(dtype))
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_methods(dtype, method):
@@ -49,6 +50,7 @@ def test_methods(dtype, method):
         agrees("nanquantile", x, [0.3, 0.5], axis=-1, method=method)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_nan_and_infinities(dtype, method):

@@ -78,6 +78,7 @@ def check(pair, name, *parameters, **options):
     assert str(state_of(mine)) == str(state_of(numpys))
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("family", PAIRS)
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_numbers_and_states(name, family):

@@ -95,6 +95,7 @@ def test_keys_that_digits_do_not_tell_apart():
     np.testing.assert_array_equal(values, np.sort(x))
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int64"])
 def test_compiled_returns_the_same_bits(dtype):
     for length in (50, 128, 700):

@@ -13,6 +13,7 @@ rng = np.random.default_rng(8)
 LENGTHS = [(5, 3, 7), (40, 33, 16), (2, 300, 17), (19, 1, 290), (260, 2, 31)]
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("shape", LENGTHS)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "complex128"])
 def test_any_axis_of_any_order(shape, dtype):
@@ -68,6 +69,7 @@ def test_slices_that_lie_together_compiled(length):
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("axis", range(4))
 @pytest.mark.parametrize("shape", [(2, 3, 9, 7), (3, 2, 40, 300), (2, 70, 6, 8), (1, 5, 3, 270)])
 def test_what_is_taken_along_an_inner_axis_is_written_in_its_order(shape, axis):

@@ -53,34 +53,46 @@ constexpr int64_t panels_at_a_time = 4;
 template <class T>
 constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
 
+// What may be left of rows or columns beside whole blocks: any number, or one of these.
+template <int... lefts>
+struct Remainders {
+    template <class Test>
+    static constexpr bool has([[maybe_unused]] Test test) {
+        return sizeof...(lefts) == 0 || (test(lefts) || ...);
+    }
+};
+
 // Which ways of reading the operands are compiled; the bits are the same with any of them.
 // Generated code, which knows the lengths, leaves out the others, because compiling them takes
-// time. Of all columns, `columns_left` are beside whole blocks of 32, of all rows `rows_left`
-// beside blocks of 12; -1 if they may be any number.
-template <bool packs, bool reads_directly, bool reads_right_directly, int rows_left = -1,
-          int columns_left = -1>
+// time. `Rows` is what its products have beside blocks of 12 rows, `Columns` beside blocks of 32
+// columns.
+template <bool packs, bool reads_directly, bool reads_right_directly, class Rows = Remainders<>,
+          class Columns = Remainders<>>
 struct Reading {
     static constexpr bool packs_left = packs, reads_left = reads_directly;
     static constexpr bool reads_right = reads_right_directly;
     template <class T>
-    static constexpr bool may_be_split =
-        columns_left < 0 ||
-        (columns_left % tile_columns<T> > 0 && columns_left % tile_columns<T> <= split_columns<T>);
+    static constexpr bool may_be_split = Columns::has([](int left) {
+        return left % tile_columns<T> > 0 && left % tile_columns<T> <= split_columns<T>;
+    });
     template <int R>
-    static constexpr bool has_tiles = rows_left < 0 || has_tiles_of(R, rows_left);
+    static constexpr bool has_tiles = Rows::has([](int left) { return has_tiles_of(R, left); });
     // Whether the last panel may be a wide one, with or without one more column.
     template <class T, bool lone>
     static constexpr bool may_be_wide() {
-        const int64_t left = columns_left % tile_columns<T>;
-        return packs &&
-               (columns_left < 0 || (is_wide_end<T>(left) && lone == (left > vector_lanes<T>)));
+        return packs && Columns::has([](int columns) {
+                   const int64_t left = columns % tile_columns<T>;
+                   return is_wide_end<T>(left) && lone == (left > vector_lanes<T>);
+               });
     }
     // Whether a split panel may have a group of so many columns.
     template <class T, int N>
     static constexpr bool may_have_group() {
-        const int64_t left = columns_left < 0 ? 0 : narrow_part<T>(columns_left % tile_columns<T>);
-        return columns_left < 0 || (N == narrow_group && left >= narrow_group) ||
-               (left % narrow_group > 0 && narrow_columns_of(left % narrow_group) == N);
+        return Columns::has([](int columns) {
+            const int64_t left = narrow_part<T>(columns % tile_columns<T>);
+            return (N == narrow_group && left >= narrow_group) ||
+                   (left % narrow_group > 0 && narrow_columns_of(left % narrow_group) == N);
+        });
     }
 };
 using AnyReading = Reading<true, true, true>;
