@@ -72,6 +72,7 @@ def test_against_cpython_and_forward_mode(part, writer, count, tmp_path):
                 compare_second(members[2], made[2][0], random)
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("seed", range(COMPILED))
 @pytest.mark.parametrize(
     ("writer", "count"),

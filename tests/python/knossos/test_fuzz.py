@@ -74,6 +74,7 @@ def test_values(part):
     assert tried > COUNT // PARTS * CALLS // 2
 
 
+@pytest.mark.long_tail
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("part", range(4))
 def test_compiled_and_derivatives(part):
