@@ -20,8 +20,8 @@ FUNCTIONS ?=
 PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/usr/bin/python3)), \
     python3-venv python3-dev)
 
-.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench check fmt asan tsan fuzz sweep docs golden \
-    reference wheel clean
+.PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench check fmt asan tsan \
+    fuzz sweep docs golden reference wheel clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -32,11 +32,13 @@ help:  ## list these commands
 # `make demo` installs what it needs itself; everything else installs what tests and checks need.
 setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
 
-apt-demo:
-	@tools/apt.sh g++ graphviz ccache $(PYTHON_PACKAGES)
+DEMO_PACKAGES = g++ graphviz ccache $(PYTHON_PACKAGES)
 
-apt: apt-demo
-	@tools/apt.sh clang libgtest-dev
+apt-demo:
+	@tools/apt.sh $(DEMO_PACKAGES)
+
+apt:
+	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev
 
 apt-bench: apt
 	@tools/apt.sh libbenchmark-dev
@@ -84,9 +86,10 @@ demo: package  ## train a network on handwritten digits
 
 # pytest(options): all Python tests, or those that match FILTER.
 pytest = $(PYTEST) -n $(JOBS) --dist loadfile $(1) $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES)
-ctest = COMPOSIT_OPTIMIZE=$${COMPOSIT_OPTIMIZE:-1} $(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=ignore -R '$(FILTER)'
+ctest = COMPOSIT_OPTIMIZE=$${COMPOSIT_OPTIMIZE:-1} $(CTEST) --test-dir $(BUILD) -j $(JOBS) \
+    --output-on-failure --no-tests=ignore -R '$(FILTER)'
 # The long tail's share, unless SHARE=number or a FILTER says which tests to run.
-SHARE := $(or $(SHARE),$(shell $(PYTHON) tools/share_of_tests.py))
+SHARE ?= $(shell $(PYTHON) tools/share_of_tests.py)
 
 test: build  ## C++ and Python tests, of the long tail a tenth; FILTER=word, SHARE=0 to 9
 	@failed=0; $(if $(FILTER),,$(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone_$(SHARE) \

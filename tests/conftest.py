@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from share_of_tests import SHARES
+
 # Peers compute small things here, in several processes at a time: their threads would spin while
 # they wait for each other, which takes a hundred times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -20,9 +22,6 @@ os.environ.setdefault("COMPOSIT_OPTIMIZE", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Into so many shares the long tail is divided: `make test` takes the one of its commit's number, so
-# that ten commits in a row run all.
-SHARES = 10
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -1,12 +1,9 @@
 """nanobind counts what its types leave behind at exit: nothing. Programs that hold objects until
 then end without a word."""
 
-import os
-import subprocess
-import sys
+from processes import run
 
 PROGRAM = """
-import numpy as np, composit, composit.numpy as cnp
 x = cnp.asarray(np.ones(3))
 composit.register(name="kept", value=lambda v: v / (1 + abs(v)), doc="kept by the core")
 class BackEnd:
@@ -26,24 +23,16 @@ graph = gradient.graph
 
 HOLDING = """
 import threading, time
-import composit.numpy as cnp
 x = cnp.exp(cnp.ones(3))
 threading.Thread(target=lambda kept: time.sleep(100), args=(x,), daemon=True).start()
 """
 
 
-def run(program, **environment):
-    """What a program writes until it ends, which is without an error."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          env={**os.environ, **environment})  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
-
-
 def test_nothing_is_left_at_exit():
-    assert run(PROGRAM, COMPOSIT_REPORT_LEAKS="1") == ""
+    assert run(PROGRAM, COMPOSIT_REPORT_LEAKS="1") == (0, "", "")
 
 
 def test_what_a_program_holds_at_exit_is_counted_when_asked_for():
-    assert run(HOLDING) == ""
-    assert "leaked" in run(HOLDING, COMPOSIT_REPORT_LEAKS="1")
+    assert run(HOLDING) == (0, "", "")
+    status, out, err = run(HOLDING, COMPOSIT_REPORT_LEAKS="1")
+    assert (status, out) == (0, "") and "leaked" in err

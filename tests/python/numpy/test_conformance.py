@@ -42,8 +42,7 @@ def test_a_line(row):
     for kind, calls in outcome.deviations.items():
         reason = reason_for(row.name, kind)
         assert reason, f"{kind}: {calls}"
-        most = line.count if reason.depends_on_cpu else line.kinds.get(kind, 0)
-        assert len(calls) <= most, f"{kind}: {calls}"
+        assert len(calls) <= reason.dtypes * line.kinds.get(kind, 0), f"{kind}: {calls}"
 
 
 @pytest.mark.parametrize(
