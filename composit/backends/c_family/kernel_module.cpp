@@ -56,9 +56,7 @@ const std::set<std::string>& prelude_names() {
         std::set<std::string> all = declared_names(scalar_prelude());
         for (const std::string& file : prelude_files())
             all.merge(declared_names(prelude_text(file)));
-        for (const char* left : {"PackLeft", "ReadLeft", "PackRows"})
-            for (const char* right : {"", "ReadRight"})
-                for (const char* type : {"", "Double"}) all.insert(text(left, right, type));
+        for (std::string& name : reading_names()) all.insert(std::move(name));
         all.insert("Fault");
         all.insert("Entry");
         return all;

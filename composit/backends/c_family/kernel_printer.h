@@ -29,6 +29,7 @@ struct ProductReading {
     std::string ways;  // "true, false, false"
     int64_t rows_left = 0, columns_left = 0;
 };
+std::vector<std::string> reading_names();  // all that there are
 
 struct PrintedKernel {
     std::string function;               // its name

@@ -78,15 +78,22 @@ std::string packs_left(const Contract& c, const Groups& groups) {
     return reads_well ? "packs_rows" : "true";
 }
 
+enum Left { pack_left, read_left, pack_rows };  // of the left operand
+
+std::string reading_name(Left left, bool reads_right, ir::DType dtype) {
+    constexpr const char* names[] = {"PackLeft", "ReadLeft", "PackRows"};
+    return text(names[left], reads_right ? "ReadRight" : "",
+                dtype == ir::DType::float64 ? "Double" : "");
+}
+
 // The way of reading that suits these lengths.
 ProductReading reading(const Contract& c, const Groups& groups) {
     constexpr int64_t few_rows = 12;  // do not repay packing right
     const std::string packs = packs_left(c, groups);
     const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
     ProductReading result;
-    result.name = packs == "true" ? "PackLeft" : packs == "false" ? "ReadLeft" : "PackRows";
-    if (reads_right) result.name += "ReadRight";
-    if (c.output.dtype == ir::DType::float64) result.name += "Double";
+    const Left left = packs == "true" ? pack_left : packs == "false" ? read_left : pack_rows;
+    result.name = reading_name(left, reads_right, c.output.dtype);
     const std::string reads = packs == "true" ? "false" : packs == "false" ? "true" : "!" + packs;
     result.ways = join(std::vector<std::string>{packs, reads, reads_right ? "true" : "false"});
     result.rows_left = groups.row_count() % rows_per_task;
@@ -369,6 +376,15 @@ bool is_by_blocks(const Contract& c, const Groups& groups) {
 }
 
 }  // namespace
+
+std::vector<std::string> reading_names() {
+    std::vector<std::string> names;
+    for (const Left left : {pack_left, read_left, pack_rows})
+        for (const bool reads_right : {false, true})
+            for (const ir::DType dtype : {ir::DType::float32, ir::DType::float64})
+                names.push_back(reading_name(left, reads_right, dtype));
+    return names;
+}
 
 std::string product_template(const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return "";
