@@ -50,6 +50,23 @@ constexpr std::string_view in_vectors_macros = R"macro(#if defined(__clang__)
 #endif
 )macro";
 
+// In exports, which are compiled for three instruction sets at once, g++ works on products with few
+// passes: these are written so that the others take as much time again and make them a few per cent
+// faster.
+constexpr std::string_view products_begin =
+    R"(#if defined(COMPOSIT_KERNELS) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1,tree-vectorize,vect-cost-model=dynamic,inline-functions")
+#pragma GCC optimize("inline-small-functions,no-math-errno,no-trapping-math,fp-contract=off")
+#endif
+)";
+constexpr std::string_view products_end =
+    R"(#if defined(COMPOSIT_KERNELS) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+)";
+
 // The names that no kernel's function or parameter may take: those of all preludes.
 const std::set<std::string>& prelude_names() {
     static const std::set<std::string>& names = *new std::set<std::string>([] {
@@ -106,34 +123,43 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
     std::string text;
+    bool is_product = false;
     for (const std::string& file : prelude_dependencies(files)) {
+        if (is_product != (file.rfind("contract", 0) == 0)) {
+            is_product = !is_product;
+            text += is_product ? products_begin : products_end;
+        }
         text += prelude_text(file);
         text += "\n";
     }
+    if (is_product) text += products_end;
     if (is_any_order) text += any_order_macro;
     if (needs_vectors) text += in_vectors_macros;
     return text;
 }
 
-// "using PackLeft = Reading<true, false, false, Remainders<4, 8>, Remainders<0>>;": each way of
-// reading with what any product that uses it has beside whole blocks.
+// "using PackLeft = Reading<true, false, false, Counts<8, 16>, Counts<0>, false>;": each way of
+// reading with the numbers of rows and columns of all products that use it.
 std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
-    struct Lefts {
+    struct Products {
         std::string ways;
         std::set<int64_t> rows, columns;
+        bool is_whole = false;
     };
-    std::map<std::string, Lefts> readings;
+    std::map<std::string, Products> readings;
     for (const PrintedKernel& function : functions)
         for (const ProductReading& reading : function.readings) {
-            Lefts& lefts = readings[reading.name];
-            lefts.ways = reading.ways;
-            lefts.rows.insert(reading.rows_left);
-            lefts.columns.insert(reading.columns_left);
+            Products& products = readings[reading.name];
+            products.ways = reading.ways;
+            products.rows.insert(reading.rows.begin(), reading.rows.end());
+            products.columns.insert(reading.columns.begin(), reading.columns.end());
+            products.is_whole |= reading.is_whole;
         }
     std::string result;
-    for (const auto& [name, lefts] : readings)
-        result += text("using ", name, " = Reading<", lefts.ways, ", Remainders<", join(lefts.rows),
-                       ">, Remainders<", join(lefts.columns), ">>;\n");
+    for (const auto& [name, products] : readings)
+        result += text("using ", name, " = Reading<", products.ways, ", Counts<",
+                       join(products.rows), ">, Counts<", join(products.columns), ">, ",
+                       products.is_whole ? "true" : "false", ">;\n");
     return result.empty() ? "" : "// How products read their operands.\n" + result + "\n";
 }
 
@@ -352,7 +378,7 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
     return result;
 }
 
-std::string exactness_pragmas(bool sets_optimisation) {
+std::string exactness_pragmas(std::string_view optimisation) {
     return text(R"(#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
@@ -360,9 +386,9 @@ std::string exactness_pragmas(bool sets_optimisation) {
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #elif defined(__GNUC__)
 )",
-                sets_optimisation ? "#pragma GCC optimize(\"O3,no-math-errno,no-trapping-math,"
-                                    "fp-contract=off\")\n"
-                                  : "",
+                optimisation.empty() ? ""
+                                     : text("#pragma GCC optimize(\"", optimisation,
+                                            ",no-math-errno,no-trapping-math,fp-contract=off\")\n"),
                 R"(#pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wtautological-compare"
 #pragma GCC diagnostic ignored "-Wtype-limits"

@@ -52,8 +52,13 @@ Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
 std::string file_comment(const ir::kernel::Program& program, const std::vector<std::string>& notes);
 
 // The pragmas that a text needs for exact results, guarded for each compiler; before everything
-// else. `sets_optimisation`: g++ optimises as the back end's own command would have it, whatever
-// flags the text is compiled with.
-std::string exactness_pragmas(bool sets_optimisation);
+// else. `optimisation`: how g++ optimises, whatever flags the text is compiled with; "" for as the
+// flags say.
+std::string exactness_pragmas(std::string_view optimisation = "");
+
+// Of statements that a user wrote, and of kernels: what -O3 does beside making vectors serves only
+// nests of loops as users write them, and takes a third of the time to compile.
+inline constexpr std::string_view optimisation_of_statements = "O3";
+inline constexpr std::string_view optimisation_of_kernels = "O2,vect-cost-model=dynamic";
 
 }  // namespace composit::c_family

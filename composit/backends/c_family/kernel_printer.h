@@ -23,11 +23,12 @@ struct Parameter {
 };
 
 // How a product by blocks reads its operands: those of one name share an instance of the prelude's
-// template within a module, which knows what each of them has beside whole blocks.
+// template within a module, which knows the numbers of rows and columns of all of them.
 struct ProductReading {
     std::string name;  // "PackLeft": of the type that the kernel's text uses
     std::string ways;  // "true, false, false"
-    int64_t rows_left = 0, columns_left = 0;
+    std::vector<int64_t> rows = {}, columns = {};  // how many are worked on together
+    bool is_whole = false;                         // the left operand is packed as a whole
 };
 std::vector<std::string> reading_names();  // all that there are
 

@@ -5,6 +5,7 @@
 #include "composit/base/text.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace composit::c_family {
 namespace {
@@ -86,26 +87,47 @@ std::string reading_name(Left left, bool reads_right, ir::DType dtype) {
                 dtype == ir::DType::float64 ? "Double" : "");
 }
 
-// The way of reading that suits these lengths.
-ProductReading reading(const Contract& c, const Groups& groups) {
+// Which loop of a product is shared out, if one is.
+enum class Split { none, rows, columns };
+
+// How many rows, or columns, of a product are worked on together. Of those that are shared out in
+// parts of `step`, or that are more than a block has, these numbers stand for all that occur.
+std::vector<int64_t> counts_together(int64_t count, bool is_split, int64_t step,
+                                     int64_t most_in_a_block) {
+    if (!is_split && count <= most_in_a_block) return {count};
+    const int64_t left = count % step, many = (most_in_a_block + step - 1) / step * step;
+    if (left == 0) return {step, many};
+    return {left, step, step + left, 2 * step + left, many + left};
+}
+
+// The name of the way of reading that suits these lengths, and the type's first arguments.
+std::pair<std::string, std::string> way_of_reading(const Contract& c, const Groups& groups) {
     constexpr int64_t few_rows = 12;  // do not repay packing right
     const std::string packs = packs_left(c, groups);
     const bool reads_right = groups.row_count() <= few_rows && !c.right_is_packed;
-    ProductReading result;
     const Left left = packs == "true" ? pack_left : packs == "false" ? read_left : pack_rows;
-    result.name = reading_name(left, reads_right, c.output.dtype);
     const std::string reads = packs == "true" ? "false" : packs == "false" ? "true" : "!" + packs;
-    result.ways = join(std::vector<std::string>{packs, reads, reads_right ? "true" : "false"});
-    result.rows_left = groups.row_count() % rows_per_task;
-    result.columns_left = groups.column_count() % columns_per_task;
+    return {reading_name(left, reads_right, c.output.dtype),
+            join(std::vector<std::string>{packs, reads, reads_right ? "true" : "false"})};
+}
+
+ProductReading reading(const Contract& c, const Groups& groups, Split split) {
+    constexpr int64_t rows_of_block = 144, columns_of_block = 1024;  // or more: see the prelude
+    ProductReading result;
+    std::tie(result.name, result.ways) = way_of_reading(c, groups);
+    result.rows =
+        counts_together(groups.row_count(), split == Split::rows, rows_per_task, rows_of_block);
+    result.columns = counts_together(groups.column_count(), split == Split::columns,
+                                     columns_per_task, columns_of_block);
+    result.is_whole = c.left_is_packed;
     return result;
 }
 
 // "contract<PackLeft>(product, {b, b + 1, 0, 64, 0, 10}, memory);"
 std::string call(KernelText& writer, const Contract& c, const Groups& groups,
-                 const std::string& product, const std::vector<std::string>& bounds,
+                 const std::string& product, const std::vector<std::string>& bounds, Split split,
                  const std::string& memory) {
-    const ProductReading& way = writer.printed.readings.emplace_back(reading(c, groups));
+    const ProductReading& way = writer.printed.readings.emplace_back(reading(c, groups, split));
     return text("contract<", way.name, ">(", product, ", {", join(bounds), "}, ", memory, ");");
 }
 
@@ -133,7 +155,8 @@ void print_tasks(KernelText& writer, const Contract& c, const Groups& groups, bo
                          " - part ? end - task : ", parts, " - part;"));
     writer.code.add(
         text("const int64_t first = part * ", step, ", last = (part + count) * ", step, ";"));
-    writer.code.add(call(writer, c, groups, product, bounds, memory));
+    writer.code.add(
+        call(writer, c, groups, product, bounds, by_rows ? Split::rows : Split::columns, memory));
     writer.code.add("task += count;");
     writer.code.close();
 }
@@ -255,7 +278,7 @@ void print_float(KernelText& writer, const Contract& c, const Groups& groups,
     writer.code.add(call(writer, c, groups, product,
                          {has_range ? "begin" : "0", has_range ? "end" : text(batch), "0",
                           text(rows), "0", text(columns)},
-                         memory));
+                         Split::none, memory));
 }
 
 // Whether one row is multiplied by windows that overlap, of few elements, as is the filter of a
@@ -389,7 +412,7 @@ std::vector<std::string> reading_names() {
 std::string product_template(const Contract& c) {
     if (ir::element_count(ir::kernel::concatenate({c.batch, c.rows, c.columns})) == 0) return "";
     const Groups groups(c);
-    return is_by_blocks(c, groups) ? reading(c, groups).name : "";
+    return is_by_blocks(c, groups) ? way_of_reading(c, groups).first : "";
 }
 
 // Whoever makes the executable packs constants, by runtime/packing.h.

@@ -180,8 +180,9 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     out.source += "#include <cstdint>\n";
     if (any_arrays(all)) out.source += "#include <utility>\n#include <vector>\n";
     const std::string text = functions(all);
-    out.source += "\n" + exactness_pragmas(true) + bits_pragma(text) + assertions_pragma(text) +
-                  "\n" + support(all, false, extents) + "namespace " + space + " {\n\n" + text;
+    out.source += "\n" + exactness_pragmas(optimisation_of_statements) + bits_pragma(text) +
+                  assertions_pragma(text) + "\n" + support(all, false, extents) + "namespace " +
+                  space + " {\n\n" + text;
     std::set<std::string> structs;  // in double and in float, one where neither is in the results
     for (const Procedure& procedure : all) {
         const std::string own = results_struct(procedure);
@@ -222,7 +223,7 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
             "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
-    out += "\n" + exactness_pragmas(false) + "\n" + support(all, true) +
+    out += "\n" + exactness_pragmas() + "\n" + support(all, true) +
            "namespace {\nnamespace kernels {\n\n";
     std::set<std::string> structs;
     for (const Procedure& procedure : all)

@@ -59,7 +59,7 @@ extern "C" int64_t composit_panel_width(bool is_left, int64_t element_bytes, int
 std::string head_of(const ir::kernel::Program& program, const std::string& build_command) {
     return c_family::file_comment(program,
                                   {"Compiled in this folder by:", "    " + build_command}) +
-           "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas(false);
+           "#include <stddef.h>\n#include <stdint.h>\n\n" + c_family::exactness_pragmas();
 }
 
 std::string source_of(const c_family::Module& module, const std::string& head,

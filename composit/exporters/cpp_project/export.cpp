@@ -154,8 +154,11 @@ std::string source_text(Project& project) {
     result += standard_headers;
     if (!project.weights.is_empty()) result += weights_headers;
     const std::string procedures = project.procedures.text(functions);
-    result +=
-        "\n" + c_family::exactness_pragmas(true) + c_family::assertions_pragma(procedures) + "\n";
+    result += "\n" +
+              c_family::exactness_pragmas(project.procedures.is_empty()
+                                              ? c_family::optimisation_of_kernels
+                                              : c_family::optimisation_of_statements) +
+              c_family::assertions_pragma(procedures) + "\n";
     if (!has_many_modules(project)) result += structs(project);
     result += text("namespace ", project.name, " {\n\n");
     if (!project.modules.modules.empty()) result += kernels_text(project, 0) + "\n";
@@ -169,9 +172,9 @@ std::string source_text(Project& project) {
 std::string module_text(const Project& project, size_t module) {
     std::string result = file_comment(project) + "#ifndef COMPOSIT_KERNELS\n";
     result += text("#include \"", project.name, "_kernels.hpp\"\n\n#include <cstddef>\n",
-                   c_family::exactness_pragmas(true), "\nnamespace ", project.name, " {\n\n",
-                   kernels_text(project, module), "\n}  // namespace ", project.name, "\n\n#else\n",
-                   kernel_section(project, module), "#endif\n");
+                   c_family::exactness_pragmas(c_family::optimisation_of_kernels), "\nnamespace ",
+                   project.name, " {\n\n", kernels_text(project, module), "\n}  // namespace ",
+                   project.name, "\n\n#else\n", kernel_section(project, module), "#endif\n");
     return result;
 }
 

@@ -88,6 +88,18 @@ std::string inclusion(const InstructionSet& set, const std::string& file) {
                 "#pragma clang attribute pop\n#else\n#pragma GCC pop_options\n#endif\n\n");
 }
 
+// On x86 the portable kernels are for processors without FMA, for which they call a function: no
+// optimisation makes these fast.
+constexpr const char* quick_on_x86 = R"(#if defined(COMPOSIT_X86) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1,no-math-errno,no-trapping-math,fp-contract=off")
+#endif
+)";
+constexpr const char* quick_on_x86_ends = R"(#if defined(COMPOSIT_X86) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+)";
+
 std::string choice(size_t number) {
     std::string result = text("const Kernels_", number + 1, "& kernels_", number + 1, "() {\n");
     result += "#if defined(COMPOSIT_X86)\n";
@@ -125,9 +137,10 @@ namespace {
 #define COMPOSIT_X86
 )";
     for (const InstructionSet& set : instruction_sets) result += inclusion(set, file);
-    result += text("#endif\n#define COMPOSIT_VECTOR_BYTES 16\nnamespace portable {\n#include \"",
-                   file, "\"\n}  // namespace portable\n#undef COMPOSIT_KERNELS\n\n",
-                   "}  // namespace\n\n", choice(number));
+    result +=
+        text("#endif\n", quick_on_x86, "#define COMPOSIT_VECTOR_BYTES 16\nnamespace portable {\n",
+             "#include \"", file, "\"\n}  // namespace portable\n", quick_on_x86_ends,
+             "#undef COMPOSIT_KERNELS\n\n}  // namespace\n\n", choice(number));
     return result;
 }
 

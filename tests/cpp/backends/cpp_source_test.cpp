@@ -127,7 +127,7 @@ TEST(CppSource, ProductsThatReadAlikeShareAnInstance) {
     const std::string& text = modules.modules[0].text;
     EXPECT_NE(
         text.find("// How products read their operands.\nusing ReadLeft = Reading<false, true, "
-                  "false, Remainders<4, 9>, Remainders<0, 13>>;\n"),
+                  "false, Counts<9, 12, 21, 33, 40, 153>, Counts<32, 45, 1024>, false>;\n"),
         std::string::npos);
     for (const c_family::PrintedKernel& function : modules.modules[0].functions)
         EXPECT_NE(function.text.find("contract<ReadLeft>(product, {b, b + 1, "), std::string::npos)

@@ -41,12 +41,12 @@ class ContractBlocks {
   private:
     static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-    void depth_block(const ContractPart& part, int64_t k, int64_t depth) {
+    COMPOSIT_APART void depth_block(const ContractPart& part, int64_t k, int64_t depth) {
         first_depth_ = k;
         left_depth_.move(c_.depth, c_.left_depth, k, depth);
         right_depth_.move(c_.depth, c_.right_depth, k, depth);
         const int64_t columns = right_columns_.count;
-        const bool reads_right_once = Allowed::reads_right && !c_.right_is_packed &&
+        const bool reads_right_once = Allowed::template reads_right<T> && !c_.right_is_packed &&
                                       part.row_end - part.row_begin <= tile_rows;
         const bool reads_left_few_times = columns <= 2 * tile_columns<T> && !c_.left_is_packed;
         // The last, incomplete panel is packed in any case; it is the only one filled up with
@@ -86,7 +86,7 @@ class ContractBlocks {
         }
     }
 
-    int64_t consecutive_panels() const {
+    COMPOSIT_APART int64_t consecutive_panels() const {
         int64_t panels = 0;
         while ((panels + 1) * tile_columns<T> <= right_columns_.count &&
                are_consecutive(right_columns_.offsets + panels * tile_columns<T>, tile_columns<T>))
@@ -109,8 +109,8 @@ class ContractBlocks {
         return false;
     }
 
-    TileOutput<T> output_at(int64_t i, int64_t j, bool is_first,
-                            int64_t width = tile_columns<T>) const {
+    COMPOSIT_APART TileOutput<T> output_at(int64_t i, int64_t j, bool is_first,
+                                           int64_t width = tile_columns<T>) const {
         const int64_t count = least(right_columns_.count - j, width);
         const int64_t* columns = output_columns_.offsets + j;
         const bool is_consecutive = count == width && are_consecutive(columns, width);
@@ -145,7 +145,7 @@ class ContractBlocks {
     }
 
     // Packs `panels` panels from column j on, or some more.
-    void need_panels(int64_t j, int64_t panels, int64_t depth) {
+    COMPOSIT_APART void need_panels(int64_t j, int64_t panels, int64_t depth) {
         constexpr int64_t width = tile_columns<T>;
         const int64_t left = narrow_end_ - j;
         if (c_.right_is_packed || least(j + panels * width, narrow_end_) <= packed_end_) return;
@@ -188,7 +188,8 @@ class ContractBlocks {
     }
 
     // Whole tiles of a left operand that was packed as a whole, to be fetched in so many panels.
-    LinesAhead<T> tiles_ahead(int64_t row, int64_t rows, int64_t k, int64_t depth, int64_t panels) {
+    COMPOSIT_APART LinesAhead<T> tiles_ahead(int64_t row, int64_t rows, int64_t k, int64_t depth,
+                                             int64_t panels) {
         const int64_t tiles = rows / tile_rows;
         if (tiles <= 0) return {};
         for (int64_t i = 0; i < tiles; ++i) tile_starts_[i] = i * tile_rows * whole_depth_;
@@ -198,7 +199,8 @@ class ContractBlocks {
 
     // The block of the left operand that is read after this one: of one that was packed as a whole
     // its tiles; of any other its rows, or, if rows are neighbours, its depth positions.
-    LinesAhead<T> next_left(const ContractPart& part, int64_t row, int64_t k, int64_t panels) {
+    COMPOSIT_APART LinesAhead<T> next_left(const ContractPart& part, int64_t row, int64_t k,
+                                           int64_t panels) {
         if (row >= part.row_end) row = part.row_begin, k += contract_depth;
         if (k >= whole_depth_ || panels == 0) return {};
         const int64_t rows = least(part.row_end - row, row_block_);
@@ -239,12 +241,12 @@ class ContractBlocks {
     }
 
     template <class Left>
-    void row_block(bool is_first, int64_t depth) {
+    COMPOSIT_APART void row_block(bool is_first, int64_t depth) {
         constexpr int64_t width = tile_columns<T>;
         for (int64_t j = 0; j < narrow_end_; j += width) {
             if (is_first_block_ && j == width) ahead_.left = next_left_;
-            const bool is_direct = Allowed::reads_right && j < direct_columns_;
-            if constexpr (Allowed::template has_tiles<1>) {
+            const bool is_direct = Allowed::template reads_right<T> && j < direct_columns_;
+            if constexpr (Allowed::template has_four_panels<T>) {
                 if (left_rows_.count == 1 && j + 4 * width <= narrow_end_ &&
                     is_direct == (j + 3 * width < direct_columns_)) {
                     if (!is_direct) need_panels(j, 4, depth);
@@ -267,7 +269,7 @@ class ContractBlocks {
             while (i < left_rows_.count) {
                 const int rows = rows_of_tile(i, out);
                 const Left left = left_at<Left>(i, depth, rows);
-                if constexpr (Allowed::reads_right)
+                if constexpr (Allowed::template reads_right<T>)
                     if (is_direct) tile(rows, left, direct_right(j), depth, out);
                 if (!is_direct) tile(rows, left, packed_right(j, depth), depth, out);
                 i += rows;
@@ -306,20 +308,26 @@ class ContractBlocks {
             if (is_first_block_ && ahead_.left.is_done()) ahead_.left = next_left_;
             const int rows = rows_of_tile(i, out);
             const T* const left = left_at<PackedLeft<T>>(i, depth, rows).at;
-            if (rows == tile_rows) {
-                constexpr int half = tile_rows / 2;
-                TileOutput<T> part = out;
-                part.row_count = least(out.row_count, half);
-                contract_tile<T, half, 3, lone>(HalfLeft<T>{{left}}, panel, depth, part, ahead_);
-                part.row_count = out.row_count - half;
-                part.rows += half, part.row += half;
-                if (part.row_count > 0)
-                    contract_tile<T, half, 3>(HalfLeft<T>{{left + half}}, panel, depth, part,
-                                              ahead_);
-            } else {
+            if (rows == tile_rows)
+                two_halves<lone>(left, panel, depth, out);
+            else
                 tile<3, lone>(rows, PackedLeft<T>{left}, panel, depth, out);
-            }
             i += rows;
+        }
+    }
+    // A whole tile of a wide panel.
+    template <bool lone>
+    void two_halves(const T* left, PackedRight<T, wide_columns<T>> panel, int64_t depth,
+                    const TileOutput<T>& out) {
+        if constexpr (Allowed::template has_tiles<tile_rows>) {
+            constexpr int half = tile_rows / 2;
+            TileOutput<T> part = out;
+            part.row_count = least(out.row_count, half);
+            contract_tile<T, half, 3, lone>(HalfLeft<T>{{left}}, panel, depth, part, ahead_);
+            part.row_count = out.row_count - half;
+            part.rows += half, part.row += half;
+            if (part.row_count > 0)
+                contract_tile<T, half, 3>(HalfLeft<T>{{left + half}}, panel, depth, part, ahead_);
         }
     }
     void pack_wide_panel(int64_t j, int64_t depth) {
@@ -328,7 +336,8 @@ class ContractBlocks {
         const int64_t count = right_columns_.count - j;
         if (is_used_once_) packed_begin_ = j;
         T* const to = packed_right_ + (j - packed_begin_) * depth;
-        pack_panel<wide>(right_, columns, least(count, wide), right_depth_.offsets, depth, to);
+        pack_right_panel<wide>(right_, columns, least(count, wide), right_depth_.offsets, depth,
+                               to);
         if (count > wide)
             for (int64_t k = 0; k < depth; ++k)
                 to[wide * depth + k] = right_[columns[wide] + right_depth_.offsets[k]];
@@ -381,22 +390,25 @@ class ContractBlocks {
         for (int64_t i = 0; i < left_rows_.count; i += out.row_count) {
             const int rows = rows_of_tile(i, out);
             const T* const left = left_at<Left>(i, depth, rows).at;
-            const int64_t others = left_rows_.count - i - (together - 1) * tile_rows;
-            if (together > 1 && others > 0 &&
-                next_tile_rows(others, c_.left_is_packed) == tile_rows) {
-                out.row_count = least(left_rows_.count - i, together * tile_rows);
-                const int64_t stride = left_at<Left>(i + tile_rows, depth, rows).at - left;
-                contract_narrow<T, tile_rows, together, N>(left, stride, right, depth, out);
-            } else {
-                narrow_tile<N>(rows, left, right, depth, out);
+            [[maybe_unused]] const int64_t others =
+                left_rows_.count - i - (together - 1) * tile_rows;
+            if constexpr (together > 1 && Allowed::template has_tiles<tile_rows>) {
+                if (others > 0 && next_tile_rows(others, c_.left_is_packed) == tile_rows) {
+                    out.row_count = least(left_rows_.count - i, together * tile_rows);
+                    const int64_t stride = left_at<Left>(i + tile_rows, depth, rows).at - left;
+                    contract_narrow<T, tile_rows, together, N>(left, stride, right, depth, out);
+                    continue;
+                }
             }
+            narrow_tile<N>(rows, left, right, depth, out);
         }
     }
     template <int N>
     static void narrow_tile(int rows, const T* left, const T* right, int64_t depth,
                             const TileOutput<T>& out) {
-        if (rows == tile_rows)
-            return contract_narrow<T, tile_rows, 1, N>(left, 0, right, depth, out);
+        if constexpr (Allowed::template has_tiles<tile_rows>)
+            if (rows == tile_rows)
+                return contract_narrow<T, tile_rows, 1, N>(left, 0, right, depth, out);
         if constexpr (tile_rows > 8 && Allowed::template has_tiles<8>)
             if (rows == 8) return contract_narrow<T, 8, 1, N>(left, 0, right, depth, out);
         if constexpr (tile_rows > 4 && Allowed::template has_tiles<4>)
@@ -411,16 +423,18 @@ class ContractBlocks {
     int64_t first_tiles(int64_t j, int64_t depth, TileOutput<T>& out) {
         constexpr int64_t width = tile_columns<T>;
         if (c_.right_is_packed || j < packed_end_) return 0;
-        if (j + width <= right_columns_.count && !are_best_together(j) &&
-            rows_of_tile(0, out) == tile_rows) {
-            if (is_used_once_) packed_begin_ = j;
-            PackingRight<T> right{right_, right_depth_.offsets,
-                                  packed_right_ + (j - packed_begin_) * depth};
-            if (right.find(right_columns_.offsets + j)) {
-                contract_tile<T, tile_rows>(left_at<Left>(0, depth, tile_rows), right, depth, out,
-                                            ahead_);
-                packed_end_ = j + width;
-                return tile_rows;
+        if constexpr (Allowed::template has_tiles<tile_rows>) {
+            if (j + width <= right_columns_.count && !are_best_together(j) &&
+                rows_of_tile(0, out) == tile_rows) {
+                if (is_used_once_) packed_begin_ = j;
+                PackingRight<T> right{right_, right_depth_.offsets,
+                                      packed_right_ + (j - packed_begin_) * depth};
+                if (right.find(right_columns_.offsets + j)) {
+                    contract_tile<T, tile_rows>(left_at<Left>(0, depth, tile_rows), right, depth,
+                                                out, ahead_);
+                    packed_end_ = j + width;
+                    return tile_rows;
+                }
             }
         }
         need_panels(j, 1, depth);
@@ -439,7 +453,7 @@ class ContractBlocks {
                                    {packed_right(j, depth), packed_right(j + w, depth),
                                     packed_right(j + 2 * w, depth), packed_right(j + 3 * w, depth)},
                                    depth, outs);
-        if constexpr (Allowed::reads_right)
+        if constexpr (Allowed::template reads_right<T>)
             contract_row<T>(left,
                             {direct_right(j), direct_right(j + w), direct_right(j + 2 * w),
                              direct_right(j + 3 * w)},
@@ -458,7 +472,7 @@ class ContractBlocks {
 
     template <int V = 2, bool lone = false, class Left, class Right>
     void tile(int rows, Left left, Right right, int64_t depth, const TileOutput<T>& out) {
-        if constexpr (V <= 2)
+        if constexpr (V <= 2 && Allowed::template has_tiles<tile_rows>)
             if (rows == tile_rows)
                 return contract_tile<T, tile_rows, V>(left, right, depth, out, ahead_);
         if constexpr (tile_rows > 8 && Allowed::template has_tiles<8>)
@@ -490,7 +504,8 @@ class ContractBlocks {
 
 // Float contraction of one part of the output. `scratch`: contract_scratch<T> elements.
 template <class Allowed = AnyReading, class T>
-inline void contract(const Contraction<T>& c, const ContractPart& part, T* scratch) {
-    if (is_lone(c)) return contract_lone(c, part);
+COMPOSIT_APART void contract(const Contraction<T>& c, const ContractPart& part, T* scratch) {
+    if constexpr (Allowed::may_be_lone)
+        if (is_lone(c)) return contract_lone(c, part);
     ContractBlocks<T, Allowed>(c, scratch).run(part);
 }

@@ -65,29 +65,26 @@ COMPOSIT_INLINE void load_rows(const T* from, bool is_last, Vector<T> (&rows)[V]
     if (is_last) {
         T copy[V * lanes] = {};
         __builtin_memcpy(copy, from, R * sizeof(T));
-        for (int v = 0; v < V; ++v) rows[v] = load(copy + v * lanes);
+        repeat<V>([&](int v) COMPOSIT_STEP { rows[v] = load(copy + v * lanes); });
         return;
     }
-#pragma GCC unroll 16
-    for (int v = 0; v < V; ++v) rows[v] = load(from + v * lanes);
+    repeat<V>([&](int v) COMPOSIT_STEP { rows[v] = load(from + v * lanes); });
 }
 
 template <class T, int R, int tiles, int N, int V>
 COMPOSIT_INLINE void narrow_step(const T* const (&left)[tiles], const T* right, int64_t k,
                                  bool is_last, Vector<T> (&sums)[tiles][N][V]) {
     Vector<T> rows[tiles][V];
-#pragma GCC unroll 4
-    for (int t = 0; t < tiles; ++t) load_rows<T, R>(left[t] + k * R, is_last, rows[t]);
+    repeat<tiles>([&](int t) COMPOSIT_STEP { load_rows<T, R>(left[t] + k * R, is_last, rows[t]); });
     __asm__("" ::: "memory");  // keeps g++ from loading them again for each column
-#pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) {
+    repeat<N>([&](int j) COMPOSIT_STEP {
         const Vector<T> factor = right[k * tile_columns<T> + j] - Vector<T>{};
-#pragma GCC unroll 4
-        for (int t = 0; t < tiles; ++t)
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v)
+        repeat<tiles>([&](int t) COMPOSIT_STEP {
+            repeat<V>([&](int v) COMPOSIT_STEP {
                 sums[t][j][v] = fused_lanes<T>(rows[t][v], factor, sums[t][j][v]);
-    }
+            });
+        });
+    });
 }
 
 // Tiles of R packed rows, `stride` elements apart, times a group of columns of a packed panel, from
@@ -101,14 +98,12 @@ void contract_narrow(const T* left, int64_t stride, const T* right, int64_t dept
         __builtin_prefetch(out.at + out.rows[i] + out.columns[0], 1);
     Vector<T> sums[tiles][N][V];
     const T* at[tiles];  // in registers
-#pragma GCC unroll 4
-    for (int t = 0; t < tiles; ++t) {
+    repeat<tiles>([&](int t) COMPOSIT_STEP {
         at[t] = left + t * stride;
-#pragma GCC unroll 4
-        for (int j = 0; j < N; ++j)
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) sums[t][j][v] = Vector<T>{};
-    }
+        repeat<N>([&](int j) COMPOSIT_STEP {
+            repeat<V>([&](int v) COMPOSIT_STEP { sums[t][j][v] = Vector<T>{}; });
+        });
+    });
     int64_t k = 0;
     for (; k < depth - last; ++k) narrow_step<T, R, tiles, N>(at, right, k, false, sums);
     for (; k < depth; ++k) narrow_step<T, R, tiles, N>(at, right, k, true, sums);

@@ -15,13 +15,11 @@ constexpr int next_tile_rows(int64_t left, bool is_whole) {
     return left <= 8 && left > tile_rows && !is_whole ? 4 : tile_rows;
 }
 
-// Whether tiles of R rows occur where the number of rows is `left` and any number of twelves.
-constexpr bool has_tiles_of(int rows, int left) {
-    for (int more = 0; more <= 24; more += 12)
-        for (int is_whole = 0; is_whole < 2; ++is_whole)
-            for (int at = left + more; at > 0; at -= next_tile_rows(at, is_whole))
-                if (next_tile_rows(at, is_whole) == rows) return true;
-    return rows == tile_rows;
+// Whether tiles of so many rows occur among `count` rows.
+constexpr bool has_tiles_of(int rows, int count, bool is_whole) {
+    for (int left = count; left > 0; left -= next_tile_rows(left, is_whole))
+        if (next_tile_rows(left, is_whole) == rows) return true;
+    return false;
 }
 
 // Unsigned integers of a size.
@@ -108,19 +106,19 @@ inline bool are_mostly_neighbours(const int64_t* along, int64_t depth) {
 }
 
 // `R` rows of a panel at all depths: blocks of them are transposed in registers.
-template <int W, int R, class T>
+template <int R, class T>
 inline void pack_transposed(const T* from, const int64_t* across, const int64_t* along,
-                            int64_t depth, T* to) {
+                            int64_t depth, T* to, int64_t width) {
     constexpr int block = R == 1 ? 1 : transpose_block<T>;
     for (int64_t k = 0; k < depth;) {
         const T* at = from + along[k];
         if (block > 1 && k + block <= depth && are_consecutive(along + k, block)) {
-            if constexpr (R == 8) transpose_tall(at, across, to + k * W, W);
-            if constexpr (R == block) transpose(at, across, to + k * W, W);
-            if constexpr (R == 2 && block == 4) transpose_pair(at, across, to + k * W, W);
+            if constexpr (R == 8) transpose_tall(at, across, to + k * width, width);
+            if constexpr (R == block) transpose(at, across, to + k * width, width);
+            if constexpr (R == 2 && block == 4) transpose_pair(at, across, to + k * width, width);
             k += block;
         } else {
-            for (int r = 0; r < R; ++r) to[k * W + r] = at[across[r]];
+            for (int r = 0; r < R; ++r) to[k * width + r] = at[across[r]];
             ++k;
         }
     }
@@ -138,23 +136,24 @@ inline void fetch_rows(const T* from, const int64_t* across, int64_t count, int6
 }
 
 // A panel whose rows are strided. The offsets of `known` rows are there, those of later panels too.
-template <int W, class T>
-inline void pack_strided(const T* from, const int64_t* across, int64_t count, const int64_t* along,
-                         int64_t depth, T* to, int64_t known) {
+template <class T>
+COMPOSIT_APART void pack_strided(const T* from, const int64_t* across, int64_t count,
+                                 const int64_t* along, int64_t depth, T* to, int64_t width,
+                                 int64_t known) {
     constexpr int block = transpose_block<T>;
     constexpr int64_t ahead = 16;  // rows: what two groups hold is on its way
     int64_t i = 0;
-    if constexpr (transposes_tall<T> && W >= 8)
+    if constexpr (transposes_tall<T>)
         for (; i + 8 <= count; i += 8) {
             if (i + ahead + 8 <= known) fetch_rows(from + along[0], across + i + ahead, 8, depth);
-            pack_transposed<W, 8>(from, across + i, along, depth, to + i);
+            pack_transposed<8>(from, across + i, along, depth, to + i, width);
         }
     for (; i + block <= count; i += block)
-        pack_transposed<W, block>(from, across + i, along, depth, to + i);
-    if constexpr (block == 4 && W % 4 != 0)
+        pack_transposed<block>(from, across + i, along, depth, to + i, width);
+    if constexpr (block == 4)
         for (; i + 2 <= count; i += 2)
-            pack_transposed<W, 2>(from, across + i, along, depth, to + i);
-    for (; i < count; ++i) pack_transposed<W, 1>(from, across + i, along, depth, to + i);
+            pack_transposed<2>(from, across + i, along, depth, to + i, width);
+    for (; i < count; ++i) pack_transposed<1>(from, across + i, along, depth, to + i, width);
 }
 
 // Groups of `run` offsets, each the second behind the one before: images under windows of stride 2.
@@ -165,47 +164,62 @@ inline bool are_every_second(const int64_t* offsets, int64_t count, int64_t run)
     return yes;
 }
 
-// to[k * W + i] = from[across[i] + along[k]] for i < count; zero for count <= i < filled.
+// Panels whose rows are neighbours in memory: W of them at each depth.
 template <int W, class T>
-inline void pack_panel(const T* from, const int64_t* across, int64_t count, const int64_t* along,
-                       int64_t depth, T* to, int64_t filled = W, int64_t known = 0) {
-    if constexpr (W == tile_columns<T>) {
-        PackingRight<T> row{from, along, to};
-        if (count == W && row.find(across)) {
-            for (int64_t k = 0; k < depth; ++k) row(k);
-            return;
-        }
-    } else if (count == W && are_consecutive(across, count)) {
-        for (int64_t k = 0; k < depth; ++k)
-            __builtin_memcpy(to + k * W, from + across[0] + along[k], W * sizeof(T));
-        return;
-    }
+inline void pack_consecutive(const T* from, const int64_t* along, int64_t depth, T* to) {
+    for (int64_t k = 0; k < depth; ++k)
+        __builtin_memcpy(to + k * W, from + along[k], W * sizeof(T));
+}
+
+// A panel of rows, or columns, that are anywhere: to[k * width + i] = from[across[i] + along[k]]
+// for i < count; zero for count <= i < filled.
+template <class T>
+COMPOSIT_APART void pack_any(const T* from, const int64_t* across, int64_t count,
+                             const int64_t* along, int64_t depth, T* to, int64_t width,
+                             int64_t filled, int64_t known) {
     if (count < filled)
         for (int64_t k = 0; k < depth; ++k)
-            for (int64_t i = count; i < filled; ++i) to[k * W + i] = T(0);
+            for (int64_t i = count; i < filled; ++i) to[k * width + i] = T(0);
     if constexpr (sizeof(T) == 4) {
         constexpr int lanes = vector_lanes<T>;
         if (are_every_second(across, count, lanes)) {
             for (int64_t k = 0; k < depth; ++k)
                 for (int64_t i = 0; i < count; i += lanes)
-                    copy_every_second_of_vectors(from + across[i] + along[k], to + k * W + i);
+                    copy_every_second_of_vectors(from + across[i] + along[k], to + k * width + i);
             return;
         }
         if (are_every_second(across, count, 4)) {
             for (int64_t k = 0; k < depth; ++k)
                 for (int64_t i = 0; i < count; i += 4)
-                    copy_every_second(from + across[i] + along[k], to + k * W + i);
+                    copy_every_second(from + across[i] + along[k], to + k * width + i);
             return;
         }
     }
     if (are_mostly_neighbours(along, depth))
-        return pack_strided<W>(from, across, count, along, depth, to, known);
+        return pack_strided(from, across, count, along, depth, to, width, known);
     int64_t i = 0;
     for (Runs<T, 4> runs; i + vector_lanes<T> <= count && runs.find(across + i);
          i += vector_lanes<T>)
-        for (int64_t k = 0; k < depth; ++k) runs.copy(from + along[k], to + k * W + i);
+        for (int64_t k = 0; k < depth; ++k) runs.copy(from + along[k], to + k * width + i);
     for (int64_t k = 0; k < depth; ++k)
-        for (int64_t j = i; j < count; ++j) to[k * W + j] = from[across[j] + along[k]];
+        for (int64_t j = i; j < count; ++j) to[k * width + j] = from[across[j] + along[k]];
+}
+
+// A panel of columns.
+template <int W, class T>
+inline void pack_right_panel(const T* from, const int64_t* columns, int64_t count,
+                             const int64_t* depths, int64_t depth, T* to, int64_t filled = W,
+                             int64_t known = 0) {
+    if constexpr (W == tile_columns<T>) {
+        PackingRight<T> row{from, depths, to};
+        if (count == W && row.find(columns)) {
+            for (int64_t k = 0; k < depth; ++k) row(k);
+            return;
+        }
+    } else if (count == W && are_consecutive(columns, count)) {
+        return pack_consecutive<W>(from + columns[0], depths, depth, to);
+    }
+    pack_any(from, columns, count, depths, depth, to, W, filled, known);
 }
 
 // `P` panels whose rows lie side by side: all of them at each depth, as memory is read best.
@@ -223,14 +237,17 @@ inline void pack_neighbours(const T* from, const int64_t* along, int64_t depth, 
 template <class T>
 inline void pack_left_panel(int width, const T* from, const int64_t* rows, int64_t count,
                             const int64_t* depths, int64_t depth, T* to) {
-    if (width == tile_rows) return pack_panel<tile_rows>(from, rows, count, depths, depth, to);
-    if (tile_rows > 8 && width == 8) return pack_panel<8>(from, rows, count, depths, depth, to);
-    if (width == 4) return pack_panel<4>(from, rows, count, depths, depth, to);
-    pack_panel<1>(from, rows, count, depths, depth, to);
+    if (count == width && are_consecutive(rows, count)) {
+        const T* const at = from + rows[0];
+        if (width == tile_rows) return pack_consecutive<tile_rows>(at, depths, depth, to);
+        if (tile_rows > 8 && width == 8) return pack_consecutive<8>(at, depths, depth, to);
+        if (width == 4) return pack_consecutive<4>(at, depths, depth, to);
+    }
+    pack_any(from, rows, count, depths, depth, to, width, width, 0);
 }
 template <class T>
-inline void pack_left(const T* from, const int64_t* rows, int64_t count, const int64_t* depths,
-                      int64_t depth, T* to) {
+COMPOSIT_APART void pack_left(const T* from, const int64_t* rows, int64_t count,
+                              const int64_t* depths, int64_t depth, T* to) {
     constexpr int several = 8, together = several * tile_rows;
     int64_t i = 0;
     // As long as the last of several tiles is a full one.
@@ -281,8 +298,9 @@ class LeftPanels {
 // Panels of tile_columns columns; one that is incomplete has `filled` columns, the last ones zeros.
 // The offsets of `known` columns are there, those of later panels too.
 template <class T>
-inline void pack_right(const T* from, const int64_t* columns, int64_t count, const int64_t* depths,
-                       int64_t depth, int64_t filled, T* to, int64_t known = 0) {
+COMPOSIT_APART void pack_right(const T* from, const int64_t* columns, int64_t count,
+                               const int64_t* depths, int64_t depth, int64_t filled, T* to,
+                               int64_t known = 0) {
     constexpr int64_t width = tile_columns<T>;
     constexpr int several = 4;
     int64_t j = 0;
@@ -290,8 +308,8 @@ inline void pack_right(const T* from, const int64_t* columns, int64_t count, con
          j += several * width, to += several * width * depth)
         pack_neighbours<width, several>(from + columns[j], depths, depth, to);
     for (; j < count; j += width, to += width * depth)
-        pack_panel<width>(from, columns + j, count - j < width ? count - j : width, depths, depth,
-                          to, count - j < width ? filled : width, known - j);
+        pack_right_panel<width>(from, columns + j, count - j < width ? count - j : width, depths,
+                                depth, to, count - j < width ? filled : width, known - j);
 }
 
 // The rows, or columns, of the next panel of a whole operand, for Contraction's left_is_packed and
@@ -334,8 +352,9 @@ inline void pack_whole(const Packing<T>& p, int64_t begin, int64_t end) {
                     pack_left_panel(static_cast<int>(width), p.from, across.offsets + i, left,
                                     along.offsets, along.count, to);
                 else
-                    pack_panel<tile_columns<T>>(p.from, across.offsets + i, left, along.offsets,
-                                                along.count, to, width, some - i);
+                    pack_right_panel<tile_columns<T>>(p.from, across.offsets + i, left,
+                                                      along.offsets, along.count, to, width,
+                                                      some - i);
                 i += width;
             }
         }

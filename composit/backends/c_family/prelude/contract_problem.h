@@ -53,30 +53,42 @@ constexpr int64_t panels_at_a_time = 4;
 template <class T>
 constexpr int64_t contract_scratch = (contract_row_block + contract_column_block) * contract_depth;
 
-// What may be left of rows or columns beside whole blocks: any number, or one of these.
-template <int... lefts>
-struct Remainders {
+// Numbers of rows or columns that occur: these, or any.
+template <int... counts>
+struct Counts {
     template <class Test>
     static constexpr bool has([[maybe_unused]] Test test) {
-        return sizeof...(lefts) == 0 || (test(lefts) || ...);
+        return sizeof...(counts) == 0 || (test(counts) || ...);
     }
 };
 
 // Which ways of reading the operands are compiled; the bits are the same with any of them.
 // Generated code, which knows the lengths, leaves out the others, because compiling them takes
-// time. `Rows` is what its products have beside blocks of 12 rows, `Columns` beside blocks of 32
-// columns.
-template <bool packs, bool reads_directly, bool reads_right_directly, class Rows = Remainders<>,
-          class Columns = Remainders<>>
+// time. `Rows` and `Columns` are how many are worked on together. `is_whole`: the left operand may
+// be packed as a whole.
+template <bool packs, bool reads_directly, bool reads_right_directly, class Rows = Counts<>,
+          class Columns = Counts<>, bool is_whole = true>
 struct Reading {
     static constexpr bool packs_left = packs, reads_left = reads_directly;
-    static constexpr bool reads_right = reads_right_directly;
+    // Whether whole panels of the right operand may be read where they are.
     template <class T>
-    static constexpr bool may_be_split = Columns::has([](int left) {
-        return left % tile_columns<T> > 0 && left % tile_columns<T> <= split_columns<T>;
+    static constexpr bool reads_right =
+        reads_right_directly && Columns::has([](int count) { return count >= tile_columns<T>; });
+    static constexpr bool may_be_lone = Rows::has([](int count) { return count == 1; }) &&
+                                        Columns::has([](int count) { return count == 1; });
+    template <class T>
+    static constexpr bool may_be_split = Columns::has([](int count) {
+        const int left = count % tile_columns<T>;
+        return left > 0 && left <= split_columns<T>;
     });
     template <int R>
-    static constexpr bool has_tiles = Rows::has([](int left) { return has_tiles_of(R, left); });
+    static constexpr bool has_tiles = Rows::has([](int count) {
+        return has_tiles_of(R, count, false) || (is_whole && has_tiles_of(R, count, true));
+    });
+    // Whether one row may meet four panels.
+    template <class T>
+    static constexpr bool has_four_panels =
+        has_tiles<1> && Columns::has([](int count) { return count >= 4 * tile_columns<T>; });
     // Whether the last panel may be a wide one, with or without one more column.
     template <class T, bool lone>
     static constexpr bool may_be_wide() {

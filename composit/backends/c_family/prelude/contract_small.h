@@ -32,28 +32,26 @@ template <class T, int K, int R, int V, int S, int C>
 COMPOSIT_INLINE void small_tile(const SmallOperand<const T>& left, const T* right, int64_t width,
                                 const SmallOperand<T>& out) {
     Vector<T> sums[R][V];
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i)
-#pragma GCC unroll 2
-        for (int v = 0; v < V; ++v) sums[i][v] = Vector<T>{};
+    repeat<R>([&](int i) COMPOSIT_STEP {
+        repeat<V>([&](int v) COMPOSIT_STEP { sums[i][v] = Vector<T>{}; });
+    });
 #pragma GCC unroll 4
     for (int64_t k = 0; k < K; ++k) {
         Vector<T> row[V];
-#pragma GCC unroll 2
-        for (int v = 0; v < V; ++v) row[v] = load(right + k * width + v * S);
-#pragma GCC unroll 16
-        for (int i = 0; i < R; ++i) {
+        repeat<V>([&](int v) COMPOSIT_STEP { row[v] = load(right + k * width + v * S); });
+        repeat<R>([&](int i) COMPOSIT_STEP {
             const Vector<T> factor = left.at[i * left.row + k * left.column] - Vector<T>{};
             __asm__("" ::: "memory");  // see contract_tile
-#pragma GCC unroll 2
-            for (int v = 0; v < V; ++v) sums[i][v] = fused_lanes<T>(factor, row[v], sums[i][v]);
-        }
+            repeat<V>([&](int v) COMPOSIT_STEP {
+                sums[i][v] = fused_lanes<T>(factor, row[v], sums[i][v]);
+            });
+        });
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i)
-#pragma GCC unroll 2
-        for (int v = 0; v < V; ++v)
+    repeat<R>([&](int i) COMPOSIT_STEP {
+        repeat<V>([&](int v) COMPOSIT_STEP {
             put_small<C>(sums[i][v], out.at + i * out.row + v * S * out.column, out.column);
+        });
+    });
 }
 
 // All `M` rows times one or two vectors of columns, from column `first` on.

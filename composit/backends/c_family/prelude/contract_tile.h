@@ -89,9 +89,9 @@ struct TileOutput {
     int64_t lone_lane = 0, lone_rows = 0;
 };
 
-// Stores or finishes sums in the order of a whole tile: sums[i * tile_columns + j].
+// Stores, adds or finishes sums in the order of a whole tile: sums[i * tile_columns + j].
 template <class T>
-__attribute__((noinline)) void put_sums(T* __restrict sums, const TileOutput<T>& out) {
+COMPOSIT_APART void put_sums(T* __restrict sums, const TileOutput<T>& out) {
     const int64_t count = out.count;
     const bool is_first = out.is_first, is_finished = out.finish != nullptr;
     const bool is_run = out.is_consecutive || are_consecutive(out.columns, count);
@@ -119,36 +119,34 @@ __attribute__((noinline)) void put_sums(T* __restrict sums, const TileOutput<T>&
 
 template <class T, int R, int V>
 COMPOSIT_INLINE void put_tile(const Vector<T> (&sums)[R][V], const TileOutput<T>& out) {
-    constexpr int lanes = vector_lanes<T>;
+    constexpr int lanes = vector_lanes<T>, first = tile_columns<T>;
     T plain[R][tile_columns<T>];
     const bool is_finished = out.finish != nullptr;
     if (out.is_consecutive && (V <= 2 || !is_finished)) {
-#pragma GCC unroll 16
-        for (int i = 0; i < R; ++i) {
-            if (i == out.row_count) break;
-            T* row = out.at + out.rows[i] + out.columns[0];
-            T* to = is_finished ? plain[i] : row;
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v, row += lanes, to += lanes)
-                store(to, out.is_first ? sums[i][v] : load(row) + sums[i][v]);
-        }
+        repeat<R>([&](int i) COMPOSIT_STEP {
+            if (i >= out.row_count) return;
+            T* const row = out.at + out.rows[i] + out.columns[0];
+            T* const to = is_finished ? plain[i] : row;
+            repeat<V>([&](int v) COMPOSIT_STEP {
+                store(to + v * lanes,
+                      out.is_first ? sums[i][v] : load(row + v * lanes) + sums[i][v]);
+            });
+        });
         if (is_finished)
             out.finish->run(out.finish->operands, plain[0], out.b, out.row, out.row_count,
                             out.column, out.count);
         return;
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i)
-#pragma GCC unroll 2
-        for (int v = 0; v < V && v < 2; ++v) store(plain[i] + v * lanes, sums[i][v]);
+    repeat<R>([&](int i) COMPOSIT_STEP {
+        repeat<(V < 2 ? V : 2)>([&](int v)
+                                    COMPOSIT_STEP { store(plain[i] + v * lanes, sums[i][v]); });
+    });
     if constexpr (V <= 2) return put_sums(plain[0], out);
-    constexpr int first = tile_columns<T>;
     TileOutput<T> part = out;
     part.count = out.count < first ? out.count : first;
     put_sums(plain[0], part);
     if (out.count <= first) return;
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) store(plain[i], sums[i][V - 1]);
+    repeat<R>([&](int i) COMPOSIT_STEP { store(plain[i], sums[i][V - 1]); });
     part.columns += first, part.column += first, part.count = out.count - first;
     put_sums(plain[0], part);
 }
@@ -168,12 +166,11 @@ class ResultsAhead {
         for (const int64_t end = row_ + rows_of_step_; row_ < end && row_ < out_.row_count;
              ++row_) {
             const T* const row = out_.at + out_.rows[row_] + out_.columns[0];
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) __builtin_prefetch(row + v * vector_lanes<T>, 1);
+            repeat<V>([&](int v)
+                          COMPOSIT_STEP { __builtin_prefetch(row + v * vector_lanes<T>, 1); });
             if (other_ == 0) continue;
             const char* const read = reinterpret_cast<const char*>(row) + other_;
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) __builtin_prefetch(read + v * vector_bytes);
+            repeat<V>([&](int v) COMPOSIT_STEP { __builtin_prefetch(read + v * vector_bytes); });
         }
     }
 
@@ -222,12 +219,10 @@ void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& o
     const T* starts[R];  // in registers; rows that are not wanted repeat the last one
     Vector<T> sums[R][V];
     LoneColumn<T, lone> lone_column(out);
-#pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
+    repeat<R>([&](int i) COMPOSIT_STEP {
         starts[i] = left.start(Left::is_packed || i < out.row_count ? i : out.row_count - 1);
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) sums[i][v] = Vector<T>{};
-    }
+        repeat<V>([&](int v) COMPOSIT_STEP { sums[i][v] = Vector<T>{}; });
+    });
     for (int64_t k = 0; k < depth;) {
         LinesOfStep next = ahead.step();
         results.step();
@@ -238,18 +233,16 @@ void contract_tile(Left left, Right right, int64_t depth, const TileOutput<T>& o
             const int64_t offset = left.template offset<R>(k);
             const T* row = right(k);
             Vector<T> columns[V];
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) columns[v] = load(row + v * vector_lanes<T>);
+            repeat<V>([&](int v) COMPOSIT_STEP { columns[v] = load(row + v * vector_lanes<T>); });
             lone_column.add(starts[0] + offset, k);
-#pragma GCC unroll 16
-            for (int i = 0; i < R; ++i) {
+            repeat<R>([&](int i) COMPOSIT_STEP {
                 const Vector<T> factor = starts[i][offset] - Vector<T>{};
                 // Keeps g++ from loading neighbours at once and shuffling them apart.
                 __asm__("" ::: "memory");
-#pragma GCC unroll 4
-                for (int v = 0; v < V; ++v)
+                repeat<V>([&](int v) COMPOSIT_STEP {
                     sums[i][v] = fused_lanes<T>(factor, columns[v], sums[i][v]);
-            }
+                });
+            });
         }
     }
     put_tile<T, R>(sums, out);
@@ -261,17 +254,14 @@ template <class T, class Left, class Right>
 void contract_row(Left left, const Right (&rights)[4], int64_t depth,
                   const TileOutput<T> (&outs)[4]) {
     Vector<T> sums[4][1][2];
-#pragma GCC unroll 4
-    for (int p = 0; p < 4; ++p) sums[p][0][0] = sums[p][0][1] = Vector<T>{};
+    repeat<4>([&](int p) COMPOSIT_STEP { sums[p][0][0] = sums[p][0][1] = Vector<T>{}; });
     for (int64_t k = 0; k < depth; ++k) {
         const Vector<T> factor = left.start(0)[left.template offset<1>(k)] - Vector<T>{};
-#pragma GCC unroll 4
-        for (int p = 0; p < 4; ++p) {
+        repeat<4>([&](int p) COMPOSIT_STEP {
             const T* row = rights[p](k);
             sums[p][0][0] = fused_lanes<T>(factor, load(row), sums[p][0][0]);
             sums[p][0][1] = fused_lanes<T>(factor, load(row + vector_lanes<T>), sums[p][0][1]);
-        }
+        });
     }
-#pragma GCC unroll 4
-    for (int p = 0; p < 4; ++p) put_tile<T, 1>(sums[p], outs[p]);
+    repeat<4>([&](int p) COMPOSIT_STEP { put_tile<T, 1>(sums[p], outs[p]); });
 }

@@ -28,8 +28,8 @@ inline int64_t offset_of(const Loops& loops, const int64_t* strides, int64_t fla
 }
 
 // offsets[i] = the offset of index begin + i, for 0 <= i < count.
-inline void fill_offsets(const Loops& loops, const int64_t* strides, int64_t begin, int64_t count,
-                         int64_t* offsets) {
+COMPOSIT_APART inline void fill_offsets(const Loops& loops, const int64_t* strides, int64_t begin,
+                                        int64_t count, int64_t* offsets) {
     if (loops.rank == 0) {
         for (int64_t i = 0; i < count; ++i) offsets[i] = 0;
         return;
@@ -47,7 +47,7 @@ inline void fill_offsets(const Loops& loops, const int64_t* strides, int64_t beg
 }
 
 // offsets[i] == offsets[0] + i for all i < count.
-inline bool are_consecutive(const int64_t* offsets, int64_t count) {
+COMPOSIT_APART inline bool are_consecutive(const int64_t* offsets, int64_t count) {
     int64_t apart = 0;  // bits that differ: a loop over booleans would not become vectors
     for (int64_t i = 1; i < count; ++i) apart |= offsets[i] ^ (offsets[0] + i);
     return apart == 0;

@@ -30,6 +30,9 @@
 #endif
 #endif
 #define COMPOSIT_INLINE __attribute__((always_inline)) inline
+// Of functions that are called once for much work: a copy in every caller costs the time to compile
+// it and saves none.
+#define COMPOSIT_APART __attribute__((noinline))
 
 constexpr int vector_bytes = COMPOSIT_VECTOR_BYTES;
 
@@ -54,16 +57,40 @@ COMPOSIT_INLINE void store(T* to, const Vector<T>& v) {
     __builtin_memcpy(to, &v, sizeof v);
 }
 
+// step(0), …, step(n - 1). Unlike a loop that the optimiser unrolls, it lets arrays of vectors be
+// registers at -O1, too. `step` is a lambda that says COMPOSIT_STEP.
+#define COMPOSIT_STEP __attribute__((always_inline))
+template <int n, class Step>
+COMPOSIT_INLINE void repeat(const Step& step) {
+    if constexpr (n > 0) {
+        repeat<n - 1>(step);
+        step(n - 1);
+    }
+}
+
 COMPOSIT_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 COMPOSIT_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-// a * b + c in each lane. The loop that fills a local vector is the form that compiles to one
-// instruction.
+// a * b + c in each lane.
 template <class T>
 COMPOSIT_INLINE Vector<T> fused_lanes(const Vector<T>& a, const Vector<T>& b, const Vector<T>& c) {
+#if defined(__x86_64__) && !defined(__clang__) && COMPOSIT_VECTOR_BYTES == 64
+    if constexpr (sizeof(T) == 4)
+        return __builtin_ia32_vfmaddps512_mask(a, b, c, uint16_t(-1), 4);
+    else
+        return __builtin_ia32_vfmaddpd512_mask(a, b, c, uint8_t(-1), 4);
+#elif defined(__x86_64__) && !defined(__clang__) && COMPOSIT_VECTOR_BYTES == 32
+    if constexpr (sizeof(T) == 4)
+        return __builtin_ia32_vfmaddps256(a, b, c);
+    else
+        return __builtin_ia32_vfmaddpd256(a, b, c);
+#else
+    // The loop that fills a local vector is the form that compiles to one instruction, if the
+    // compiler makes vectors of loops.
     Vector<T> result;
     for (int i = 0; i < vector_lanes<T>; ++i) result[i] = fused(a[i], b[i], c[i]);
     return result;
+#endif
 }
 
 // The unsigned twin of a signed integer type, any other type itself: sums and products of integers
