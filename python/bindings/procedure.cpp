@@ -252,14 +252,17 @@ struct KernelRow {
 template <class Make>
 void load_each(const std::string& name, const std::vector<std::vector<Procedure>>& lists,
                const std::string& folder, bool runs, const Make& make) {
-    const std::string code = c_family::print_loadable(name, families_from(lists), runs);
+    const std::vector<ProcedureFamily> families = families_from(lists);
+    const std::string code = c_family::print_loadable(name, families, runs);
     std::string warning;
     std::shared_ptr<cpp::Library> library;
     try {
         const std::optional<nb::gil_scoped_release> released =
             PyGILState_Check() ? std::optional<nb::gil_scoped_release>(std::in_place)
                                : std::nullopt;
-        library = cpp::build_or_load({name, code, "", cpp::find_compiler()}, folder, {}, warning);
+        library = cpp::build_or_load(
+            {name, code, "", cpp::find_compiler(), c_family::loadable_symbols(families, runs)},
+            folder, {}, warning);
     } catch (const cpp::CompilationUnavailable& error) {
         runtime::warn(error.what());
         return;

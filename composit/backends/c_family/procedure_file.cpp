@@ -265,4 +265,16 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     return out + "}\n";
 }
 
+std::vector<std::string> loadable_symbols(const std::vector<ProcedureFamily>& families, bool runs) {
+    std::vector<std::string> symbols;
+    const std::vector<Procedure> all = all_of(families);
+    for (size_t n = 0; n < all.size(); ++n) {
+        const bool has_run = runs || has_arrays(all[n]);
+        if (has_run) symbols.push_back(text("run_", n));
+        for (const char* word : {"call_", "map_"})
+            if (!has_run) symbols.push_back(text(word, n));
+    }
+    return symbols;
+}
+
 }  // namespace composit::c_family

@@ -30,6 +30,8 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 //   int run_N(const Slot* in, Slot* out, void* const* arrays)
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families,
                            bool runs = false);
+// The functions that print_loadable defines for the loader.
+std::vector<std::string> loadable_symbols(const std::vector<ProcedureFamily>& families, bool runs);
 
 // The procedures' functions and the types of their results, after what they call; each has its own
 // name. Needs <algorithm>, <cassert>, <cstdint> and <vector>; may be put into any namespace.

@@ -76,9 +76,11 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
             program.name.empty() ? "program" : c_family::identifier(program.name);
         const std::string head = head_of(program, compiled.command);
         std::vector<Source> sources;
-        const auto add = [&](const std::string& file, std::string text) {
+        const auto add = [&](const std::string& file, std::string text,
+                             std::vector<std::string> symbols) {
             compiled.sources.push_back({file, text});
-            sources.push_back({name, std::move(text), program.graph_text, compiler});
+            sources.push_back(
+                {name, std::move(text), program.graph_text, compiler, std::move(symbols)});
         };
         const bool is_one_file = options.whole_model && modules.modules.size() == 1 &&
                                  layout.steps.size() <= steps_per_file;
@@ -86,7 +88,9 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
             const c_family::Module& module = modules.modules[m];
             const std::string model =
                 is_one_file ? model_text(layout.steps, &module.functions) : "";
-            add(text("kernels_", m, ".cpp"), source_of(module, head, model));
+            std::vector<std::string> symbols = symbols_of(module);
+            if (is_one_file) symbols.push_back(model_symbol);
+            add(text("kernels_", m, ".cpp"), source_of(module, head, model), std::move(symbols));
         }
         for (size_t s = 0; options.whole_model && !is_one_file && s < layout.steps.size();
              s += steps_per_file) {
@@ -94,7 +98,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
             const auto end = layout.steps.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                         s + steps_per_file, layout.steps.size()));
             add(text("model_", s / steps_per_file, ".cpp"),
-                source_of_model(head, model_text({begin, end}, nullptr)));
+                source_of_model(head, model_text({begin, end}, nullptr)), {model_symbol});
         }
         compiled.models = is_one_file ? 1 : sources.size() - modules.modules.size();
         built = build_all(sources, options.cache_folder, options.threads, stop);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <unistd.h>
 
 namespace composit::cpp {
@@ -25,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* lock_file = "lock";  // in temporary folders
+constexpr const char* lock_file = "lock";               // in temporary folders
+constexpr size_t most_bytes_of_code = size_t{1} << 30;  // of what a compiler may write
 
 std::string hex(uint64_t value) {
     char digits[17];
@@ -46,16 +49,34 @@ std::string key_text(const Source& source) {
                 fingerprint("kernel.cpp", source.text));
 }
 
+// The bytes of kernel.so by the text of build.txt behind the key, "kernel.so 5120 0123…"; 0 if it
+// does not tell.
+size_t bytes_of_code(std::string_view description) {
+    constexpr std::string_view name = "kernel.so ";
+    if (!description.starts_with(name)) return 0;
+    description.remove_prefix(name.size());
+    size_t bytes = 0;
+    std::from_chars(description.data(), description.data() + description.size(), bytes);
+    return bytes;
+}
+
 // The library in `entry` if the entry is whole and belongs to `source`.
 std::shared_ptr<Library> load(const Source& source, const fs::path& entry) {
-    std::optional<std::string> code = read_file(entry / "kernel.so");
-    if (!code || read_file(entry / "kernel.cpp") != source.text) return nullptr;
-    if (read_file(entry / "build.txt") != key_text(source) + fingerprint("kernel.so", *code))
-        return nullptr;
+    if (!is_own_folder(entry)) return nullptr;
+    const std::string key = key_text(source);
+    constexpr size_t longest_fingerprint = 64;
+    const std::optional<std::string> description =
+        read_file(entry / "build.txt", key.size() + longest_fingerprint);
+    if (!description || !description->starts_with(key)) return nullptr;
+    const std::string_view of_code = std::string_view(*description).substr(key.size());
+    const std::optional<std::string> code = read_file(entry / "kernel.so", bytes_of_code(of_code));
+    if (!code || fingerprint("kernel.so", *code) != of_code) return nullptr;
+    if (read_file(entry / "kernel.cpp", source.text.size()) != source.text) return nullptr;
     try {
-        return std::make_shared<Library>(entry / "kernel.so");
+        return std::make_shared<Library>(entry / "kernel.so", source.symbols);
     } catch (const InputOutputError&) {
-        return nullptr;  // another process is replacing the entry; ours is built afresh
+        // Of another machine, or another process is replacing the entry; ours is built afresh.
+        return nullptr;
     }
 }
 
@@ -66,7 +87,9 @@ constexpr const char* failed_suffix = ".failed";
 void sweep(const fs::path& folder) {
     std::error_code ignored;
     auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24);
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    // Others may remove what is being listed: then the rest waits for the next sweep.
+    for (fs::directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+        const fs::directory_entry& entry = *at;
         std::string name = entry.path().filename().string();
         bool is_temporary = name.find(".tmp-") != std::string::npos;
         if (!is_temporary && !name.ends_with(failed_suffix)) continue;
@@ -105,12 +128,14 @@ class TemporaryFolder {
     explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
         if (auto reason = refuse_folder(path_))
             fail<InputOutputError>("the folder ", path_.string(), " ", *reason);
-        lock_.emplace(path_ / lock_file);
+        try {
+            lock_.emplace(path_ / lock_file);
+        } catch (...) {
+            remove();
+            throw;
+        }
     }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
+    ~TemporaryFolder() { remove(); }
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     const fs::path& path() const { return path_; }
@@ -118,6 +143,11 @@ class TemporaryFolder {
     void unlock() { lock_.reset(); }
 
   private:
+    void remove() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+
     fs::path path_;
     std::optional<FileLock> lock_;
 };
@@ -131,13 +161,14 @@ class TemporaryFolder {
     built.unlock();
     fs::rename(built.path(), kept, error);
     std::string file = (error ? built.path() : kept) / "kernel.cpp";
-    std::string how = finished.status > 128 ? text("was killed by signal ", finished.status - 128)
-                                            : text("failed with status ", finished.status);
+    std::string how = finished.ran_out_of_time ? "was killed after " + limit_in_words()
+                      : finished.status > 128 ? text("was killed by signal ", finished.status - 128)
+                                              : text("failed with status ", finished.status);
     std::string command = command_line(build_command(source.compiler));
     std::string said = finished.output.substr(0, finished.output.find('\n'));
-    throw CompilationUnavailable(
-        text("composit: the C++ compiler ", how, ": ", command, " (on ", file, "): ", said),
-        command, file);
+    throw CompilationUnavailable(text("composit: the C++ compiler ", how, ": ", command, " (on ",
+                                      file, ")", said.empty() ? "." : ": " + said),
+                                 command, file);
 }
 
 // Compiles in a temporary folder beside `entry`, loads from there, then publishes.
@@ -149,8 +180,8 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
     write_file(folder / "kernel.cpp", source.text);
     write_file(folder / "graph.txt", source.graph_text);
     std::vector<std::string> command = build_command(source.compiler);
-    Finished finished = run_process(command, folder, stop);
-    std::optional<std::string> code = read_file(folder / "kernel.so");
+    Finished finished = run_process(command, folder, compiler_limit(), stop);
+    std::optional<std::string> code = read_file(folder / "kernel.so", most_bytes_of_code);
     if (!finished.succeeded() || !code) {
         // Perhaps the disk's fault alone: another folder may do.
         user_check<InputOutputError>(!is_full(folder), "No space left on device");
@@ -161,9 +192,9 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
     flush_to_disk(folder);
     std::shared_ptr<Library> library;
     try {
-        library = std::make_shared<Library>(folder / "kernel.so");
+        library = std::make_shared<Library>(folder / "kernel.so", source.symbols);
     } catch (const InputOutputError& error) {
-        fail_build(source, temporary, entry, {1, error.what()});
+        fail_build(source, temporary, entry, {1, error.what(), false});
     }
     temporary.unlock();
     publish(folder, entry);
@@ -222,8 +253,14 @@ std::shared_ptr<Library> build_or_load_somewhere(const Source& source, const std
 
 }  // namespace
 
-Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+Library::Library(const std::string& path, const std::vector<std::string>& symbols)
+    : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) fail<InputOutputError>("cannot load ", path, ": ", dlerror());
+    for (const std::string& name : symbols)
+        if (find(name) == nullptr) {
+            dlclose(handle_);
+            fail<InputOutputError>(path, " has no symbol ", name);
+        }
 }
 
 Library::~Library() { dlclose(handle_); }

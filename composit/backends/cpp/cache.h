@@ -12,8 +12,9 @@ namespace composit::cpp {
 // A loaded shared library; unloaded with its last owner.
 class Library {
   public:
-    // Throws InputOutputError with the loader's words.
-    explicit Library(const std::string& path);
+    // Throws InputOutputError with the loader's words, or with the first of `symbols` that the
+    // library does not have.
+    explicit Library(const std::string& path, const std::vector<std::string>& symbols = {});
     ~Library();
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
@@ -32,6 +33,7 @@ struct Source {
     std::string text;        // kernel.cpp
     std::string graph_text;  // graph.txt
     Compiler compiler;
+    std::vector<std::string> symbols;  // what the library must have; follows from the text
 };
 
 // The command that compiles a source, run in the folder of kernel.cpp; the source's header shows
@@ -42,10 +44,12 @@ std::vector<std::string> build_command(const Compiler& compiler);
 std::string default_cache_folder();
 
 // The library of `source`, from <folder>/<version>/<name>-<hash>/{kernel.cpp, kernel.so, graph.txt,
-// build.txt}, built if it is not there or not as it was written. `folder` empty: the default one. A
-// folder that others can write to, or that cannot be written, is not used but a private temporary
-// folder; `warning` then says so, once per folder and reason, for the caller to pass on. Throws
-// CompilationUnavailable, or runtime::Interrupted on a stop, which leaves nothing behind.
+// build.txt}, built if it is not there or not as it was written: an entry of somebody else, cut
+// off, without its symbols, or no folder at all. `folder` empty: the default one. A folder that
+// others can write to, or that cannot be written, is not used but a private temporary folder;
+// `warning` then says so, once per folder and reason, for the caller to pass on. An entry gets its
+// name when its symbols were found. Throws CompilationUnavailable, or runtime::Interrupted on a
+// stop, which leaves nothing behind.
 std::shared_ptr<Library> build_or_load(const Source& source, const std::string& folder,
                                        const std::stop_token& stop, std::string& warning);
 

@@ -5,9 +5,13 @@
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -36,14 +40,21 @@ std::string find_in_path(const std::string& program) {
     return "";
 }
 
+// Those that did not answer in time are not asked again: that would take as long each time.
+std::set<std::vector<std::string>>& silent_compilers() {
+    static auto& commands = *new std::set<std::vector<std::string>>;
+    return commands;
+}
+
 // The compiler behind `command`, if it is there and answers.
 std::optional<Compiler> try_compiler(const std::vector<std::string>& command,
                                      const std::stop_token& stop) {
     Compiler compiler{command, find_in_path(command[0]), ""};
-    if (compiler.path.empty()) return std::nullopt;
+    if (compiler.path.empty() || silent_compilers().contains(command)) return std::nullopt;
     std::vector<std::string> question = command;
     question.push_back("--version");
-    Finished answer = run_process(question, "", stop);
+    Finished answer = run_process(question, "", compiler_limit(), stop);
+    if (answer.ran_out_of_time) silent_compilers().insert(command);
     if (!answer.succeeded()) return std::nullopt;
     compiler.version = answer.output.substr(0, answer.output.find('\n'));
     return compiler;
@@ -53,9 +64,11 @@ Compiler look_for_compiler(const std::string& wish, const std::stop_token& stop)
     if (!wish.empty()) {
         std::vector<std::string> command = split(wish, ' ');
         if (std::optional<Compiler> found = try_compiler(command, stop)) return *found;
-        throw CompilationUnavailable(text("composit: the C++ compiler named by CXX=", wish,
-                                          " does not run. Unset CXX, or "
-                                          "set it to a C++ compiler."),
+        const std::string fault = silent_compilers().contains(command)
+                                      ? " did not answer --version within " + limit_in_words()
+                                      : " does not run";
+        throw CompilationUnavailable(text("composit: the C++ compiler named by CXX=", wish, fault,
+                                          ". Unset CXX, or set it to a C++ compiler."),
                                      command_line(command), "");
     }
     // The Python that composit was imported by may have the package where python3 has not.
@@ -95,11 +108,32 @@ Compiler find_compiler(const std::stop_token& stop) {
     static std::mutex mutex;
     static std::map<std::pair<std::string, std::string>, Compiler>& known =
         *new std::map<std::pair<std::string, std::string>, Compiler>;
+    (void)compiler_limit();  // nonsense is refused even if nothing has to be compiled
     std::pair<std::string, std::string> key{environment("CXX"), environment("PATH")};
     std::lock_guard lock(mutex);
     auto place = known.find(key);
     if (place == known.end()) place = known.emplace(key, look_for_compiler(key.first, stop)).first;
     return place->second;
+}
+
+std::chrono::milliseconds compiler_limit() {
+    const std::string wish = environment("COMPOSIT_COMPILER_SECONDS");
+    if (wish.empty()) return std::chrono::seconds(60);
+    double seconds = 0;
+    const char* const end = wish.data() + wish.size();
+    const auto [read_to, error] = std::from_chars(wish.data(), end, seconds);
+    constexpr double most = 1e9;
+    user_check(error == std::errc() && read_to == end && seconds > 0 && seconds <= most,
+               "compile: the environment variable COMPOSIT_COMPILER_SECONDS is '", wish,
+               "'. A number of seconds above 0 and up to 1e9 is required, after which a compiler "
+               "is killed; or the variable unset, for 60.");
+    return std::chrono::milliseconds(static_cast<int64_t>(std::ceil(seconds * 1000)));
+}
+
+std::string limit_in_words() {
+    const std::string seconds = environment("COMPOSIT_COMPILER_SECONDS");
+    return text(seconds.empty() ? "60" : seconds,
+                " seconds, the limit that COMPOSIT_COMPILER_SECONDS changes");
 }
 
 std::string cpu_features() {

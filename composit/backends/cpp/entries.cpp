@@ -54,6 +54,11 @@ extern "C" int64_t composit_panel_width(bool is_left, int64_t element_bytes, int
 }
 )";
 
+bool reads_panels(const c_family::Module& module) {
+    return std::any_of(module.functions.begin(), module.functions.end(),
+                       [](const PrintedKernel& kernel) { return kernel.reads_panels; });
+}
+
 }  // namespace
 
 std::string head_of(const ir::kernel::Program& program, const std::string& build_command) {
@@ -79,10 +84,14 @@ std::string source_of(const c_family::Module& module, const std::string& head,
     result += "}  // namespace\n\n";
     result += text("extern \"C\" {\nextern const Entry ", entries_symbol, "[];\nconst Entry ",
                    entries_symbol, "[] = {\n", table, "};\n}\n");
-    if (std::any_of(module.functions.begin(), module.functions.end(),
-                    [](const PrintedKernel& kernel) { return kernel.reads_panels; }))
-        result += panel_width_function;
+    if (reads_panels(module)) result += panel_width_function;
     return model.empty() ? result : result + "\n" + model;
+}
+
+std::vector<std::string> symbols_of(const c_family::Module& module) {
+    std::vector<std::string> symbols{entries_symbol};
+    if (reads_panels(module)) symbols.push_back(panel_width_symbol);
+    return symbols;
 }
 
 std::string source_of_model(const std::string& head, const std::string& model) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace composit::cpp {
 
@@ -30,6 +31,8 @@ std::string head_of(const ir::kernel::Program& program, const std::string& build
 // The complete source of one module of a program; `model` (whole_model.h) stands at its end.
 std::string source_of(const c_family::Module& module, const std::string& head,
                       const std::string& model = "");
+// The symbols that the source of a module defines, beside those of a model.
+std::vector<std::string> symbols_of(const c_family::Module& module);
 // The complete source of a file that holds nothing but a model.
 std::string source_of_model(const std::string& head, const std::string& model);
 

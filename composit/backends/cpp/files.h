@@ -1,13 +1,17 @@
 // Files as a cache needs them: flushed to the disk, in folders nobody else can write to.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace composit::cpp {
 
-// The whole file; nothing when it cannot be read.
-std::optional<std::string> read_file(const std::string& path);
+// The whole file; nothing when it cannot be read, is no file (a pipe, a device, a symbolic link) or
+// has more bytes than `most`, which are then not read.
+std::optional<std::string> read_file(const std::string& path, size_t most);
+// Whether it is a folder, not a symbolic link, of this user, which nobody else can write to.
+bool is_own_folder(const std::string& path);
 // Writes and flushes to the disk. Throws InputOutputError with the path and the system's words.
 void write_file(const std::string& path, const std::string& text);
 // Flushes a file written by somebody else, or a folder's entries.

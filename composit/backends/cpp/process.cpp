@@ -6,6 +6,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,37 +14,77 @@
 #include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
 namespace composit::cpp {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr size_t output_limit = 64 * 1024;
+constexpr int milliseconds_between_looks = 20;  // at the process, the clock and the stop
 
-// Reads until the other end is closed, keeping the first output_limit bytes, or until the stop.
-std::string read_all(int descriptor, const std::stop_token& stop) {
-    constexpr int milliseconds = 20;  // between looks at `stop`
-    std::string result;
-    char block[4096];
-    while (!stop.stop_requested()) {
-        pollfd ready{descriptor, POLLIN, 0};
-        if (stop.stop_possible() && poll(&ready, 1, milliseconds) == 0) continue;
-        ssize_t count = read(descriptor, block, sizeof block);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return result;
-        size_t room = output_limit - result.size();
-        result.append(block, std::min(room, static_cast<size_t>(count)));
+// A process that was started, and the pipe that its output comes from.
+class Child {
+  public:
+    Child(pid_t process, int output) : process_(process), output_(output) {
+        fcntl(output_, F_SETFL, O_NONBLOCK);
     }
-    return result;
-}
 
-int wait_for(pid_t process) {
-    int status = 0;
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR) return 127;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
+    // Until it ends, or until `is_over`, which kills it and the group that it leads.
+    template <class IsOver>
+    Finished finish(const IsOver& is_over) {
+        // The pipe's end is a hint that the process ends. Others may hold the pipe longer.
+        while (!has_ended()) {
+            if (is_over()) {
+                kill(-process_, SIGKILL);
+                wait_for_end();
+                break;
+            }
+            pollfd ready{is_open_ ? output_ : -1, POLLIN, 0};
+            if (poll(&ready, 1, is_open_ ? milliseconds_between_looks : 1) > 0) read_output();
+        }
+        read_output();
+        return {status_, std::move(text_)};
+    }
+
+  private:
+    bool has_ended() { return take_status(waitpid(process_, &status_, WNOHANG)); }
+    void wait_for_end() {
+        while (!take_status(waitpid(process_, &status_, 0))) {
+        }
+    }
+    bool take_status(pid_t ended) {
+        if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+        if (ended < 0)
+            status_ = 127;  // somebody else waited for it
+        else
+            status_ = WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
+        return true;
+    }
+    // What is there now; the first output_limit bytes are kept.
+    void read_output() {
+        char block[4096];
+        size_t most = 16 * output_limit;  // of a process that never stops writing
+        while (is_open_ && most > 0) {
+            const ssize_t count = read(output_, block, std::min(most, sizeof block));
+            if (count < 0 && errno == EINTR) continue;
+            if (count < 0 && errno == EAGAIN) return;
+            is_open_ = count > 0;
+            if (count <= 0) return;
+            const auto taken = static_cast<size_t>(count);
+            text_.append(block, std::min(output_limit - text_.size(), taken));
+            most -= taken;
+        }
+    }
+
+    pid_t process_;
+    int output_, status_ = 0;
+    bool is_open_ = true;
+    std::string text_;
+};
 
 // What the new process starts with: an empty input, both outputs into `pipe`, no blocked signals,
 // a process group of its own.
@@ -80,7 +121,7 @@ class Setting {
 }  // namespace
 
 Finished run_process(const std::vector<std::string>& command, const std::string& folder,
-                     const std::stop_token& stop) {
+                     std::chrono::milliseconds limit, const std::stop_token& stop) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return {127, text("no pipe: ", std::strerror(errno))};
     std::vector<char*> arguments;
@@ -96,9 +137,13 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
     close(ends[1]);
     Finished result;
     if (error == 0) {
-        result.output = read_all(ends[0], stop);
-        if (stop.stop_requested()) kill(-process, SIGKILL);
-        result.status = wait_for(process);
+        const Clock::time_point start = Clock::now();
+        bool ran_out_of_time = false;
+        result = Child(process, ends[0]).finish([&] {
+            ran_out_of_time = Clock::now() - start >= limit;
+            return ran_out_of_time || stop.stop_requested();
+        });
+        result.ran_out_of_time = ran_out_of_time;
     } else {
         result = {127, text(command[0], ": ", std::strerror(error))};
     }

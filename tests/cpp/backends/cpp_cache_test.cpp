@@ -11,9 +11,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <unistd.h>
 
 namespace composit::tests {
@@ -117,6 +122,193 @@ TEST_F(CppCache, DamagedEntriesAreRebuilt) {
         }
     }
     EXPECT_TRUE(warnings_.empty());
+}
+
+// Everything that may lie where an entry or one of its files is looked for.
+TEST_F(CppCache, WhatIsNoEntryIsRebuilt) {
+    const fs::path folder = base_ / "cache";
+    const auto replace_file = [&](const char* name, auto make) {
+        return [=, this](const fs::path& entry) {
+            fs::remove_all(entry / name);
+            make(entry / name);
+        };
+    };
+    const auto nothing = [](const fs::path&) {};
+    const auto pipe = [](const fs::path& path) { mkfifo(path.c_str(), 0600); };
+    const auto directory = [](const fs::path& path) { fs::create_directory(path); };
+    const auto dangling = [](const fs::path& path) { fs::create_symlink("/no/such/file", path); };
+    const auto huge = [](const fs::path& path) {
+        std::ofstream(path) << "x";
+        fs::resize_file(path, uintmax_t{1} << 40);
+    };
+    std::vector<std::function<void(const fs::path&)>> damages;
+    for (const char* name : {"kernel.so", "kernel.cpp", "build.txt"}) {
+        for (const auto& make : std::vector<std::function<void(const fs::path&)>>{
+                 nothing, pipe, directory, dangling, huge})
+            damages.push_back(replace_file(name, make));
+    }
+    for (const auto& make :
+         std::vector<std::function<void(const fs::path&)>>{nothing, pipe, dangling}) {
+        damages.push_back([=](const fs::path& entry) {
+            fs::remove_all(entry);
+            make(entry);
+        });
+    }
+    // An entry that is elsewhere, and one that others may write to: built again, not trusted.
+    damages.push_back([&](const fs::path& entry) {
+        fs::rename(entry, base_ / "elsewhere");
+        fs::create_directory_symlink(base_ / "elsewhere", entry);
+    });
+    damages.push_back([](const fs::path& entry) { fs::permissions(entry, fs::perms::all); });
+    const std::string log = (base_ / "log").string();
+    // Compiling takes long: the library is made once and handed out.
+    set_compiler(script("case $1 in --version) echo 1; exit;; esac\necho >> " + log + "\nif [ -e " +
+                        base_.string() + "/made.so ]; then cp " + base_.string() +
+                        "/made.so kernel.so; else g++ \"$@\" && cp kernel.so " + base_.string() +
+                        "/made.so; fi"));
+    ASSERT_TRUE(works(folder, 3));
+    const auto compilations = [&] {
+        std::ifstream in(log);
+        return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    };
+    for (size_t k = 0; k < damages.size(); ++k) {
+        SCOPED_TRACE(k);
+        ASSERT_EQ(entries(folder).size(), 1u);
+        const auto before = compilations();
+        damages[k](entries(folder)[0]);
+        EXPECT_TRUE(works(folder, 3));
+        EXPECT_TRUE(works(folder, 3));
+        EXPECT_EQ(compilations(), before + 1);
+        ASSERT_EQ(entries(folder).size(), 1u);
+        EXPECT_FALSE(fs::is_symlink(entries(folder)[0]));
+    }
+    EXPECT_TRUE(warnings_.empty());
+}
+
+// kernel.so and build.txt with every byte changed in turn, cut off everywhere: built again.
+TEST_F(CppCache, NoMutantOfAnEntryIsLoaded) {
+    const fs::path folder = base_ / "cache";
+    const std::string log = (base_ / "log").string(), made = (base_ / "made.so").string();
+    set_compiler(script("case $1 in --version) echo 1; exit;; esac\nif [ -e " + made +
+                        " ]; then echo >> " + log + "; cp " + made +
+                        " kernel.so; else g++ \"$@\" && cp kernel.so " + made + "; fi"));
+    ASSERT_TRUE(works(folder, 5));
+    const auto compilations = [&] {
+        std::ifstream in(log);
+        return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    };
+    ptrdiff_t mutants = 0;
+    for (const char* name : {"kernel.so", "build.txt", "kernel.cpp"})
+        for (int k = 0; k < 12; ++k) {
+            const fs::path file = entries(folder)[0] / name;
+            std::ifstream in(file, std::ios::binary);
+            std::string content{std::istreambuf_iterator<char>(in), {}};
+            in.close();
+            const size_t at = content.size() * static_cast<size_t>(k) / 12;
+            if (k % 2 == 0)
+                content[at] = static_cast<char>(content[at] ^ (1 << k % 8));
+            else
+                content.resize(at);
+            // A new file: the library of the old one may be in use.
+            fs::remove(file);
+            std::ofstream(file, std::ios::binary) << content;
+            EXPECT_TRUE(works(folder, 5)) << name << " " << at;
+            EXPECT_EQ(compilations(), ++mutants) << name << " " << at;
+        }
+}
+
+// What the compiler wrote can be loaded, but is not what was asked for: no entry is made of it.
+TEST_F(CppCache, ALibraryWithoutItsSymbolsIsNoEntry) {
+    set_compiler(
+        script("case $1 in --version) echo 1; exit;; esac\n"
+               "echo 'int nothing;' > other.cpp\nexec g++ -shared -fPIC other.cpp "
+               "-o kernel.so"));
+    try {
+        works(base_ / "cache", 15);
+        FAIL() << "it was loaded";
+    } catch (const cpp::CompilationUnavailable& error) {
+        EXPECT_NE(std::string(error.what()).find("kernel.so has no symbol composit_kernels"),
+                  std::string::npos)
+            << error.what();
+    }
+    ASSERT_EQ(entries(base_ / "cache").size(), 1u);
+    EXPECT_TRUE(entries(base_ / "cache")[0].string().ends_with(".failed"));
+}
+
+TEST_F(CppCache, ACompilerThatHangsIsKilledWithItsChildren) {
+    const fs::path pids = base_ / "pids";
+    set_compiler(script("case $1 in --version) echo 1; exit;; esac\nsleep 100 & echo $! >> " +
+                        pids.string() + "\necho $$ >> " + pids.string() + "\nwait"));
+    setenv("COMPOSIT_COMPILER_SECONDS", "0.3", 1);
+    try {
+        works(base_ / "cache", 16);
+        FAIL() << "it compiled";
+    } catch (const cpp::CompilationUnavailable& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("the C++ compiler was killed after 0.3 seconds, the limit that "
+                            "COMPOSIT_COMPILER_SECONDS changes: "),
+                  std::string::npos)
+            << error.what();
+    }
+    unsetenv("COMPOSIT_COMPILER_SECONDS");
+    std::ifstream in(pids);
+    int found = 0;
+    for (pid_t pid = 0; in >> pid; ++found) {
+        // A killed process is there until somebody waits for it.
+        std::string word, state = "Z";
+        std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+        while (status >> word)
+            if (word == "State:") status >> state;
+        EXPECT_TRUE(state == "Z" || state == "X") << pid << " " << state;
+    }
+    EXPECT_EQ(found, 2);
+}
+
+TEST_F(CppCache, ACompilerThatDoesNotAnswerIsAskedOnce) {
+    const std::string log = (base_ / "log").string();
+    set_compiler(script("echo >> " + log + "\nexec sleep 100"));
+    setenv("COMPOSIT_COMPILER_SECONDS", "0.2", 1);
+    for (int k = 0; k < 2; ++k) {
+        try {
+            works(base_ / "cache", 17);
+            FAIL() << "it compiled";
+        } catch (const cpp::CompilationUnavailable& error) {
+            EXPECT_NE(std::string(error.what()).find("did not answer --version within 0.2 seconds"),
+                      std::string::npos)
+                << error.what();
+        }
+    }
+    unsetenv("COMPOSIT_COMPILER_SECONDS");
+    EXPECT_EQ(fs::file_size(log), 1u);
+}
+
+// ccache and others start servers, which live on with the compiler's output.
+TEST_F(CppCache, ChildrenThatHoldTheOutputAreNotWaitedFor) {
+    const fs::path pid = base_ / "pid";
+    set_compiler(script("sleep 100 & echo $! > " + pid.string() + "\nexec g++ \"$@\""));
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_TRUE(works(base_ / "cache", 18));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(50));
+    std::ifstream in(pid);
+    pid_t child = 0;
+    ASSERT_TRUE(in >> child);
+    EXPECT_EQ(kill(child, SIGKILL), 0);
+}
+
+TEST_F(CppCache, ALimitThatIsNoneIsRefused) {
+    for (const char* wish : {"soon", "0", "-1", "nan", "inf", "1e10", "1 s"}) {
+        setenv("COMPOSIT_COMPILER_SECONDS", wish, 1);
+        try {
+            works(base_ / "cache", 19);
+            FAIL() << wish;
+        } catch (const ValueError& error) {
+            EXPECT_EQ(std::string(error.what()),
+                      text("compile: the environment variable COMPOSIT_COMPILER_SECONDS is '", wish,
+                           "'. A number of seconds above 0 and up to 1e9 is required, after which "
+                           "a compiler is killed; or the variable unset, for 60."));
+        }
+    }
+    unsetenv("COMPOSIT_COMPILER_SECONDS");
 }
 
 TEST_F(CppCache, FoldersThatOthersMayWriteToAreRefused) {
