@@ -2,6 +2,7 @@
 #include "composit/execute/build.h"
 
 #include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
 
@@ -91,9 +92,20 @@ Built build_as_wished(const Program& program, const Options& options) {
 
 }  // namespace
 
+std::vector<const void*> constants_of(const Program& program) {
+    std::vector<const void*> constants;
+    for (const ir::kernel::Buffer& buffer : program.buffers)
+        if (buffer.value.is_row_major()) constants.push_back(buffer.value.row_major().get());
+    return constants;
+}
+
 Built build(const Program& program, const Options& options) {
     try {
-        return build_as_wished(program, options);
+        // Constants are packed now.
+        const ReadingMappedFiles reading;
+        Built built = build_as_wished(program, options);
+        reading.check(program.name.empty() ? "evaluate" : program.name, constants_of(program));
+        return built;
     } catch (const runtime::Unavailable& missing) {
         if (options.backend == interpreter) throw;
         warn_once(text("back end ", options.backend, ": ", missing.what(),

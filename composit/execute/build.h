@@ -21,6 +21,9 @@ struct Built {
 // refuses a kernel as well, naming it.
 Built build(const ir::kernel::Program& program, const Options& options);
 
+// Where the program's constants lie whose elements are in memory in row-major order.
+std::vector<const void*> constants_of(const ir::kernel::Program& program);
+
 // ----- split.cpp
 // Runs of kernels with the same back end, each a program of its own.
 // placements[k] names the back end of kernel k.

@@ -1,5 +1,6 @@
 // One specialisation of a function: its graph taken through the passes, compiled and held.
 #include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
 #include "composit/execute/floating_errors.h"
@@ -99,6 +100,8 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     }
     executable_ = std::move(built.executable);
     placements_ = std::move(built.placements);
+    for (const void* constant : constants_of(program_))
+        if (is_in_mapped_file(constant)) constants_in_files_.push_back(constant);
 }
 
 std::vector<transforms::Donation> Compiled::donations() const {
@@ -221,10 +224,13 @@ runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
 std::vector<Array> Compiled::run(const std::vector<const void*>& arguments,
                                  const std::vector<Array>& given) const {
     std::vector<Array> results;
+    const ReadingMappedFiles reading;
     const runtime::Run run = run_of(arguments, given, results);
     runtime::take_floating_flags();
     try {
         executable_->run(run);
+        reading.check(name_, arguments);
+        if (!constants_in_files_.empty()) reading.check(name_, constants_in_files_);
         stages_->memory.after_run();
         const runtime::FloatingFlags flags = runtime::take_floating_flags();
         if (may_be_reported(flags, reported_))

@@ -1,5 +1,6 @@
 // Values of tensors, through plans that are found by the structure of the graph.
 #include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
 #include "composit/execute/blame.h"
 #include "composit/execute/build.h"
 #include "composit/execute/floating_errors.h"
@@ -202,7 +203,9 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
         computed.emplace_back(type.dtype, type.shape);
         run.outputs.push_back(computed.back().mutable_data());
     }
+    const ReadingMappedFiles reading;
     if (plan.executable) plan.executable->run(run);
+    reading.check("evaluate", run.inputs);
     plan.memory.after_run();
     std::vector<Array> values;
     for (const Result& result : plan.results)

@@ -128,6 +128,7 @@ class Compiled {
     std::vector<int64_t> bytes_of_argument_;
     std::vector<int> start_of_output_;  // of outputs_: the argument that each starts as, else -1
     std::vector<Placement> placements_;
+    std::vector<const void*> constants_in_files_;  // which are mapped (base/mapped_file.h)
     uint8_t reported_ = 0;  // kinds of floating-point errors that nodes want reported
 };
 

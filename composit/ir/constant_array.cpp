@@ -3,6 +3,7 @@
 #include "composit/ir/constant_array.h"
 
 #include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
 
 #include <mutex>
 #include <utility>
@@ -91,6 +92,7 @@ int64_t ConstantArray::bytes() const { return size() * size_of(dtype()); }
 Array ConstantArray::value() const {
     if (!state_) return {};
     auto [memory, form] = state_->what_is_there();
+    if (state_->is_borrowed) check_mapped_file("values of a constant", memory.get());
     return state_->array_of(memory ? std::move(memory) : state_->restored(*form));
 }
 

@@ -2,6 +2,9 @@
 #include "composit/mosaic/schema.h"
 
 #include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
+#include "composit/base/utf8.h"
+#include "composit/base/whole_file.h"
 #include "composit/ir/operation.h"
 
 #include <algorithm>
@@ -45,7 +48,8 @@ namespace {
 // Reads "name: level (2, 3) order (1, 0), level …" from the left.
 class Reader {
   public:
-    Reader(const std::string& line, size_t number) : line_(line), number_(number) {}
+    Reader(const std::string& where, const std::string& line, size_t number)
+        : where_(where), line_(line), number_(number) {}
 
     std::string name() {
         // A tensor's name may hold anything; what follows the last ": " is levels.
@@ -98,27 +102,45 @@ class Reader {
         return found;
     }
     [[noreturn]] void refuse(const char* required) const {
-        fail<ValueError>("Schema.parse: line ", number_, ", column ", at_ + 1, ": '", line_, "'. ",
+        fail<ValueError>(where_, "line ", number_, ", column ", at_ + 1, ": '", line_, "'. ",
                          required, " is required there.");
     }
 
-    const std::string& line_;
+    const std::string &where_, &line_;
     size_t number_, at_ = 0;
 };
 
 }  // namespace
 
-Schema Schema::parse(const std::string& text) {
+Schema Schema::parse(const std::string& text, const std::string& where) {
+    if (const auto at = broken_utf8(text))
+        fail<ValueError>(where, "byte ", *at, " begins no character of UTF-8. Text is required.");
     Schema schema;
+    std::map<std::string, size_t> places;  // among the entries, which may be many
     std::istringstream lines(text);
     std::string line;
     for (size_t number = 1; std::getline(lines, line); ++number) {
         if (line.empty()) continue;
-        Reader reader(line, number);
+        Reader reader(where, line, number);
         std::string name = reader.name();
-        schema.tile(name, reader.view());
+        TileView view = reader.view();
+        const auto [place, is_new] = places.emplace(name, schema.entries_.size());
+        if (is_new)
+            schema.entries_.push_back({{}, std::move(name), std::move(view)});
+        else
+            schema.entries_[place->second].view = std::move(view);
     }
     return schema;
+}
+
+void Schema::save(const std::filesystem::path& path) const {
+    write_whole_file("Schema.save", path, print());
+}
+
+Schema Schema::load(const std::filesystem::path& path) {
+    constexpr size_t most_bytes = size_t{1} << 26;
+    const std::string where = composit::text("Schema.load: ", path.string(), ": ");
+    return parse(read_whole_file(where, path, most_bytes), where);
 }
 
 std::string Schema::diff(const Schema& from, const Schema& to) {

@@ -6,6 +6,7 @@
 #include "composit/transforms/tile.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +36,13 @@ class Schema {
 
     // One line for each tensor, "x: l2 (64, 64), register (16, 16)".
     std::string print() const;
-    // What print wrote. ValueError with the line that cannot be read.
-    static Schema parse(const std::string& text);
+    // What print wrote. Of a name that comes twice the later view counts. ValueError with the line
+    // that cannot be read, which begins with `where`.
+    static Schema parse(const std::string& text, const std::string& where = "Schema.parse: ");
+    // Writes what print gives, whole or not at all, and reads it. InputOutputError; ValueError with
+    // the path and the line that cannot be read.
+    void save(const std::filesystem::path& path) const;
+    static Schema load(const std::filesystem::path& path);
     // "- x: l2 (64, 64)" and "+ x: l2 (32, 32)" for what `to` has otherwise; empty when equal.
     static std::string diff(const Schema& from, const Schema& to);
 

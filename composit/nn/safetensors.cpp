@@ -2,22 +2,17 @@
 #include "composit/nn/safetensors.h"
 
 #include "composit/base/error.h"
+#include "composit/base/mapped_file.h"
 #include "composit/base/nearest.h"
 #include "composit/base/whole_file.h"
 #include "composit/execute/execute.h"
 #include "composit/nn/safetensors_header.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
-#include <unistd.h>
 #include <utility>
 
 namespace composit::nn {
@@ -29,43 +24,8 @@ using ir::Array;
 constexpr uint64_t length_bytes = 8;
 constexpr uint64_t longest_header = 100'000'000;  // the library's limit
 
-// The bytes of a file, for reading.
-struct Mapping {
-    const char* data = nullptr;
-    uint64_t bytes = 0;
-    std::shared_ptr<void> owner;
-};
-
-[[noreturn]] void fail_to_read(const std::string& where, int reason) {
-    const std::string message = text(where, "cannot be read: ", std::strerror(reason), ".");
-    if (reason == ENOENT) throw FileNotFound(message);
-    throw InputOutputError(message);
-}
-
-Mapping map_file(const std::string& where, const std::filesystem::path& path) {
-    // Nothing waits for the other end of a pipe.
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) fail_to_read(where, errno);
-    const auto closed = [](const int* opened) { close(*opened); };
-    const std::unique_ptr<const int, decltype(closed)> closing(&descriptor, closed);
-    struct stat status{};
-    if (fstat(descriptor, &status) != 0) fail_to_read(where, errno);
-    if (S_ISDIR(status.st_mode)) fail_to_read(where, EISDIR);
-    user_check<InputOutputError>(S_ISREG(status.st_mode), where, "it is no regular file, which is ",
-                                 "required.");
-    Mapping mapping{nullptr, static_cast<uint64_t>(status.st_size), nullptr};
-    user_check(mapping.bytes >= length_bytes, where, "it has ", mapping.bytes,
-               " bytes. At least 8 are required, for the header's length.");
-    void* data = mmap(nullptr, mapping.bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (data == MAP_FAILED) fail_to_read(where, errno);
-    mapping.data = static_cast<const char*>(data);
-    mapping.owner = std::shared_ptr<void>(
-        data, [bytes = mapping.bytes](void* mapped) { munmap(mapped, bytes); });
-    return mapping;
-}
-
 // Other bytes than 0 and 1 are no truth values.
-void check_truth_values(const std::string& where, const StoredTensor& tensor, const char* data) {
+void check_truth_values(std::string_view where, const StoredTensor& tensor, const char* data) {
     if (tensor.dtype != ir::DType::boolean) return;
     for (uint64_t i = 0; i < tensor.end - tensor.begin; ++i)
         user_check(static_cast<unsigned char>(data[i]) <= 1, where, "tensor '", tensor.name,
@@ -85,6 +45,80 @@ Array array_of(const StoredTensor& tensor, const char* data, const std::shared_p
     return array;
 }
 
+// The tensors of a file of this content, in which they share memory unless copied.
+LoadedTensors tensors_in(std::string_view where, std::string_view content,
+                         const std::shared_ptr<void>& owner, bool copy) {
+    user_check(content.size() >= length_bytes, where, "it has ", content.size(),
+               " bytes. At least 8 are required, for the header's length.");
+    uint64_t length = 0;
+    std::memcpy(&length, content.data(), length_bytes);
+    user_check(length <= content.size() - length_bytes, where, "the header has ", length,
+               " bytes, the file ", content.size(),
+               ". It is truncated, or no safetensors file; save it again.");
+    user_check(length <= longest_header, where, "the header has ", length,
+               " bytes. At most 100000000 are required.");
+    const std::string_view data = content.substr(length_bytes + length);
+    const SafetensorsHeader header =
+        parse_safetensors_header(where, content.substr(length_bytes, length), data.size());
+    LoadedTensors loaded{{}, header.metadata};
+    for (const StoredTensor& tensor : header.tensors) {
+        const char* const place = data.data() + tensor.begin;
+        check_truth_values(where, tensor, place);
+        loaded.tensors.emplace(tensor.name,
+                               ir::constant(array_of(tensor, place, owner, copy), tensor.name));
+    }
+    return loaded;
+}
+
+// What a file holds: values, computed together, in the order of the file, and its header.
+class Stored {
+  public:
+    Stored(const std::string& where, const NamedTensors& tensors,
+           const std::map<std::string, std::string>& metadata) {
+        std::vector<Tensor> values;
+        SafetensorsHeader header{{}, metadata};
+        for (const auto& [name, tensor] : tensors) {
+            header.tensors.push_back({name, tensor.dtype(), tensor.shape()});
+            values.push_back(tensor);
+        }
+        // What cannot be stored is refused before anything is computed.
+        (void)safetensors_header_text(where, header);
+        const std::vector<Array> arrays = execute::evaluate(values);
+        std::vector<size_t> order(arrays.size());
+        for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+            return safetensors_rank(arrays[a].dtype()) > safetensors_rank(arrays[b].dtype());
+        });
+        uint64_t end = 0;
+        std::vector<StoredTensor> sorted;
+        for (const size_t i : order) {
+            StoredTensor& tensor = sorted.emplace_back(std::move(header.tensors[i]));
+            tensor.begin = end;
+            tensor.end = end += static_cast<uint64_t>(arrays[i].bytes());
+            arrays_.push_back(arrays[i]);
+        }
+        header.tensors = std::move(sorted);
+        head_ = safetensors_header_text(where, header);
+        user_check(head_.size() <= longest_header, where, "the header has ", head_.size(),
+                   " bytes. At most 100000000 are required: fewer tensors, or shorter names.");
+    }
+
+    // write(data, bytes), one piece after the other.
+    template <class Write>
+    void write(const Write& write) const {
+        std::array<char, length_bytes> length{};
+        const uint64_t head_bytes = head_.size();
+        std::memcpy(length.data(), &head_bytes, length_bytes);
+        write(length.data(), length.size());
+        write(head_.data(), head_.size());
+        for (const Array& array : arrays_) write(array.data(), static_cast<size_t>(array.bytes()));
+    }
+
+  private:
+    std::string head_;
+    std::vector<Array> arrays_;
+};
+
 // " Near it: 'a', 'b'." of `name` among the candidates; nothing where comparing takes long.
 std::string near_names(const std::string& name, const std::vector<std::string>& candidates,
                        size_t& comparisons_left) {
@@ -103,69 +137,37 @@ std::vector<std::string> names_without(const NamedTensors& tensors, const NamedT
 
 }  // namespace
 
-LoadedTensors load_safetensors(const std::filesystem::path& path, bool copy) {
-    const std::string where = text("load_safetensors: ", path.string(), ": ");
-    const Mapping file = map_file(where, path);
-    uint64_t length = 0;
-    std::memcpy(&length, file.data, length_bytes);
-    user_check(length <= file.bytes - length_bytes, where, "the header has ", length,
-               " bytes, the file ", file.bytes,
-               ". It is truncated, or no safetensors file; save it again.");
-    user_check(length <= longest_header, where, "the header has ", length,
-               " bytes. At most 100000000 are required.");
-    const uint64_t begin = length_bytes + length;
-    const SafetensorsHeader header =
-        parse_safetensors_header(where, {file.data + length_bytes, length}, file.bytes - begin);
-    LoadedTensors loaded{{}, header.metadata};
-    for (const StoredTensor& tensor : header.tensors) {
-        const char* data = file.data + begin + tensor.begin;
-        check_truth_values(where, tensor, data);
-        loaded.tensors.emplace(tensor.name,
-                               ir::constant(array_of(tensor, data, file.owner, copy), tensor.name));
-    }
+LoadedTensors load_safetensors(const std::filesystem::path& path, bool copy,
+                               std::string_view function) {
+    const std::string where = text(function, ": ", path.string(), ": ");
+    const ReadingMappedFiles reading;
+    const MappedFile file = map_file(where, path);
+    LoadedTensors loaded = tensors_in(where, {file.data, file.bytes}, file.owner, copy);
+    reading.check(function, {file.data});
     return loaded;
+}
+
+LoadedTensors read_safetensors(std::string_view where, std::string_view content) {
+    return tensors_in(where, content, nullptr, true);
 }
 
 void save_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
                       const std::map<std::string, std::string>& metadata) {
-    const std::string where = "save_safetensors: ";
-    std::vector<Tensor> values;
-    SafetensorsHeader header{{}, metadata};
-    for (const auto& [name, tensor] : tensors) {
-        header.tensors.push_back({name, tensor.dtype(), tensor.shape()});
-        values.push_back(tensor);
-    }
-    // What cannot be stored is refused before anything is computed.
-    (void)safetensors_header_text(where, header);
-    const std::vector<Array> arrays = execute::evaluate(values);
-    std::vector<size_t> order(arrays.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return safetensors_rank(arrays[a].dtype()) > safetensors_rank(arrays[b].dtype());
-    });
-    uint64_t end = 0;
-    std::vector<StoredTensor> sorted;
-    for (const size_t i : order) {
-        StoredTensor& tensor = sorted.emplace_back(std::move(header.tensors[i]));
-        tensor.begin = end;
-        tensor.end = end += static_cast<uint64_t>(arrays[i].bytes());
-    }
-    header.tensors = std::move(sorted);
-    const std::string head = safetensors_header_text(where, header);
-    user_check(head.size() <= longest_header, where, "the header has ", head.size(),
-               " bytes. At most 100000000 are required: fewer tensors, or shorter names.");
-    std::array<char, length_bytes> length{};
-    const uint64_t head_bytes = head.size();
-    std::memcpy(length.data(), &head_bytes, length_bytes);
-
+    const Stored stored("save_safetensors: ", tensors, metadata);
     WholeFile file("save_safetensors", path);
-    file.write(length.data(), length.size());
-    file.write(head.data(), head.size());
-    for (const size_t i : order)
-        file.write(arrays[i].data(), static_cast<size_t>(arrays[i].bytes()));
+    stored.write([&](const void* data, size_t bytes) { file.write(data, bytes); });
     file.flush();
     file.rename_to_target();
     file.flush_folder();
+}
+
+std::string safetensors_content(const NamedTensors& tensors,
+                                const std::map<std::string, std::string>& metadata) {
+    std::string content;
+    Stored("save_safetensors: ", tensors, metadata).write([&](const void* data, size_t bytes) {
+        content.append(static_cast<const char*>(data), bytes);
+    });
+    return content;
 }
 
 void check_weights(std::string_view function, const NamedTensors& found,

@@ -1,9 +1,14 @@
-// composit/exporters/cpp_project/export.h.
+// composit/exporters/cpp_project/export.h, composit/base/whole_file.h and mapped_file.h.
 #include "composit/exporters/cpp_project/export.h"
 
 #include "bindings.h"
 #include "casters.h"
+#include "composit/base/mapped_file.h"
+#include "composit/base/whole_file.h"
 #include "composit/execute/execute.h"
+#include "location.h"
+
+#include <nanobind/stl/pair.h>
 
 namespace composit::python {
 
@@ -19,6 +24,29 @@ void bind_export(nb::module_& module) {
             return cpp_project::export_cpp_project(programs, folder, {name, main_text});
         },
         "functions"_a, "folder"_a, "name"_a, "main_text"_a = "");
+    const nb::call_guard<Located> located;
+    module.def(
+        "write_whole_files",
+        [](const std::string& function, const std::string& folder,
+           const std::vector<std::pair<std::string, std::string>>& files) {
+            std::vector<NamedContent> contents;
+            for (const auto& [name, content] : files) contents.push_back({name, content});
+            write_whole_files(function, folder, contents);
+        },
+        located);
+    module.def(
+        "write_whole_file",
+        [](const std::string& function, const std::string& path, const nb::bytes& content) {
+            write_whole_file(function, path, {content.c_str(), content.size()});
+        },
+        located);
+    module.def(
+        "read_whole_file",
+        [](const std::string& where, const std::string& path, size_t most) {
+            const std::string content = read_whole_file(where, path, most);
+            return nb::bytes(content.data(), content.size());
+        },
+        located);
 }
 
 }  // namespace composit::python

@@ -50,7 +50,9 @@ void bind_schema(nb::module_& module) {
                  return entries;
              })
         .def("print", &Schema::print)
-        .def_static("parse", &Schema::parse)
+        .def_static("parse", [](const std::string& text) { return Schema::parse(text); })
+        .def("save", [](const Schema& self, const std::string& path) { self.save(path); })
+        .def_static("load", [](const std::string& path) { return Schema::load(path); })
         .def_static("diff", &Schema::diff);
 }
 

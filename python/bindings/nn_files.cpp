@@ -20,18 +20,26 @@ nn::NamedTensors named(const Names& names, const Tensors& tensors) {
     return result;
 }
 
+std::pair<nb::dict, Texts> as_python(const nn::LoadedTensors& loaded) {
+    nb::dict tensors;
+    for (const auto& [name, tensor] : loaded.tensors) tensors[nb::cast(name)] = nb::cast(tensor);
+    return {tensors, loaded.metadata};
+}
+
 }  // namespace
 
 void bind_nn_files(nb::module_& module) {
     const nb::call_guard<Located> located;
     module.def(
         "load_safetensors",
-        [](const std::string& path, bool copy) {
-            const nn::LoadedTensors loaded = nn::load_safetensors(path, copy);
-            nb::dict tensors;
-            for (const auto& [name, tensor] : loaded.tensors)
-                tensors[nb::cast(name)] = nb::cast(tensor);
-            return std::make_pair(tensors, loaded.metadata);
+        [](const std::string& path, bool copy, const std::string& function) {
+            return as_python(nn::load_safetensors(path, copy, function));
+        },
+        located);
+    module.def(
+        "read_safetensors",
+        [](const std::string& where, const nb::bytes& content) {
+            return as_python(nn::read_safetensors(where, {content.c_str(), content.size()}));
         },
         located);
     module.def(
@@ -41,6 +49,18 @@ void bind_nn_files(nb::module_& module) {
             const nn::NamedTensors values = named(names, tensors);
             const nb::gil_scoped_release released;
             nn::save_safetensors(path, values, metadata);
+        },
+        located);
+    module.def(
+        "safetensors_content",
+        [](const Names& names, const Tensors& tensors, const Texts& metadata) {
+            const nn::NamedTensors values = named(names, tensors);
+            std::string content;
+            {
+                const nb::gil_scoped_release released;
+                content = nn::safetensors_content(values, metadata);
+            }
+            return nb::bytes(content.data(), content.size());
         },
         located);
     module.def(

@@ -7,7 +7,6 @@ value = program(array)
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from composit._core import LazyTensor, with_location
 from composit._core.mosaic import Kernel as _CoreKernel
 from composit._core.mosaic import Machine, Memory, Operand, PlannedBuffer, TiledTensor, TileLevel
 from composit.evaluation import _threads, as_tensor, check_positive
+from composit.nn.checkpoints import checked_path
 
 __all__ = [
     "Kernel", "Machine", "Memory", "Operand", "PlannedBuffer", "Program", "Schema", "TileLevel",
@@ -62,19 +62,14 @@ class Schema:
         return dict(self._core.entries())
 
     def save(self, path: Any) -> None:
-        """Writes the text that str gives, atomically; load reads it."""
-        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(str(self))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        """Writes the text that str gives, whole or not at all; load reads it. OSError."""
+        self._core.save(checked_path(path))
 
     @classmethod
     def load(cls, path: Any) -> Schema:
-        """The schema in a file that save wrote. ValueError with the line that cannot be read."""
-        with open(path, encoding="utf-8") as file:
-            return cls.parse(file.read())
+        """The schema in a file that save wrote. ValueError with the path and the line that cannot
+        be read; FileNotFoundError, OSError."""
+        return cls._of(_core.mosaic.Schema.load(checked_path(path)))
 
     @classmethod
     def parse(cls, text: str) -> Schema:

@@ -32,6 +32,8 @@
 //
 // Declares the functions of network.cpp.
 #pragma once
+// Sources ask for this number: those of another export do not compile.
+#define COMPOSIT_EXPORT_network 0x4955082055d88112u
 
 #include <cstdint>
 #include <string>

@@ -4,17 +4,20 @@
 #include "composit/backends/c_family/kernel_names.h"
 #include "composit/backends/c_family/scalar_printer.h"
 #include "composit/base/error.h"
-#include "composit/base/hash.h"
+#include "composit/base/whole_file.h"
 #include "composit/exporters/cpp_project/project.h"
-#include "composit/exporters/cpp_project/write_files.h"
 #include "composit/transforms/transforms.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <set>
 
 namespace composit::cpp_project {
 namespace {
+
+#include "composit/backends/c_family/prelude/checksum.h"
 
 using ir::kernel::Buffer;
 using ir::kernel::BufferKind;
@@ -143,6 +146,45 @@ std::string structs(const Project& project) {
 
 bool has_many_modules(const Project& project) { return project.modules.modules.size() > 1; }
 
+std::string checksum_of(const std::string& text) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx",
+                  static_cast<unsigned long long>(xxh64(text.data(), text.size())));
+    return digits;
+}
+
+// A header's number: sources ask for that of the header that they were written with, so that files
+// of two exports, which somebody mixed or a crash left, do not compile.
+class Number {
+  public:
+    // `content`: all that has to belong together.
+    Number(const Project& project, const char* kind, std::string header, const std::string& content)
+        : macro_(text("COMPOSIT_", kind, "_", project.name)),
+          header_(std::move(header)),
+          value_("0x" + checksum_of(content) + "u") {}
+
+    void define_in(std::string& header) const {
+        const std::string line = "#pragma once\n";
+        header.insert(
+            header.find(line) + line.size(),
+            text("// Sources ask for this number: those of another export do not compile.\n"
+                 "#define ",
+                 macro_, " ", value_, "\n"));
+    }
+    // Behind the line that includes the header.
+    void ask_in(const std::string& name, std::string& source) const {
+        const std::string line = text("#include \"", header_, "\"\n");
+        const size_t at = source.find(line);
+        if (at == std::string::npos) return;  // a main.cpp of the user's, without the functions
+        source.insert(at + line.size(),
+                      text("#if ", macro_, " != ", value_, "\n#error \"", name, " and ", header_,
+                           " are of different exports. Export the project again.\"\n#endif\n"));
+    }
+
+  private:
+    std::string macro_, header_, value_;
+};
+
 std::string source_text(Project& project) {
     std::string functions = functions_text(project);  // first: it places the weights
     std::string result = file_comment(project);
@@ -211,7 +253,7 @@ std::string parameter_list(const ExportedFunction& function, const std::string& 
 
 int64_t WeightsFile::place(const ir::Array& value) {
     const std::string_view bytes(value.data_as<char>(), static_cast<size_t>(value.bytes()));
-    std::vector<int64_t>& places = known_[hash_text(bytes)];
+    std::vector<int64_t>& places = known_[xxh64(bytes.data(), bytes.size())];
     for (int64_t at : places)
         if (std::string_view(content_).substr(static_cast<size_t>(at), bytes.size()) == bytes)
             return at;
@@ -221,11 +263,10 @@ int64_t WeightsFile::place(const ir::Array& value) {
     return places.back();
 }
 
+std::string WeightsFile::checksum() const { return checksum_of(content_); }
+
 std::string WeightsFile::header() const {
-    char line[65];
-    std::snprintf(line, sizeof line, "composit weights 1 %016llx",
-                  static_cast<unsigned long long>(hash_text(content_)));
-    std::string header = line;
+    std::string header = "composit weights 2 " + checksum();
     header.resize(63, ' ');
     return header + "\n";
 }
@@ -246,23 +287,33 @@ std::vector<std::string> export_cpp_project(const std::vector<Program>& function
                                             const ExportOptions& options) {
     Project project = plan(functions, options);
     const size_t modules = project.modules.modules.size();
-    std::vector<File> files;
+    std::vector<NamedContent> files;
     files.push_back({project.name + ".cpp", source_text(project)});  // first: it places the weights
     for (size_t m = 1; m < modules; ++m)
         files.push_back({module_file(project, m), module_text(project, m)});
-    if (has_many_modules(project))
-        files.push_back(
-            {project.name + "_kernels.hpp",
-             file_comment(project) + "#pragma once\n\n#include <cstdint>\n\n" + structs(project)});
-    files.push_back({project.name + ".hpp", header_text(project)});
+    if (has_many_modules(project)) {
+        std::string shared = "#pragma once\n\n#include <cstdint>\n\n" + structs(project);
+        std::string together = shared;
+        for (size_t m = 0; m < modules; ++m) together += files[m].content;
+        const Number number(project, "KERNELS", project.name + "_kernels.hpp", together);
+        number.define_in(shared);
+        for (size_t m = 0; m < modules; ++m) number.ask_in(files[m].name, files[m].content);
+        files.push_back({project.name + "_kernels.hpp", file_comment(project) + shared});
+    }
+    std::string header = header_declarations(project);
+    std::string main = options.main_text.empty() ? main_text(project) : options.main_text;
+    const Number number(project, "EXPORT", project.name + ".hpp", header);
+    number.define_in(header);
+    number.ask_in(files[0].name, files[0].content);
+    number.ask_in("main.cpp", main);
+    files.push_back({project.name + ".hpp", header_comment(project) + header});
     if (!project.weights.is_empty())
         files.push_back({project.name + ".weights", project.weights.text()});
-    files.push_back(
-        {"main.cpp", options.main_text.empty() ? main_text(project) : options.main_text});
+    files.push_back({"main.cpp", main});
     files.push_back({"CMakeLists.txt", cmake_text(project)});
-    write_files(folder, files);
+    write_whole_files("export", folder, files);
     std::vector<std::string> names;
-    for (const File& file : files) names.push_back(file.name);
+    for (const NamedContent& file : files) names.push_back(file.name);
     return names;
 }
 

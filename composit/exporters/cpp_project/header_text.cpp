@@ -124,10 +124,13 @@ std::string usage(const Project& project, const ExportedFunction& function) {
 
 }  // namespace
 
-std::string header_text(const Project& project) {
-    std::vector<std::string> notes = {"Declares the functions of " + project.name + ".cpp."};
-    std::string result = c_family::file_comment(*project.functions[0].program, notes);
-    result += "#pragma once\n\n#include <cstdint>\n#include <string>\n\n";
+std::string header_comment(const Project& project) {
+    return c_family::file_comment(*project.functions[0].program,
+                                  {"Declares the functions of " + project.name + ".cpp."});
+}
+
+std::string header_declarations(const Project& project) {
+    std::string result = "#pragma once\n\n#include <cstdint>\n#include <string>\n\n";
     result += text("namespace ", project.name, " {\n\n");
     if (!project.weights.is_empty())
         result += text(

@@ -19,6 +19,8 @@ class WeightsFile {
     int64_t place(const ir::Array& value);
     bool is_empty() const { return content_.empty(); }
     int64_t bytes() const { return static_cast<int64_t>(content_.size()); }
+    // XXH64 of the constants, 16 digits.
+    std::string checksum() const;
     // 64 bytes that tell this file from any other; then the constants.
     std::string header() const;
     std::string text() const { return header() + content_; }
@@ -82,10 +84,13 @@ inline const std::set<std::string> function_words = {
 
 // Names that the project declares beside its functions, and those of C that it calls.
 inline const std::set<std::string> project_words = {
-    "load_weights",  "dense",          "procedures",  "Fault",    "Memory",  "Pool",
-    "FirstFault",    "Weights",        "Packing",     "packings", "pack",    "pack_all",
-    "offsets_of",    "packed_weights", "the_weights", "pool",     "scratch", "weights",
-    "weights_mutex", "loaded_weights", "open",        "close",    "mmap",    "fstat"};
+    "load_weights", "dense",          "procedures",    "Fault",
+    "Memory",       "Pool",           "FirstFault",    "Weights",
+    "Packing",      "packings",       "pack",          "pack_all",
+    "offsets_of",   "packed_weights", "the_weights",   "pool",
+    "scratch",      "weights",        "weights_mutex", "loaded_weights",
+    "open",         "close",          "mmap",          "munmap",
+    "fstat",        "xxh64",          "rotated_left",  "little_endian_word"};
 
 // Whether the project has a function for it: the others are libraries'.
 bool is_procedure(const ir::kernel::Foreign& foreign);
@@ -117,7 +122,9 @@ std::string support_text(const Project& project, const std::string& functions);
 // The exported functions. Places constants in the project's weights.
 std::string functions_text(Project& project);
 
-std::string header_text(const Project& project);
+// NAME.hpp is the one behind the other.
+std::string header_comment(const Project& project);
+std::string header_declarations(const Project& project);
 std::string main_text(const Project& project);
 std::string cmake_text(const Project& project);
 

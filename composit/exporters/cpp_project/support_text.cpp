@@ -1,4 +1,5 @@
 // The fixed parts of an exported program: memory, threads, weights, index errors.
+#include "composit/backends/c_family/prelude.h"
 #include "composit/base/text.h"
 #include "composit/exporters/cpp_project/project.h"
 
@@ -124,39 +125,55 @@ private:
 
 )";
 
-// NAME, HEADER and BYTES are replaced.
+// NAME, HEADER, BYTES, CHECKSUM and PACKED are replaced.
 constexpr const char* weights_text = R"(// The constants, in memory as long as the program runs.
 class Weights {
 public:
     explicit Weights(const std::string& path) {
-        constexpr std::size_t header = 64, expected = header + BYTES;
-        const char* all = nullptr;
-#if defined(__unix__)
-        const int file = open(path.c_str(), O_RDONLY);
-        struct stat status;
-        if (file >= 0 && fstat(file, &status) == 0 &&
-            static_cast<std::size_t>(status.st_size) == expected) {
-            void* const memory = mmap(nullptr, expected, PROT_READ, MAP_PRIVATE, file, 0);
-            if (memory != MAP_FAILED) all = static_cast<const char*>(memory);
-        }
-        if (file >= 0) close(file);
-#else
-        std::ifstream file(path, std::ios::binary);
-        char* const memory = memory_.at_least(expected + 1);
-        if (file.read(memory, expected + 1).gcount() == expected) all = memory;
-#endif
-        if (all == nullptr || std::memcmp(all, "HEADER", header) != 0)
-            throw std::runtime_error("NAME: '" + path + "' is not the file of weights that belongs "
-                                     "to this program.");
-        data_ = all + header;
+        const char* const fault = read(path);
+        if (fault == nullptr) return;
+        release();
+        throw std::runtime_error("NAME: '" + path + "' " + fault);
     }
-    const char* data() const { return data_; }
+    ~Weights() { release(); }
+    const char* data() const { return all_ + header_bytes; }
 PACKED
 private:
+    static constexpr std::size_t header_bytes = 64, bytes = BYTES, expected = header_bytes + bytes;
+    // Null, or what is wrong with the file.
+    const char* read(const std::string& path) {
+#if defined(__unix__)
+        const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+        if (file < 0) return "cannot be opened.";
+        struct stat status;
+        const bool is_whole = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                              static_cast<std::size_t>(status.st_size) == expected;
+        void* const memory =
+            is_whole ? mmap(nullptr, expected, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+        close(file);
+        if (memory != MAP_FAILED) all_ = static_cast<const char*>(memory);
+        if (is_whole && all_ == nullptr) return "cannot be mapped.";
+#else
+        std::ifstream file(path, std::ios::binary);
+        if (!file) return "cannot be opened.";
+        char* const memory = memory_.at_least(expected + 1);
+        if (file.read(memory, expected + 1).gcount() == expected) all_ = memory;
+#endif
+        if (all_ == nullptr || std::memcmp(all_, "HEADER", header_bytes) != 0)
+            return "is not the file of weights that belongs to this program.";
+        if (xxh64(data(), bytes) != CHECKSUM)
+            return "is damaged: its weights do not have the checksum of its header.";
+        return nullptr;
+    }
+    void release() {
+#if defined(__unix__)
+        if (all_ != nullptr) munmap(const_cast<char*>(all_), expected);
+#endif
+    }
 #if !defined(__unix__)
     Memory memory_;
 #endif
-    const char* data_ = nullptr;
+    const char* all_ = nullptr;
 };
 
 std::mutex weights_mutex;
@@ -206,9 +223,11 @@ std::string support_text(const Project& project, const std::string& functions) {
     if (functions.find("pool().") != std::string::npos) result += pool_text;
     if (has_faults) result += fault_text;
     if (!project.weights.is_empty()) {
+        result += std::string(c_family::prelude_text("checksum.h")) + "\n";
         std::string text =
             replaced(weights_text, "HEADER", project.weights.header().substr(0, 63) + "\\n");
         text = replaced(text, "BYTES", composit::text(project.weights.bytes()));
+        text = replaced(text, "CHECKSUM", "0x" + project.weights.checksum() + "u");
         const bool packs = !project.packed.is_empty();
         text = replaced(text, "PACKED\n", packs ? packed_member : "\n");
         result += replaced(text, "NAME", project.name);

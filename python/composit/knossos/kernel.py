@@ -431,15 +431,9 @@ class Kernel:
                 with_location(f"export: {name!r} cannot name a file. An identifier is required.")
             )
         header, source = _core.procedure.print_file(name, self._families())
-        folder = os.fspath(path)
-        os.makedirs(folder, exist_ok=True)
-        for suffix, text in ((".hpp", header), (".cpp", source)):
-            place = os.path.join(folder, name + suffix)
-            temporary = f"{place}.{os.getpid()}.tmp"
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, place)
-        return [name + ".hpp", name + ".cpp"]
+        files = [(name + ".hpp", header), (name + ".cpp", source)]
+        _core.write_whole_files("export", os.fspath(path), files)
+        return [file for file, _ in files]
 
     def compile(self, *examples: Any, **options: Any) -> Any:
         """composit.compile of the function over arrays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from composit import _core
 from composit._core import LazyTensor, with_location
 from composit._mismatch import wrong
+from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 
 __all__ = [
@@ -40,7 +41,9 @@ def load_safetensors(
     is required by name: tensors, arrays, whatever has a shape and a dtype. ValueError where names,
     shapes or dtypes differ: all of them; where the file is truncated or wrong in any way: before
     memory is taken. FileNotFoundError, OSError."""
-    tensors, metadata = _core.nn.load_safetensors(_path(path), bool(copy))
+    tensors, metadata = _core.nn.load_safetensors(
+        checked_path(path), bool(copy), "load_safetensors"
+    )
     if like is not None:
         check_weights(tensors, like, _function="load_safetensors")
     return (tensors, metadata) if return_metadata else tensors
@@ -62,7 +65,7 @@ def save_safetensors(
     ):
         raise TypeError(wrong(metadata, "A mapping from texts to texts"))
     values = [as_tensor(value) for value in tensors.values()]
-    _core.nn.save_safetensors(_path(path), list(tensors), values, dict(texts))
+    _core.nn.save_safetensors(checked_path(path), list(tensors), values, dict(texts))
 
 
 def check_weights(
@@ -91,11 +94,12 @@ def load_checkpoint(path: str | os.PathLike[str], like: Any = None) -> Any:
 
     `like` is a structure as the one required: ValueError where places, shapes or dtypes differ,
     all of them."""
-    tensors, metadata = load_safetensors(path, return_metadata=True)
+    where = f"load_checkpoint: {checked_path(path)}"
+    tensors, metadata = _core.nn.load_safetensors(checked_path(path), False, "load_checkpoint")
     if _KEY not in metadata:
         raise ValueError(
             with_location(
-                f"load_checkpoint: {_path(path)}: it was not written by save_checkpoint. "
+                f"{where}: it was not written by save_checkpoint. "
                 "A checkpoint is required; load_safetensors reads any safetensors file."
             )
         )
@@ -103,18 +107,13 @@ def load_checkpoint(path: str | os.PathLike[str], like: Any = None) -> Any:
         required: dict[str, Any] = {}
         _outline(like, "", required)
         check_weights(tensors, required, _function="load_checkpoint")
-    try:
-        return _rebuilt(json.loads(metadata[_KEY]), tensors)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            with_location(
-                f"load_checkpoint: {_path(path)}: its outline is broken ({error}). "
-                "A file that save_checkpoint wrote is required."
-            )
-        ) from None
+    return Outline(metadata[_KEY], tensors).rebuilt(
+        where, "A file that save_checkpoint wrote", _rebuilt
+    )
 
 
-def _path(path: Any) -> str:
+def checked_path(path: Any) -> str:
+    """A path as text. TypeError, ValueError for what is none."""
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise TypeError(wrong(path, "A file's path"))
     text = os.fspath(path)
@@ -148,10 +147,10 @@ def _outline(value: Any, place: str, tensors: dict[str, Any]) -> dict[str, Any]:
                         "Texts and integers are required."
                     )
                 )
-        return {"dict": [[k, _outline(v, _join(place, k), tensors)] for k, v in value.items()]}
+        return {"dict": [[k, _outline(v, join(place, k), tensors)] for k, v in value.items()]}
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [_outline(v, _join(place, i), tensors) for i, v in enumerate(value)]}
+        return {kind: [_outline(v, join(place, i), tensors) for i, v in enumerate(value)]}
     if isinstance(value, (LazyTensor, np.ndarray, np.generic)):
         name = place or "value"
         if name in tensors:
@@ -176,24 +175,30 @@ def _outline(value: Any, place: str, tensors: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _join(place: str, key: Any) -> str:
-    return f"{place}.{key}" if place else str(key)
-
-
-def _rebuilt(outline: dict[str, Any], tensors: Mapping[str, LazyTensor]) -> Any:
-    ((kind, content),) = outline.items()
+def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
+    kind, content = outline.kind(value, place)
     if kind == "dict":
-        return {key: _rebuilt(item, tensors) for key, item in content}
+        made: dict[Any, Any] = {}
+        for key, item in outline.pairs(content, place):
+            if type(key) not in (str, int):
+                outline.refuse(place, f"has the key {key!r}, which is no text and no integer")
+            outline.put(made, key, _rebuilt(outline, item, join(place, key)), place)
+        return made
     if kind in ("list", "tuple"):
-        items: Iterator[Any] = (_rebuilt(item, tensors) for item in content)
-        return list(items) if kind == "list" else tuple(items)
+        items = [_rebuilt(outline, item, below) for item, below in outline.items(content, place)]
+        return items if kind == "list" else tuple(items)
     if kind == "tensor":
-        return tensors[content]
+        return outline.tensor(content, place)
     if kind in ("array", "scalar"):
-        value = np.asarray(tensors[content])
-        return value if kind == "array" else value[()]
+        array = np.asarray(outline.tensor(content, place))
+        if kind == "scalar" and array.shape != ():
+            outline.refuse(place, f"is a scalar of shape {array.shape}")
+        return array if kind == "array" else array[()]
     if kind == "float":
-        return float.fromhex(content)
-    if kind == "value":
+        try:
+            return float.fromhex(outline.text(content, place))
+        except (ValueError, OverflowError):
+            outline.refuse(place, f"is the float {content!r}, which is none")
+    if kind == "value" and (content is None or isinstance(content, (bool, int, str))):
         return content
-    raise ValueError(f"unknown kind {kind!r}")
+    outline.refuse(place, f"is of the unknown kind {kind!r}")

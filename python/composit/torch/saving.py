@@ -3,20 +3,25 @@ all; pickles are refused."""
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import tempfile
+import pickletools
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, BinaryIO
 
+from composit import _core
 from composit._core import with_location
-from composit.nn import load_safetensors, save_safetensors
+from composit._outlines import Outline, join
+from composit.evaluation import as_tensor
+from composit.nn import save_safetensors
+from composit.nn.checkpoints import checked_path
 from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase, is_recorded
 
 _KEY = "composit.torch"
-_FIRST_OF_PICKLES = (b"\x80", b"PK\x03\x04")  # of a pickle, and of the ZIP archive torch writes
+_FIRST_OF_PICKLES = b"\x80"  # since protocol 2
+_FIRST_OF_ARCHIVES = b"PK\x03\x04"  # which torch.save writes
 
 
 def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
@@ -36,14 +41,14 @@ def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
     if isinstance(value, dict):
         kind = "OrderedDict" if isinstance(value, OrderedDict) else "dict"
         items = [
-            [_described(key, "", tensors), _described(item, _joined(path, key), tensors)]
+            [_described(key, "", tensors), _described(item, join(path, key), tensors)]
             for key, item in value.items()
         ]
         return {kind: items}
     if isinstance(value, (list, tuple)):
         kind = "Size" if isinstance(value, dtypes.Size) else type(value).__name__
         if kind in ("list", "tuple", "Size"):
-            return {kind: [_described(x, _joined(path, i), tensors) for i, x in enumerate(value)]}
+            return {kind: [_described(x, join(path, i), tensors) for i, x in enumerate(value)]}
     raise TypeError(
         with_location(
             f"save: a {type(value).__name__} at {path or 'the top'} cannot be saved. Tensors, "
@@ -53,30 +58,43 @@ def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
     )
 
 
-def _joined(path: str, key: Any) -> str:
-    return f"{path}.{key}" if path else str(key)
-
-
-def _rebuilt(value: Any, tensors: dict[str, Any]) -> Any:
-    if isinstance(value, dict):
-        ((kind, held),) = [(k, v) for k, v in value.items() if k != "requires_grad"]
-        if kind == "tensor":
-            tensor = calling.wrapped(tensors[held])
-            return tensor.requires_grad_() if value["requires_grad"] else tensor
-        if kind == "complex":
-            return complex(*held)
-        if kind == "dtype":
-            return dtypes.by_name[held]
-        if kind == "device":
-            return dtypes.device(held)
-        if kind in ("dict", "OrderedDict"):
-            made = {_rebuilt(k, tensors): _rebuilt(v, tensors) for k, v in held}
-            return OrderedDict(made) if kind == "OrderedDict" else made
-        items = [_rebuilt(item, tensors) for item in held]
-        makers: dict[str, Callable[[Any], Any]] = {"list": list, "tuple": tuple,
-                                                   "Size": dtypes.Size}  # fmt: skip
-        return makers[kind](items)
-    return value
+def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    kind, held = outline.kind(value, place, also="requires_grad")
+    if kind == "tensor":
+        tensor = calling.wrapped(outline.tensor(held, place))
+        requires_grad = value.get("requires_grad")
+        if not isinstance(requires_grad, bool):
+            outline.refuse(place, "does not say whether it requires gradients")
+        if not requires_grad:
+            return tensor
+        if not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
+            outline.refuse(place, f"is {tensor.dtype} and requires gradients")
+        return tensor.requires_grad_()
+    if kind == "complex":
+        parts = [part for part, _ in outline.items(held, place)]
+        if len(parts) != 2 or not all(isinstance(part, float) for part in parts):
+            outline.refuse(place, "is a complex number without its two parts")
+        return complex(*parts)
+    if kind == "dtype":
+        if outline.text(held, place) not in dtypes.by_name:
+            outline.refuse(place, f"is the dtype {held!r}, which is none")
+        return dtypes.by_name[held]
+    if kind == "device":
+        if outline.text(held, place) != "cpu":
+            outline.refuse(place, f"is the device {held!r}, which is not built")
+        return dtypes.device(held)
+    if kind in ("dict", "OrderedDict"):
+        made: dict[Any, Any] = OrderedDict() if kind == "OrderedDict" else {}
+        for key, item in outline.pairs(held, place):
+            rebuilt = _rebuilt(outline, key, place)
+            outline.put(made, rebuilt, _rebuilt(outline, item, join(place, rebuilt)), place)
+        return made
+    makers: dict[str, Callable[[Any], Any]] = {"list": list, "tuple": tuple, "Size": dtypes.Size}
+    if kind not in makers:
+        outline.refuse(place, f"is of the unknown kind {kind!r}")
+    return makers[kind]([_rebuilt(outline, item, at) for item, at in outline.items(held, place)])
 
 
 def save(
@@ -91,11 +109,8 @@ def save(
     if not hasattr(f, "write"):
         save_safetensors(f, tensors, metadata)
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "saved")
-        save_safetensors(path, tensors, metadata)
-        with open(path, "rb") as file:
-            f.write(file.read())
+    values = [as_tensor(tensor) for tensor in tensors.values()]
+    f.write(_core.nn.safetensors_content(list(tensors), values, metadata))
 
 
 def load(
@@ -103,35 +118,60 @@ def load(
     mmap: bool | None = None, **pickle_load_args: Any,
 ) -> Any:  # fmt: skip
     """What save wrote, or the tensors of any safetensors file by name. RuntimeError for pickles,
-    which can run code: torch.save's are to be converted by safetensors.torch.save_file."""
+    which can run code: torch.save's are to be converted by safetensors.torch.save_file. ValueError
+    with the path for a file that is damaged, FileNotFoundError, OSError."""
     if isinstance(map_location, (str, dtypes.device)):
         dtypes.check_device(map_location)
-    if not hasattr(f, "read"):
-        with open(f, "rb") as file:
-            _refuse_pickles(file.read(9))
-        return _loaded(f)
-    content = f.read()
-    _refuse_pickles(content[:9])
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "loaded")
-        with open(path, "wb") as file:
-            file.write(content)
-        return _loaded(path)
+    if hasattr(f, "read"):
+        content = f.read()
+        if not isinstance(content, bytes):
+            kind = type(content).__name__
+            raise TypeError(
+                with_location(f"load: {f!r} reads {kind}. A file opened for bytes is required.")
+            )
+        where = f"load: {getattr(f, 'name', 'the stream')}"
+        _refuse_pickles(where, io.BytesIO(content))
+        return _loaded(where, *_core.nn.read_safetensors(f"{where}: ", content))
+    path = checked_path(f)
+    where = f"load: {path}"
+    try:
+        tensors, metadata = _core.nn.load_safetensors(path, True, "load")
+    except ValueError:
+        with open(path, "rb") as file:
+            _refuse_pickles(where, file)
+        raise
+    return _loaded(where, tensors, metadata)
 
 
-def _refuse_pickles(first: bytes) -> None:
+def _refuse_pickles(where: str, file: BinaryIO) -> None:
     # In a safetensors file JSON begins after the eight bytes of its header's length.
-    if first.startswith(_FIRST_OF_PICKLES) and first[8:9] != b"{":
+    first = file.read(9)
+    if first[8:9] == b"{":
+        return
+    file.seek(0)
+    is_archive = first.startswith(_FIRST_OF_ARCHIVES)
+    if is_archive or first.startswith(_FIRST_OF_PICKLES) or _is_pickle_of_text(file):
+        kind = "a ZIP archive of pickles" if is_archive else "a pickle"
         raise RuntimeError(
             with_location(
-                "load: the file is a pickle, which can run code. A safetensors file is required: "
+                f"{where}: it is {kind}, which can run code. A safetensors file is required: "
                 "under PyTorch, safetensors.torch.save_file(torch.load(path), new_path) makes one."
             )
         )
 
 
-def _loaded(path: Any) -> Any:
-    tensors, metadata = load_safetensors(path, copy=True, return_metadata=True)
+def _is_pickle_of_text(file: BinaryIO) -> bool:
+    """Whether it begins with a pickle. Those of protocols 0 and 1 have no mark: their instructions
+    are read, to the end of the first pickle, and not followed."""
+    try:
+        for _ in pickletools.genops(file):
+            pass
+    except (ValueError, LookupError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def _loaded(where: str, tensors: Any, metadata: dict[str, str]) -> Any:
     if _KEY not in metadata:
         return {name: calling.wrapped(tensor) for name, tensor in tensors.items()}
-    return _rebuilt(json.loads(metadata[_KEY]), tensors)
+    return Outline(metadata[_KEY], tensors).rebuilt(where, "A file that save wrote", _rebuilt)

@@ -129,11 +129,87 @@ TEST(CppProject, ConstantsAreReadFromTheFileThatBelongs) {
     std::string header = read(folder.path() / "digits.hpp");
     EXPECT_NE(header.find("float* new_w /* [40] */"), std::string::npos) << header;
     EXPECT_NE(read(folder.path() / "digits.cpp").find("0.125f"), std::string::npos);
+    // Sources of two exports do not compile together.
+    std::string of_another = header;
+    of_another.replace(of_another.find("#define COMPOSIT_EXPORT_digits 0x") + 33, 1, "g");
+    std::ofstream(folder.path() / "digits.hpp") << of_another;
+    for (const char* source : {"digits.cpp", "main.cpp"}) {
+        EXPECT_NE(shell("cd " + folder.path().string() + " && g++ -E " + source + " 2> said > all"),
+                  0);
+        EXPECT_NE(read(folder.path() / "said")
+                      .find(std::string(source) + " and digits.hpp are of different exports. "
+                                                  "Export the project again."),
+                  std::string::npos);
+    }
+}
+
+// Changes each byte, bytes by pairs, and where the file ends; prints what was accepted, and what
+// each kind of refusal says.
+constexpr const char* damaging_main = R"(
+#include "digits.hpp"
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+
+std::map<std::string, int> said;
+
+void load(const std::string& content) {
+    std::ofstream("damaged", std::ios::binary) << content;
+    try {
+        digits::load_weights("damaged");
+        ++said["accepted"];
+    } catch (const std::runtime_error& error) {
+        ++said[error.what()];
+    }
+}
+
+int main() {
+    std::ifstream file("digits.weights", std::ios::binary);
+    const std::string right((std::istreambuf_iterator<char>(file)), {});
+    load(right);
+    for (std::size_t i = 0; i < right.size(); ++i) {
+        for (int bit = 0; bit < 8; bit += 3) {
+            std::string damaged = right;
+            damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+            load(damaged);
+            // The same bit of another element: a sum would not tell.
+            damaged[(i + 32) % right.size()] ^= static_cast<char>(1 << bit);
+            load(damaged);
+        }
+        load(right.substr(0, i));
+        load(right + right.substr(0, i + 1));
+    }
+    for (const auto& each : said) std::printf("%d %s\n", each.second, each.first.c_str());
+    digits::load_weights("digits.weights");
+    try {
+        digits::load_weights("none");
+    } catch (const std::runtime_error& error) {
+        std::puts(error.what());
+    }
+    const float x[40] = {};
+    float out[40];
+    digits::step(x, x, out);
+}
+)";
+
+TEST(CppProject, NoDamagedFileOfWeightsIsAccepted) {
+    Folder folder;
+    cpp_project::export_cpp_project({training_step()}, folder.path().string(),
+                                    {"digits", damaging_main});
     ASSERT_EQ(shell("cd " + folder.path().string() +
-                    " && g++ -O2 -std=c++17 digits.cpp main.cpp -o digits && echo > digits.weights"
-                    " && head -c 160 /dev/zero > in && ! ./digits step in in out 2> said"),
+                    " && g++ -O1 -std=c++17 -Wall -Wextra -Werror digits.cpp main.cpp -o digits"
+                    " && ./digits > said"),
               0);
-    EXPECT_NE(read(folder.path() / "said").find("is not the file of weights"), std::string::npos);
+    // 64 bytes of header, 160 of weights: pairs that begin in the last 32 reach into the header.
+    EXPECT_EQ(
+        read(folder.path() / "said"),
+        "1 accepted\n"
+        "864 digits: 'damaged' is damaged: its weights do not have the checksum of its header."
+        "\n"
+        "928 digits: 'damaged' is not the file of weights that belongs to this program.\n"
+        "digits: 'none' cannot be opened.\n");
 }
 
 TEST(CppProject, IndicesOutOfBoundsAreErrors) {

@@ -195,6 +195,7 @@ EXPORTED_MAIN = """
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <vector>
 
 template <class F>
@@ -206,25 +207,32 @@ void write(const char* path, std::size_t count, const F& run) {
     std::fclose(file);
 }
 
+// The first weights, the same from another file, and what is refused, which changes nothing.
 int main(int, char** words) {
     std::vector<float> x(20 * 97), y(133 * 97);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = float(i % 31) - 15;
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = float(i % 29) - 14;
-    for (int round = 0; round < 2; ++round) {
-        two::load_weights(words[1 + round]);
+    for (int round = 0; round < 5; ++round) {
+        try {
+            two::load_weights(words[1 + round]);
+            if (round >= 2) return 2;
+        } catch (const std::runtime_error& error) {
+            if (round < 2) return 3;
+            std::puts(error.what());
+        }
         for (int threads : {1, 3}) {
-            write(words[3], 20 * 133, [&](float* to) { two::right(x.data(), to, threads); });
-            write(words[4], 70 * 133, [&](float* to) { two::left(y.data(), to, threads); });
-            if (std::system(words[5 + round]) != 0) return 1;
+            write("a", 20 * 133, [&](float* to) { two::right(x.data(), to, threads); });
+            write("b", 70 * 133, [&](float* to) { two::left(y.data(), to, threads); });
+            if (std::system(words[6]) != 0) return 1;
         }
     }
 }
 """
 
 
-def test_exported_programs_pack_once_and_again_for_other_weights(tmp_path):
+def test_exported_programs_pack_once_and_again_for_weights_loaded_anew(tmp_path):
     """Left and right operands in panels, shared by functions, have the bits of the process; weights
-    that are loaded later are packed anew."""
+    that are loaded later are packed anew; those of another export are refused."""
     rng = np.random.default_rng(7)
     x = (np.arange(20 * 97) % 31 - 15).astype("float32").reshape(20, 97)
     y = (np.arange(133 * 97) % 29 - 14).astype("float32").reshape(133, 97)
@@ -242,16 +250,22 @@ def test_exported_programs_pack_once_and_again_for_other_weights(tmp_path):
         (folder / "b").write_bytes(functions[1](y).tobytes())
         weights.append((folder / "two.weights").read_bytes())
     assert weights[0] != weights[1]
-    # The second file of weights belongs to the program as well, once it has the first one's header.
-    source = (folders[0] / "two.cpp").read_text()
-    assert "packed_weights" in source
-    header = len("composit weights 1 ") + 16
-    (tmp_path / "weights").write_bytes(weights[0][:header] + weights[1][header:])
+    assert "packed_weights" in (folders[0] / "two.cpp").read_text()
+    (tmp_path / "same").write_bytes(weights[0])
+    (tmp_path / "forged").write_bytes(weights[0][:64] + weights[1][64:])
     (folders[0] / "main.cpp").write_text(EXPORTED_MAIN)
     command = ["g++", "-O1", "-std=c++17", "two.cpp", "main.cpp", "-o", "run", "-pthread"]
     subprocess.run(command, cwd=folders[0], check=True)
-    compare = [f"cmp a {folder}/a && cmp b {folder}/b" for folder in folders]
-    files = [str(folders[0] / "two.weights"), str(tmp_path / "weights")]
+    files = [folders[0] / "two.weights", tmp_path / "same", folders[1] / "two.weights",
+             tmp_path / "forged", tmp_path / "none"]  # fmt: skip
+    compare = f"cmp a {folders[0]}/a && cmp b {folders[0]}/b"
     work = tmp_path / "work"
     work.mkdir()
-    subprocess.run([str(folders[0] / "run"), *files, "a", "b", *compare], cwd=work, check=True)
+    ran = subprocess.run(
+        [folders[0] / "run", *files, compare], cwd=work, check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.splitlines() == [
+        f"two: '{files[2]}' is not the file of weights that belongs to this program.",
+        f"two: '{files[3]}' is damaged: its weights do not have the checksum of its header.",
+        f"two: '{files[4]}' cannot be opened.",
+    ]

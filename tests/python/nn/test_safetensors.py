@@ -238,6 +238,49 @@ def test_links_stay(tmp_path):
     assert composit.evaluate(nn.load_safetensors(tmp_path / "there")["x"]) == 1
 
 
+def test_links_out_of_the_folder_are_not_followed(tmp_path):
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "w").symlink_to("../mine")
+    with pytest.raises(OSError, match=r"save_safetensors: .*w is a symbolic link out of its fol"):
+        nn.save_safetensors(tmp_path / "in" / "w", {"x": 1})
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("left", [0, 200, 5000])
+@pytest.mark.parametrize("way", ["evaluate", "leaf", "argument", "compiled", "packed", "export"])
+def test_a_file_that_becomes_shorter_is_an_error(tmp_path, way, left):
+    """Never the end of the process, never zeros: each time that the tensors are read."""
+    path = tmp_path / "w"
+    array = np.ones((64, 64), "float32")
+    nn.save_safetensors(path, {"w": array})
+    w = nn.load_safetensors(path)["w"]
+    options = {"backend": "interpreter", "name": "f"}
+    adds = composit.compile(lambda x: x + w, array, **options)
+    function, read = {
+        "evaluate": ("evaluate", lambda: composit.evaluate(cnp.exp(w))),
+        "leaf": ("values of a constant", lambda: composit.evaluate(w)),
+        "argument": ("values of a constant", lambda: adds(w)),
+        "compiled": ("f", lambda: adds(array)),
+        "packed": (
+            "values of a constant",
+            lambda: composit.compile(lambda x: x @ w, array, **options)(array),
+        ),
+        "export": ("values of a constant", lambda: adds.export(tmp_path / "out")),
+    }[way]
+    read()
+    os.truncate(path, left)
+    for _ in range(2):
+        with pytest.raises(OSError) as caught:
+            read()
+        assert str(caught.value).startswith(
+            f"{function}: the file {path} has become shorter while tensors share its memory. Load it "
+            "again; with copy=True they do not share it."
+        )
+    nn.save_safetensors(path, {"w": array})
+    assert composit.evaluate(nn.load_safetensors(path)["w"]).tobytes() == array.tobytes()
+
+
 VALID = file_of(
     {
         "__metadata__": {"k": "v"},

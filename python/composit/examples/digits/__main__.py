@@ -11,6 +11,7 @@ import numpy as np
 
 import composit
 import composit.numpy as cnp
+from composit import _core
 from composit.examples.digits import data, network, project
 
 
@@ -148,10 +149,10 @@ def draw(training: Training, path: Path) -> None:
     weights = [cnp.asarray(w, name=n) for w, n in zip(training.weights, network.NAMES)]
     picture = composit.visualize(network.network(images, weights), render=False)
     try:
-        project.write_atomically(path, picture.pipe(format="svg"))
+        _core.write_whole_file("digits", str(path), picture.pipe(format="svg"))
     except graphviz.ExecutableNotFound:
         source = path.with_suffix(".gv")
-        project.write_atomically(source, picture.source.encode())
+        _core.write_whole_file("digits", str(source), picture.source.encode())
         print(f"graph: the program `dot` (Graphviz) is not installed; its source is in {source}")
 
 

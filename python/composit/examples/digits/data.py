@@ -1,10 +1,13 @@
 """Handwritten digits: scikit-learn's bundled scans, or MNIST's IDX files from a folder."""
 
 import gzip
+import math
+import os
 import struct
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -106,18 +109,35 @@ def read_idx(folder: Path, stem: str, dimensions: int) -> np.ndarray:
             "MNIST's four IDX files are required."
         )
     try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+        with open(path, "rb") as file:
+            is_packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            most = os.fstat(file.fileno()).st_size * (MOST_UNPACKED if is_packed else 1)
+            stream: BinaryIO = gzip.GzipFile(fileobj=file) if is_packed else file  # type: ignore
+            return _read_array(path, stream, dimensions, most)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"digits: {path} cannot be read: {error}.") from error
-    header = 4 + 4 * dimensions
-    if len(data) < header or data[:4] != bytes([0, 0, 8, dimensions]):
+
+
+# bytes that one byte of a gzip file can stand for (deflate's longest match by its shortest code)
+MOST_UNPACKED = 1032
+
+
+def _read_array(path: Path, stream: BinaryIO, dimensions: int, most: int) -> np.ndarray:
+    """Reads what the header says, and one byte more, to see that there is none."""
+    header = stream.read(4 + 4 * dimensions)
+    if len(header) < 4 + 4 * dimensions or header[:4] != bytes([0, 0, 8, dimensions]):
         raise DataError(f"digits: {path} is not an IDX file of {dimensions}-dimensional bytes.")
-    shape = struct.unpack(f">{dimensions}I", data[4:header])
-    if len(data) - header != int(np.prod(shape, dtype=np.uint64)):
+    shape = struct.unpack(f">{dimensions}I", header[4:])
+    promised = math.prod(shape)
+    data = stream.read(promised + 1) if promised <= most else b""
+    if len(data) > promised:
         raise DataError(
-            f"digits: {path} is cut off: shape {shape} does not fit its "
-            f"{len(data) - header} bytes of data."
+            f"digits: {path} has data behind the {promised} bytes of its shape {shape}."
         )
-    return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
+    if len(data) < promised:
+        has = f"{len(data)}" if promised <= most else f"at most {most}"
+        raise DataError(
+            f"digits: {path} is cut off: shape {shape} does not fit its {has} bytes of data."
+        )
+    return np.frombuffer(data, np.uint8).reshape(shape)

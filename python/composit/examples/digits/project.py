@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import composit
+from composit import _core
 from composit.examples.digits.network import NAMES
 
 FLAGS = ["-O2", "-std=c++17", "-Wall", "-Wextra", "-Werror"]
@@ -37,20 +38,8 @@ def write(
     names of its sources."""
     files = composit.export(folder, "digits", [classify, train_step], main_text(weights, images))
     data = b"".join(np.ascontiguousarray(weight, np.float32).tobytes() for weight in weights)
-    write_atomically(folder / "digits.weights", data)
+    _core.write_whole_file("digits", str(folder / "digits.weights"), data)
     return [name for name in files if name.endswith(".cpp")]
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def main_text(weights: Sequence[np.ndarray], images: np.ndarray) -> str:
@@ -120,7 +109,8 @@ def check(
         "step_labels": step_labels,
     }
     for name, array in files.items():
-        write_atomically(folder / f"{name}.raw", np.ascontiguousarray(array).tobytes())
+        data = np.ascontiguousarray(array).tobytes()
+        _core.write_whole_file("digits", str(folder / f"{name}.raw"), data)
     output = run(folder, "./digits", "--test", "test_images.raw", "test_labels.raw", "logits.raw")
     figures = dict(line.rsplit(" ", 1) for line in output.splitlines())
     same_bits("the logits", np.fromfile(folder / "logits.raw", np.float32), logits)

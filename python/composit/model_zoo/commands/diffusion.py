@@ -12,7 +12,7 @@ import numpy as np
 
 import composit
 from composit.model_zoo.commands import running
-from composit.model_zoo.commands.files import read_config, read_weights
+from composit.model_zoo.commands.files import read_array, read_config, read_weights
 from composit.model_zoo.parameters import as_tensors
 from composit.model_zoo.stable_diffusion import autoencoder_kl, denoising, unet
 from composit.model_zoo.stable_diffusion.shapes import autoencoder_shapes, unet_shapes
@@ -116,7 +116,7 @@ def _text(file: Path | None, seed: int, parameters: Any) -> np.ndarray:
     width = parameters[name].shape[0]
     if file is None:
         return np.random.default_rng(seed).standard_normal((1, 77, width), np.float32)
-    text = np.load(file, allow_pickle=False).astype(np.float32)
+    text = read_array(file)
     if text.ndim != 3 or text.shape[0] != 1 or text.shape[2] != width:
         raise ValueError(f"{file} has shape {text.shape}. (1, tokens, {width}) is required.")
     return text

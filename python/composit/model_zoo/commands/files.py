@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tokenize
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,11 @@ import numpy as np
 import composit.numpy as cnp
 from composit import nn
 
+# Of files that are damaged: NumPy reads a header as Python's text.
+_NUMPYS_ERRORS = (
+    ValueError, EOFError, MemoryError, OverflowError, SyntaxError, TypeError, tokenize.TokenError,
+    zipfile.BadZipFile,
+)  # fmt: skip
 WEIGHTS = ("model.safetensors", "diffusion_pytorch_model.safetensors", "pytorch_model.bin")
 
 
@@ -19,7 +26,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     file = folder / "config.json"
     try:
         config = json.loads(file.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{file}: not JSON: {error}. An object of JSON is required.") from None
     if not isinstance(config, dict):
         raise ValueError(f"{file}: a {type(config).__name__}. An object of JSON is required.")
@@ -42,6 +49,31 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
     from composit.model_zoo.parameters import state_of
 
     return state_of(torch.load(path, map_location="cpu", weights_only=True))
+
+
+def read_array(file: Path) -> np.ndarray:
+    """The float32 array of a .npy file. OSError: it is not there; ValueError: it is no such file,
+    is damaged, or holds objects, which are pickles."""
+    try:
+        array = np.load(file, allow_pickle=False)
+        if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
+            return array.astype(np.float32)
+        wrong = f"a {getattr(array, 'dtype', type(array).__name__)}"
+    except _NUMPYS_ERRORS as error:
+        wrong = str(error)
+    raise ValueError(f"{file}: {wrong}. A .npy file of real numbers is required.")
+
+
+def read_picture(file: Path, mode: str) -> Any:
+    """PIL's image in a mode such as "RGB". OSError: it is not there; ValueError: it is none, is
+    damaged, or has more pixels than PIL trusts."""
+    from PIL import Image
+
+    with open(file, "rb") as opened:
+        try:
+            return Image.open(opened).convert(mode)
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            raise ValueError(f"{file}: {error}. A picture is required.") from None
 
 
 def _as_float32(tensor: Any) -> np.ndarray:

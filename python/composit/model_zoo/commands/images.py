@@ -13,6 +13,7 @@ import numpy as np
 import composit
 from composit.model_zoo import convnet, resnet, vit
 from composit.model_zoo.commands import running
+from composit.model_zoo.commands.files import read_array, read_config, read_picture
 from composit.model_zoo.parameters import as_tensors, convert
 
 VIT_KEYS = {
@@ -53,8 +54,6 @@ def run_resnet(arguments: argparse.Namespace) -> None:
     size, last = 64 if arguments.tiny else 224, arguments.channels_last
     classes = 1000
     if arguments.weights is not None:
-        from composit.model_zoo.commands.files import read_config
-
         config = read_config(arguments.weights)
         classes = len(config["id2label"]) if "id2label" in config else classes
     parameters = running.parameters_for(
@@ -95,8 +94,6 @@ def run_resnet(arguments: argparse.Namespace) -> None:
 def run_vit(arguments: argparse.Namespace) -> None:
     sizes = {"num_heads": 12} | running.sizes_of(arguments, VIT_KEYS, TINY_VIT)
     if arguments.weights is not None:
-        from composit.model_zoo.commands.files import read_config
-
         sizes["num_classes"] = len(read_config(arguments.weights).get("id2label", range(1000)))
     num_heads = sizes.pop("num_heads")
     shapes = vit.parameter_shapes(**sizes)
@@ -161,13 +158,11 @@ def read_images(arguments: argparse.Namespace, shape: tuple[int, ...]) -> np.nda
         random = np.random.default_rng(arguments.seed)
         image: Any = random.standard_normal(shape, np.float32)
     elif file.suffix == ".npy":
-        image = np.load(file, allow_pickle=False).astype(np.float32)
+        image = read_array(file)
         if image.shape != shape:
             raise ValueError(f"{file} has shape {image.shape}. {shape} is required.")
     else:
-        from PIL import Image
-
-        picture = Image.open(file).convert("L" if channels == 1 else "RGB")
+        picture = read_picture(file, "L" if channels == 1 else "RGB")
         pixels = np.asarray(picture.resize((width, height))).reshape(height, width, channels)
         image = pixels.astype(np.float32) / 255
         if channels == 3:
