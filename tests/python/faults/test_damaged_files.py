@@ -1,5 +1,5 @@
-"""Files of every kind, damaged in thousands of ways: one error with the path and the reason, or, where
-nothing tells the damage, values of the right shapes."""
+"""Files of every kind, damaged in thousands of ways: one error with the path and the reason, or,
+where nothing tells the damage, values of the right shapes."""
 
 import gzip
 import io

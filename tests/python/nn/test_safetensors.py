@@ -274,8 +274,8 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path, way, left):
         with pytest.raises(OSError) as caught:
             read()
         assert str(caught.value).startswith(
-            f"{function}: the file {path} has become shorter while tensors share its memory. Load it "
-            "again; with copy=True they do not share it."
+            f"{function}: the file {path} has become shorter while tensors share its memory. Load "
+            "it again; with copy=True they do not share it."
         )
     nn.save_safetensors(path, {"w": array})
     assert composit.evaluate(nn.load_safetensors(path)["w"]).tobytes() == array.tobytes()
