@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "casters.h"
+#include "composit/backends/c_family/prelude.h"
 #include "composit/base/mapped_file.h"
 #include "composit/base/whole_file.h"
 #include "composit/execute/execute.h"
@@ -24,6 +25,11 @@ void bind_export(nb::module_& module) {
             return cpp_project::export_cpp_project(programs, folder, {name, main_text});
         },
         "functions"_a, "folder"_a, "name"_a, "main_text"_a = "");
+    // The checksum of exported weights, and its text in C++, for main.cpp that checks its own.
+    module.def("xxh64", [](const nb::bytes& content) {
+        return cpp_project::checksum_of({content.c_str(), content.size()});
+    });
+    module.def("xxh64_text", [] { return std::string(c_family::prelude_text("checksum.h")); });
     const nb::call_guard<Located> located;
     module.def(
         "write_whole_files",

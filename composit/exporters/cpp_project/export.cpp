@@ -146,10 +146,10 @@ std::string structs(const Project& project) {
 
 bool has_many_modules(const Project& project) { return project.modules.modules.size() > 1; }
 
-std::string checksum_of(const std::string& text) {
+std::string digits_of_checksum(const std::string& text) {
     char digits[17];
     std::snprintf(digits, sizeof digits, "%016llx",
-                  static_cast<unsigned long long>(xxh64(text.data(), text.size())));
+                  static_cast<unsigned long long>(checksum_of(text)));
     return digits;
 }
 
@@ -161,7 +161,7 @@ class Number {
     Number(const Project& project, const char* kind, std::string header, const std::string& content)
         : macro_(text("COMPOSIT_", kind, "_", project.name)),
           header_(std::move(header)),
-          value_("0x" + checksum_of(content) + "u") {}
+          value_("0x" + digits_of_checksum(content) + "u") {}
 
     void define_in(std::string& header) const {
         const std::string line = "#pragma once\n";
@@ -222,6 +222,8 @@ std::string module_text(const Project& project, size_t module) {
 
 }  // namespace
 
+uint64_t checksum_of(std::string_view bytes) { return xxh64(bytes.data(), bytes.size()); }
+
 std::string module_file(const Project& project, size_t module) {
     return module == 0 ? project.name + ".cpp" : text(project.name, "_", module + 1, ".cpp");
 }
@@ -263,7 +265,7 @@ int64_t WeightsFile::place(const ir::Array& value) {
     return places.back();
 }
 
-std::string WeightsFile::checksum() const { return checksum_of(content_); }
+std::string WeightsFile::checksum() const { return digits_of_checksum(content_); }
 
 std::string WeightsFile::header() const {
     std::string header = "composit weights 2 " + checksum();

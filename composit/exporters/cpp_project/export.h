@@ -3,7 +3,9 @@
 
 #include "composit/ir/kernel/kernel.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace composit::cpp_project {
@@ -16,6 +18,9 @@ struct ExportOptions {
     // source.
     size_t kernels_per_source = 256;
 };
+
+// XXH64 with seed 0, by which weights are checked: prelude/checksum.h as a function of the library.
+uint64_t checksum_of(std::string_view bytes);
 
 // Writes into `folder` (made if missing) and returns the names of
 //   NAME.cpp, NAME.hpp     one function per program, called as the program; on any CPU the same

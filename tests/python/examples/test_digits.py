@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import struct
+import subprocess
 
 import numpy as np
 import pytest
@@ -131,6 +132,17 @@ def test_from_scans_to_cpp(tmp_path, capsys):
     assert "digits_2.cpp" not in names
     source = (folder / "digits" / "digits.cpp").read_text()
     assert "composit/" not in source
+    # Other weights than those that it was written with, such as a killed export leaves.
+    weights = folder / "digits" / "digits.weights"
+    changed = bytearray(weights.read_bytes())
+    changed[1000] ^= 1
+    weights.write_bytes(changed)
+    ran = subprocess.run(
+        ["./digits", "image.pgm"], cwd=folder / "digits", capture_output=True, text=True
+    )
+    assert ran.returncode == 1 and ran.stderr == (
+        "digits.weights: these are damaged, or not the weights of this program.\n"
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2])

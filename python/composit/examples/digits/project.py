@@ -36,13 +36,15 @@ def write(
 ) -> list[str]:
     """The project, with the weights as they are now; `images` is one training batch. Returns the
     names of its sources."""
-    files = composit.export(folder, "digits", [classify, train_step], main_text(weights, images))
     data = b"".join(np.ascontiguousarray(weight, np.float32).tobytes() for weight in weights)
+    main = main_text(weights, images, data)
+    files = composit.export(folder, "digits", [classify, train_step], main)
     _core.write_whole_file("digits", str(folder / "digits.weights"), data)
     return [name for name in files if name.endswith(".cpp")]
 
 
-def main_text(weights: Sequence[np.ndarray], images: np.ndarray) -> str:
+def main_text(weights: Sequence[np.ndarray], images: np.ndarray, data: bytes) -> str:
+    """main.cpp, which runs with weights of these bytes."""
     text = resources.files(__package__).joinpath("main.cpp.in").read_text()
     batch, _, height, width = images.shape
     values = {
@@ -54,6 +56,8 @@ def main_text(weights: Sequence[np.ndarray], images: np.ndarray) -> str:
         "SIZES": ", ".join(str(weight.size) for weight in weights),
         "COUNT": sum(weight.size for weight in weights),
         "WEIGHT_ARGUMENTS": ", ".join(f"w[{i}]" for i in range(len(weights))),
+        "CHECKSUM": hex(_core.xxh64(data)),
+        "CHECKSUM_FUNCTION": _core.xxh64_text(),
         "UPDATED_ARGUMENTS": ", ".join(f"updated[{i}]" for i in range(len(weights))),
     }
     for key, value in values.items():
