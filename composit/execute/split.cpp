@@ -1,5 +1,6 @@
 // A program whose kernels run on two back ends: each run of kernels becomes a program of its own,
 // and buffers that pass from one to the next lie in memory that belongs to neither.
+#include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
 
@@ -141,8 +142,8 @@ class SplitExecutable : public runtime::Executable {
         std::string elsewhere;
         for (const Placement& placement : placements_)
             if (!placement.why.empty())
-                elsewhere += text("// ", placement.kernel, " runs on the ", placement.backend, ": ",
-                                  placement.why, "\n");
+                elsewhere += comment_line(text(placement.kernel, " runs on the ", placement.backend,
+                                               ": ", placement.why));
         if (!elsewhere.empty()) all.push_back({"placements", elsewhere});
         for (size_t s = 0; s < segments_.size(); ++s)
             for (const runtime::SourceFile& file : segments_[s].executable->sources())

@@ -2,8 +2,8 @@
 #include "composit/ir/graph.h"
 
 #include "composit/base/error.h"
+#include "composit/base/printable.h"
 #include "composit/ir/operation.h"
-#include "composit/ir/print.h"
 
 #include <algorithm>
 
@@ -73,11 +73,11 @@ std::string dot_node(const Graph& graph, size_t i, bool is_result) {
     const Node& node = graph.node(i);
     std::string words = node.name();
     if (!is_leaf(node) || words.empty()) words += (words.empty() ? "" : "\n") + label(node);
-    std::string quoted_label = quoted(words + "\n" + join(node.types()));
-    std::string line = text("  n", i, " [label=", quoted_label);
+    const std::string types = join(node.types());
+    std::string line = text("  n", i, " [label=\"", in_label(words + "\n" + types), '"');
     if (is_leaf(node)) line += is_constant(node) ? ", style=\"rounded,filled\"" : ", style=rounded";
     if (is_result) line += ", penwidth=2";
-    if (!node.location().empty()) line += ", tooltip=" + quoted(node.location());
+    if (!node.location().empty()) line += ", tooltip=\"" + in_label(node.location()) + '"';
     return line + "];\n";
 }
 

@@ -1,6 +1,7 @@
 // Tokens: words, numbers (also inf and nan with a sign), quoted texts, signs.
 #include "composit/ir/lexer.h"
 
+#include "composit/base/ascii.h"
 #include "composit/base/error.h"
 #include "composit/ir/print.h"
 
@@ -9,8 +10,8 @@
 namespace composit::ir {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return ascii::is_letter(c) || c == '_'; }
+using ascii::is_digit;
 
 int hex_digit(char c) {
     if (is_digit(c)) return c - '0';

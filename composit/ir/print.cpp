@@ -1,14 +1,15 @@
 // Writes graphs, one line per node.
 #include "composit/ir/print.h"
 
+#include "composit/base/ascii.h"
 #include "composit/base/sha256.h"
 #include "composit/base/text.h"
 #include "composit/ir/listing.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/function.h"
 
+#include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -18,10 +19,8 @@ namespace composit::ir {
 namespace {
 
 bool is_word(std::string_view text) {
-    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
-    for (char c : text)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
-    return true;
+    if (text.empty() || ascii::is_digit(text[0])) return false;
+    return std::all_of(text.begin(), text.end(), ascii::is_of_word);
 }
 
 std::string word_or_quoted(std::string_view text) {

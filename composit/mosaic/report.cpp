@@ -1,4 +1,5 @@
 // What a program will cost, and did; and its arena as a picture.
+#include "composit/base/printable.h"
 #include "composit/base/text.h"
 #include "composit/mosaic/program.h"
 
@@ -34,21 +35,6 @@ namespace {
 // Twelve colours that can be told apart, by the buffer's number.
 std::string colour(size_t number) { return text("hsl(", number * 137 % 360, ",55%,70%)"); }
 
-std::string escaped(const std::string& words) {
-    std::string result;
-    for (char c : words) {
-        if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '&')
-            result += "&amp;";
-        else
-            result += c;
-    }
-    return result;
-}
-
 }  // namespace
 
 std::string Program::buffer_picture() const {
@@ -67,11 +53,11 @@ std::string Program::buffer_picture() const {
                      h = height * static_cast<double>(buffer.bytes) / bytes,
                      y = margin + height - height * static_cast<double>(buffer.offset) / bytes - h;
         svg += text("<rect x=\"", x, "\" y=\"", y, "\" width=\"", w, "\" height=\"", h,
-                    "\" fill=\"", colour(b), "\" stroke=\"white\"><title>", escaped(buffer.name),
+                    "\" fill=\"", colour(b), "\" stroke=\"white\"><title>", in_markup(buffer.name),
                     ": ", buffer.bytes, " bytes at ", buffer.offset, ", kernels ", buffer.first,
                     " to ", buffer.last, "</title></rect>\n");
         if (w > 40 && h > 12)
-            svg += text("<text x=\"", x + 4, "\" y=\"", y + 12, "\">", escaped(buffer.name),
+            svg += text("<text x=\"", x + 4, "\" y=\"", y + 12, "\">", in_markup(buffer.name),
                         "</text>\n");
     }
     svg +=

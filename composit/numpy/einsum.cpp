@@ -1,5 +1,6 @@
 // einsum: subscripts are parsed to labels, repeated labels become diagonals, pairs become
 // contractions.
+#include "composit/base/ascii.h"
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/numpy/creation.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <vector>
 
@@ -57,9 +57,9 @@ Subscripts split_subscripts(std::string_view text) {
             ++i;
             continue;
         }
-        user_check(text[i] == ',' || std::isalpha(static_cast<unsigned char>(text[i])),
-                   "einsum: invalid subscript '", text[i], "' in einstein sum subscripts string '",
-                   text, "', subscripts must be letters.");
+        user_check(text[i] == ',' || ascii::is_letter(text[i]), "einsum: invalid subscript '",
+                   text[i], "' in einstein sum subscripts string '", text,
+                   "', subscripts must be letters.");
         clean += text[i];
     }
     Subscripts result;

@@ -4,6 +4,7 @@
 // The map and the contraction go through what passes between them in loops of their own. Both are
 // cut where the loops of the other end; then each loop of the map is one of the contraction's
 // batch, rows or columns, and the map's accesses get their strides in that order.
+#include "composit/base/ascii.h"
 #include "composit/ir/kernel/loops.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/nest.h"
@@ -245,8 +246,7 @@ class Finisher {
 
     // "contract_add_gelu_2" of "contract_7" and "add_gelu_2".
     std::string name_of(std::string product, const std::string& map) {
-        while (!product.empty() && std::isdigit(static_cast<unsigned char>(product.back())))
-            product.pop_back();
+        while (!product.empty() && ascii::is_digit(product.back())) product.pop_back();
         if (product.empty() || product.back() != '_') product += '_';
         std::string name = product + map;
         for (int n = 2; !names_.insert(name).second; ++n)

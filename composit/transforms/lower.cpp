@@ -1,6 +1,7 @@
 // From a graph to a program: elementwise chains and views fuse into the kernels that use them.
 #include "composit/transforms/lower.h"
 
+#include "composit/base/ascii.h"
 #include "composit/base/error.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/storage.h"
@@ -34,8 +35,8 @@ GraphLowering::GraphLowering(const LowerOptions& options) : options_(options) {
 
 std::string GraphLowering::unique_name(std::unordered_set<std::string>& taken, std::string name) {
     for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "t_" + name;
+        if (!ascii::is_of_word(c)) c = '_';
+    if (name.empty() || ascii::is_digit(name[0])) name = "t_" + name;
     int& number = last_number_[name];
     std::string candidate = number == 0 ? name : name + "_" + std::to_string(number + 1);
     while (!taken.insert(candidate).second) candidate = name + "_" + std::to_string(++number + 1);

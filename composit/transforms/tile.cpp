@@ -1,11 +1,11 @@
 // Tile views, and which view each buffer of a program gets.
 #include "composit/transforms/tile.h"
 
+#include "composit/base/ascii.h"
 #include "composit/base/error.h"
 #include "composit/transforms/tile_walk.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <numeric>
@@ -32,7 +32,7 @@ namespace {
 // Whether a schema's text can hold it.
 bool is_level_name(const std::string& name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+        return ascii::is_of_word(c) || c == '-' || c == '.';
     });
 }
 

@@ -6,6 +6,7 @@
 namespace composit::python {
 
 void bind_errors(nanobind::module_& module);         // base/error.h
+void bind_printable(nanobind::module_& module);      // base/printable.h
 void bind_node(nanobind::module_& module);           // ir/node.h, ir/operation.h, ir/attribute.h
 void bind_tensor(nanobind::module_& module);         // cell.h: class LazyTensor
 void bind_operators(nanobind::module_& module);      // its operators

@@ -1,11 +1,12 @@
 // Finding the user's line quickly: frames are walked with the C API, lines are cached.
 #include "location.h"
 
+#include "composit/base/ascii.h"
+
 #include <nanobind/nanobind.h>
 
 #include <Python.h>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <unordered_map>
 #include <utility>
@@ -101,7 +102,7 @@ ir::Interned line_of(CodeFacts& facts, PyFrameObject* frame) {
 bool ends_with_location(std::string_view message) {
     if (!message.ends_with(']')) return false;
     size_t at = message.size() - 1;
-    while (at > 0 && std::isdigit(static_cast<unsigned char>(message[at - 1]))) --at;
+    while (at > 0 && ascii::is_digit(message[at - 1])) --at;
     return at > 0 && at < message.size() - 1 && message[at - 1] == ':' &&
            message.rfind('[', at) != std::string_view::npos;
 }

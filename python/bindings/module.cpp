@@ -24,6 +24,7 @@ NB_MODULE(_core, module) {
     module.attr("__version__") = composit::version;
     bind_held(module);
     bind_errors(module);
+    bind_printable(module);
     bind_arrays(module);
     bind_scalar(module);
     bind_kernel(module);

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from composit import _core
+from composit.labels import label_of
 from composit.parts import Part, drawn_for, module_paths, parts_of
 
 FOLD_BEYOND = 200  # nodes
@@ -148,10 +149,8 @@ def _signature(node: Any) -> tuple:
 
 def _plain(text: str) -> str:
     """Short, and without what graphviz reads as its own."""
-    import graphviz
-
     text = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
-    return graphviz.escape(text)
+    return label_of(text)
 
 
 def _label(node: Any) -> str:

@@ -6,8 +6,10 @@ import os
 import shutil
 from typing import Any
 
+from composit import _core
 from composit._core import with_location
 from composit.evaluation import as_tensor
+from composit.labels import label_of
 
 FORMATS = ("svg", "png", "pdf", "dot")
 
@@ -30,7 +32,7 @@ def default_visualize_node(digraph: Any, graph: Any, node: Any) -> None:
         f"{dtype}{list(shape)}"
         for shape, dtype in zip(attributes.get("shapes", ()), attributes.get("dtypes", ()))
     ]
-    label = "\n".join([*lines, ", ".join(shapes)]).replace("\\", "\\\\")
+    label = label_of(*lines, ", ".join(shapes))
     digraph.node(str(_number(graph, node)), label=label, shape="box")
 
 
@@ -158,9 +160,8 @@ def svg_of(tensors: Any, depth: int = 1, modules: int | None = None) -> str | No
 
 def html_of(tensor: Any) -> str:
     """A tensor in a notebook: its values, and behind a click the graph that leads to it."""
-    import html
-
-    text = f"<pre>{html.escape(repr(tensor))}</pre>"
+    lines = [_core.in_markup(line) for line in repr(tensor).split("\n")]
+    text = "<pre>" + "\n".join(lines) + "</pre>"
     closed = svg_of([tensor], 0, 1)
     if closed is None:
         return text
@@ -169,5 +170,5 @@ def html_of(tensor: Any) -> str:
     if "box3d" in closed or opened != closed:
         more = opened[opened.find("<svg") :]
         inner += f"<details><summary>calls and modules, opened</summary>{more}</details>"
-    summary = html.escape(tensor.describe())
+    summary = _core.in_markup(tensor.describe())
     return f"{text}<details><summary>{summary}</summary>{inner}</details>"

@@ -1,10 +1,10 @@
 // Groups kernels into modules and writes down, once each, what their functions use.
 #include "composit/backends/c_family/kernel_module.h"
 
-#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/prelude.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
 #include "composit/base/hash.h"
 #include "composit/base/text.h"
 #include "composit/version.h"
@@ -355,14 +355,14 @@ void for_each_function(const std::vector<Call>& calls,
 }
 
 std::string file_comment(const Program& program, const std::vector<std::string>& notes) {
-    std::string result = text("// Made by composit ", version, " from the graph");
-    result += program.name.empty() ? ":\n//\n" : " of " + in_comment(program.name) + ":\n//\n";
+    const std::string owner = program.name.empty() ? "" : " of " + program.name;
+    std::string result =
+        comment_line(text("Made by composit ", version, " from the graph", owner, ":")) + "//\n";
     size_t at = 0, count = 0;
     for (; at < program.graph_text.size() && count < graph_lines; ++count) {
         size_t end = program.graph_text.find('\n', at);
         if (end == std::string::npos) end = program.graph_text.size();
-        const std::string line = in_comment(program.graph_text.substr(at, end - at));
-        result += line.empty() ? "//\n" : "//     " + line + "\n";
+        result += comment_line("    " + program.graph_text.substr(at, end - at));
         at = end + 1;
     }
     if (at < program.graph_text.size()) {
@@ -372,9 +372,9 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
         result += text("//     … and ", rest, " more lines\n");
     }
     const std::vector<std::string> lines = first_lines(program, 8);
-    if (!lines.empty()) result += "//\n// From " + in_comment(join(lines)) + "\n";
+    if (!lines.empty()) result += "//\n" + comment_line("From " + join(lines));
     result += "//\n";
-    for (const std::string& note : notes) result += note.empty() ? "//\n" : "// " + note + "\n";
+    for (const std::string& note : notes) result += comment_line(note);
     return result;
 }
 

@@ -3,16 +3,14 @@
 
 #include "composit/backends/c_family/language_words.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/ascii.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace composit::c_family {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Words that files of kernels use for themselves, beside those of the language.
 bool is_of_files(const std::string& word) {
@@ -24,8 +22,7 @@ bool is_of_files(const std::string& word) {
 
 // Macros of C's headers, which mean something else wherever they stand: NULL, INT_MAX, errno.
 bool is_macro(const std::string& word) {
-    const bool is_small =
-        std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; });
+    const bool is_small = std::any_of(word.begin(), word.end(), ascii::is_small);
     if (word.front() == '_') return false;
     TakenNames none;
     return is_small ? is_small_macro(word) : unique_name(word, none) != word;
@@ -48,19 +45,16 @@ size_t skip_quiet_text(std::string_view code, size_t at) {
 }  // namespace
 
 std::string identifier(std::string_view wish) {
+    constexpr size_t longest = 60;
     std::string result;
-    for (char c : wish) {
-        if (is_word(c))
-            result += c;
-        else if (!result.empty() && result.back() != '_')
-            result += '_';
+    for (size_t i = 0; i < wish.size() && result.size() < longest + 2; ++i) {
+        const char c = ascii::is_of_word(wish[i]) ? wish[i] : '_';
+        if (c != '_' || (!result.empty() && result.back() != '_')) result += c;
     }
-    while (!result.empty() && result.back() == '_') result.pop_back();
-    while (!result.empty() && result.front() == '_') result.erase(0, 1);
-    for (size_t at; (at = result.find("__")) != std::string::npos;) result.erase(at, 1);
-    if (result.size() > 60) result.resize(60);
+    if (result.ends_with('_')) result.pop_back();
+    if (result.size() > longest) result.resize(longest);
     if (result.empty()) return "x";
-    return std::isdigit(static_cast<unsigned char>(result[0])) ? "_" + result : result;
+    return ascii::is_digit(result[0]) ? "_" + result : result;
 }
 
 std::string Names::claim(std::string_view wish) {
@@ -87,13 +81,13 @@ std::set<std::string> declared_names(std::string_view code) {
         char c = code[at];
         if (c == '{' || c == '(') ++depth;
         if (c == '}' || c == ')') --depth;
-        if (!is_word(c)) {
+        if (!ascii::is_of_word(c)) {
             ++at;
             continue;
         }
-        while (next < code.size() && is_word(code[next])) ++next;
+        while (next < code.size() && ascii::is_of_word(code[next])) ++next;
         std::string word(code.substr(at, next - at));
-        bool is_number = std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+        bool is_number = ascii::is_digit(word[0]);
         if (!is_number && (depth == 0 || word.rfind("COMPOSIT_", 0) == 0)) names.insert(word);
         at = next;
     }

@@ -3,11 +3,11 @@
 
 #include "composit/backends/c_family/kernel_text.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <type_traits>
 
 namespace composit::c_family {
@@ -38,22 +38,6 @@ std::string types_text(const PrintedKernel& printed, const Program& program) {
         (parameter.is_written ? to : from).push_back(type);
     }
     return join(from) + (from.empty() ? "-> " : " -> ") + join(to);
-}
-
-// `words` in lines of a comment, broken between words.
-std::string comment(const std::string& words) {
-    std::string result, line = "//";
-    for (size_t at = 0; at < words.size();) {
-        size_t end = words.find_first_of(" \n", at);
-        if (end == std::string::npos) end = words.size();
-        if (line.size() + 1 + (end - at) > line_length && line.size() > 2) {
-            result += line + "\n";
-            line = "//  ";
-        }
-        line += " " + words.substr(at, end - at);
-        at = end + 1;
-    }
-    return result + line + "\n";
 }
 
 }  // namespace
@@ -156,7 +140,7 @@ PrintedKernel print_kernel(const Kernel& kernel, const Program& program, Names& 
     std::string note = kernel.comment.empty() ? kernel.name : kernel.comment;
     if (!kernel.lines.empty()) note += "  [" + join(kernel.lines) + "]";
     for (const PrintedKernel& member : members) printed.text += member.text + "\n";
-    printed.text += comment(note) + comment(types_text(printed, program));
+    printed.text += comment_of_words(note) + comment_of_words(types_text(printed, program));
     if (printed.is_in_vectors) printed.text += "COMPOSIT_IN_VECTORS\n";
     printed.text +=
         signature((printed.can_fault ? "static IndexFault " : "static void ") + function,

@@ -2,7 +2,6 @@
 #include "composit/backends/c_family/language_words.h"
 
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <unordered_set>
@@ -21,7 +20,7 @@ std::string letter(uint32_t code) {
     const uint32_t place = code - (is_capital ? 0x391 : 0x3b1);
     if (place < greek.size()) {
         std::string name(greek[place]);
-        if (is_capital) name[0] = static_cast<char>(std::toupper(name[0]));
+        if (is_capital) name[0] = static_cast<char>(name[0] - 'a' + 'A');
         return name;
     }
     char text[16];

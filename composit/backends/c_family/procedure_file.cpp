@@ -1,7 +1,6 @@
 // Files of procedures: what they call first, then the functions, then how they are reached.
 #include "composit/backends/c_family/procedure_file.h"
 
-#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/kernel_module.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/procedure_idioms.h"
@@ -9,6 +8,7 @@
 #include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/procedure_selfcheck.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
 #include "composit/base/error.h"
 
 #include <algorithm>
@@ -88,10 +88,10 @@ std::string comment(const std::string& name, const std::vector<ProcedureFamily>&
         if (std::find(names.begin(), names.end(), family.value.name) == names.end())
             names.push_back(family.value.name);
     const Procedure& first = families[0].value;
-    return "// " + join(names) + " and derivatives, written by composit from " +
-           in_comment(first.file) +
-           ".\n// Compile: c++ -O3 -std=c++17 -fno-math-errno -fno-trapping-math -c " + name +
-           ".cpp\n";
+    return comment_line(join(names) + " and derivatives, written by composit from " +
+                        in_comment(first.file) + ".") +
+           comment_line("Compile: c++ -O3 -std=c++17 -fno-math-errno -fno-trapping-math -c " +
+                        name + ".cpp");
 }
 
 std::string slot(const char* array, size_t i, DType dtype) {

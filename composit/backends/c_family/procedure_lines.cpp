@@ -1,12 +1,12 @@
 #include "composit/backends/c_family/procedure_lines.h"
 
-#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/procedure_heads.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/ascii.h"
+#include "composit/base/comments.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -101,9 +101,9 @@ bool store_at_once(PrintedLine& line, const PrintedLine& next) {
 std::string_view asserted(std::string_view text) {
     if (!text.starts_with("assert(") || !text.ends_with(");")) return {};
     const std::string_view condition = text.substr(7, text.size() - 9);
-    const bool is_plain = std::all_of(condition.begin(), condition.end(), [](unsigned char c) {
-        return std::isalnum(c) ||
-               std::string_view(" _<>=+-*[].").find(static_cast<char>(c)) != std::string_view::npos;
+    const bool is_plain = std::all_of(condition.begin(), condition.end(), [](char c) {
+        return ascii::is_letter_or_digit(c) ||
+               std::string_view(" _<>=+-*[].").find(c) != std::string_view::npos;
     });
     return is_plain ? condition : std::string_view();
 }

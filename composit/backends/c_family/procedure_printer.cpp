@@ -1,7 +1,6 @@
 // Printing procedures: where variables are declared, statements, marks.
 #include "composit/backends/c_family/procedure_printer.h"
 
-#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/procedure_elements.h"
 #include "composit/backends/c_family/procedure_extents.h"
 #include "composit/backends/c_family/procedure_heads.h"
@@ -14,6 +13,7 @@
 #include "composit/backends/c_family/procedure_text.h"
 #include "composit/backends/c_family/procedure_variables.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/base/text.h"
 #include "composit/ir/procedure/iterations.h"

@@ -3,10 +3,10 @@
 
 #include "composit/backends/c_family/procedure_lines.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/ascii.h"
 #include "composit/base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -36,7 +36,7 @@ std::string times(const std::string& term, int64_t count) {
     return count == 1 ? term : in_product(term) + " * " + text(count);
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+bool is_word(char c) { return ascii::is_of_word(c) || c == '.'; }
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::string plain(const std::string& text) {
         size_t end = i;
         while (end < text.size() && is_word(text[end])) ++end;
         std::string word = text.substr(i, std::max<size_t>(end - i, 1));
-        const bool is_wide = word.size() > 2 && word.size() < 12 && std::isdigit(word[0]) &&
+        const bool is_wide = word.size() > 2 && word.size() < 12 && ascii::is_digit(word[0]) &&
                              word.find_first_not_of("0123456789") == word.size() - 2 &&
                              word.substr(word.size() - 2) == "ll";
         out += is_wide ? word.substr(0, word.size() - 2) : word;

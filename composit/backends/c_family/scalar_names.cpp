@@ -3,6 +3,7 @@
 #include "composit/backends/c_family/procedure_idioms.h"
 #include "composit/backends/c_family/procedure_runs.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/ascii.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
@@ -35,9 +36,6 @@ bool is_reserved_word(const std::string& name) {
 
 // Functions and macros that a text defines outside of functions.
 void add_defined(std::string_view text, std::unordered_set<std::string>& words) {
-    const auto is_part = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
     constexpr std::string_view macro = "#define ";
     std::istringstream lines{std::string(text)};
     for (std::string line; std::getline(lines, line);) {
@@ -48,7 +46,7 @@ void add_defined(std::string_view text, std::unordered_set<std::string>& words) 
         else if (line[0] == '#' || end == std::string::npos)
             continue;
         size_t start = end;
-        while (start > 0 && is_part(line[start - 1])) --start;
+        while (start > 0 && ascii::is_of_word(line[start - 1])) --start;
         if (start < end) words.insert(line.substr(start, end - start));
     }
 }
@@ -89,8 +87,7 @@ bool is_of_numbers(std::string_view name) {
 bool is_of_headers(const std::string& name) {
     if (name.ends_with("_1")) return false;  // as this makes them
     if (name.ends_with("_t")) return true;
-    const bool is_macro = std::none_of(name.begin(), name.end(),
-                                       [](unsigned char c) { return std::islower(c) != 0; });
+    const bool is_macro = std::none_of(name.begin(), name.end(), ascii::is_small);
     if (!is_macro) return name == "signgam" || name == "signbit";
     static const std::vector<std::string> beginnings = {
         "BUFSIZ", "CHAR_", "CLOCKS_",  "DBL_",  "DECIMAL_", "EDOM",   "EILSEQ", "ERANGE", "EXIT_",
@@ -161,12 +158,11 @@ std::string literal(DType dtype, Bits bits) {
 std::string unique_name(const std::string& wanted, TakenNames& taken) {
     std::string stem;
     for (char c : in_ascii(wanted)) {
-        const bool fits =
-            std::isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 128;
+        const bool fits = ascii::is_letter_or_digit(c);
         if (fits || (!stem.empty() && stem.back() != '_')) stem += fits ? c : '_';
     }
     if (stem.empty()) stem = "t";
-    if (std::isdigit(static_cast<unsigned char>(stem[0]))) stem.insert(0, "t");
+    if (ascii::is_digit(stem[0])) stem.insert(0, "t");
     const bool is_reserved = is_reserved_word(stem) || helpers().contains(stem) ||
                              is_of_numbers(stem) || is_of_headers(stem);
     // Made again of its result, it is the same: no two underscores stand side by side.
@@ -178,12 +174,10 @@ std::string unique_name(const std::string& wanted, TakenNames& taken) {
 }
 
 bool has_word(std::string_view text, std::string_view word) {
-    const auto is_part = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    };
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
         const size_t end = at + word.size();
-        if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end])))
+        if ((at == 0 || !ascii::is_of_word(text[at - 1])) &&
+            (end == text.size() || !ascii::is_of_word(text[end])))
             return true;
     }
     return false;

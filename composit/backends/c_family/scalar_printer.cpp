@@ -1,8 +1,8 @@
 // Printing scalar expressions as C++17: one `const` per shared, named or long sub-expression.
 #include "composit/backends/c_family/scalar_printer.h"
 
-#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/scalar_roundings.h"
+#include "composit/base/comments.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 
@@ -437,7 +437,7 @@ std::string print_function(const Specialisation& specialisation) {
                              (names[i].empty() ? "" : " " + names[i]));
     std::string out;
     if (!specialisation.row->doc.empty())
-        out += "// " + in_comment(specialisation.row->name + ": " + specialisation.row->doc) + "\n";
+        out += comment_line(specialisation.row->name + ": " + specialisation.row->doc);
     out += "static inline __attribute__((always_inline, const)) " +
            type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
            join(parameters) + ") {\n";

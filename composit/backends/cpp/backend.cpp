@@ -72,8 +72,7 @@ std::shared_ptr<runtime::Executable> CppBackend::compile(const ir::kernel::Progr
     runtime::run_interruptibly([&](const std::stop_token& stop) {
         Compiler compiler = find_compiler(stop);
         compiled.command = command_line(build_command(compiler));
-        const std::string name =
-            program.name.empty() ? "program" : c_family::identifier(program.name);
+        const std::string name = program.name.empty() ? "program" : program.name;
         const std::string head = head_of(program, compiled.command);
         std::vector<Source> sources;
         const auto add = [&](const std::string& file, std::string text,

@@ -1,6 +1,7 @@
 // Builds in a folder of its own and renames it into place, so that no reader sees half an entry.
 #include "composit/backends/cpp/cache.h"
 
+#include "composit/backends/c_family/kernel_names.h"
 #include "composit/backends/cpp/files.h"
 #include "composit/backends/cpp/process.h"
 #include "composit/backends/cpp/unavailable.h"
@@ -300,7 +301,8 @@ std::shared_ptr<Library> build_or_load(const Source& source, const std::string& 
     static auto& loaded = *new std::map<std::string, std::weak_ptr<Library>>;
     std::string root = folder.empty() ? default_cache_folder() : folder;
     std::string key = key_text(source);
-    std::string entry = source.name + "-" + hex(hash_text(key));
+    // Of letters, digits and the content: whatever the name holds, it leads to no other folder.
+    std::string entry = c_family::identifier(source.name) + "-" + hex(hash_text(key));
     {
         std::lock_guard lock(mutex);
         auto place = loaded.find(key);

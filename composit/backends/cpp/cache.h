@@ -29,7 +29,7 @@ class Library {
 
 // What is to be compiled, and by what.
 struct Source {
-    std::string name;        // of the folder, before its hash
+    std::string name;        // of the folder, as far as it is letters, before its hash
     std::string text;        // kernel.cpp
     std::string graph_text;  // graph.txt
     Compiler compiler;
@@ -43,8 +43,8 @@ std::vector<std::string> build_command(const Compiler& compiler);
 // $COMPOSIT_CACHE, or ~/.cache/composit; empty when there is no home either.
 std::string default_cache_folder();
 
-// The library of `source`, from <folder>/<version>/<name>-<hash>/{kernel.cpp, kernel.so, graph.txt,
-// build.txt}, built if it is not there or not as it was written: an entry of somebody else, cut
+// The library of `source`, from <folder>/<version>/<identifier of name>-<hash>/{kernel.cpp,
+// kernel.so, graph.txt, build.txt}, built if it is not there or not as it was written: an entry of somebody else, cut
 // off, without its symbols, or no folder at all. `folder` empty: the default one. A folder that
 // others can write to, or that cannot be written, is not used but a private temporary folder;
 // `warning` then says so, once per folder and reason, for the caller to pass on. An entry gets its

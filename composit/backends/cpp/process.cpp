@@ -1,6 +1,7 @@
 // Starts processes with posix_spawn, which is safe in programs with threads, unlike fork.
 #include "composit/backends/cpp/process.h"
 
+#include "composit/base/ascii.h"
 #include "composit/base/text.h"
 #include "composit/runtime/interrupt.h"
 
@@ -157,8 +158,8 @@ std::string command_line(const std::vector<std::string>& command) {
     for (const std::string& word : command) {
         bool is_plain = !word.empty();
         for (char c : word)
-            is_plain = is_plain && (std::isalnum(static_cast<unsigned char>(c)) ||
-                                    std::strchr("_-+=./:,@%", c) != nullptr);
+            is_plain = is_plain &&
+                       (ascii::is_letter_or_digit(c) || std::strchr("_-+=./:,@%", c) != nullptr);
         if (is_plain) {
             words.push_back(word);
             continue;

@@ -1,6 +1,6 @@
 // Writes the exported functions: pointers to the buffers, then one call per kernel.
-#include "composit/backends/c_family/comments.h"
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
 #include "composit/base/text.h"
 #include "composit/exporters/cpp_project/project.h"
 #include "composit/exporters/cpp_project/sections.h"
@@ -265,8 +265,7 @@ class FunctionWriter {
                 path = section.path;
                 continue;
             }
-            if (item.path != path)
-                result += composit::text(margin, "// ", c_family::in_comment(item.path), "\n");
+            if (item.path != path) result += margin + comment_line(item.path);
             path = item.path;
             for (const std::string& line : statements_[item.call]) result += margin + line + "\n";
         }
@@ -283,7 +282,7 @@ class FunctionWriter {
             while (wish.size() > 50 && wish.find('.') != std::string::npos)
                 wish.erase(0, wish.find('.') + 1);
             const std::string& name = section_names_[&inner] = names.claim(wish);
-            result += inner.path.empty() ? "\n" : composit::text("\n    // ", inner.path, "\n");
+            result += inner.path.empty() ? "\n" : "\n    " + comment_line(inner.path);
             result += composit::text("    void ", name, "() const {\n", calls_of(inner, "        "),
                                      "    }\n");
         }

@@ -1,5 +1,6 @@
 // Writes what surrounds the program: NAME.hpp, the default main.cpp and CMakeLists.txt.
 #include "composit/backends/c_family/scalar_printer.h"
+#include "composit/base/comments.h"
 #include "composit/base/text.h"
 #include "composit/exporters/cpp_project/project.h"
 
@@ -22,8 +23,8 @@ std::string declaration(const ExportedFunction& function) {
         const int input = buffer_of(function, number).starts_as;
         if (input < 0) continue;
         const auto name = [&](int b) { return function.names[static_cast<size_t>(b)]; };
-        result += text("// ", name(number), " is an update of ", name(input),
-                       ": give both the same memory, or it is copied.\n");
+        result += comment_line(text(name(number), " is an update of ", name(input),
+                                    ": give both the same memory, or it is copied."));
     }
     bool can_throw = false;
     for (const auto& kernel : function.program->kernels)
@@ -86,8 +87,8 @@ std::string branch(const Project& project, const ExportedFunction& function) {
     const auto& inputs = function.program->inputs;
     const auto& outputs = function.program->outputs;
     size_t files = inputs.size() + outputs.size();
-    std::string result =
-        text("    if (function == \"", function.name, "\" && count >= ", 2 + files, ") {\n");
+    std::string result = text("    if (function == ", string_literal(function.name),
+                              " && count >= ", 2 + files, ") {\n");
     std::vector<std::string> arguments;
     size_t word = 2;
     auto element = [&](int number) {
@@ -119,7 +120,7 @@ std::string usage(const Project& project, const ExportedFunction& function) {
     line += " ->";
     for (int number : function.program->outputs)
         line += " " + function.names[static_cast<size_t>(number)];
-    return text("                 \"", line, " [threads]\\n\"");
+    return "                 " + string_literal(line + " [threads]\n");
 }
 
 }  // namespace
@@ -145,9 +146,9 @@ std::string header_declarations(const Project& project) {
 }
 
 std::string main_text(const Project& project) {
-    std::string result =
-        text("// Runs the functions of ", project.name, " on files of raw elements.\n",
-             "#include \"", project.name, ".hpp\"\n\n", main_start);
+    std::string result = text(
+        comment_line(text("Runs the functions of ", project.name, " on files of raw elements.")),
+        "#include \"", project.name, ".hpp\"\n\n", main_start);
     result +=
         "int run(int count, char** words) {\n"
         "    const std::string function = count > 1 ? words[1] : \"\";\n";

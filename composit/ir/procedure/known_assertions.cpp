@@ -21,9 +21,9 @@ bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
 // elements of inputs, and of counters. Counters of loops with the same range, around which the same
 // loops stand, have one symbol: what held for all iterations of one holds for those of the other,
 // where the loops that stood around it run at all, because they stand around that place, too.
-class Walker {
+class KnownAssertions {
   public:
-    explicit Walker(Procedure procedure) : p_(std::move(procedure)) {
+    explicit KnownAssertions(Procedure procedure) : p_(std::move(procedure)) {
         for (const Variable& variable : p_.variables) values_.push_back(fresh(variable.dtype));
     }
 
@@ -164,7 +164,7 @@ class Walker {
 }  // namespace
 
 Procedure without_known_assertions(Procedure procedure) {
-    return Walker(std::move(procedure)).run();
+    return KnownAssertions(std::move(procedure)).run();
 }
 
 }  // namespace composit::ir::procedure

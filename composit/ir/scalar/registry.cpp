@@ -1,5 +1,6 @@
 // The table's index: rows by name and alias, rows of users, and specialisations, all behind
 // mutexes.
+#include "composit/base/ascii.h"
 #include "composit/base/error.h"
 #include "composit/base/nearest.h"
 #include "composit/ir/scalar/row.h"
@@ -78,8 +79,8 @@ void check_row(const Row& row) {
 // The words of C and C++ end no symbol: every symbol carries a dtype's name at its end.
 std::string symbol_of(const Row& row, const Signature& signature, uint64_t revision) {
     std::string symbol;
-    for (char c : row.name) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol.insert(0, "f");
+    for (char c : row.name) symbol += ascii::is_letter_or_digit(c) ? c : '_';
+    if (ascii::is_digit(symbol[0])) symbol.insert(0, "f");
     if (revision > 1) symbol += text("_", revision);
     const std::vector<DType>& operands = signature.operands;
     const bool are_alike = std::adjacent_find(operands.begin(), operands.end(),

@@ -13,6 +13,7 @@ from composit.cg.graph import ModuleGraph
 from composit.cg.node import Frame, InputNode, Node, get_all_nodes
 from composit.cg.values import described, given_back
 from composit.evaluation import evaluate
+from composit.labels import label_of
 
 FORMATS = ("svg", "png", "pdf", "dot", "gv")
 LARGEST = 6  # elements whose values are shown
@@ -128,7 +129,6 @@ class _Drawing:
             raise ImportError(
                 with_location("plot_cg: the package graphviz is required (pip install graphviz).")
             ) from None
-        self.escape = graphviz.escape
         self.root, self.nodes = root, get_all_nodes(root)
         self.names = {id(node): f"n{i}" for i, node in enumerate(self.nodes)}
         self.clusters: dict[Frame, str] = {}
@@ -136,7 +136,7 @@ class _Drawing:
         self.digraph = graphviz.Digraph("cg")
         if title is None:
             title = _title(root)
-        self.digraph.attr(label=graphviz.escape(title), labelloc="t", fontname="Helvetica")
+        self.digraph.attr(label=label_of(title), labelloc="t", fontname="Helvetica")
         self.digraph.attr("node", fontsize="11", height="0.3", margin="0.1,0.05",
                           fontname="Helvetica")  # fmt: skip
         self.digraph.attr("edge", arrowsize="0.6")
@@ -162,7 +162,7 @@ class _Drawing:
             self.clusters[one] = name
             with digraph.subgraph(name=name) as cluster:
                 cluster.attr(
-                    label=self.escape(one.module.short_functional_name),
+                    label=label_of(one.module.short_functional_name),
                     style="rounded,filled", fillcolor="#00000008", color="gray40", fontsize="11",
                 )  # fmt: skip
                 self._draw(cluster, one)
@@ -194,7 +194,7 @@ class _Drawing:
             look = {"shape": "box", "style": "rounded"}
         if node is self.root:
             look["peripheries"] = "2"
-        digraph.node(self.names[id(node)], label=self.escape(label), **look)
+        digraph.node(self.names[id(node)], label=label_of(label), **look)
 
 
 def _is_named(node: InputNode) -> bool:

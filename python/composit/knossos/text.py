@@ -26,7 +26,14 @@ def from_text(name: str, text: str) -> Kernel:
     (composit.scalar.all_rows()); types are float, int and bool. It is a kernel like one of a
     Python function, with values, derivatives, graphs, modules and C++.
 
-    ValueError, with line and column, for what is no such text; TypeError for other types."""
+    The name is an identifier. ValueError for another one and, with line and column, for what is no
+    such text; TypeError for other types."""
+    if not isinstance(name, str):
+        raise TypeError(with_location(f"from_text: {name!r} is not a name, which is required."))
+    if not name.isidentifier():
+        raise ValueError(
+            with_location(f"from_text: {name!r} cannot name a function. An identifier is required.")
+        )
 
     def make(dtype: Any) -> Any:
         made = _core.procedure.parse(name, text, dtype)
