@@ -14,6 +14,7 @@ CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
 PYTEST := $(RUN) -m pytest -q --durations 20
 NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
 MINUTES ?= 5
+MUTANTS ?= 50000
 FILTER ?=
 FUNCTIONS ?=
 # Debian's own Python comes without what makes environments and what extensions are built with.
@@ -108,7 +109,9 @@ bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 15
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@PYTHONPATH=build/release/python $(RUN) benchmarks/python/run.py '$(FILTER)'
 
-fuzz: build  ## random programs for MINUTES=5
+fuzz: build  ## random programs for MINUTES=5, after MUTANTS=50000 texts of strangers of each kind
+	@COMPOSIT_MUTANTS=$(MUTANTS) COMPOSIT_SEED=$${COMPOSIT_SEED:-$$RANDOM} \
+	    $(BUILD)/tests/cpp/test_safety
 	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(PYTEST) tests/fuzz
 
 sweep: build  ## errors of the library over all 2^32 float32; FUNCTIONS='exp log' for some

@@ -84,6 +84,10 @@ void call_procedure(const ForeignCall& call) {
     const size_t numbers = procedure.results.size();
     std::vector<Bits> parameters =
         callable.with_extents(std::vector<Bits>(procedure.parameters), shapes);
+    std::vector<std::vector<int64_t>> all_shapes = shapes;
+    for (size_t k = numbers; k < call.outputs.size(); ++k)
+        all_shapes.push_back(behind(call.outputs[k].shape, rank));
+    const std::vector<bool> all_known(procedure.parameters, true);
     for (int64_t slice = 0; slice < slices; ++slice) {
         runtime::check_interrupt();
         std::vector<void*> arrays;
@@ -96,6 +100,8 @@ void call_procedure(const ForeignCall& call) {
             Bits& bits = parameters[static_cast<size_t>(operands[i])] = {};
             std::memcpy(bits.data(), at, static_cast<size_t>(size_of(call.inputs[i].dtype)));
         }
+        if (callable.has_numbers_in_extents())  // of which nobody knew before
+            callable.check_shapes(parameters, all_shapes, all_known);
         const auto output = [&](size_t k) {
             return static_cast<char*>(call.outputs[k].data) +
                    slice * steps[operands.size() + k] * ir::size_of(call.outputs[k].dtype);

@@ -111,6 +111,10 @@ struct Operation {
     // Its kernel is a Foreign: the bits are another library's, and it cannot be exported.
     bool is_foreign = false;
 
+    // What it calls takes the operands and results that its attributes state as they are, in
+    // memory: a text, which may state anything, cannot ask for it (parse.h).
+    bool is_unchecked = false;
+
     uint64_t hash = 0;  // of the name; register_operation fills it in
 };
 

@@ -9,11 +9,13 @@
 #include "composit/ir/print.h"
 #include "composit/ir/scalar/function.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 namespace composit::ir {
 namespace {
@@ -25,10 +27,48 @@ bool read_number(std::string_view digits, T& value) {
     return end == last && error == std::errc();
 }
 
+// Sums and products of numbers of at least 0, which stay at the largest number.
+constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+int64_t sum_of(int64_t a, int64_t b) { return a > largest - b ? largest : a + b; }
+int64_t product_of(int64_t a, int64_t b) { return b != 0 && a > largest / b ? largest : a * b; }
+
+// What evaluating some nodes takes, as TextLimits count it.
+struct Cost {
+    int64_t nodes = 0, bytes = 0, iterations = 0, depth = 0;
+};
+
+// How often a node runs its bodies: a loop has these attributes.
+int64_t runs_of_bodies(const Attributes& attributes) {
+    const Attribute* const begin = attributes.find("begin");
+    const Attribute* const end = attributes.find("end");
+    const int64_t* const first = begin ? std::get_if<int64_t>(begin) : nullptr;
+    const int64_t* const last = end ? std::get_if<int64_t>(end) : nullptr;
+    if (!first || !last) return 0;
+    if (*last <= *first) return 0;
+    return *first < 0 && *last > largest + *first ? largest : *last - *first;
+}
+
+Cost cost_of(const Node& node, const std::unordered_map<const Body*, Cost>& bodies) {
+    Cost cost{1, 0, 0, 0};
+    for (const TensorType& type : node.types())
+        cost.bytes = sum_of(cost.bytes, product_of(element_count(type.shape), size_of(type.dtype)));
+    for (const BodyRef& body : bodies_of(node)) {
+        const Cost& inner = bodies.at(body.get());
+        cost.nodes = sum_of(cost.nodes, inner.nodes);
+        cost.bytes = sum_of(cost.bytes, inner.bytes);
+        const int64_t runs = runs_of_bodies(node.attributes());
+        const int64_t within = product_of(std::max<int64_t>(runs, 1), inner.iterations);
+        cost.iterations = sum_of(cost.iterations, sum_of(runs, within));
+        cost.depth = std::max(cost.depth, inner.depth + 1);
+    }
+    return cost;
+}
+
 class Parser {
   public:
-    Parser(std::string_view text, const std::map<std::string, Array>& data)
-        : lexer_(text), data_(data) {
+    Parser(std::string_view text, const std::map<std::string, Array>& data,
+           const TextLimits& limits)
+        : lexer_(text), data_(data), limits_(limits) {
         input("", DType::boolean, {});  // leaves register themselves when first made
         constant(Array::zeros(DType::boolean, {}));
     }
@@ -55,6 +95,7 @@ class Parser {
         body->name = lexer_.take_text("The name of the body");
         const std::vector<Token> parameters = parse_references();
         lexer_.expect("{", "before the nodes of the body");
+        const Cost outside = std::exchange(cost_, {});
         parse_nodes();
         body->results = parse_return();
         lexer_.expect("}", "after the results of the body");
@@ -65,6 +106,7 @@ class Parser {
                                "found a parameter that is not an input. An input of "
                                "this body is required.");
         }
+        costs_.emplace(body.get(), std::exchange(cost_, outside));
         if (!bodies_.emplace(number, std::move(body)).second)
             Lexer::fail_at(at, text("body ", number, " exists already. A new number is required."));
     }
@@ -85,6 +127,11 @@ class Parser {
         if (!operation)
             Lexer::fail_at(operation_at, text("there is no operation ", quoted(name),
                                               ". A registered one is required."));
+        if (operation->is_unchecked)
+            Lexer::fail_at(operation_at,
+                           text(name,
+                                " calls a function that does not check what the text says of "
+                                "its operands. An operation that does is required."));
         std::vector<Tensor> operands;
         if (lexer_.is("("))
             for (const Token& reference : parse_references())
@@ -97,8 +144,27 @@ class Parser {
         std::string user_name, location;
         if (lexer_.token().kind == TokenKind::text) user_name = lexer_.take_text("A name");
         if (lexer_.accept("at")) location = lexer_.take_text("A source line");
-        nodes_.emplace(number, make(operation_at, *operation, std::move(operands),
-                                    std::move(attributes), types, user_name, location));
+        const auto made =
+            nodes_.emplace(number, make(operation_at, *operation, std::move(operands),
+                                        std::move(attributes), types, user_name, location));
+        add_cost(operation_at, *made.first->second);
+    }
+
+    void add_cost(const Token& at, const Node& node) {
+        const Cost cost = cost_of(node, costs_);
+        cost_.nodes = sum_of(cost_.nodes, cost.nodes);
+        cost_.bytes = sum_of(cost_.bytes, cost.bytes);
+        cost_.iterations = sum_of(cost_.iterations, cost.iterations);
+        cost_.depth = std::max(cost_.depth, cost.depth);
+        const auto check_limit = [&](std::string_view what, int64_t asked, int64_t most) {
+            if (asked > most)
+                Lexer::fail_at(at, text("up to here the graph takes ", asked, " ", what,
+                                        ". At most ", most, " are required, or another limit."));
+        };
+        check_limit("nodes", cost_.nodes, limits_.nodes);
+        check_limit("bytes", cost_.bytes, limits_.bytes);
+        check_limit("iterations of loops", cost_.iterations, limits_.iterations);
+        check_limit("bodies within one another", cost_.depth, limits_.depth);
     }
 
     Ref<Node> make(const Token& at, const Operation& operation, std::vector<Tensor> operands,
@@ -399,12 +465,16 @@ class Parser {
     const std::map<std::string, Array>& data_;
     std::unordered_map<int64_t, Ref<Node>> nodes_;
     std::unordered_map<int64_t, BodyRef> bodies_;
+    const TextLimits limits_;
+    Cost cost_;  // of the section that is read
+    std::unordered_map<const Body*, Cost> costs_;
 };
 
 }  // namespace
 
-std::vector<Tensor> parse(std::string_view text, const std::map<std::string, Array>& data) {
-    return Parser(text, data).parse();
+std::vector<Tensor> parse(std::string_view text, const std::map<std::string, Array>& data,
+                          const TextLimits& limits) {
+    return Parser(text, data, limits).parse();
 }
 
 }  // namespace composit::ir

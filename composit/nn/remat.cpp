@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/functional/captured.h"
 #include "composit/ir/body.h"
+#include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
@@ -98,6 +99,10 @@ const ir::Operation& remat_operation() {
                 return ir::inline_body(body_of(node), strong(node.operands()));
             },
         .label = [](const Node& node) { return body_of(node).name; },
+        .check =
+            [](const Tensors&, const ir::Attributes& attributes) {
+                ir::checked_attribute<BodyRef>("remat", attributes, "body");
+            },
     });
     return operation;
 }

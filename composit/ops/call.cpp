@@ -1,5 +1,6 @@
 // call: a named body applied to arguments; and the list of all operations.
 #include "composit/base/error.h"
+#include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 
@@ -58,6 +59,10 @@ const ir::Operation& call_operation() {
                 return ir::inline_body(*node.attributes().get<BodyRef>("body"), arguments);
             },
         .label = [](const Node& node) { return node.attributes().get<BodyRef>("body")->name; },
+        .check =
+            [](const std::vector<Tensor>&, const Attributes& attributes) {
+                ir::checked_attribute<BodyRef>("call", attributes, "body");
+            },
     });
     return operation;
 }

@@ -154,6 +154,16 @@ void check_slice(const Operands& operands, const Attributes& attributes) {
     check_values("slice", "steps", steps, rank, -ir::most_length);
     user_check(std::find(steps.begin(), steps.end(), 0) == steps.end(), "slice: steps ", steps,
                ": slice step cannot be zero.");
+    const Axes &starts = axes_of("slice", attributes, "starts"),
+               &lengths = axes_of("slice", attributes, "lengths");
+    for (size_t d = 0; d < rank; ++d) {
+        const int64_t n = operands[0].shape()[d], last = starts[d] + (lengths[d] - 1) * steps[d];
+        user_check<IndexError>(
+            lengths[d] == 0 || (starts[d] >= 0 && starts[d] < n && last >= 0 && last < n),
+            "slice: ", lengths[d], " elements from ", starts[d], " on by steps of ", steps[d],
+            " leave axis ", d, " of shape ", operands[0].shape(),
+            ". Elements of the axis are required.");
+    }
 }
 
 void check_pad(const Operands& operands, const Attributes& attributes) {

@@ -51,6 +51,7 @@ const ir::Operation& by_parts_operation() {
                     ir::checked_attribute<Integers>("foreign_by_parts", attributes, list);
             },
         .is_foreign = true,
+        .is_unchecked = true,
     });
     return operation;
 }
@@ -113,6 +114,7 @@ const ir::Operation& call_operation() {
                 ir::checked_attribute<std::string>("foreign_call", attributes, "name");
             },
         .is_foreign = true,
+        .is_unchecked = true,
     });
     return operation;
 }

@@ -270,6 +270,10 @@ const ir::Operation& map_operation() {
         .lower = lower_map,
         .by_components = map_by_components,
         .label = [](const Node& node) { return node.attributes().get<RowRef>("row")->name; },
+        .check =
+            [](const std::vector<Tensor>&, const Attributes& attributes) {
+                ir::checked_attribute<RowRef>("map", attributes, "row");
+            },
     });
     return operation;
 }

@@ -1,12 +1,14 @@
 // A procedure with arrays as a node, which is opaque but for its derivatives and its batch.
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
+#include "composit/ir/print.h"
 #include "composit/ir/procedure/callable.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/foreign.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -26,8 +28,13 @@ using Tensors = std::vector<Tensor>;
 using Integers = std::vector<int64_t>;
 using Role = ArrayVariable::Role;
 
+// The number that the procedure has in this process.
+int64_t number_in(const Attributes& attributes) {
+    return ir::procedure::find_callable_named(attributes.get<std::string>("procedure"));
+}
+
 const Callable& callable_of(const Attributes& attributes) {
-    return *find_callable(attributes.get<int64_t>("procedure"));
+    return *find_callable(number_in(attributes));
 }
 
 // Leading axes of all operands and outputs.
@@ -119,7 +126,7 @@ Tensors batch(const Node& node, const Tensors& operands, const std::vector<bool>
     std::vector<TensorType> types;
     for (const TensorType& type : node.types())
         types.push_back({prefixed(size, type.shape), type.dtype});
-    return make(node.attributes().get<int64_t>("procedure"), all, types, batch_rank(node) + 1);
+    return make(number_in(node.attributes()), all, types, batch_rank(node) + 1);
 }
 
 void check_operands(const Callable& callable, const Tensors& operands, int64_t rank) {
@@ -141,14 +148,56 @@ void check_operands(const Callable& callable, const Tensors& operands, int64_t r
     }
 }
 
+// The axes behind those of the batch.
+Shape behind(const Shape& shape, int64_t rank) { return {shape.begin() + rank, shape.end()}; }
+
+// The parameters as far as they are known before the run; `is_known` tells which.
+std::vector<Bits> known_parameters(const Callable& callable, const Tensors& operands, int64_t rank,
+                                   std::vector<bool>& is_known) {
+    const auto& procedure = callable.procedure();
+    std::vector<Bits> parameters(procedure.parameters);
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < procedure.parameters; ++i) is_known.push_back(callable.is_extent(i));
+    for (size_t i = 0; i < operands.size(); ++i) {
+        const int place = callable.operands()[i];
+        if (place < 0) {
+            shapes.push_back(behind(operands[i].shape(), rank));
+        } else if (rank == 0 && ir::is_constant(operands[i].node())) {
+            const ir::Array value = ir::constant_value(operands[i].node());
+            std::memcpy(parameters[static_cast<size_t>(place)].data(), value.data(),
+                        static_cast<size_t>(ir::size_of(operands[i].dtype())));
+            is_known[static_cast<size_t>(place)] = true;
+        }
+    }
+    return callable.with_extents(std::move(parameters), shapes);
+}
+
+// All operands and results have the same leading axes.
+void check_batch(const Procedure& own, const Tensors& operands,
+                 const std::vector<TensorType>& types, int64_t rank) {
+    user_check(!types.empty(), own.name, ": it has no results. One, at least, is required.");
+    const Shape batch(types[0].shape.begin(), types[0].shape.begin() + rank);
+    const auto check_shape = [&](const Shape& shape) {
+        user_check(std::equal(batch.begin(), batch.end(), shape.begin()), own.name,
+                   ": an operand or result of shape ", shape, " is not of the batch ", batch,
+                   ". The same leading axes are required.");
+    };
+    for (const Tensor& operand : operands) check_shape(operand.shape());
+    for (const TensorType& type : types) check_shape(type.shape);
+}
+
 void check(const Tensors& operands, const Attributes& attributes) {
     check_stated_types("procedure", attributes);
-    const auto number = ir::checked_attribute<int64_t>("procedure", attributes, "procedure");
+    const auto& name = ir::checked_attribute<std::string>("procedure", attributes, "procedure");
+    const int64_t number = ir::procedure::find_callable_named(name);
+    user_check(number >= 0, "procedure: there is no kernel ", ir::quoted(name),
+               " in this process. One of that name and content, which was called with a tensor, is "
+               "required.");
     const Callable* const callable = find_callable(number);
-    user_check(callable != nullptr, "procedure: there is none of number ", number,
-               " in this process. One that it has is required.");
     const auto rank = ir::checked_attribute<int64_t>("procedure", attributes, "batch_rank");
-    user_check(rank >= 0, "procedure: batch_rank is ", rank, ". 0 or more is required.");
+    constexpr int64_t most_axes = 64;
+    user_check(rank >= 0 && rank <= most_axes, "procedure: batch_rank is ", rank, ". 0 to ",
+               most_axes, " is required.");
     check_operands(*callable, operands, rank);
     const Procedure& own = callable->procedure();
     const std::vector<TensorType> types = stated_types(operands, attributes);
@@ -165,6 +214,15 @@ void check(const Tensors& operands, const Attributes& attributes) {
                    own.name, ": result ", k, " is stated to be ", types[k],
                    ", which the procedure does not make.");
     }
+    check_batch(own, operands, types, rank);
+    std::vector<bool> is_known;
+    const std::vector<Bits> parameters = known_parameters(*callable, operands, rank, is_known);
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < operands.size(); ++i)
+        if (callable->operands()[i] < 0) shapes.push_back(behind(operands[i].shape(), rank));
+    for (size_t k = own.results.size(); k < types.size(); ++k)
+        shapes.push_back(behind(types[k].shape, rank));
+    callable->check_shapes(parameters, shapes, is_known);
 }
 
 const ir::Operation& operation() {
@@ -177,9 +235,8 @@ const ir::Operation& operation() {
         .batch = batch,
         .lower =
             [](const Node& node, ir::Lowering& lowering) {
-                emit_call(
-                    node, lowering,
-                    {"procedure", {node.attributes().get<int64_t>("procedure"), batch_rank(node)}});
+                emit_call(node, lowering,
+                          {"procedure", {number_in(node.attributes()), batch_rank(node)}});
             },
         .label = [](const Node& node) { return callable_of(node.attributes()).procedure().name; },
         .check = check,
@@ -192,30 +249,11 @@ Tensors make(int64_t number, const Tensors& operands, const std::vector<TensorTy
              int64_t rank) {
     Integers dtypes, lengths;
     for (const TensorType& type : types) state_type(type, type.dtype, dtypes, lengths);
-    return make_checked(
-        operation(), operands,
-        {{"procedure", number}, {"batch_rank", rank}, {"dtypes", dtypes}, {"lengths", lengths}});
-}
-
-// The parameters as far as they are known before the run; `is_known` tells which.
-std::vector<Bits> known_parameters(const Callable& callable, const Tensors& operands,
-                                   std::vector<bool>& is_known) {
-    const auto& procedure = callable.procedure();
-    std::vector<Bits> parameters(procedure.parameters);
-    std::vector<Shape> shapes;
-    for (size_t i = 0; i < procedure.parameters; ++i) is_known.push_back(callable.is_extent(i));
-    for (size_t i = 0; i < operands.size(); ++i) {
-        const int place = callable.operands()[i];
-        if (place < 0) {
-            shapes.push_back(operands[i].shape());
-        } else if (ir::is_constant(operands[i].node())) {
-            const ir::Array value = ir::constant_value(operands[i].node());
-            std::memcpy(parameters[static_cast<size_t>(place)].data(), value.data(),
-                        static_cast<size_t>(ir::size_of(operands[i].dtype())));
-            is_known[static_cast<size_t>(place)] = true;
-        }
-    }
-    return callable.with_extents(std::move(parameters), shapes);
+    return make_checked(operation(), operands,
+                        {{"procedure", find_callable(number)->name()},
+                         {"batch_rank", rank},
+                         {"dtypes", dtypes},
+                         {"lengths", lengths}});
 }
 
 }  // namespace
@@ -226,7 +264,7 @@ std::vector<Tensor> procedure(int64_t number, const std::vector<Tensor>& operand
     const Procedure& own = callable->procedure();
     check_operands(*callable, operands, 0);
     std::vector<bool> is_known;
-    const std::vector<Bits> parameters = known_parameters(*callable, operands, is_known);
+    const std::vector<Bits> parameters = known_parameters(*callable, operands, 0, is_known);
     const auto shape_of = [&](int array) {
         const ArrayVariable& known = own.arrays[static_cast<size_t>(array)];
         for (const Expr& expr : ir::scalar::topological_order(known.shape))

@@ -59,8 +59,10 @@ class Draft {
 
 void check_loop(const Tensors& operands, const Attributes& attributes) {
     const Body& body = *ir::checked_attribute<BodyRef>("loop", attributes, "body");
-    for (const char* name : {"begin", "end"})
-        ir::checked_attribute<int64_t>("loop", attributes, name);
+    for (const char* name : {"begin", "end"}) {
+        const int64_t high = ir::checked_attribute<int64_t>("loop", attributes, name) >> 61;
+        user_check(high == 0 || high == -1, "loop: ", name, " is beyond 2^61. Less is required.");
+    }
     user_check<TypeError>(!body.parameters.empty() &&
                               body.parameters.size() == operands.size() + 1 &&
                               body.results.size() <= operands.size(),

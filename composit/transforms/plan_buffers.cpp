@@ -16,6 +16,7 @@ using ir::kernel::Program;
 namespace {
 
 constexpr int64_t alignment = 64;
+constexpr int64_t most_bytes = int64_t{1} << 62;  // so that no sum overflows
 
 int64_t rounded(int64_t bytes) {
     return (std::max<int64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
@@ -25,6 +26,8 @@ int64_t rounded(int64_t bytes) {
 class Arena {
   public:
     int64_t take(int64_t bytes) {
+        user_check<OutOfMemory>(bytes <= most_bytes - end_, "compile: temporaries of more than ",
+                                most_bytes, " bytes together. Less is required.");
         const auto best = by_size_.lower_bound({bytes, 0});
         if (best == by_size_.end()) {
             if (!by_offset_.empty()) {  // extend the last range when it touches the end

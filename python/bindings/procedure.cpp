@@ -397,10 +397,13 @@ void bind_procedure(nb::module_& module) {
         .def("__repr__", [](const Procedure& self) { return c_family::signature_of(self); });
     inner.def(
         "parse",
-        [](const std::string& name, const std::string& text, DType floating) {
-            return procedure::procedure_of(name, ir::scalar::parse(text, floating));
+        [](const std::string& name, const std::string& text, DType floating,
+           int64_t most_iterations) {
+            const ir::scalar::Function function = ir::scalar::parse(text, floating);
+            ir::scalar::check_defined(function, most_iterations);
+            return procedure::procedure_of(name, function);
         },
-        "name"_a, "text"_a, "floating"_a,
+        "name"_a, "text"_a, "floating"_a, "most_iterations"_a,
         "The procedure of a scalar function's text; floating is what `float` means in it.");
     inner.def("jvp", procedure::jvp);
     inner.def("vjp", procedure::vjp);

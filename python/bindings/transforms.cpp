@@ -46,13 +46,21 @@ void bind_transforms(nb::module_& module) {
     module.def("large_constants", &ir::large_constants, "outputs"_a);
     module.def(
         "parse_graph",
-        [](const std::string& text, const nb::dict& data) {
+        [](const std::string& text, const nb::dict& data, std::optional<int64_t> nodes,
+           std::optional<int64_t> bytes, std::optional<int64_t> iterations,
+           std::optional<int64_t> depth) {
+            ir::TextLimits limits;
+            limits.nodes = nodes.value_or(limits.nodes);
+            limits.bytes = bytes.value_or(limits.bytes);
+            limits.iterations = iterations.value_or(limits.iterations);
+            limits.depth = depth.value_or(limits.depth);
             std::map<std::string, ir::Array> arrays;
             for (const auto& [name, value] : data)
                 arrays[nb::cast<std::string>(name)] = array_from(numpy_attribute("asarray")(value));
-            return ir::parse(text, arrays);
+            return ir::parse(text, arrays, limits);
         },
-        "text"_a, "data"_a = nb::dict());
+        "text"_a, "data"_a = nb::dict(), "most_nodes"_a = nb::none(), "most_bytes"_a = nb::none(),
+        "most_iterations"_a = nb::none(), "most_depth"_a = nb::none());
 }
 
 }  // namespace composit::python

@@ -77,10 +77,29 @@ class GraphView(MultiDiGraph):
         return super().__contains__(node)
 
 
-def parse(text: str, data: Mapping[str, Any] | None = None) -> list[Any]:
+def parse(
+    text: str,
+    data: Mapping[str, Any] | None = None,
+    *,
+    most_nodes: int | None = None,
+    most_bytes: int | None = None,
+    most_iterations: int | None = None,
+    most_depth: int | None = None,
+) -> list[Any]:
     """The outputs of the graph that a text (str(tensor.graph)) describes. `data` holds the large
-    constants that the text names only; large_constants(tensor, …) gives them."""
-    return _core.parse_graph(text, dict(data or {}))
+    constants that the text names only; large_constants(tensor, …) gives them.
+
+    Any text is safe to parse, and its graph to evaluate, but a short one may ask for years and
+    more memory than there is. `most_nodes` (2^24 unless it is given) limits nodes, those of a
+    call's body once for each call; `most_bytes` (2^62) all results together; `most_iterations`
+    (2^62) the iterations of loops, those within loops multiplied; `most_depth` (200) bodies within
+    bodies.
+
+    ValueError, with line and column, for what is no such text, for what it asks beyond the limits,
+    for kernels that this process does not know, and for functions of other languages."""
+    return _core.parse_graph(
+        text, dict(data or {}), most_nodes, most_bytes, most_iterations, most_depth
+    )
 
 
 def large_constants(*tensors: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 using scalar::Op;
 
-bool is_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+bool are_equal_lists(const std::vector<Expr>& a, const std::vector<Expr>& b) {
     return a.size() == b.size() && scalar::structurally_equal(a, b);
 }
 
@@ -67,7 +67,8 @@ class KnownAssertions {
             return fresh(dtype);
         std::vector<Expr> index = in_symbols(load.index);
         for (const Element& known : elements_)
-            if (known.array == load.array && is_same(known.index, index)) return known.symbol;
+            if (known.array == load.array && are_equal_lists(known.index, index))
+                return known.symbol;
         elements_.push_back({load.array, std::move(index), fresh(dtype)});
         return elements_.back().symbol;
     }
@@ -76,10 +77,10 @@ class KnownAssertions {
     Counter counter_of(const Range& range) {
         const std::vector<Expr> bounds = in_symbols({range.low, range.high});
         const auto depth = std::count_if(around_.begin(), around_.end(), [&](const Counter& outer) {
-            return is_same(outer.bounds, bounds);
+            return are_equal_lists(outer.bounds, bounds);
         });
         for (const Counter& known : counters_)
-            if (known.depth == depth && is_same(known.bounds, bounds)) return known;
+            if (known.depth == depth && are_equal_lists(known.bounds, bounds)) return known;
         counters_.push_back({bounds, depth, fresh(DType::int64)});
         return counters_.back();
     }
@@ -110,7 +111,7 @@ class KnownAssertions {
     bool is_known(const Statement& statement) {
         const std::vector<Expr> holds = in_symbols(statement.values);
         for (const Fact& known : known_)
-            if (is_same({known.holds}, holds) && run_here(known.within)) return true;
+            if (are_equal_lists({known.holds}, holds) && run_here(known.within)) return true;
         known_.push_back({holds[0], {}});
         return false;
     }

@@ -7,9 +7,11 @@
 #include "composit/ir/scalar/row.h"
 
 #include <charconv>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace composit::ir::scalar {
@@ -336,8 +338,58 @@ class Parser {
     int depth_ = 0;
 };
 
+std::string shown(const Expr& expr) {
+    return expr.op() == Op::argument ? expr.name() : print(expr);
+}
+
+void check_divisor(const Expr& expr) {
+    const Expr& divisor = expr.operand(1);
+    const bool is_safe = divisor.op() == Op::constant && divisor.bits()[0] != 0 &&
+                         (!is_signed_integer(divisor.dtype()) || divisor.value() != -1);
+    user_check(is_safe, "parse: ", name(expr.op()), " of integers by ", shown(divisor),
+               ", which may be 0. A number other than 0 and -1, or ",
+               expr.op() == Op::divide ? "floor_divide" : "numpy.remainder", ", is required.");
+}
+
+void check_shift(const Expr& expr) {
+    const Expr& count = expr.operand(1);
+    const int width = 8 * size_of(expr.dtype());
+    const bool is_safe = count.op() == Op::constant && count.value() >= 0 && count.value() < width;
+    user_check(is_safe, "parse: ", name(expr.op()), " of ", expr.dtype(), " by ", shown(count),
+               ". A number from 0 to ", width - 1, ", or ",
+               expr.op() == Op::shift_left ? "left_shift" : "right_shift", ", is required.");
+}
+
+// How many iterations the loops take together, at most; the largest number where it is more.
+int64_t iterations_of(const std::vector<Expr>& results) {
+    constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+    int64_t sum = 0;
+    std::set<LoopRun> seen;
+    for (const Expr& expr : topological_order(results)) {
+        if (expr.op() != Op::loop || !seen.insert(run_of(expr)).second) continue;
+        std::vector<Expr> inner = expr.loop()->steps;
+        inner.push_back(expr.loop()->condition);
+        const int64_t each = iterations_of(inner), limit = expr.loop()->limit;
+        const int64_t rest = largest - sum;
+        if (each == largest || limit > rest / (each + 1)) return largest;
+        sum += limit * (each + 1);
+    }
+    return sum;
+}
+
 }  // namespace
 
 Function parse(std::string_view text, DType floating) { return Parser(text, floating).run(); }
+
+void check_defined(const Function& function, int64_t most_iterations) {
+    for (const Expr& expr : all_expressions(function.results)) {
+        if (!is_integer(expr.dtype())) continue;
+        if (expr.op() == Op::divide || expr.op() == Op::remainder) check_divisor(expr);
+        if (expr.op() == Op::shift_left || expr.op() == Op::shift_right) check_shift(expr);
+    }
+    const int64_t iterations = iterations_of(function.results);
+    user_check(iterations <= most_iterations, "parse: loops of up to ", iterations,
+               " iterations. At most ", most_iterations, " are required, or another limit.");
+}
 
 }  // namespace composit::ir::scalar

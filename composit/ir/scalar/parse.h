@@ -13,6 +13,7 @@
 
 #include "composit/ir/scalar/function.h"
 
+#include <cstdint>
 #include <string_view>
 
 namespace composit::ir::scalar {
@@ -21,5 +22,10 @@ namespace composit::ir::scalar {
 // print(parse(print(f))) == print(f), tables of lookups aside, which are not written whole and
 // refused.
 Function parse(std::string_view text, DType floating = DType::float64);
+
+// For texts of strangers: throws ValueError where an operation is not defined for all operands (a
+// division of integers by what may be 0 or -1, a shift by what may be too much), and where loops
+// may take more iterations than that, those within loops multiplied.
+void check_defined(const Function& function, int64_t most_iterations = int64_t{1} << 31);
 
 }  // namespace composit::ir::scalar

@@ -166,6 +166,7 @@ RowRef find_named(std::string_view name) {
 }
 
 constexpr std::string_view pullback_prefix = "pullback(";
+constexpr size_t deepest_pullback = 16;  // that a name can ask for
 
 // What the row receives, on arguments for x0, …, y and g of these dtypes.
 Expr pulled_back(const RowRef& row, const std::vector<DType>& dtypes, int operand) {
@@ -263,6 +264,7 @@ RowRef find_row(std::string_view name) {
     // "pullback(pullback(digamma, float64, 0), float64 float64, 1)": from the inside out.
     std::vector<std::pair<std::string_view, std::string_view>> wrappings;
     while (name.substr(0, pullback_prefix.size()) == pullback_prefix && name.back() == ')') {
+        if (wrappings.size() == deepest_pullback) return nullptr;  // each one takes the work of all
         name = name.substr(pullback_prefix.size(), name.size() - pullback_prefix.size() - 1);
         const std::string_view operand = cut_last(name);
         wrappings.emplace_back(cut_last(name), operand);

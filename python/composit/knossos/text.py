@@ -11,11 +11,8 @@ from composit._core import with_location
 from composit.knossos.annotations import Leaf, Parts
 from composit.knossos.kernel import Kernel, kind_of_dtype
 
-# Functions of the table, which integers may be divided with by anything.
-_INSTEAD = {"divide": "floor_divide", "remainder": "numpy.remainder"}
 
-
-def from_text(name: str, text: str) -> Kernel:
+def from_text(name: str, text: str, *, most_iterations: int = 2**31) -> Kernel:
     """The kernel of a function that is written in the scalar language, as it is printed:
 
         (x: float) ->
@@ -26,8 +23,10 @@ def from_text(name: str, text: str) -> Kernel:
     (composit.scalar.all_rows()); types are float, int and bool. It is a kernel like one of a
     Python function, with values, derivatives, graphs, modules and C++.
 
-    The name is an identifier. ValueError for another one and, with line and column, for what is no
-    such text; TypeError for other types."""
+    The name is an identifier. ValueError for another one; with line and column, for what is no such
+    text; for a division of integers by what may be 0 or -1 and a shift by what may be too much; for
+    loops of more than `most_iterations`, those within loops multiplied. TypeError for other
+    types."""
     if not isinstance(name, str):
         raise TypeError(with_location(f"from_text: {name!r} is not a name, which is required."))
     if not name.isidentifier():
@@ -36,8 +35,7 @@ def from_text(name: str, text: str) -> Kernel:
         )
 
     def make(dtype: Any) -> Any:
-        made = _core.procedure.parse(name, text, dtype)
-        _check_divisors(made.flat)
+        made = _core.procedure.parse(name, text, dtype, most_iterations)
         for variable, found in [*made.parameters, *made.results]:
             own = np.dtype(found)
             if own != {"f": np.dtype(dtype), "i": "int64", "b": "bool"}.get(own.kind):
@@ -55,26 +53,3 @@ def from_text(name: str, text: str) -> Kernel:
     )
     structure = results[0] if len(results) == 1 else Parts(tuple, dict(enumerate(results)))
     return Kernel(name, "", make, parameters, lambda: structure)
-
-
-def _check_divisors(results: list[Any]) -> None:
-    """Processors stop programs that divide integers by zero."""
-    waiting, seen = list(results), set[int]()
-    while waiting:
-        one = waiting.pop()
-        if hash(one) in seen:  # == of expressions is one, too
-            continue
-        seen.add(hash(one))
-        if one.op in ("divide", "remainder") and np.dtype(one.dtype).kind in "iu":
-            divisor = one.operands[1]
-            shown = divisor.name if divisor.op == "argument" else divisor
-            if divisor.op != "constant" or divisor.value == 0:
-                raise ValueError(
-                    with_location(
-                        f"from_text: {one.op} of integers by {shown}, which may be 0. "
-                        f"A number other than 0, or {_INSTEAD[one.op]}, is required."
-                    )
-                )
-        waiting += one.operands
-        if one.op == "loop":
-            waiting += [one.loop.condition, *one.loop.steps]
