@@ -1,6 +1,7 @@
 // Asks a back end which kernels it takes, compiles, and falls back loudly where it cannot.
 #include "composit/execute/build.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/runtime/unavailable.h"
@@ -100,6 +101,7 @@ std::vector<const void*> constants_of(const Program& program) {
 }
 
 Built build(const Program& program, const Options& options) {
+    const DefaultFloatingPoint floating_point;
     try {
         // Constants are packed now.
         const ReadingMappedFiles reading;

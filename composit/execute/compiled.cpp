@@ -1,4 +1,5 @@
 // One specialisation of a function: its graph taken through the passes, compiled and held.
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/execute/blame.h"
@@ -62,6 +63,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
       outputs_(std::move(outputs)),
       options_(std::move(options)),
       stages_(std::make_shared<Stages>()) {
+    const DefaultFloatingPoint floating_point;
     if (options_.threads <= 0) options_.threads = default_threads();
     parallel_for_ = parallel_for(options_.threads);
     check_placeholders(name_, inputs_, outputs_);
@@ -163,6 +165,7 @@ std::vector<Array> Compiled::operator()(std::vector<Array>&& arguments) const {
 
 std::vector<double> Compiled::seconds_of_kernels(const std::vector<Array>& arguments) const {
     check(arguments);
+    const DefaultFloatingPoint floating_point;
     std::vector<Array> results;
     return executable_->seconds_of_kernels(run_of(pointers(arguments), {}, results));
 }
@@ -223,6 +226,7 @@ runtime::Run Compiled::run_of(const std::vector<const void*>& arguments,
 
 std::vector<Array> Compiled::run(const std::vector<const void*>& arguments,
                                  const std::vector<Array>& given) const {
+    const DefaultFloatingPoint floating_point;
     std::vector<Array> results;
     const ReadingMappedFiles reading;
     const runtime::Run run = run_of(arguments, given, results);

@@ -1,4 +1,5 @@
 // Values of tensors, through plans that are found by the structure of the graph.
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
 #include "composit/execute/blame.h"
@@ -238,6 +239,7 @@ std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& 
 }  // namespace
 
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
+    const DefaultFloatingPoint floating_point;
     try {
         runtime::take_floating_flags();
         uint8_t reported = 0;
@@ -255,6 +257,7 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
 
 std::vector<Array> evaluate_without_blame(const std::vector<Tensor>& outputs,
                                           const Options& options) {
+    const DefaultFloatingPoint floating_point;
     uint8_t reported = 0;
     return values_of(outputs, options, reported);
 }

@@ -1,5 +1,6 @@
 #include "composit/execute/job.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/execute/pool.h"
 #include "composit/runtime/floating_flags.h"
 #include "composit/runtime/interrupt.h"
@@ -27,6 +28,7 @@ Job::Job(int64_t count, int64_t parts, const Task& task)
 }
 
 void Job::work(bool is_caller) {
+    const DefaultFloatingPoint floating_point;  // others than composit may ask for loops, too
     const bool was_inside = std::exchange(inside_task, true);
     if (!is_caller) runtime::take_floating_flags();
     const size_t parts = runs_.size();

@@ -1,5 +1,6 @@
 #include "composit/execute/pool.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 
 #include <thread>
@@ -76,6 +77,7 @@ bool Pool::start_worker() {
 }
 
 void Pool::serve(Worker& self) {
+    const DefaultFloatingPoint floating_point;  // not that of the thread that started it
     // More threads than processors would only keep each other from working.
     static const int processors = available_processors();
     for (;;) {

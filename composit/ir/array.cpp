@@ -1,5 +1,6 @@
 #include "composit/ir/array.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/ir/kept_blocks.h"
 #include "composit/ir/scalar/function.h"
@@ -77,6 +78,7 @@ Array Array::zeros(DType dtype, Shape shape) {
 }
 
 Array Array::scalar(DType dtype, double value) {
+    const DefaultFloatingPoint floating_point;
     Array result(dtype, {});
     const scalar::Bits bits = scalar::bits_of(dtype, value);
     std::memcpy(result.mutable_data(), bits.data(), static_cast<size_t>(size_of(dtype)));

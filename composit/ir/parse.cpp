@@ -1,6 +1,7 @@
 // A recursive-descent parser without recursion: the text form does not nest.
 #include "composit/ir/parse.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/ir/check.h"
 #include "composit/ir/lexer.h"
@@ -474,6 +475,7 @@ class Parser {
 
 std::vector<Tensor> parse(std::string_view text, const std::map<std::string, Array>& data,
                           const TextLimits& limits) {
+    const DefaultFloatingPoint floating_point;
     return Parser(text, data, limits).parse();
 }
 

@@ -2,6 +2,7 @@
 #include "composit/ir/print.h"
 
 #include "composit/base/ascii.h"
+#include "composit/base/default_floating_point.h"
 #include "composit/base/sha256.h"
 #include "composit/base/text.h"
 #include "composit/ir/listing.h"
@@ -227,11 +228,10 @@ std::string element_text(DType dtype, const void* element) {
     return "";
 }
 
-std::string print(const std::vector<Tensor>& outputs) {
-    return Printer(outputs, 0, SIZE_MAX).print();
-}
+std::string print(const std::vector<Tensor>& outputs) { return print(outputs, 0, SIZE_MAX); }
 
 std::string print(const std::vector<Tensor>& outputs, size_t first, size_t last) {
+    const DefaultFloatingPoint floating_point;
     return Printer(outputs, first, last).print();
 }
 

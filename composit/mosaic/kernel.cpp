@@ -1,4 +1,5 @@
 // A kernel of a program, compiled and called on its own.
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/execute/build.h"
 #include "composit/mosaic/program.h"
@@ -157,6 +158,7 @@ std::string Kernel::source() const { return alone_->compiled(*this).source(); }
 std::vector<Array> Kernel::operator()(const std::vector<Array>& arguments) const {
     user_check<TypeError>(arguments.size() == inputs_.size(), name(), ": ", arguments.size(),
                           " arguments given. ", inputs_.size(), " are required.");
+    const DefaultFloatingPoint floating_point;
     runtime::Run run;
     for (size_t i = 0; i < arguments.size(); ++i) {
         const Operand& input = inputs_[i];

@@ -1,6 +1,7 @@
 // Asks the system for cache sizes and measures the rest with two small programs.
 #include "composit/mosaic/machine.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/text.h"
 #include "composit/execute/build.h"
 
@@ -54,6 +55,7 @@ double fastest_run(const Program& program, const std::string& target, int thread
     execute::Options options;
     options.backend = target;
     options.threads = threads;
+    const DefaultFloatingPoint floating_point;
     const execute::Built built = execute::build(program, options);
     runtime::Run run;
     run.threads = threads;

@@ -1,6 +1,9 @@
 // Each bound function gets a wrapper around nanobind's entry point, which costs a call when all is
-// well. The field that holds the entry point is found by CPython's vectorcall protocol (PEP 590).
+// well. It keeps the caller's floating-point state out, and explains arguments that do not match.
+// The field that holds the entry point is found by CPython's vectorcall protocol (PEP 590).
 #include "arguments.h"
+
+#include "composit/base/default_floating_point.h"
 
 #include <array>
 #include <cstring>
@@ -50,6 +53,7 @@ void explain(PyObject* const* arguments, size_t flags, PyObject* names) {
 
 template <size_t entry>
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
+    const DefaultFloatingPoint floating_point;
     PyObject* result = entries[entry](self, arguments, flags, names);
     if (!result) [[unlikely]]
         explain(arguments, flags, names);
@@ -95,6 +99,6 @@ std::string in_the_words_of_the_call(const std::string& message) {
     return nb::str(said).c_str();
 }
 
-void explain_mismatches(nb::module_& module) { wrap_all(module.attr("__dict__")); }
+void wrap_calls(nb::module_& module) { wrap_all(module.attr("__dict__")); }
 
 }  // namespace composit::python

@@ -28,6 +28,6 @@ void set_python_error() noexcept;
 
 // Functions of the module and of all that is in it raise TypeErrors like these, in place of
 // nanobind's list of signatures, when their arguments do not fit. Call it when all is bound.
-void explain_mismatches(nanobind::module_& module);
+void wrap_calls(nanobind::module_& module);
 
 }  // namespace composit::python

@@ -133,6 +133,12 @@ void bind_errors(nb::module_& module) {
     });
     module.def("add_internal_folder",
                [](const std::string& folder) { add_internal_folder(folder); });
+    module.def(
+        "called",
+        [](const nb::object& function, const nb::args& args, const nb::kwargs& kwargs) {
+            return function(*args, **kwargs);
+        },
+        "function(*args, **kwargs) in the state that bound functions run in (arguments.cpp).");
     module.def("integer", &integer_from, nb::arg().none());
     module.def(
         "integers", [](nb::handle value) { return tuple_from(integers_from(value)); },

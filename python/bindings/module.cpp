@@ -85,5 +85,5 @@ NB_MODULE(_core, module) {
     nb::module_ cg = module.def_submodule("cg", "composit/cg/*.h");
     bind_cg(cg);
     bind_error_handling(module);
-    explain_mismatches(module);
+    wrap_calls(module);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bindings.h"
+#include "composit/base/default_floating_point.h"
 
 #include <nanobind/nanobind.h>
 
@@ -110,11 +111,12 @@ inline void empty(PyObject* list) {
     if (PyList_SetSlice(list, 0, PY_SSIZE_T_MAX, nullptr) != 0) throw nb::python_error();
 }
 
-// The result of `body` for functions that nanobind does not call: null, and Python's error, where
-// it threw.
+// The result of `body`, in the default floating-point state, for functions that nanobind does not
+// call: null, and Python's error, where it threw.
 void set_error_of_exception() noexcept;
 template <class Body>
 PyObject* guarded(Body&& body) noexcept {
+    const DefaultFloatingPoint floating_point;
     try {
         return body();
     } catch (...) {

@@ -73,7 +73,7 @@ def _array(self: LazyTensor, dtype: Any = None, copy: bool | None = None) -> Any
             with_location("a LazyTensor has no memory to share: copy=False is not possible.")
         )
     values = self.evaluated()
-    return values if dtype is None else values.astype(dtype, copy=False)
+    return values if dtype is None else _core.called(values.astype, dtype, copy=False)
 
 
 def _converted(convert: Any, values: Any, *args: Any) -> Any:

@@ -235,7 +235,7 @@ class CompiledFunction:
             if isinstance(example, tuple) and isinstance(leaf, (bool, int, float)):
                 array = np.asarray(leaf)
                 holds = np.can_cast(array.dtype, example[0], "same_kind")
-                converted[i] = array.astype(example[0]) if holds else array
+                converted[i] = _core.called(array.astype, example[0]) if holds else array
         return rebuild(converted)
 
     def __getattr__(self, name: str) -> Any:

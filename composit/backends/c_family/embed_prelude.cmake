@@ -16,6 +16,9 @@ foreach(header ${HEADERS})
   string(REGEX REPLACE "#pragma once\n" "" content "${content}")
   # Lines that are includes, not comments that mention them.
   string(REGEX REPLACE "\n#include [^\n]*" "" content "\n${content}")
+  # Headers of the prelude open no namespace; one of composit's own opens that.
+  string(REGEX REPLACE "\nnamespace composit {\n" "\n" content "${content}")
+  string(REGEX REPLACE "\n}  // namespace composit\n" "\n" content "${content}")
   string(REGEX REPLACE "\n\n\n+" "\n\n" content "${content}")
   string(REGEX REPLACE "^\n+" "" content "${content}")
   # Compilers limit the length of one literal; neighbouring literals are joined.

@@ -101,6 +101,7 @@ Project plan(const std::vector<Program>& functions, const ExportOptions& options
 }
 
 constexpr const char* standard_headers = R"(#include <algorithm>
+#include <cfenv>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>

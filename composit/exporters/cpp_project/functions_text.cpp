@@ -23,6 +23,8 @@ constexpr size_t calls_per_part = 150;    // docs/semantics.md 15
 constexpr size_t calls_of_a_module = 4;   // fewer are no function of their own
 constexpr double worth_sharing = 131072;  // operations and bytes; less is not worth waking threads
 
+constexpr const char* floating_point = "    const DefaultFloatingPoint floating_point;\n";
+
 // A pointer that the calls use.
 struct Pointer {
     std::string type, name, value, comment;
@@ -245,7 +247,7 @@ class FunctionWriter {
     }
 
     std::string in_one() const {
-        std::string result = signature() + opening("    ");
+        std::string result = signature() + floating_point + opening("    ");
         for (size_t module : modules_)
             result += composit::text("    const Kernels_", module + 1, "& k", module + 1,
                                      " = kernels_", module + 1, "();\n");
@@ -333,7 +335,7 @@ class FunctionWriter {
         for (const Pointer& p : pointers_) member(p.type, p.name, p.value);
         c_family::Names names(taken_names());
         result += sections_within(whole_, names);
-        result += "};\n\n}  // namespace\n\n" + signature() + opening("    ");
+        result += "};\n\n}  // namespace\n\n" + signature() + floating_point + opening("    ");
         result += composit::text("    const ", state, " steps = {\n        ",
                                  join(values, ",\n        "), "};\n");
         for (const Section& item : whole_.items)

@@ -78,19 +78,40 @@ struct Project {
 
 // Names that the text of functions uses for itself.
 inline const std::set<std::string> function_words = {
-    "arena", "constants", "dense",   "procedures", "slice",  "made",    "fault",
-    "first", "iteration", "kernels", "lengths",    "memory", "numbers", "packed",
-    "pool",  "scratch",   "steps",   "threads",    "weights"};
+    "arena", "constants", "dense",   "procedures", "slice",   "made",          "fault",
+    "first", "iteration", "kernels", "lengths",    "memory",  "numbers",       "packed",
+    "pool",  "scratch",   "steps",   "threads",    "weights", "floating_point"};
 
 // Names that the project declares beside its functions, and those of C that it calls.
-inline const std::set<std::string> project_words = {
-    "load_weights", "dense",          "procedures",    "Fault",
-    "Memory",       "Pool",           "FirstFault",    "Weights",
-    "Packing",      "packings",       "pack",          "pack_all",
-    "offsets_of",   "packed_weights", "the_weights",   "pool",
-    "scratch",      "weights",        "weights_mutex", "loaded_weights",
-    "open",         "close",          "mmap",          "munmap",
-    "fstat",        "xxh64",          "rotated_left",  "little_endian_word"};
+inline const std::set<std::string> project_words = {"load_weights",
+                                                    "dense",
+                                                    "procedures",
+                                                    "Fault",
+                                                    "Memory",
+                                                    "Pool",
+                                                    "FirstFault",
+                                                    "Weights",
+                                                    "Packing",
+                                                    "packings",
+                                                    "pack",
+                                                    "pack_all",
+                                                    "offsets_of",
+                                                    "packed_weights",
+                                                    "the_weights",
+                                                    "pool",
+                                                    "scratch",
+                                                    "weights",
+                                                    "weights_mutex",
+                                                    "loaded_weights",
+                                                    "open",
+                                                    "close",
+                                                    "mmap",
+                                                    "munmap",
+                                                    "fstat",
+                                                    "xxh64",
+                                                    "rotated_left",
+                                                    "little_endian_word",
+                                                    "DefaultFloatingPoint"};
 
 // Whether the project has a function for it: the others are libraries'.
 bool is_procedure(const ir::kernel::Foreign& foreign);

@@ -70,6 +70,7 @@ public:
 
 private:
     void work() {
+        const DefaultFloatingPoint floating_point;
         std::unique_lock<std::mutex> lock(mutex_);
         while (true) {
             wake_.wait(lock, [this] { return is_ending_ || next_ < shares_; });
@@ -218,6 +219,8 @@ std::string support_text(const Project& project, const std::string& functions) {
         for (const auto& buffer : function.program->buffers)
             has_arena |= buffer.kind == ir::kernel::BufferKind::temporary;
     std::string result = "namespace {\n\n";
+    result += c_family::prelude_text("default_floating_point.h");
+    result += "\n";
     if (has_scratch || has_arena || !project.weights.is_empty()) result += memory_text;
     if (has_scratch) result += scratch_text;
     if (functions.find("pool().") != std::string::npos) result += pool_text;

@@ -2,6 +2,7 @@
 #include "composit/ir/procedure/interpret.h"
 
 #include "composit/base/assertion_error.h"
+#include "composit/base/default_floating_point.h"
 #include "composit/ir/scalar/function.h"
 
 #include <algorithm>
@@ -224,6 +225,7 @@ class Interpreter {
 
 std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>& parameters,
                             void* const* arrays) {
+    const DefaultFloatingPoint floating_point;
     if (!procedure.as_written) return Interpreter(procedure, parameters, arrays).run();
     try {
         return Interpreter(procedure, parameters, arrays).run();

@@ -1,5 +1,6 @@
 // The meaning of scalar expressions, one element at a time: slow, obvious, and the reference of
 // tests.
+#include "composit/base/default_floating_point.h"
 #include "composit/ir/scalar/complex.h"
 #include "composit/ir/scalar/values.h"
 
@@ -252,6 +253,7 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
 }  // namespace
 
 std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments) {
+    const DefaultFloatingPoint floating_point;
     std::unordered_map<const ExprNode*, Bits> values;
     std::vector<Bits> operands;
     std::map<LoopRun, std::vector<Bits>> runs;

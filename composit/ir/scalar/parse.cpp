@@ -1,6 +1,7 @@
 // Recursive descent over the lexer's tokens.
 #include "composit/ir/scalar/parse.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/ir/lexer.h"
 #include "composit/ir/print.h"
@@ -379,7 +380,10 @@ int64_t iterations_of(const std::vector<Expr>& results) {
 
 }  // namespace
 
-Function parse(std::string_view text, DType floating) { return Parser(text, floating).run(); }
+Function parse(std::string_view text, DType floating) {
+    const DefaultFloatingPoint floating_point;
+    return Parser(text, floating).run();
+}
 
 void check_defined(const Function& function, int64_t most_iterations) {
     for (const Expr& expr : all_expressions(function.results)) {

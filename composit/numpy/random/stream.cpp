@@ -1,6 +1,7 @@
 // Draws of distributions and orders.
 #include "composit/numpy/random/stream.h"
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/numpy/random/npyrandom.h"
 
@@ -25,6 +26,7 @@ Tensor Stream::draw(const Distribution& distribution, std::initializer_list<Oper
 }
 
 void Stream::run(Draw& draw) {
+    const DefaultFloatingPoint floating_point;
     const Locked locked(*bits_);
     draw.run(source_);
 }

@@ -9,6 +9,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit._floating_point import in_default_state
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.given_derivative import leaves_of
 from composit.knossos.given_values import as_array, check_kind, check_size, checked_integers
@@ -99,6 +100,7 @@ class ArrayKernel(Kernel):
         is_single = given and all(each == _SINGLE or is_short(each) for each in given)
         return _SINGLE if is_single else _DOUBLE
 
+    @in_default_state
     def _node(self, leaves: list[Any], dtype: Any) -> list[Any]:
         """The results of one node of a graph."""
         from composit import numpy as cnp
@@ -172,6 +174,7 @@ class ArrayKernel(Kernel):
             )
         return float(value) if kind == "float" else int(value)
 
+    @in_default_state
     def _array(self, leaf: TensorOf, value: Any, dtype: Any) -> Any:
         array = as_array(self.__name__, value)
         check_kind(self.__name__, leaf.kind, array.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, NotSupported, with_location
+from composit._floating_point import in_default_state
 from composit.knossos.annotations import Leaf, Parts, TensorOf
 from composit.knossos.array_kernel import ArrayKernel
 from composit.knossos.given_values import as_array
@@ -75,6 +76,7 @@ class MappedKernel(ArrayKernel):
         ]  # fmt: skip
         return super()._results(leaves)
 
+    @in_default_state
     def _in_rows(
         self, kind: str, value: Any, shape: tuple[int, ...], rows: tuple[int, ...], dtype: Any
     ) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from composit._core import LazyTensor
+from composit._floating_point import in_default_state
 
 _SINGLE = np.dtype("float32")
 
@@ -48,6 +49,7 @@ def all_rounded(made: Any, dtype: Any) -> Any:
     return rounded(made, dtype)
 
 
+@in_default_state
 def rounded(made: Any, dtype: Any) -> Any:
     """A result as one of 16 bits, if it is of floats."""
     if isinstance(made, float) and not isinstance(made, np.generic):

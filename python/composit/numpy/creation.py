@@ -69,7 +69,9 @@ def _converted(a: Any, dtype: Any) -> Any:
     target = None if dtype is None else _core.dtype_of(dtype)
     kind = "booleans, integers, floats or complex numbers" if target is None else str(target)
     try:
-        return np.asarray(_of_torch(a), dtype=target)
+        if target is None:
+            return np.asarray(_of_torch(a))
+        return _core.called(np.asarray, _of_torch(a), dtype=target)
     except TypeError:
         raise TypeError(_mismatch.wrong(a, f"An array of {kind}")) from None
     except OverflowError:

@@ -11,6 +11,7 @@ import numpy as np
 from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
+from composit._floating_point import in_default_state
 from composit.torch import assigning, calling, dtypes, settling, steps
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
@@ -19,6 +20,7 @@ from composit.torch.hooks import _Handle as _Handle
 from composit.torch.tape import GradFn, no_grad
 
 
+@in_default_state
 def array_of(data: Any, dtype: Any = None) -> Any:
     """The NumPy array of what a user gives as data, in the dtype torch chooses."""
     if isinstance(data, TensorBase):
@@ -288,7 +290,8 @@ class Tensor(Hooked):
         return np.array(settling.values_of(self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+        values = self.numpy()
+        return values if dtype is None else _core.called(values.astype, dtype, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.numpy().__dlpack__(**options)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -32,6 +33,21 @@ TEST(Threads, EveryTaskRunsOnce) {
             const int64_t expected = count ? expected_sum(count) : 0;
             EXPECT_EQ(sum_of_squares(threads, count), expected) << threads << " " << count;
         }
+}
+
+TEST(Threads, TasksRunInTheDefaultFloatingPointState) {
+    for (int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TONEAREST}) {
+        std::fesetround(rounding);
+        std::vector<int> found(64, -1);
+        parallel_for(7)(64, [&](int64_t i) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            found[static_cast<size_t>(i)] = std::fegetround();
+        });
+        const int after = std::fegetround();
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(after, rounding);
+        EXPECT_EQ(found, std::vector<int>(64, FE_TONEAREST));
+    }
 }
 
 TEST(Threads, ErrorOfTheLowestTaskIsRethrown) {

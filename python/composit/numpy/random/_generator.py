@@ -10,6 +10,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit._floating_point import in_default_state
 from composit.numpy.random import _shared
 from composit.numpy.random._bit_generators import PCG64, _core_of
 from composit.numpy.random._distributions import Distributions
@@ -88,6 +89,7 @@ class Generator(Distributions):
             wide, narrow = _m.standard_exponential_inv, _m.standard_exponential_inv_float32
         return self._of("standard_exponential", wide, narrow, dtype, size, out)
 
+    @in_default_state
     def standard_gamma(
         self, shape: Any, size: Any = None, dtype: Any = np.float64, out: Any = None
     ) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit._floating_point import in_default_state
 
 float64, float32 = np.dtype(np.float64), np.dtype(np.float32)
 int64 = np.dtype(np.int64)
@@ -135,6 +136,7 @@ def with_covariance(
     """multivariate_normal, from normal(shape): NumPy's own sums of products, for its bits."""
     from composit.numpy.creation import asarray
 
+    @in_default_state
     def fail(message: str, kind: type[Exception] = ValueError) -> None:
         raise kind(with_location(f"multivariate_normal: {message}"))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from composit import numpy as cnp
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling, dtypes
 from composit.torch.calling import TensorBase
 from composit.torch.functions.arguments import integers
@@ -46,8 +47,8 @@ def _of_one_value(size: Any, value: Any, to: Any) -> Any:
 def _function(name: str) -> Any:
     def add(function: Any) -> Any:
         function.__name__ = function.__qualname__ = name
-        calling.functions[name] = function
-        return function
+        calling.functions[name] = in_default_state(function)
+        return calling.functions[name]
 
     return add
 

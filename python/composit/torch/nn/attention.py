@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling
 
 
@@ -17,6 +18,7 @@ def additive(mask: Any, dtype: Any) -> Any:
     return zeros.masked_fill(mask, float("-inf"))
 
 
+@in_default_state
 def multi_head_attention_forward(
     query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int,
     in_proj_weight: Any, in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool,

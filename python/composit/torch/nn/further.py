@@ -9,6 +9,7 @@ import numpy as np
 
 from composit import numpy as cnp
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.calling import torch_function
 from composit.torch.nn import functional, pools_and_losses
@@ -169,6 +170,7 @@ _SATURATED = -1.7580993408473766
 
 
 def _alpha_dropout(name: str, is_of_features: bool) -> None:
+    @in_default_state
     def function(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
         if not 0 <= p <= 1:
             raise ValueError(
@@ -196,6 +198,7 @@ _alpha_dropout("feature_alpha_dropout", True)
 
 
 @torch_function("affine_grid", **_neural)
+@in_default_state
 def _affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
     """Where grid_sample looks for an affine map: (batch, height, width, 2), or with depth 3."""
     lines = []

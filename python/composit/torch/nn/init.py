@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch.calling import functions
 from composit.torch.tape import no_grad
 
 
+@in_default_state
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """How much wider weights before a nonlinearity are."""
     if nonlinearity == "tanh":
@@ -85,17 +87,20 @@ def eye_(tensor: Any) -> Any:
     return tensor.copy_(functions["eye"](*tensor.shape))
 
 
+@in_default_state
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Uniform, variance gain² 2 / (in + out)."""
     bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
+@in_default_state
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Normal, variance gain² 2 / (in + out)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
 
 
+@in_default_state
 def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(with_location(f"Mode {mode} not supported, please use one of "
@@ -104,6 +109,7 @@ def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
+@in_default_state
 def kaiming_uniform_(
     tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Any = None,

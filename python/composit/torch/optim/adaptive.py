@@ -6,6 +6,7 @@ from typing import Any
 
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
+from composit._floating_point import in_default_state
 from composit.torch.optim.optimizer import (
     Optimizer,
     check_at_least_zero,
@@ -259,6 +260,7 @@ class SparseAdam(Optimizer):
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
+    @in_default_state
     def step(self, closure: Any = None) -> Any:
         """RuntimeError where a parameter has a gradient, as all gradients are dense."""
         loss = None

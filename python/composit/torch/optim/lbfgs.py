@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.optim.optimizer import Optimizer
 from composit.torch.tape import enable_grad, no_grad
@@ -133,6 +134,7 @@ class LBFGS(Optimizer):
             place += count
 
     @no_grad()
+    @in_default_state
     def step(self, closure: Any = None) -> Any:
         """Several updates, until max_iter, max_eval or a tolerance is reached; the first loss."""
         if closure is None:

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch.optim.cycles import CyclicLR, OneCycleLR
 from composit.torch.optim.schedule import LRScheduler
 
@@ -203,6 +204,7 @@ class SequentialLR:
         schedulers[0].step()
         self._last_lr = schedulers[0]._last_lr
 
+    @in_default_state
     def step(self) -> None:
         """Goes one step on."""
         self.last_epoch += 1
@@ -244,6 +246,7 @@ class ReduceLROnPlateau:
             bound = self.best - self.threshold if is_down else self.best + self.threshold
         return value < bound if is_down else value > bound
 
+    @in_default_state
     def step(self, metrics: Any) -> None:
         """Goes one step on, with the metric's value."""
         value = float(metrics)
@@ -281,6 +284,7 @@ class ChainedScheduler:
             )
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
+    @in_default_state
     def step(self) -> None:
         """Goes one step on."""
         for scheduler in self._schedulers:

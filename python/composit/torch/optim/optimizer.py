@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import LazyTensor, with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling, quiet, settling, steps, versions
 from composit.torch.calling import TensorBase
 from composit.torch.optim import recorded_step
@@ -97,6 +98,7 @@ class Optimizer:
         called each step."""
         return None
 
+    @in_default_state
     def step(self, closure: Any = None) -> Any:
         """One update of all parameters that have gradients."""
         loss = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 
 
 class LRScheduler:
@@ -30,6 +31,7 @@ class LRScheduler:
         """The rates that are in force."""
         return self._last_lr
 
+    @in_default_state
     def step(self, epoch: int | None = None) -> None:
         """Goes one step on."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.nn import init
 from composit.torch.nn.attention import additive, multi_head_attention_forward
@@ -72,6 +73,7 @@ class MultiheadAttention(Module):
         linear = calling.neural["linear"]
         return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
 
+    @in_default_state
     def forward(
         self, query: Any, key: Any, value: Any, key_padding_mask: Any = None,
         need_weights: bool = True, attn_mask: Any = None, average_attn_weights: bool = True,

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
@@ -50,6 +51,7 @@ class _Convolution(Module):
         self.register_parameter("bias", parameter(out_channels, dtype=dtype) if bias else None)
         self.reset_parameters()
 
+    @in_default_state
     def reset_parameters(self) -> None:
         """Draws weights as torch does: uniform within 1 / sqrt(fan in)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))

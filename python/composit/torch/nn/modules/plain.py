@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from composit._floating_point import in_default_state
 from composit.torch import calling, dtypes
 from composit.torch.nn import init
 from composit.torch.nn.module import Module
@@ -35,6 +36,7 @@ class Linear(Module):
         self.register_parameter("bias", parameter(out_features, dtype=dtype) if bias else None)
         self.reset_parameters()
 
+    @in_default_state
     def reset_parameters(self) -> None:
         """Draws weights as torch does: uniform within 1 / sqrt(in)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
@@ -60,6 +62,7 @@ class Linear(Module):
 class Bilinear(Module):
     """input1 @ weight @ input2 + bias"""
 
+    @in_default_state
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int, bias: bool = True,
         device: Any = None, dtype: Any = None,

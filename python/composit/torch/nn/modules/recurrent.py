@@ -7,6 +7,7 @@ from typing import Any
 
 from composit import nn
 from composit._core import with_location
+from composit._floating_point import in_default_state
 from composit.torch import calling
 from composit.torch.functions import random
 from composit.torch.nn import init
@@ -67,6 +68,7 @@ class RNNBase(Module):
                     setattr(self, name, parameter(*shape, dtype=dtype, device=device))
         self.reset_parameters()
 
+    @in_default_state
     def reset_parameters(self) -> None:
         """Draws weights uniformly within 1 / sqrt(hidden_size)."""
         bound = 1 / math.sqrt(self.hidden_size)
@@ -213,6 +215,7 @@ class RNNCellBase(Module):
             self.register_parameter(name, parameter(rows, dtype=dtype) if bias else None)
         self.reset_parameters()
 
+    @in_default_state
     def reset_parameters(self) -> None:
         """Draws weights uniformly within 1 / sqrt(hidden_size)."""
         bound = 1 / math.sqrt(self.hidden_size)
