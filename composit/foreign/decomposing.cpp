@@ -2,6 +2,7 @@
 //
 // Each calls the routines that NumPy calls, on the same copies, so that the bits are NumPy's when
 // the library is.
+#include "composit/foreign/long_calls.h"
 #include "composit/foreign/matrices.h"
 
 #include <cmath>
@@ -204,10 +205,10 @@ void eig(const ForeignCall& call) {
 }
 
 const bool is_registered = [] {
-    runtime::register_foreign_function("lapack.qr", &qr);
-    runtime::register_foreign_function("lapack.svd", &svd);
-    runtime::register_foreign_function("lapack.eigh", &eigh);
-    runtime::register_foreign_function("lapack.eig", &eig);
+    runtime::register_foreign_function("lapack.qr", &answering<&qr>);
+    runtime::register_foreign_function("lapack.svd", &answering<&svd>);
+    runtime::register_foreign_function("lapack.eigh", &answering<&eigh>);
+    runtime::register_foreign_function("lapack.eig", &answering<&eig>);
     return true;
 }();
 

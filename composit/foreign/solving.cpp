@@ -2,6 +2,7 @@
 //
 // Each calls the routines that NumPy calls, on the same copies, so that the bits are NumPy's when
 // the library is.
+#include "composit/foreign/long_calls.h"
 #include "composit/foreign/matrices.h"
 
 #include <cmath>
@@ -169,11 +170,11 @@ void lstsq(const ForeignCall& call) {
 }
 
 const bool is_registered = [] {
-    runtime::register_foreign_function("lapack.cholesky", &cholesky);
-    runtime::register_foreign_function("lapack.solve", &solve);
-    runtime::register_foreign_function("lapack.inv", &inv);
-    runtime::register_foreign_function("lapack.slogdet", &slogdet);
-    runtime::register_foreign_function("lapack.lstsq", &lstsq);
+    runtime::register_foreign_function("lapack.cholesky", &answering<&cholesky>);
+    runtime::register_foreign_function("lapack.solve", &answering<&solve>);
+    runtime::register_foreign_function("lapack.inv", &answering<&inv>);
+    runtime::register_foreign_function("lapack.slogdet", &answering<&slogdet>);
+    runtime::register_foreign_function("lapack.lstsq", &answering<&lstsq>);
     return true;
 }();
 

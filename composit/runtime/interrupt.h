@@ -24,6 +24,13 @@ InterruptCheck set_interrupt_check(InterruptCheck check);
 // between any two pieces of work. For the thread that called composit, not for its helpers.
 void check_interrupt();
 
+// Runs `work`, which nothing can stop, on a thread of its own while this one asks the check. On an
+// interrupt it is left behind, and Interrupted thrown at once: `work` must own all that it touches.
+// Its calls of check_interrupt throw Interrupted from then on. A process that ends meanwhile ends
+// without the destructors of its libraries, as the work may be in them. Rethrows what `work`
+// throws.
+void run_or_leave_behind(std::function<void()> work);
+
 // Runs `work` on a thread of its own while this one asks the check. On an interrupt `work` is
 // requested to stop, and Interrupted thrown once it has ended. Rethrows what `work` throws.
 void run_interruptibly(const std::function<void(std::stop_token)>& work);

@@ -252,11 +252,31 @@ nb::object view_of(nb::handle ndarray) {
     return view;
 }
 
-void give_up(nb::handle value) {
-    if (!PyArray_Check(value.ptr()) || is_given_up(PyArray_DESCR(ndarray_of(value)))) return;
-    nb::list fields;
-    fields.append(nb::make_tuple(donated, value.attr("dtype")));
-    value.attr("dtype") = numpy_attribute("dtype")(fields);
+nb::object given_up_dtype(nb::handle value) {
+    if (!PyArray_Check(value.ptr())) return {};
+    PyArray_Descr* const own = PyArray_DESCR(ndarray_of(value));
+    if (is_given_up(own)) return {};
+    static auto* const known = new std::unordered_map<PyArray_Descr*, nb::object>;  // of singletons
+    const auto made = [&] {
+        nb::list fields;
+        fields.append(nb::make_tuple(donated, value.attr("dtype")));
+        return nb::object(numpy_attribute("dtype")(fields));
+    };
+    if (own->type_num >= NPY_NTYPES_LEGACY) return made();
+    const nb::object single =
+        nb::steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(own->type_num)));
+    if (single.ptr() != reinterpret_cast<PyObject*>(own)) return made();
+    nb::object& found = (*known)[own];
+    if (!found.is_valid()) found = made();
+    return found;
+}
+
+void give_up(nb::handle value, nb::object given_up_dtype) noexcept {
+    if (!given_up_dtype.is_valid()) return;
+    // What `value.dtype = …` does, which asks a function of Python's first whether it may.
+    auto* const fields = reinterpret_cast<PyArrayObject_fields*>(value.ptr());
+    auto* const descr = reinterpret_cast<PyArray_Descr*>(given_up_dtype.release().ptr());
+    Py_DECREF(std::exchange(fields->descr, descr));
 }
 
 void bind_arrays(nb::module_&) {

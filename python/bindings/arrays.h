@@ -39,9 +39,12 @@ std::optional<PlainArray> plain_array(nb::handle value);
 bool owns_memory(nb::handle ndarray);
 // Another ndarray of the same memory.
 nb::object view_of(nb::handle ndarray);
-// Makes an array that was donated useless, whoever holds it: its elements become records, with
-// which neither NumPy nor composit calculates.
-void give_up(nb::handle value);
+// The dtype that makes an array useless, whoever holds it: its elements become records, with which
+// neither NumPy nor composit calculates. Null for what is no ndarray, or has been given up.
+nb::object given_up_dtype(nb::handle value);
+// Gives the array that dtype, unless it is null. Runs no code of Python's: none of its exceptions,
+// a KeyboardInterrupt among them, could leave a destructor.
+void give_up(nb::handle ndarray, nb::object given_up_dtype) noexcept;
 
 void bind_arrays(nb::module_& module);
 

@@ -52,7 +52,7 @@ class PythonExecutable : public runtime::Executable {
 
     std::vector<runtime::SourceFile> sources() const override {
         const nb::gil_scoped_acquire acquired;
-        if (!nb::hasattr(*callable_, "source")) return {};
+        if (!has_attribute(*callable_, "source")) return {};
         return {{"program", nb::cast<std::string>(nb::str(callable_->attr("source")))}};
     }
 
@@ -72,7 +72,7 @@ class PythonBackend : public runtime::Backend {
 
     std::optional<std::string> refuses(const Kernel& kernel, const Program&) const override {
         const nb::gil_scoped_acquire acquired;
-        if (!nb::hasattr(*object_, "refuses")) return std::nullopt;
+        if (!has_attribute(*object_, "refuses")) return std::nullopt;
         const nb::object reason = object_->attr("refuses")(nb::cast(kernel));
         if (reason.is_none()) return std::nullopt;
         return nb::cast<std::string>(reason);

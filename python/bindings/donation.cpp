@@ -5,8 +5,10 @@ namespace composit::python {
 
 Donation::Donation(const execute::Compiled& compiled, const std::vector<nb::object>& arguments)
     : donated_(compiled.donated()), arguments_(arguments) {
+    given_up_dtypes_.reserve(donated_.size());
     for (size_t number : donated_) {
         const nb::object& argument = arguments_[number];
+        given_up_dtypes_.push_back(given_up_dtype(argument));
         const std::optional<PlainArray> plain = plain_array(argument);
         if (!plain || !owns_memory(argument)) continue;
         void* const data = const_cast<void*>(plain->data);
@@ -19,11 +21,8 @@ Donation::Donation(const execute::Compiled& compiled, const std::vector<nb::obje
 }
 
 Donation::~Donation() {
-    for (size_t number : donated_) try {
-            give_up(arguments_[number]);
-        } catch (nb::python_error& error) {
-            error.discard_as_unraisable("a donated argument");
-        }
+    for (size_t i = 0; i < donated_.size(); ++i)
+        give_up(arguments_[donated_[i]], std::move(given_up_dtypes_[i]));
 }
 
 nb::object Donation::result_from(ir::Array value) const {

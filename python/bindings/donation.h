@@ -28,6 +28,7 @@ class Donation {
     const std::vector<size_t>& donated_;
     const std::vector<nb::object>& arguments_;
     std::vector<ir::Array> given_;
+    std::vector<nb::object> given_up_dtypes_;  // of the donated arguments
 };
 
 }  // namespace composit::python

@@ -71,9 +71,9 @@ numpy::IndexEntry entry_from(nb::handle value) {
     if (PyBool_Check(object) || nb::isinstance<LazyTensor>(value) || PyList_Check(object) ||
         PyTuple_Check(object) || nb::isinstance(value, numpy_attribute("ndarray")))
         return tensor_entry(value);
-    if (nb::hasattr(value, "lazy_tensor")) return tensor_from(value);
+    if (has_attribute(value, "lazy_tensor")) return tensor_from(value);
     if (PyIndex_Check(object)) return position_from(value);
-    const bool is_array = !PyUnicode_Check(object) && nb::hasattr(value, "__array__");
+    const bool is_array = !PyUnicode_Check(object) && has_attribute(value, "__array__");
     user_check<IndexError>(is_array,
                            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) "
                            "and integer or boolean arrays are valid indices, not ",

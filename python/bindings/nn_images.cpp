@@ -24,6 +24,7 @@ std::vector<double> factors_from(nb::handle source) {
     const auto add = [&](nb::handle item) {
         const double factor = PyFloat_AsDouble(item.ptr());
         if (factor == -1 && PyErr_Occurred() != nullptr) {
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
             PyErr_Clear();
             fail<TypeError>("interpolate: scale_factor is ", nb::repr(source).c_str(),
                             ". A number, or one for each spatial axis, is required.");

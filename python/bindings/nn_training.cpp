@@ -28,7 +28,7 @@ nn::LearningRate learning_rate_from(nb::handle value) {
     if (nb::isinstance<nn::Schedule>(value)) return nb::cast<nn::Schedule>(value);
     if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) return number_from(value);
     if (PyCallable_Check(value.ptr())) return schedule_from(nb::borrow<nb::callable>(value));
-    if (!nb::hasattr(value, "dtype")) return number_from(value);
+    if (!has_attribute(value, "dtype")) return number_from(value);
     return tensor_from(value);
 }
 

@@ -17,17 +17,31 @@ bool is_operand(nb::handle value) {
         PyComplex_Check(object) || PyList_Check(object) || PyTuple_Check(object))
         return true;
     if (PyUnicode_Check(object) || PyBytes_Check(object) || value.is_none()) return false;
-    if (PyObject_HasAttrString(object, "__array_ufunc__"))
+    if (has_attribute(value, "__array_ufunc__"))
         return !nb::object(value.attr("__array_ufunc__")).is_none();
-    return PyObject_HasAttrString(object, "__array__") || PyObject_CheckBuffer(object);
+    return has_attribute(value, "__array__") || PyObject_CheckBuffer(object);
 }
 
 bool overrides_ufuncs(nb::handle value) {
     const nb::handle type = value.type();
     const nb::handle ndarray = numpy_attribute("ndarray");
-    if (is_tensor(value) || type.is(ndarray) || !nb::hasattr(type, "__array_ufunc__")) return false;
+    if (is_tensor(value) || type.is(ndarray) || !has_attribute(type, "__array_ufunc__"))
+        return false;
     const nb::object own = type.attr("__array_ufunc__");
     return !own.is_none() && !own.is(ndarray.attr("__array_ufunc__"));
+}
+
+bool has_attribute(nb::handle value, const char* name) {
+    PyObject* found = nullptr;
+#if PY_VERSION_HEX >= 0x030d0000
+    const int has = PyObject_GetOptionalAttrString(value.ptr(), name, &found);
+#else
+    const nb::object text = nb::steal(PyUnicode_InternFromString(name));
+    const int has = _PyObject_LookupAttr(value.ptr(), text.ptr(), &found);
+#endif
+    if (has < 0) throw nb::python_error();
+    Py_XDECREF(found);
+    return has > 0;
 }
 
 ir::Tensor tensor_from(nb::handle value) {
@@ -44,10 +58,10 @@ ir::Tensor tensor_from(nb::handle value) {
     if (PyComplex_CheckExact(object))
         return ir::weak_scalar(
             std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
-    if (nb::hasattr(value, "lazy_tensor")) return tensor_from(value.attr("lazy_tensor"));
+    if (has_attribute(value, "lazy_tensor")) return tensor_from(value.attr("lazy_tensor"));
     if (nb::isinstance(value, numpy_attribute("ndarray"))) return ir::constant(array_from(value));
     const bool is_foreign = !PyList_Check(object) && !PyTuple_Check(object);
-    if (is_foreign && nb::hasattr(value, "__array__") && !nb::hasattr(value, "dtype")) {
+    if (is_foreign && has_attribute(value, "__array__") && !has_attribute(value, "dtype")) {
         const nb::object array = value.attr("__array__")();
         if (is_tensor(array)) return content_of<LazyTensor>(array).tensor();
         return ir::constant(array_from(array));
@@ -81,7 +95,7 @@ int64_t integer_from(nb::handle value) {
     if (!index.is_valid()) {
         // An array of several numbers says so without a line; others' errors are their own.
         nb::python_error error;
-        if (!error.matches(PyExc_TypeError) || !nb::hasattr(value, "ndim")) throw error;
+        if (!error.matches(PyExc_TypeError) || !has_attribute(value, "ndim")) throw error;
         refuse_argument(value, "An integer");
     }
     int overflow = 0;
@@ -94,7 +108,7 @@ int64_t integer_from(nb::handle value) {
 // Tensors and arrays of no dimension look like sequences.
 static bool is_one_integer(nb::handle value) {
     if (PyLong_Check(value.ptr()) || !PySequence_Check(value.ptr())) return true;
-    if (!PyIndex_Check(value.ptr()) || !nb::hasattr(value, "ndim")) return false;
+    if (!PyIndex_Check(value.ptr()) || !has_attribute(value, "ndim")) return false;
     return nb::cast<int>(value.attr("ndim")) == 0;
 }
 
@@ -122,6 +136,7 @@ double number_from(nb::handle value) {
 std::vector<ir::Tensor> tensors_from(nb::handle value) {
     const nb::object items = nb::steal(PyObject_GetIter(value.ptr()));
     if (!items.is_valid()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
         PyErr_Clear();
         refuse_argument(value, "A sequence of tensors");
     }

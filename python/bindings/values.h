@@ -19,6 +19,9 @@ ir::Tensor tensor_from(nb::handle value);
 // The same for what a tensor is compared with, where integers of more than 64 bits lie beyond all
 // of any integer dtype, and are the nearest float beside floats.
 ir::Tensor comparand(nb::handle value, const ir::Tensor& other);
+// Whether the value has the attribute. Other errors than its absence, such as a KeyboardInterrupt
+// in a `__getattr__`, are thrown, which nb::hasattr swallows.
+bool has_attribute(nb::handle value, const char* name);
 // Whether a binary operator takes the value at all (else Python asks the other operand).
 bool is_operand(nb::handle value);
 

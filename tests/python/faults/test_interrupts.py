@@ -81,6 +81,59 @@ except KeyboardInterrupt:
     assert seconds < SOON
 
 
+DECOMPOSITIONS = {
+    "svd": "cnp.linalg.svd(x)",
+    "eigh": "cnp.linalg.eigh(x + x.T)",
+    "eig": "cnp.linalg.eig(x)",
+    "solve": "cnp.linalg.solve(cnp.tile(x, (3, 3)) + cnp.eye(9000), cnp.ones((9000, 9000)))[:1]",
+}
+
+
+@pytest.mark.parametrize("name", ["svd", pytest.param("eigh", marks=pytest.mark.long_tail),
+                                  pytest.param("eig", marks=pytest.mark.long_tail),
+                                  pytest.param("solve", marks=pytest.mark.long_tail)])  # fmt: skip
+def test_a_decomposition(name):
+    """LAPACK cannot be stopped, but is left behind; a process that ends meanwhile ends well."""
+    program = f"""
+x = cnp.asarray(np.random.default_rng(0).random((3000, 3000)))
+ready()
+try:
+    cnp.evaluate(*{DECOMPOSITIONS[name]})
+    print("ran to its end")
+except KeyboardInterrupt:
+    small = np.random.default_rng(0).random((5, 5))
+    s = cnp.evaluate(cnp.linalg.svd(small, compute_uv=False))
+    print("interrupted", np.allclose(s, np.linalg.svd(small, compute_uv=False)))
+sys.exit(7)
+"""
+    seconds, (status, out, err) = interrupt(start(program))
+    assert (status, out) == (7, "interrupted True\n"), err
+    assert seconds < SOON
+
+
+def test_calls_that_take_their_arguments():
+    """Python's handler runs where Python's code does: in none of what such a call ends with."""
+    program = """
+step = composit.compile(lambda w, x: w * 0.999 + x, np.ones(8), np.ones(8), donate=(0,))
+w, x = np.ones(8), np.ones(8)
+caught = 0
+ready()
+for _ in range(40):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        while True:
+            w = step(w, x)
+    except KeyboardInterrupt:
+        caught += 1
+        w = np.ones(8)
+print(caught)
+"""
+    program = (
+        "signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))" + program
+    )
+    assert finish(start(program)) == (0, "ready\n40\n", "")
+
+
 def test_a_compilation(tmp_path):
     script = compiler_script(tmp_path / "cxx", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
     cache = tmp_path / "cache"
