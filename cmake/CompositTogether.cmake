@@ -18,7 +18,9 @@ set(COMPOSIT_SOURCES_ALONE
     composit/foreign/solving.cpp
     composit/functional/ruled_call.cpp
     composit/ir/constant_array.cpp
+    composit/ir/procedure/gather.cpp
     composit/ir/procedure/known_assertions.cpp
+    composit/ir/procedure/loops_together.cpp
     composit/ir/scalar/complex_trigonometric.cpp
     composit/ir/scalar/expr.cpp
     composit/ir/scalar/library_trigonometric.cpp
