@@ -84,10 +84,12 @@ void call_procedure(const ForeignCall& call) {
     const size_t numbers = procedure.results.size();
     std::vector<Bits> parameters =
         callable.with_extents(std::vector<Bits>(procedure.parameters), shapes);
-    std::vector<std::vector<int64_t>> all_shapes = shapes;
-    for (size_t k = numbers; k < call.outputs.size(); ++k)
-        all_shapes.push_back(behind(call.outputs[k].shape, rank));
-    const std::vector<bool> all_known(procedure.parameters, true);
+    std::vector<std::vector<int64_t>> all_shapes;  // where they are to be compared
+    if (callable.has_numbers_in_extents()) {
+        all_shapes = shapes;
+        for (size_t k = numbers; k < call.outputs.size(); ++k)
+            all_shapes.push_back(behind(call.outputs[k].shape, rank));
+    }
     for (int64_t slice = 0; slice < slices; ++slice) {
         runtime::check_interrupt();
         std::vector<void*> arrays;
@@ -101,7 +103,8 @@ void call_procedure(const ForeignCall& call) {
             std::memcpy(bits.data(), at, static_cast<size_t>(size_of(call.inputs[i].dtype)));
         }
         if (callable.has_numbers_in_extents())  // of which nobody knew before
-            callable.check_shapes(parameters, all_shapes, all_known);
+            callable.check_shapes(parameters, all_shapes,
+                                  std::vector<bool>(procedure.parameters, true));
         const auto output = [&](size_t k) {
             return static_cast<char*>(call.outputs[k].data) +
                    slice * steps[operands.size() + k] * ir::size_of(call.outputs[k].dtype);
