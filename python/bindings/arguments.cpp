@@ -3,8 +3,6 @@
 // The field that holds the entry point is found by CPython's vectorcall protocol (PEP 590).
 #include "arguments.h"
 
-#include "composit/base/default_floating_point.h"
-
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -53,7 +51,7 @@ void explain(PyObject* const* arguments, size_t flags, PyObject* names) {
 
 template <size_t entry>
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
-    const DefaultFloatingPoint floating_point;
+    const Entered entered;
     PyObject* result = entries[entry](self, arguments, flags, names);
     if (!result) [[unlikely]]
         explain(arguments, flags, names);

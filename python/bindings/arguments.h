@@ -2,13 +2,29 @@
 // and value of the argument, and what is required.
 #pragma once
 
+#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <string>
 
 namespace composit::python {
+
+// What every call of Python's holds: the caller's floating-point state stays outside, and what this
+// thread needs to throw is there before memory ends. (C++ asks for it at a thread's first throw,
+// and the process dies where there is none.)
+class Entered {
+  public:
+    Entered() {
+        thread_local const int thrown = std::uncaught_exceptions();
+        static_cast<void>(thrown);
+    }
+
+  private:
+    DefaultFloatingPoint floating_point_;
+};
 
 // "sum: axis is 1.5. An integer is required.", from composit._mismatch.
 std::string mismatch(nanobind::handle value, const char* required);

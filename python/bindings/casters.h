@@ -4,6 +4,7 @@
 // function arguments": the error is kept while arguments are matched and thrown when they are used.
 #pragma once
 
+#include "arguments.h"
 #include "cell.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/operand.h"
@@ -53,10 +54,8 @@ struct DeferredCaster {
     static handle from_cpp(U&& source, rv_policy, cleanup_list*) noexcept {
         try {
             return Derived::made(source).release();
-        } catch (python_error& raised) {
-            raised.restore();
-        } catch (const std::exception& raised) {
-            PyErr_SetString(PyExc_RuntimeError, raised.what());
+        } catch (...) {
+            composit::python::set_python_error();
         }
         return {};
     }

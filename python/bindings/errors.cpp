@@ -47,7 +47,7 @@ nb::object numpy_class(const char* module, const char* name) {
 }
 
 // Throws on what is none of composit's and of memory.
-void translate(const std::exception_ptr& pointer, void*) {
+void translate_known(const std::exception_ptr& pointer) {
     static const Error too_large(
         "the memory for this call's nodes is not available. Free memory, or ask for less.");
     try {
@@ -92,6 +92,17 @@ void translate(const std::exception_ptr& pointer, void*) {
         raise(PyExc_MemoryError, too_large);
     } catch (const std::length_error&) {
         raise(PyExc_MemoryError, too_large);
+    }
+}
+
+// The same. Words for the error may be Python's, and there may be no memory for them.
+void translate(const std::exception_ptr& pointer, void*) {
+    try {
+        translate_known(pointer);
+    } catch (nb::python_error& error) {
+        error.restore();
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
     }
 }
 

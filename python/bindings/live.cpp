@@ -24,8 +24,8 @@ LazyTensor* LiveObjects::find(const ir::Node* node, int index) const {
 }
 
 void LiveObjects::grow() {
-    const std::vector<LazyTensor*> old = std::exchange(slots_, {});
-    slots_.resize(2 * old.size());
+    std::vector<LazyTensor*> old(2 * slots_.size());  // which throws, if anything does
+    std::swap(slots_, old);
     for (LazyTensor* object : old)
         if (object) slots_[slot_of(object->key_node, object->key_index)] = object;
 }

@@ -2,7 +2,6 @@
 #include "arguments.h"
 #include "bindings.h"
 #include "casters.h"
-#include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
@@ -113,7 +112,7 @@ void bind_unary(nb::class_<LazyTensor>& type, const char* python, const char* ro
 
 template <class Make>
 PyObject* made(const Make& make) noexcept {
-    const DefaultFloatingPoint floating_point;
+    const Entered entered;
     try {
         const Located located;
         return wrap(make()).release().ptr();

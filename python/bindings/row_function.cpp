@@ -2,7 +2,6 @@
 // their node here. Everything else is _ufunc.py's business.
 #include "arguments.h"
 #include "casters.h"
-#include "composit/base/default_floating_point.h"
 #include "composit/numpy/elementwise.h"
 #include "content.h"
 #include "location.h"
@@ -52,7 +51,7 @@ bool is_plain(PyObject* object) {
 }
 
 nb::object applied(const RowFunction& function, PyObject* arguments) {
-    const DefaultFloatingPoint floating_point;
+    const Entered entered;
     const Located located;
     std::vector<Tensor> operands;
     operands.reserve(static_cast<size_t>(PyTuple_GET_SIZE(arguments)));

@@ -3,8 +3,8 @@
 // attributes; bindings reach them without a search.
 #pragma once
 
+#include "arguments.h"
 #include "bindings.h"
-#include "composit/base/default_floating_point.h"
 
 #include <nanobind/nanobind.h>
 
@@ -116,7 +116,7 @@ inline void empty(PyObject* list) {
 void set_error_of_exception() noexcept;
 template <class Body>
 PyObject* guarded(Body&& body) noexcept {
-    const DefaultFloatingPoint floating_point;
+    const Entered entered;
     try {
         return body();
     } catch (...) {
