@@ -302,6 +302,15 @@ std::string Compiled::plan() const {
     return out.str();
 }
 
+int64_t Compiled::held_bytes() const {
+    // As measured, of a node with its type, place and text, and of a kernel with its buffers.
+    constexpr int64_t bytes_of_node = 1024, bytes_of_kernel = 4096;
+    const size_t nodes =
+        ir::topological_order(outputs_).size() + ir::topological_order(simplified_).size();
+    return executable_->held_bytes() + static_cast<int64_t>(nodes) * bytes_of_node +
+           static_cast<int64_t>(program_.kernels.size()) * bytes_of_kernel;
+}
+
 std::string Compiled::source() const { return executable_->source(); }
 std::string Compiled::build_command() const { return executable_->build_command(); }
 

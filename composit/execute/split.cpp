@@ -151,6 +151,12 @@ class SplitExecutable : public runtime::Executable {
         return all;
     }
 
+    int64_t held_bytes() const override {
+        int64_t sum = 0;
+        for (const Segment& segment : segments_) sum += segment.executable->held_bytes();
+        return sum;
+    }
+
     std::string build_command() const override {
         std::vector<std::string> commands;
         for (const Segment& segment : segments_) {

@@ -48,6 +48,8 @@ class Executable {
     // Memory that a run takes beside inputs and outputs, with that many threads: the arena and
     // scratch memory. -1: unknown.
     virtual int64_t working_bytes(int threads) const { return static_cast<void>(threads), -1; }
+    // Memory that it keeps between runs: code, packed constants, arenas. About so many.
+    virtual int64_t held_bytes() const { return 0; }
 };
 
 struct CompileOptions {

@@ -208,4 +208,12 @@ std::vector<std::shared_ptr<const void>> memory_of_constants(const Program& prog
     return memory;
 }
 
+int64_t bytes_of_packed_constants(const Program& program) {
+    int64_t bytes = 0;
+    for (const Kernel& kernel : program.kernels)
+        if (const auto* pack = std::get_if<Pack>(&kernel.body); pack && pack->is_of_constant)
+            bytes += program.buffers[static_cast<size_t>(pack->to.buffer)].bytes;
+    return bytes;
+}
+
 }  // namespace composit::runtime

@@ -26,4 +26,7 @@ std::vector<std::shared_ptr<const void>> memory_of_constants(const ir::kernel::P
                                                              const PanelWidth& panel_width,
                                                              const ParallelFor& parallel_for);
 
+// Of the copies that memory_of_constants makes.
+int64_t bytes_of_packed_constants(const ir::kernel::Program& program);
+
 }  // namespace composit::runtime

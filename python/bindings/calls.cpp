@@ -8,8 +8,10 @@
 #include "structure.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace composit::python {
 namespace {
@@ -18,9 +20,11 @@ using execute::Compiled;
 
 class Calls {
   public:
-    // `arguments` and `result` are an example of each: their structure and literals count.
-    void add(nb::object core, nb::handle arguments, nb::handle result) {
+    // `arguments` and `result` are an example of each: their structure and literals count. Returns
+    // its number, which no other one gets.
+    size_t add(nb::object core, nb::handle arguments, nb::handle result) {
         Entry entry;
+        entry.number = count_++;
         entry.compiled = &content_of<Compiled>(core);
         entry.core = std::move(core);
         entry.arguments = Structure(arguments, entry.examples);
@@ -28,43 +32,64 @@ class Calls {
             if (!is_literal(example)) example.reset();
         std::vector<nb::object> leaves;
         entry.result = Structure(result, leaves);
-        entries_.push_back(std::move(entry));
-        latest_ = entries_.size() - 1;
+        entries_.insert(entries_.begin(), std::make_shared<Entry>(std::move(entry)));
+        return entries_.front()->number;
     }
 
     // NotImplemented where no specialisation fits, or an argument must be converted first.
     nb::object call(const nb::args& arguments) {
-        for (size_t i = 0; i < entries_.size(); ++i) {
-            // The one used last first.
-            const size_t number = i == 0 ? latest_ : i <= latest_ ? i - 1 : i;
+        for (auto place = entries_.begin(); place != entries_.end(); ++place) {
             std::vector<nb::object> leaves;
             std::vector<const void*> inputs;
-            if (!fits(entries_[number], arguments, leaves, inputs)) continue;
-            latest_ = number;
-            return run(entries_[number], leaves, inputs);
+            if (!fits(**place, arguments, leaves, inputs)) continue;
+            // Other threads may call, or forget it, while it runs.
+            const std::shared_ptr<const Entry> entry = *place;
+            use(place);
+            return run(*entry, leaves, inputs);
         }
         return nb::borrow(Py_NotImplemented);
+    }
+
+    // Forgets those that were not used for the longest time while all hold more memory than that,
+    // but never the one used last. Returns their numbers.
+    std::vector<size_t> keep(int64_t most_bytes) {
+        std::vector<size_t> forgotten;
+        int64_t bytes = 0;
+        for (const std::shared_ptr<Entry>& entry : entries_) bytes += entry->compiled->held_bytes();
+        while (bytes > most_bytes && entries_.size() > 1) {
+            const std::shared_ptr<Entry> last = std::move(entries_.back());
+            entries_.pop_back();
+            bytes -= last->compiled->held_bytes();
+            forgotten.push_back(last->number);
+        }
+        return forgotten;
     }
 
     // What the cycle collector must know.
     template <class Visit>
     int visit(Visit&& visit) const {
-        for (const Entry& entry : entries_) {
-            if (const int stop = visit(entry.core.ptr())) return stop;
-            for (const nb::object& example : entry.examples)
+        for (const std::shared_ptr<Entry>& entry : entries_) {
+            if (entry.use_count() > 1) continue;  // a call that runs holds it, too
+            if (const int stop = visit(entry->core.ptr())) return stop;
+            for (const nb::object& example : entry->examples)
                 if (const int stop = example.is_valid() ? visit(example.ptr()) : 0) return stop;
-            for (const Structure* structure : {&entry.arguments, &entry.result})
+            for (const Structure* structure : {&entry->arguments, &entry->result})
                 if (const int stop = structure->visit(visit)) return stop;
         }
         return 0;
     }
-    void clear() { std::vector<Entry>().swap(entries_); }
+    void clear() { std::vector<std::shared_ptr<Entry>>().swap(entries_); }
 
-    size_t latest() const { return latest_; }
-    void set_latest(size_t number) { latest_ = number; }
+    // The number of the one used last.
+    size_t latest() const { return entries_.at(0)->number; }
+    void set_latest(size_t number) {
+        for (auto place = entries_.begin(); place != entries_.end(); ++place)
+            if ((*place)->number == number) return use(place);
+    }
 
   private:
     struct Entry {
+        size_t number = 0;
         nb::object core;
         const Compiled* compiled = nullptr;
         Structure arguments;
@@ -119,8 +144,13 @@ class Calls {
         return entry.result.build(results);
     }
 
-    std::vector<Entry> entries_;
-    size_t latest_ = 0;
+    // Moves it to the front.
+    void use(std::vector<std::shared_ptr<Entry>>::iterator place) {
+        std::rotate(entries_.begin(), place, place + 1);
+    }
+
+    std::vector<std::shared_ptr<Entry>> entries_;  // the one used last first
+    size_t count_ = 0;
 };
 
 int traverse_calls(PyObject* self, visitproc visit, void* arg) {
@@ -146,6 +176,7 @@ void bind_calls(nb::module_& module) {
         .def(nb::init<>())
         .def("add", &Calls::add, nb::arg("core"), nb::arg("arguments"), nb::arg("result"))
         .def("__call__", &Calls::call)
+        .def("keep", &Calls::keep, nb::arg("most_bytes"))
         .def_prop_rw("latest", &Calls::latest, &Calls::set_latest);
 }
 

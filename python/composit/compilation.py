@@ -30,6 +30,7 @@ class Specialisation:
 
     def __init__(self, core: Any, rebuild_result: Any) -> None:
         self.core = core
+        self.number = 0  # among those of its function, whatever becomes of others
         self._rebuild_result = rebuild_result
         # The structure that calls return, with numbers for arrays.
         self.result = rebuild_result(list(range(len(core.outputs))))
@@ -107,20 +108,23 @@ class CompiledFunction:
         run_options: Any,
         name: str,
         donate: tuple[int, ...] = (),
+        most_bytes: int = 2**32,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._options = run_options
         self._name = name
         self._donate = donate
+        self._most_bytes = most_bytes
         self._is_fixed = False
         self._calls = _core.Calls()  # knows the specialisations by their numbers
         self.specialisations: dict[Any, Specialisation] = {}
+        self._made = 0  # of them, with those that are forgotten
 
     @property
     def _latest(self) -> Specialisation | None:
-        every = list(self.specialisations.values())
-        return every[self._calls.latest] if every else None
+        every = self.specialisations.values()
+        return next((each for each in every if each.number == self._calls.latest), None)
 
     def specialise(self, *examples: Any) -> Specialisation:
         """Compiles for arguments like these (now, if it has not been done)."""
@@ -132,9 +136,13 @@ class CompiledFunction:
         found = self.specialisations.get(signature)
         if found is None:
             found = self._compile(leaves, rebuild)
-            self._calls.add(found.core, examples, found.result)
+            found.number = self._calls.add(found.core, examples, found.result)
             self.specialisations[signature] = found
-        self._calls.latest = list(self.specialisations).index(signature)
+            self._made += 1
+            for number in self._calls.keep(self._most_bytes):
+                every = self.specialisations.items()
+                del self.specialisations[next(s for s, each in every if each.number == number)]
+        self._calls.latest = found.number
         return found
 
     def _signature(self, args: tuple[Any, ...]) -> tuple[Any, list[Any], Any]:
@@ -160,8 +168,7 @@ class CompiledFunction:
             if a
         ]
         # Each has a name of its own, as an export holds several.
-        count = len(self.specialisations)
-        name = self._name if count == 0 else f"{self._name}_{count + 1}"
+        name = self._name if self._made == 0 else f"{self._name}_{self._made + 1}"
         donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
         core = _core.compile_function(traced, examples, self._options, name, donated)
         return Specialisation(core, traced.rebuild_result)
@@ -309,6 +316,7 @@ def compile(
     bytes_of_part: int | None = None,
     name: str | None = None,
     donate: int | Sequence[int] = (),
+    most_bytes: int = 2**32,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals.
@@ -319,7 +327,11 @@ def compile(
     afterwards, whatever became of the call: NumPy's arithmetic and composit refuse it; views of it
     that were made before show what was written. The memory of views, read-only arrays and arrays
     of other libraries is left alone; tensors keep their values. ValueError: a place that a call
-    has no argument at, or an array that was donated before."""
+    has no argument at, or an array that was donated before.
+
+    `most_bytes`: the memory that programs of different signatures may keep between calls: code,
+    packed constants, arenas (not the constants themselves). Beyond that, those that were not used
+    for the longest time are unloaded, and made again when they are called. The one used last stays."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
     if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
         raise ValueError(
@@ -328,15 +340,23 @@ def compile(
                 "required."
             )
         )
+    if isinstance(most_bytes, bool) or not isinstance(most_bytes, int) or most_bytes < 0:
+        raise ValueError(
+            with_location(
+                f"compile: most_bytes is {most_bytes!r}. A number of bytes from 0 is required."
+            )
+        )
     places = tuple(dict.fromkeys(places))
     run_options = options(backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part)
     if f is None:
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
+            most_bytes=most_bytes,
         )  # fmt: skip
     check_function("compile", f)
-    compiled = CompiledFunction(f, run_options, name or str(getattr(f, "__name__", "f")), places)
+    called = name or str(getattr(f, "__name__", "f"))
+    compiled = CompiledFunction(f, run_options, called, places, most_bytes)
     if examples:
         compiled.specialise(*examples)
         compiled._is_fixed = True

@@ -262,6 +262,9 @@ Library::Library(const std::string& path, const std::vector<std::string>& symbol
             dlclose(handle_);
             fail<InputOutputError>(path, " has no symbol ", name);
         }
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(path, error);
+    bytes_ = error ? 0 : static_cast<int64_t>(bytes);
 }
 
 Library::~Library() { dlclose(handle_); }

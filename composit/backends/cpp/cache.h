@@ -22,9 +22,11 @@ class Library {
     // Throws InputOutputError when there is no such symbol.
     void* symbol(const std::string& name) const;
     void* find(const std::string& name) const;  // null: there is none
+    int64_t bytes() const { return bytes_; }    // of its file
 
   private:
     void* handle_ = nullptr;
+    int64_t bytes_ = 0;
 };
 
 // What is to be compiled, and by what.

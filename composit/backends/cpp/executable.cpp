@@ -118,6 +118,7 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
       kernel_count_(program.kernels.size()),
       arena_bytes_(layout.arena_bytes) {
     constants_ = runtime::memory_of_constants(program, panel_width(compiled_), parallel_for);
+    packed_bytes_ = runtime::bytes_of_packed_constants(program);
     for (size_t b = 0; b < constants_.size(); ++b) {
         const BufferKind kind = program.buffers[b].kind;
         if (kind == BufferKind::constant || kind == BufferKind::packed)
@@ -188,6 +189,12 @@ int64_t CompiledProgram::working_bytes(int threads) const {
     return arena_bytes_ + scratch * std::max(threads, 1) + (models_.empty() ? 0 : scratch_bytes_);
 }
 
+int64_t CompiledProgram::held_bytes() const {
+    int64_t code = 0;
+    for (const std::shared_ptr<Library>& library : compiled_.libraries) code += library->bytes();
+    return code + packed_bytes_ + pool_.bytes();
+}
+
 // A run of a model, and what stopped it.
 struct CompiledProgram::Running {
     const CompiledProgram& program;
@@ -244,7 +251,7 @@ std::vector<double> CompiledProgram::seconds_of_kernels(const runtime::Run& run)
 }
 
 void CompiledProgram::run_models(const runtime::Run& run) const {
-    MemoryPool::Block arena(pool_, arena_bytes_), scratch(pool_, scratch_bytes_);
+    runtime::MemoryPool::Block arena(pool_, arena_bytes_), scratch(pool_, scratch_bytes_);
     Running running{*this, run};
     const Host host{&running, &run_for_model, &go_on_with_model, &accept_for_model};
     for (Model model : models_) {
@@ -257,7 +264,7 @@ void CompiledProgram::run_models(const runtime::Run& run) const {
 }
 
 void CompiledProgram::run_steps(const runtime::Run& run, std::vector<double>* seconds) const {
-    MemoryPool::Block arena(pool_, arena_bytes_);
+    runtime::MemoryPool::Block arena(pool_, arena_bytes_);
     run_in_turn(steps_, run, arena.data(), seconds);
 }
 
@@ -311,7 +318,7 @@ void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* 
     const int64_t chunks = step.chunks(run.threads);
     std::vector<Fault> faults(step.axes.empty() ? 1 : static_cast<size_t>(chunks));
     auto run_chunk = [&](int64_t chunk) {
-        MemoryPool::Block scratch(pool_, step.entry.scratch_bytes);
+        runtime::MemoryPool::Block scratch(pool_, step.entry.scratch_bytes);
         Fault& fault = faults[step.axes.empty() ? 0 : static_cast<size_t>(chunk)];
         step.entry.run(step.tasks * chunk / chunks, step.tasks * (chunk + 1) / chunks, at,
                        scratch.data(), &fault);

@@ -4,9 +4,9 @@
 
 #include "composit/backends/cpp/cache.h"
 #include "composit/backends/cpp/entries.h"
-#include "composit/backends/cpp/memory_pool.h"
 #include "composit/backends/cpp/whole_model.h"
 #include "composit/runtime/foreign.h"
+#include "composit/runtime/memory_pool.h"
 #include "composit/runtime/packing.h"
 
 #include <memory>
@@ -52,6 +52,7 @@ class CompiledProgram : public runtime::Executable {
     std::vector<runtime::SourceFile> sources() const override { return compiled_.sources; }
     std::string build_command() const override { return compiled_.command; }
     int64_t working_bytes(int threads) const override;
+    int64_t held_bytes() const override;
 
   private:
     // Names of what an index out of bounds concerns.
@@ -98,8 +99,9 @@ class CompiledProgram : public runtime::Executable {
     std::vector<std::shared_ptr<const void>> constants_;  // by buffer number: keeps their memory
     std::vector<void*> constant_pointers_;
     size_t kernel_count_ = 0;
+    int64_t packed_bytes_ = 0;                     // of copies of constants
     int64_t arena_bytes_ = 0, scratch_bytes_ = 0;  // of steps that the models call at once
-    mutable MemoryPool pool_;
+    mutable runtime::MemoryPool pool_;
 };
 
 }  // namespace composit::cpp

@@ -4,6 +4,7 @@
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
 #include "composit/runtime/interrupt.h"
+#include "composit/runtime/memory_pool.h"
 #include "composit/runtime/packing.h"
 
 #include <chrono>
@@ -21,39 +22,11 @@ StepRef step_of(const Kernel& kernel, const Program& program, const KernelSet& s
     return std::visit([&](const auto& body) { return make_step(body, program, set); }, kernel.body);
 }
 
-// Arenas that no run uses at the moment: a run takes one and brings it back.
-class ArenaPool {
-  public:
-    explicit ArenaPool(int64_t bytes) : bytes_(bytes) {}
-
-    std::shared_ptr<void> take() {
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            if (!free_.empty()) {
-                std::shared_ptr<void> arena = std::move(free_.back());
-                free_.pop_back();
-                return arena;
-            }
-        }
-        return ir::allocate_aligned(bytes_);
-    }
-
-    void give_back(std::shared_ptr<void> arena) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        free_.push_back(std::move(arena));
-    }
-
-  private:
-    int64_t bytes_;
-    std::mutex mutex_;
-    std::vector<std::shared_ptr<void>> free_;
-};
-
 class InterpreterExecutable : public runtime::Executable {
   public:
     InterpreterExecutable(const Program& program, const KernelSet& set,
                           const runtime::ParallelFor& parallel_for)
-        : program_(program), arenas_(program.arena_bytes) {
+        : program_(program) {
         for (size_t k = 0; k < program_.kernels.size(); ++k) {
             runtime::check_interrupt();
             StepRef step = step_of(program_.kernels[k], program_, set);
@@ -80,6 +53,9 @@ class InterpreterExecutable : public runtime::Executable {
     }
 
     int64_t working_bytes(int) const override { return program_.arena_bytes; }
+    int64_t held_bytes() const override {
+        return arenas_.bytes() + runtime::bytes_of_packed_constants(program_);
+    }
 
   private:
     void run_steps(const runtime::Run& run, std::vector<double>* seconds) const {
@@ -89,13 +65,8 @@ class InterpreterExecutable : public runtime::Executable {
                        "program ", program_.name, " was given ", run.inputs.size(), " inputs and ",
                        run.outputs.size(), " outputs instead of ", program_.inputs.size(), " and ",
                        program_.outputs.size());
-        const std::shared_ptr<void> arena = arenas_.take();
-        const struct GiveBack {
-            ArenaPool& pool;
-            const std::shared_ptr<void>& arena;
-            ~GiveBack() { pool.give_back(arena); }
-        } give_back{arenas_, arena};
-        const Memory memory = bind(run, static_cast<char*>(arena.get()));
+        const runtime::MemoryPool::Block arena(arenas_, program_.arena_bytes);
+        const Memory memory = bind(run, arena.data());
         for (size_t s = 0; s < steps_.size(); ++s) {
             runtime::check_interrupt();
             const auto start = seconds ? Clock::now() : Clock::time_point();
@@ -126,7 +97,7 @@ class InterpreterExecutable : public runtime::Executable {
     std::vector<StepRef> steps_;
     std::vector<size_t> kernel_of_step_;
     std::vector<std::shared_ptr<const void>> constants_;  // by buffer number
-    mutable ArenaPool arenas_;
+    mutable runtime::MemoryPool arenas_;
 };
 
 const bool is_registered = [] {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-namespace composit::cpp {
+namespace composit::runtime {
 
 class MemoryPool {
   public:
@@ -30,6 +30,14 @@ class MemoryPool {
         int64_t bytes_;
         std::shared_ptr<void> memory_;
     };
+
+    // Of the memory that no run uses now.
+    int64_t bytes() {
+        std::lock_guard lock(mutex_);
+        int64_t sum = 0;
+        for (const auto& [bytes, free] : free_) sum += bytes * static_cast<int64_t>(free.size());
+        return sum;
+    }
 
   private:
     std::shared_ptr<void> take(int64_t bytes) {
@@ -53,4 +61,4 @@ class MemoryPool {
     std::map<int64_t, std::vector<std::shared_ptr<void>>> free_;  // by size
 };
 
-}  // namespace composit::cpp
+}  // namespace composit::runtime
