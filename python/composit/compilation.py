@@ -331,7 +331,8 @@ def compile(
 
     `most_bytes`: the memory that programs of different signatures may keep between calls: code,
     packed constants, arenas (not the constants themselves). Beyond that, those that were not used
-    for the longest time are unloaded, and made again when they are called. The one used last stays."""
+    for the longest time are unloaded, and made again when they are called. The one used last
+    stays."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
     if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
         raise ValueError(

@@ -39,8 +39,6 @@ class ContractBlocks {
     }
 
   private:
-    static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
     COMPOSIT_APART void depth_block(const ContractPart& part, int64_t k, int64_t depth) {
         first_depth_ = k;
         left_depth_.move(c_.depth, c_.left_depth, k, depth);
@@ -51,7 +49,9 @@ class ContractBlocks {
         const bool reads_left_few_times = columns <= 2 * tile_columns<T> && !c_.left_is_packed;
         // The last, incomplete panel is packed in any case; it is the only one filled up with
         // zeros.
-        direct_columns_ = reads_right_once ? consecutive_panels() * tile_columns<T> : 0;
+        direct_columns_ = reads_right_once
+                              ? consecutive_runs<tile_columns<T>>(right_columns_.offsets, columns)
+                              : 0;
         reads_left_directly_ =
             Allowed::reads_left && (!Allowed::packs_left || reads_left_few_times);
         narrow_end_ =
@@ -84,14 +84,6 @@ class ContractBlocks {
                 row_block<PackedLeft<T>>(k == 0, depth);
             }
         }
-    }
-
-    COMPOSIT_APART int64_t consecutive_panels() const {
-        int64_t panels = 0;
-        while ((panels + 1) * tile_columns<T> <= right_columns_.count &&
-               are_consecutive(right_columns_.offsets + panels * tile_columns<T>, tile_columns<T>))
-            ++panels;
-        return panels;
     }
 
     // Whether the last columns are a wide panel.
@@ -175,16 +167,13 @@ class ContractBlocks {
 
     static constexpr int64_t size = sizeof(T);
 
-    // How many tiles stand above each other in this block, and side by side.
+    // How many tiles stand above each other in this block.
     int64_t tiles_of_panel() const { return (left_rows_.count + tile_rows - 1) / tile_rows; }
-    int64_t panels() const {
-        return (right_columns_.count + tile_columns<T> - 1) / tile_columns<T>;
-    }
-
-    // Without one that consists of narrow groups only: these fetch nothing.
+    // How many stand side by side, without a panel of narrow groups only: these fetch nothing.
     int64_t tiled_panels() const {
         const int64_t last = right_columns_.count % tile_columns<T>;
-        return panels() - (is_split(last) && narrow_part<T>(last) == last);
+        return (right_columns_.count + tile_columns<T> - 1) / tile_columns<T> -
+               (is_split(last) && narrow_part<T>(last) == last);
     }
 
     // Whole tiles of a left operand that was packed as a whole, to be fetched in so many panels.

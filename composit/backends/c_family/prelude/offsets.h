@@ -11,6 +11,8 @@ struct Loops {
     const int64_t* extents;
 };
 
+inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
 inline int64_t iterations(const Loops& loops) {
     int64_t count = 1;
     for (int d = 0; d < loops.rank; ++d) count *= loops.extents[d];
@@ -51,6 +53,14 @@ COMPOSIT_APART inline bool are_consecutive(const int64_t* offsets, int64_t count
     int64_t apart = 0;  // bits that differ: a loop over booleans would not become vectors
     for (int64_t i = 1; i < count; ++i) apart |= offsets[i] ^ (offsets[0] + i);
     return apart == 0;
+}
+
+// How many offsets, from the first on, are groups of `run` neighbours.
+template <int run>
+COMPOSIT_APART int64_t consecutive_runs(const int64_t* offsets, int64_t count) {
+    int64_t end = 0;
+    while (end + run <= count && are_consecutive(offsets + end, run)) end += run;
+    return end;
 }
 
 // Whole groups of `run` offsets, neighbours inside each.
