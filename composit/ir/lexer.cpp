@@ -3,6 +3,7 @@
 
 #include "composit/base/ascii.h"
 #include "composit/base/error.h"
+#include "composit/base/utf8.h"
 #include "composit/ir/print.h"
 
 #include <charconv>
@@ -133,6 +134,9 @@ std::string Lexer::unescaped(const Token& token) const {
                     "is required.");
         }
     }
+    if (const std::optional<size_t> at = broken_utf8(out))
+        fail_at(token,
+                text("found a text that is no UTF-8 from byte ", *at, " on. UTF-8 is required."));
     return out;
 }
 

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -96,7 +97,6 @@ class Parser {
         body->name = lexer_.take_text("The name of the body");
         const std::vector<Token> parameters = parse_references();
         lexer_.expect("{", "before the nodes of the body");
-        const Cost outside = std::exchange(cost_, {});
         parse_nodes();
         body->results = parse_return();
         lexer_.expect("}", "after the results of the body");
@@ -107,13 +107,19 @@ class Parser {
                                "found a parameter that is not an input. An input of "
                                "this body is required.");
         }
-        costs_.emplace(body.get(), std::exchange(cost_, outside));
+        costs_.emplace(body.get(), cost_);
+        end_section();
         if (!bodies_.emplace(number, std::move(body)).second)
             Lexer::fail_at(at, text("body ", number, " exists already. A new number is required."));
     }
 
     void parse_nodes() {
         while (lexer_.is("%")) parse_node();
+    }
+
+    void end_section() {
+        costs_of_sections_.push_back(std::exchange(cost_, {}));
+        sections_used_.clear();
     }
 
     void parse_node() {
@@ -145,14 +151,13 @@ class Parser {
         std::string user_name, location;
         if (lexer_.token().kind == TokenKind::text) user_name = lexer_.take_text("A name");
         if (lexer_.accept("at")) location = lexer_.take_text("A source line");
-        const auto made =
-            nodes_.emplace(number, make(operation_at, *operation, std::move(operands),
-                                        std::move(attributes), types, user_name, location));
-        add_cost(operation_at, *made.first->second);
+        Ref<Node> node = make(operation_at, *operation, std::move(operands), std::move(attributes),
+                              types, user_name, location);
+        add_cost(operation_at, cost_of(*node, costs_));
+        nodes_.emplace(number, Known{std::move(node), costs_of_sections_.size()});
     }
 
-    void add_cost(const Token& at, const Node& node) {
-        const Cost cost = cost_of(node, costs_);
+    void add_cost(const Token& at, const Cost& cost) {
         cost_.nodes = sum_of(cost_.nodes, cost.nodes);
         cost_.bytes = sum_of(cost_.bytes, cost.bytes);
         cost_.iterations = sum_of(cost_.iterations, cost.iterations);
@@ -204,7 +209,7 @@ class Parser {
         return lexer_.take();
     }
 
-    Tensor tensor_of(const Token& reference) const {
+    Tensor tensor_of(const Token& reference) {
         const size_t dot = reference.spelling.find('.');
         int64_t number = -1;
         int output = 0;
@@ -216,10 +221,14 @@ class Parser {
             Lexer::fail_at(reference,
                            text("there is no node %", reference.spelling,
                                 " before this line. One of an earlier line is required."));
-        if (output < 0 || output >= found->second->output_count())
-            Lexer::fail_at(reference, text("%", number, " has ", found->second->output_count(),
+        const auto& [node, section] = found->second;
+        if (output < 0 || output >= node->output_count())
+            Lexer::fail_at(reference, text("%", number, " has ", node->output_count(),
                                            " outputs. Output ", output, " is not one of them."));
-        return {found->second, output};
+        // A node of another section counts here, too, with all that stands there.
+        if (section < costs_of_sections_.size() && sections_used_.insert(section).second)
+            add_cost(reference, costs_of_sections_[section]);
+        return {node, output};
     }
 
     std::vector<Tensor> parse_return() {
@@ -464,10 +473,17 @@ class Parser {
 
     Lexer lexer_;
     const std::map<std::string, Array>& data_;
-    std::unordered_map<int64_t, Ref<Node>> nodes_;
+    // A node, and the body that it stands in, counted from 0; behind them comes the graph itself.
+    struct Known {
+        Ref<Node> node;
+        size_t section;
+    };
+    std::unordered_map<int64_t, Known> nodes_;
     std::unordered_map<int64_t, BodyRef> bodies_;
     const TextLimits limits_;
     Cost cost_;  // of the section that is read
+    std::vector<Cost> costs_of_sections_;
+    std::set<size_t> sections_used_;  // by the one that is read
     std::unordered_map<const Body*, Cost> costs_;
 };
 

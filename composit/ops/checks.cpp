@@ -26,11 +26,17 @@ const Axes& axes_of(std::string_view operation, const Attributes& attributes,
     return checked_attribute<Axes>(operation, attributes, name);
 }
 
-void check_combiner(std::string_view operation, const Attributes& attributes, Combiner last) {
+// Sums and products are of numbers: those of truth values are any and all.
+void check_combiner(std::string_view operation, const Operands& operands,
+                    const Attributes& attributes, Combiner last) {
     const auto combiner = checked_attribute<int64_t>(operation, attributes, "combiner");
     user_check(combiner >= 0 && combiner <= static_cast<int64_t>(last), operation, ": combiner ",
                combiner, " does not exist. One from 0 to ", static_cast<int>(last),
                " is required.");
+    const bool is_of_numbers = combiner == static_cast<int64_t>(Combiner::sum) ||
+                               combiner == static_cast<int64_t>(Combiner::product);
+    user_check<TypeError>(!is_of_numbers || operands[0].dtype() != DType::boolean, operation, ": ",
+                          name(static_cast<Combiner>(combiner)), " of bool. Numbers are required.");
 }
 
 void check_ascending(std::string_view operation, const Axes& axes, int rank) {
@@ -66,14 +72,14 @@ void check_astype(const Operands& operands, const Attributes& attributes) {
 
 void check_reduce(const Operands& operands, const Attributes& attributes) {
     check_operand_count("reduce", operands, 1);
-    check_combiner("reduce", attributes, Combiner::argmin);
+    check_combiner("reduce", operands, attributes, Combiner::argmin);
     check_ascending("reduce", axes_of("reduce", attributes, "axes"), operands[0].rank());
     checked_attribute<bool>("reduce", attributes, "keepdims");
 }
 
 void check_scan(const Operands& operands, const Attributes& attributes) {
     check_operand_count("scan", operands, 1);
-    check_combiner("scan", attributes, Combiner::minimum);
+    check_combiner("scan", operands, attributes, Combiner::minimum);
     check_axis("scan", checked_attribute<int64_t>("scan", attributes, "axis"), operands[0].rank());
 }
 

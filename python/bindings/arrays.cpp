@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "composit/base/error.h"
 #include "composit/execute/execute.h"
+#include "interpreter_lock.h"
 
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
@@ -94,9 +95,8 @@ ir::Shape shape_of(PyArrayObject* array) {
 struct Releases {
     PyObject* held;
     void operator()(void*) const {
-        const PyGILState_STATE state = PyGILState_Ensure();
+        const Acquired acquired;
         Py_DECREF(held);
-        PyGILState_Release(state);
     }
 };
 

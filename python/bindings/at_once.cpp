@@ -3,6 +3,7 @@
 
 #include "composit/execute/execute.h"
 #include "composit/ir/body.h"
+#include "interpreter_lock.h"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -66,7 +67,7 @@ void evaluate_at_once(const Tensor& tensor, const LazyTensor& owner) {
     const Tensor rest = ir::substitute({tensor}, ground.tensors, ground.values)[0];
     std::vector<ir::Array> values;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         values = execute::evaluate({rest});
     }
     keep_value(tensor, ir::constant(std::move(values[0])), owner);

@@ -7,6 +7,7 @@
 #include "composit/runtime/unavailable.h"
 #include "composit/runtime/warning.h"
 #include "held.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -40,7 +41,7 @@ class PythonExecutable : public runtime::Executable {
     }
 
     void run(const runtime::Run& run) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         nb::list inputs;
         nb::list outputs;
         for (size_t i = 0; i < inputs_.size(); ++i)
@@ -51,7 +52,7 @@ class PythonExecutable : public runtime::Executable {
     }
 
     std::vector<runtime::SourceFile> sources() const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         if (!has_attribute(*callable_, "source")) return {};
         return {{"program", nb::cast<std::string>(nb::str(callable_->attr("source")))}};
     }
@@ -71,7 +72,7 @@ class PythonBackend : public runtime::Backend {
     std::string name() const override { return name_; }
 
     std::optional<std::string> refuses(const Kernel& kernel, const Program&) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         if (!has_attribute(*object_, "refuses")) return std::nullopt;
         const nb::object reason = object_->attr("refuses")(nb::cast(kernel));
         if (reason.is_none()) return std::nullopt;
@@ -80,7 +81,7 @@ class PythonBackend : public runtime::Backend {
 
     std::shared_ptr<runtime::Executable> compile(const Program& program,
                                                  const runtime::CompileOptions&) override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return std::make_shared<PythonExecutable>(program,
                                                   object_->attr("compile")(nb::cast(program)));
     }
@@ -91,7 +92,7 @@ class PythonBackend : public runtime::Backend {
 };
 
 void warn_in_python(const std::string& text) {
-    const nb::gil_scoped_acquire acquired;
+    const Acquired acquired;
     warn_user(text);
 }
 

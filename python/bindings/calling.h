@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/ir/array.h"
+#include "interpreter_lock.h"
 
 #include <nanobind/nanobind.h>
 
@@ -20,7 +21,7 @@ template <class Call>
 nanobind::list computed(const Call& call) {
     std::vector<ir::Array> arrays;
     {
-        const nanobind::gil_scoped_release released;
+        const Released released;
         arrays = call();
     }
     return ndarrays_from(std::move(arrays));

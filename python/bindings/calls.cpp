@@ -5,6 +5,7 @@
 #include "composit/execute/execute.h"
 #include "content.h"
 #include "donation.h"
+#include "interpreter_lock.h"
 #include "structure.h"
 
 #include <nanobind/nanobind.h>
@@ -38,13 +39,14 @@ class Calls {
 
     // NotImplemented where no specialisation fits, or an argument must be converted first.
     nb::object call(const nb::args& arguments) {
-        for (auto place = entries_.begin(); place != entries_.end(); ++place) {
+        for (size_t i = 0; i < entries_.size(); ++i) {
+            // Keys of dictionaries compare by Python code, and others run while this one does: all
+            // of them may add and forget entries.
+            const std::shared_ptr<Entry> entry = entries_[i];
             std::vector<nb::object> leaves;
             std::vector<const void*> inputs;
-            if (!fits(**place, arguments, leaves, inputs)) continue;
-            // Other threads may call, or forget it, while it runs.
-            const std::shared_ptr<const Entry> entry = *place;
-            use(place);
+            if (!fits(*entry, arguments, leaves, inputs)) continue;
+            set_latest(entry->number);
             return run(*entry, leaves, inputs);
         }
         return nb::borrow(Py_NotImplemented);
@@ -84,7 +86,10 @@ class Calls {
     size_t latest() const { return entries_.at(0)->number; }
     void set_latest(size_t number) {
         for (auto place = entries_.begin(); place != entries_.end(); ++place)
-            if ((*place)->number == number) return use(place);
+            if ((*place)->number == number) {
+                std::rotate(entries_.begin(), place, place + 1);
+                return;
+            }
     }
 
   private:
@@ -135,18 +140,13 @@ class Calls {
         const Donation donation(*entry.compiled, leaves);
         std::vector<ir::Array> values;
         {
-            const nb::gil_scoped_release released;
+            const Released released;
             values = entry.compiled->run(inputs, donation.given());
         }
         std::vector<nb::object> results;
         results.reserve(values.size());
         for (ir::Array& value : values) results.push_back(donation.result_from(std::move(value)));
         return entry.result.build(results);
-    }
-
-    // Moves it to the front.
-    void use(std::vector<std::shared_ptr<Entry>>::iterator place) {
-        std::rotate(entries_.begin(), place, place + 1);
     }
 
     std::vector<std::shared_ptr<Entry>> entries_;  // the one used last first

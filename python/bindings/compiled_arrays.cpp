@@ -5,6 +5,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
+#include "interpreter_lock.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -95,7 +96,7 @@ nb::tuple CompiledArrays::call(const std::vector<double>& floats,
     pointers.push_back(nullptr);
     std::vector<Bits> numbers;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         numbers = run_ ? run_(parameters, pointers.data())
                        : ir::procedure::interpret(procedure_, parameters, pointers.data());
     }
@@ -226,7 +227,7 @@ nb::object ArrayCall::call(const nb::args& arguments) const {
     pointers.push_back(nullptr);
     std::vector<Bits> numbers;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         numbers = run_ ? run_(parameters, pointers.data())
                        : ir::procedure::interpret(procedure_, parameters, pointers.data());
     }

@@ -1,5 +1,6 @@
 #include "error_handling.h"
 
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/stl/string.h>
@@ -35,7 +36,7 @@ class PythonErrorHandling final : public ir::ErrorHandling {
     PyObject* settings() const { return settings_; }
 
     void report(const std::string& operation, uint8_t kinds, ir::Interned line) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         const Place place = place_of(line);
         nb::handle(source.report)(nb::handle(settings_), operation.c_str(), kinds,
                                   place.path.c_str(), place.line);

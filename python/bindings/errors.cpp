@@ -3,6 +3,7 @@
 #include "bindings.h"
 #include "composit/base/assertion_error.h"
 #include "composit/runtime/interrupt.h"
+#include "interpreter_lock.h"
 #include "location.h"
 #include "values.h"
 
@@ -109,7 +110,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 // Whether Ctrl-C was pressed, for the thread that Python interrupts, with Python's own handler.
 // Another handler is the user's business: it runs when the work is done.
 bool is_interrupted() {
-    const nb::gil_scoped_acquire acquired;
+    const Acquired acquired;
     if (!PyOS_InterruptOccurred()) return false;
     const nb::module_ signals = nb::module_::import_("signal");
     const nb::object handler = signals.attr("getsignal")(signals.attr("SIGINT"));

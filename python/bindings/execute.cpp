@@ -9,6 +9,7 @@
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
 #include "donation.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/stl/function.h>
@@ -35,7 +36,7 @@ void bind_compiled(nb::module_& module) {
         .def("seconds_of_kernels",
              [](const Compiled& self, nb::args arguments) {
                  const auto arrays = arrays_from(arguments);
-                 const nb::gil_scoped_release released;
+                 const Released released;
                  return self.seconds_of_kernels(arrays);
              })
         .def_prop_ro("name", [](const Compiled& self) { return self.name(); })
@@ -72,7 +73,7 @@ void bind_functional(nb::module_& module) {
         "compile_function",
         [](const Function& function, const Tensors& examples, const Options& options,
            const std::string& name, const std::vector<size_t>& donated) {
-            const nb::gil_scoped_release released;  // `function` takes it back when it is called
+            const Released released;  // `function` takes it back when it is called
             Options with_donated = options;
             with_donated.donated = donated;
             return compile_function(function, examples, with_donated, name);

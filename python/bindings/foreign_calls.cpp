@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "composit/ops/ops.h"
 #include "composit/runtime/foreign.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/ndarray.h>
@@ -56,7 +57,7 @@ nb::list views_of(const std::vector<ForeignArray>& arrays) {
 }
 
 void call_python(const runtime::ForeignCall& call) {
-    const nb::gil_scoped_acquire acquired;
+    const Acquired acquired;
     const nb::handle function(functions()[static_cast<size_t>(call.options[0])]);
     function(views_of(call.inputs), views_of(call.outputs));
 }

@@ -1,5 +1,7 @@
 #include "held.h"
 
+#include "interpreter_lock.h"
+
 #include <mutex>
 #include <vector>
 
@@ -29,7 +31,7 @@ void let_go() {
 
 std::shared_ptr<nb::object> held(nb::object object) {
     std::shared_ptr<nb::object> result(new nb::object(std::move(object)), [](nb::object* gone) {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         delete gone;
     });
     const std::lock_guard lock(mutex);

@@ -4,6 +4,7 @@
 #include "casters.h"
 #include "composit/base/text.h"
 #include "composit/mosaic/program.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/stl/pair.h>
@@ -87,7 +88,7 @@ void bind_reports(nb::module_& module) {
     module.def(
         "this_machine",
         [](const std::string& target, int threads) {
-            const nb::gil_scoped_release released;
+            const Released released;
             return mosaic::this_machine(target, threads);
         },
         nb::arg("target") = "cpp", nb::arg("threads") = 0);
@@ -147,7 +148,7 @@ void bind_kernels(nb::module_& module) {
         .def("__str__", &Kernel::print)
         .def_prop_ro("source",
                      [](const Kernel& self) {
-                         const nb::gil_scoped_release released;
+                         const Released released;
                          return self.source();
                      })
         .def("run", [](const Kernel& self, nb::args arguments) {
@@ -206,7 +207,7 @@ void bind_program(nb::module_& module) {
             const auto arrays = arrays_from(arguments);
             std::vector<Program::Explained> rows;
             {
-                const nb::gil_scoped_release released;
+                const Released released;
                 rows = self.explain(measure ? &arrays : nullptr, runs);
             }
             nb::list result;
@@ -258,7 +259,7 @@ void bind_mosaic(nb::module_& module) {
     module.def(
         "compile",
         [](const std::vector<Tensor>& outputs, const mosaic::Options& options) {
-            const nb::gil_scoped_release released;
+            const Released released;
             return Program(outputs, options);
         },
         nb::call_guard<Located>());

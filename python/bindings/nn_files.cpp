@@ -1,6 +1,7 @@
 // composit/nn/safetensors.h, into module composit._core.nn.
 #include "casters.h"
 #include "composit/nn/safetensors.h"
+#include "interpreter_lock.h"
 #include "location.h"
 #include "nn.h"
 
@@ -47,7 +48,7 @@ void bind_nn_files(nb::module_& module) {
         [](const std::string& path, const Names& names, const Tensors& tensors,
            const Texts& metadata) {
             const nn::NamedTensors values = named(names, tensors);
-            const nb::gil_scoped_release released;
+            const Released released;
             nn::save_safetensors(path, values, metadata);
         },
         located);
@@ -57,7 +58,7 @@ void bind_nn_files(nb::module_& module) {
             const nn::NamedTensors values = named(names, tensors);
             std::string content;
             {
-                const nb::gil_scoped_release released;
+                const Released released;
                 content = nn::safetensors_content(values, metadata);
             }
             return nb::bytes(content.data(), content.size());

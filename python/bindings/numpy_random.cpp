@@ -2,6 +2,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/numpy/random.h"
+#include "interpreter_lock.h"
 #include "location.h"
 #include "numpy.h"
 
@@ -29,22 +30,22 @@ class ForeignGenerator : public BitGenerator {
         bits_ = *static_cast<const Bits*>(pointer);
     }
     ~ForeignGenerator() override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         capsule_.reset();
         lock_.reset();
     }
     [[nodiscard]] Words state() const override { refuse(); }
     void set_state(const Words&) override { refuse(); }
     void lock() override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         lock_.attr("acquire")();
     }
     bool try_lock() override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return nb::cast<bool>(lock_.attr("acquire")(false));
     }
     void unlock() override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         lock_.attr("release")();
     }
 
@@ -64,7 +65,7 @@ class Guarded {
     Guarded(const Guarded&) = delete;
     static void acquire(BitGenerator& bits) {
         if (bits.try_lock()) return;
-        const nb::gil_scoped_release released;
+        const Released released;
         bits.lock();
     }
 
@@ -90,7 +91,7 @@ Tensor drawn(Stream& stream, const Distribution& distribution, const GivenSize& 
     if (draw.size() < many) {
         stream.run(draw);
     } else {
-        const nb::gil_scoped_release released;
+        const Released released;
         stream.run(draw);
     }
     return draw.result();
@@ -135,7 +136,7 @@ Tensor integers(Stream& stream, const std::string& function, nb::object low, nb:
     if (!size || ir::element_count(*size) < many) {
         numbers = draw();
     } else {
-        const nb::gil_scoped_release released;
+        const Released released;
         numbers = draw();
     }
     const auto shown = [](nb::handle value) {
@@ -195,7 +196,7 @@ void bind_bit_generators(nb::module_& module) {
         .def(nb::init<const std::vector<uint32_t>&>())
         .def("seed", nb::overload_cast<uint32_t>(&MT19937::seed))
         .def("seed", nb::overload_cast<const std::vector<uint32_t>&>(&MT19937::seed))
-        .def("jump", &MT19937::jump, nb::call_guard<nb::gil_scoped_release>());
+        .def("jump", &MT19937::jump, nb::call_guard<Released>());
     module.def("seed_pool",
                [](std::vector<uint32_t> entropy, std::vector<uint32_t> key, int64_t pool_size) {
                    return SeedSequence(std::move(entropy), std::move(key), pool_size).pool();

@@ -18,6 +18,7 @@
 #include "composit/ops/ops.h"
 #include "composit/runtime/warning.h"
 #include "held.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/stl/pair.h>
@@ -176,7 +177,7 @@ class Compiled {
         }
         const int64_t count = ir::element_count(shape);
         {
-            const nb::gil_scoped_release released;
+            const Released released;
             map_(in, out, count);
         }
         const auto returned = [](ir::Array& result) {
@@ -257,9 +258,8 @@ void load_each(const std::string& name, const std::vector<std::vector<Procedure>
     std::string warning;
     std::shared_ptr<cpp::Library> library;
     try {
-        const std::optional<nb::gil_scoped_release> released =
-            PyGILState_Check() ? std::optional<nb::gil_scoped_release>(std::in_place)
-                               : std::nullopt;
+        const std::optional<Released> released =
+            PyGILState_Check() ? std::optional<Released>(std::in_place) : std::nullopt;
         library = cpp::build_or_load(
             {name, code, "", cpp::find_compiler(), c_family::loadable_symbols(families, runs)},
             folder, {}, warning);
@@ -462,7 +462,7 @@ void bind_procedure(nb::module_& module) {
                            const std::vector<std::string>& kinds, const std::string& result,
                            nb::object maker, size_t index) {
         const auto make = [function = held(maker)](const std::vector<DType>& dtypes) {
-            const nb::gil_scoped_acquire acquired;
+            const Acquired acquired;
             nb::list objects;
             for (const DType dtype : dtypes) objects.append(dtype_object(dtype));
             return nb::cast<Procedure>((*function)(objects));

@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "casters.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <memory>
@@ -33,28 +34,28 @@ class PythonRules : public Rules {
             (void)object_.release();
             return;
         }
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         object_.reset();
     }
 
     Tensors vjp(const Tensors& inputs, const Tensors& outputs,
                 const Tensors& gradients) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return tensors_of(object_.attr("vjp")(listed(inputs), listed(outputs), listed(gradients)));
     }
     Tensors jvp(const Tensors& inputs, const Tensors& outputs,
                 const Tensors& tangents) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return tensors_of(object_.attr("jvp")(listed(inputs), listed(outputs), listed(tangents)));
     }
     Tensors batch(const Tensors& inputs, const std::vector<bool>& batched,
                   int64_t size) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return tensors_of(object_.attr("batch")(listed(inputs), flags(batched), size));
     }
     std::shared_ptr<const Rules> rules_of_batch(const std::vector<bool>& batched,
                                                 int64_t size) const override {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return std::make_shared<PythonRules>(object_.attr("rules_of_batch")(flags(batched), size));
     }
 

@@ -6,6 +6,7 @@
 #include "composit/ir/scalar/row.h"
 #include "content.h"
 #include "held.h"
+#include "interpreter_lock.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -209,12 +210,12 @@ Row make_row(const std::string& name, int arity, nb::object value, nb::object sl
     row.is_piecewise_constant = is_piecewise_constant;
     for (const auto& [low, high] : domain) row.domain.push_back({low, high});
     row.value = [name, function = held(value)](const std::vector<Expr>& x) {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         return expression_from((*function)(*tuple_of(x)), name, x[0].dtype());
     };
     if (slope.is_none()) return row;
     row.slopes = [name, function = held(slope)](const std::vector<Expr>& x, const Expr& y) {
-        const nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         const nb::object made = (*function)(*tuple_of(x), y);
         std::vector<Expr> slopes;
         if (!PyTuple_Check(made.ptr()) && !PyList_Check(made.ptr())) {

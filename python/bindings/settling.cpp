@@ -4,6 +4,7 @@
 #include "composit/ir/body.h"
 #include "composit/ir/constant_array.h"
 #include "content.h"
+#include "interpreter_lock.h"
 #include "torch_objects.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ std::vector<nb::object> run_step(const Compiled& compiled, nb::handle leaves) {
     }
     std::vector<ir::Array> arrays;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         arrays = compiled.run(inputs);
     }
     std::vector<nb::object> results;

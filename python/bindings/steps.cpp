@@ -7,6 +7,7 @@
 #include "composit/ir/constant_array.h"
 #include "content.h"
 #include "following.h"
+#include "interpreter_lock.h"
 #include "location.h"
 
 #include <nanobind/stl/unique_ptr.h>
@@ -43,7 +44,7 @@ std::unique_ptr<Compiled> compiled_step(std::vector<Tensor> inputs, std::vector<
     execute::Options options;
     options.backend = "cpp";
     options.threads = threads;
-    const nb::gil_scoped_release released;
+    const Released released;
     return std::make_unique<Compiled>("step", std::move(inputs), std::move(outputs), options);
 }
 

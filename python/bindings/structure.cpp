@@ -47,22 +47,27 @@ bool Structure::match_part(nb::handle value, size_t& part, std::vector<nb::objec
             if (PyDict_GET_SIZE(object) != expected.count) return false;
             Py_ssize_t place = 0, number = 0;
             PyObject *key = nullptr, *item = nullptr;
+            // Keys compare by Python code, which may change all that is looked at here.
             while (PyDict_Next(object, &place, &key, &item)) {
+                if (number == expected.count) return false;
+                const nb::object kept_key = nb::borrow(key), kept_item = nb::borrow(item);
                 PyObject* known = PyTuple_GET_ITEM(expected.what.ptr(), number++);
-                if (key != known && !nb::handle(key).equal(nb::handle(known))) return false;
-                if (!match_part(item, part, leaves)) return false;
+                if (key != known && !kept_key.equal(nb::handle(known))) return false;
+                if (!match_part(kept_item, part, leaves)) return false;
             }
-            return true;
+            return number == expected.count;
         }
         case Kind::other_sequence:
             if (value.type().ptr() != expected.what.ptr()) return false;
             [[fallthrough]];
         case Kind::tuple:
         case Kind::list: {
-            if (PySequence_Fast_GET_SIZE(object) != expected.count) return false;
-            for (Py_ssize_t i = 0; i < expected.count; ++i)
-                if (!match_part(PySequence_Fast_GET_ITEM(object, i), part, leaves)) return false;
-            return true;
+            for (Py_ssize_t i = 0; i < expected.count; ++i) {
+                if (PySequence_Fast_GET_SIZE(object) != expected.count) return false;
+                const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(object, i));
+                if (!match_part(item, part, leaves)) return false;
+            }
+            return PySequence_Fast_GET_SIZE(object) == expected.count;
         }
     }
     return false;

@@ -12,6 +12,7 @@
 #include "composit/numpy/operand.h"
 #include "content.h"
 #include "indexing.h"
+#include "interpreter_lock.h"
 #include "location.h"
 #include "node.h"
 
@@ -22,7 +23,7 @@ nb::object evaluated(const LazyTensor& self) {
     const Tensor tensor = self.tensor();
     std::vector<ir::Array> values;
     {
-        const nb::gil_scoped_release released;
+        const Released released;
         values = execute::evaluate({tensor});
     }
     ir::Array value = std::move(values[0]);

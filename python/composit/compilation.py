@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -120,10 +121,11 @@ class CompiledFunction:
         self._calls = _core.Calls()  # knows the specialisations by their numbers
         self.specialisations: dict[Any, Specialisation] = {}
         self._made = 0  # of them, with those that are forgotten
+        self._lock = threading.Lock()
 
     @property
     def _latest(self) -> Specialisation | None:
-        every = self.specialisations.values()
+        every = list(self.specialisations.values())
         return next((each for each in every if each.number == self._calls.latest), None)
 
     def specialise(self, *examples: Any) -> Specialisation:
@@ -135,13 +137,18 @@ class CompiledFunction:
     ) -> Specialisation:
         found = self.specialisations.get(signature)
         if found is None:
-            found = self._compile(leaves, rebuild)
-            found.number = self._calls.add(found.core, examples, found.result)
-            self.specialisations[signature] = found
-            self._made += 1
-            for number in self._calls.keep(self._most_bytes):
-                every = self.specialisations.items()
-                del self.specialisations[next(s for s, each in every if each.number == number)]
+            # Threads may compile at once: the first to end gives the program to all.
+            made = self._compile(leaves, rebuild)
+            with self._lock:
+                found = self.specialisations.get(signature)
+                if found is None:
+                    found = made
+                    found.number = self._calls.add(found.core, examples, found.result)
+                    self.specialisations[signature] = found
+                    forgotten = self._calls.keep(self._most_bytes)
+                    for known, each in list(self.specialisations.items()):
+                        if each.number in forgotten:
+                            del self.specialisations[known]
         self._calls.latest = found.number
         return found
 
@@ -168,7 +175,9 @@ class CompiledFunction:
             if a
         ]
         # Each has a name of its own, as an export holds several.
-        name = self._name if self._made == 0 else f"{self._name}_{self._made + 1}"
+        with self._lock:
+            self._made += 1
+            name = self._name if self._made == 1 else f"{self._name}_{self._made}"
         donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
         core = _core.compile_function(traced, examples, self._options, name, donated)
         return Specialisation(core, traced.rebuild_result)

@@ -286,3 +286,65 @@ def test_iterations_of_kernels_are_limited():
     assert knossos.from_text("f", text, most_iterations=100)(-3) == 0
     with pytest.raises(ValueError, match=r"loops of up to 100 iterations\. At most 99 are"):
         knossos.from_text("f", text, most_iterations=99)
+
+
+def nested(levels):
+    """Bodies that return the nodes of earlier ones, of which each calls the one before twice."""
+    lines = ["composit graph 1"]
+    for i in range(levels):
+        n = 3 * i
+        lines += [
+            f'body {2 * i} "f"(%{n}) {{',
+            f"%{n} = input{{dtype=float64, shape=[2]}} : float64[2]",
+        ]
+        for k in (1, 2):
+            made = (
+                f"call(%{n + k - 1}){{body=body({2 * i - 1})}}"
+                if i
+                else f'map(%{n + k - 1}){{row=row("tanh")}}'
+            )
+            lines.append(f"%{n + k} = {made} : float64[2]")
+        lines += [f"return %{n + 2} }}", f'body {2 * i + 1} "g"(%{n}) {{ return %{n + 2} }}']
+    lines += [
+        "%900 = input{dtype=float64, shape=[2]} : float64[2]",
+        f"%901 = call(%900){{body=body({2 * levels - 1})}} : float64[2]",
+        "return %901",
+    ]
+    return "\n".join(lines)
+
+
+def test_nodes_of_other_bodies_count():
+    with pytest.raises(ValueError, match=r"up to here the graph takes \d+ nodes\. At most 100 are"):
+        parse(nested(16), most_nodes=100)
+    with pytest.raises(ValueError, match="bodies within one another"):
+        parse(nested(8), most_depth=3)
+    (output,) = parse(nested(2), most_nodes=100, most_depth=3)
+    assert output.shape == (2,)
+
+
+@pytest.mark.parametrize("operation", ["reduce", "scan"])
+@pytest.mark.parametrize("combiner, word", [(0, "sum"), (1, "product")])
+def test_sums_of_truth_values_are_refused(operation, combiner, word):
+    axes = "axes=[0], keepdims=false" if operation == "reduce" else "axis=0"
+    with pytest.raises(ValueError) as error:
+        parse(
+            "composit graph 1\n%0 = input{dtype=bool, shape=[2]} : bool[2]\n"
+            f"%1 = {operation}(%0){{{axes}, combiner={combiner}}} : bool[2]\nreturn %1\n"
+        )
+    assert str(error.value).startswith("parse: line 3, ")
+    assert f"{operation}: {word} of bool. Numbers are required." in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '%0 = input{dtype=bool, shape=[2]} : bool[2] "\\xff"',
+        '%0 = input{dtype=bool, shape=[2]} : bool[2] "a" at "\\xc3"',
+        'body 0 "\\xed\\xa0\\x80"(%0) {',
+    ],
+)
+def test_texts_that_are_no_utf8_are_refused(line):
+    with pytest.raises(ValueError) as error:
+        parse(f"composit graph 1\n{line}\nreturn %0\n")
+    assert str(error.value).startswith("parse: line 2, ")
+    assert "found a text that is no UTF-8 from byte 0 on. UTF-8 is required." in str(error.value)

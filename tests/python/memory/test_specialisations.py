@@ -1,6 +1,8 @@
 """The programs of a compiled function are bounded by the memory that they keep."""
 
 import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -63,3 +65,61 @@ def test_other_values_are_refused(value):
     assert str(error.value).startswith(
         f"compile: most_bytes is {value!r}. A number of bytes from 0 is required."
     )
+
+
+def test_keys_that_call_the_function_while_they_are_compared():
+    class Key:
+        is_armed = False
+
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            if Key.is_armed:
+                Key.is_armed = False
+                for length in range(20, 60):
+                    function({"other": np.ones(length)})
+            return isinstance(other, Key)
+
+    function = composit.compile(
+        lambda given: sum(given.values()) + 1.0, backend="interpreter", most_bytes=0
+    )
+    function({Key(): np.ones(3)})
+    Key.is_armed = True
+    np.testing.assert_array_equal(function({Key(): np.ones(3)}), np.full(3, 2.0))
+
+
+def test_keys_that_change_the_arguments_while_they_are_compared():
+    class Key:
+        victim = None
+
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            if Key.victim is not None:
+                Key.victim.clear()
+            return isinstance(other, Key)
+
+    function = composit.compile(
+        lambda given, rest: given[next(iter(given))] + rest[0], backend="interpreter"
+    )
+    function({Key(): np.ones(3)}, [np.ones(3), np.ones(2)])
+    rest = [np.ones(3), np.ones(2)]
+    Key.victim = rest
+    with pytest.raises(IndexError):
+        function({Key(): np.ones(3)}, rest)
+
+
+def test_threads_that_compile_the_same_signature_get_one_program():
+    barrier = threading.Barrier(4)
+
+    def traced(x):
+        barrier.wait(60)
+        return cnp.add(x, 1.0)
+
+    function = composit.compile(traced, backend="interpreter", most_bytes=0)
+    with ThreadPoolExecutor(4) as pool:
+        for result in pool.map(function, [np.ones(3)] * 4):
+            np.testing.assert_array_equal(result, np.full(3, 2.0))
+    assert len(function.specialisations) == 1
