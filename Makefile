@@ -86,7 +86,7 @@ demo: package  ## train a network on handwritten digits
 	@$(RUN) -m composit.examples.digits
 
 # pytest(options): all Python tests, or those that match FILTER.
-pytest = $(PYTEST) -n $(JOBS) --dist worksteal $(1) $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES)
+pytest = $(PYTEST) -n $(JOBS) --dist loadfile $(1) $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES)
 ctest = COMPOSIT_OPTIMIZE=$${COMPOSIT_OPTIMIZE:-1} $(CTEST) --test-dir $(BUILD) -j $(JOBS) \
     --output-on-failure --no-tests=ignore -R '$(FILTER)'
 # The long tail's share, unless SHARE=number or a FILTER says which tests to run.

@@ -35,7 +35,8 @@ void check_combiner(std::string_view operation, const Operands& operands,
                " is required.");
     const bool is_of_numbers = combiner == static_cast<int64_t>(Combiner::sum) ||
                                combiner == static_cast<int64_t>(Combiner::product);
-    user_check<TypeError>(!is_of_numbers || operands[0].dtype() != DType::boolean, operation, ": ",
+    const bool is_checked = is_of_numbers && operands[0].size() > 0;  // else: what it begins with
+    user_check<TypeError>(!is_checked || operands[0].dtype() != DType::boolean, operation, ": ",
                           name(static_cast<Combiner>(combiner)), " of bool. Numbers are required.");
 }
 
