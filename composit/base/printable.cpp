@@ -1,5 +1,7 @@
-// Reads UTF-8 strictly, and knows the characters that are more than what they look like.
+// Knows the characters that are more than what they look like.
 #include "composit/base/printable.h"
+
+#include "composit/base/utf8.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,26 +31,6 @@ bool is_printable(uint32_t character) {
     return at == std::end(unprintable_characters) || character < at->first;
 }
 
-// The bytes of the character that `text` begins with; 0 where it begins with none.
-size_t first_character(std::string_view text, uint32_t& character) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char lead = byte(0);
-    const size_t bytes = lead < 0x80                   ? 1
-                         : lead >= 0xc2 && lead < 0xe0 ? 2
-                         : lead >= 0xe0 && lead < 0xf0 ? 3
-                         : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                       : 0;
-    if (bytes == 0 || bytes > text.size()) return 0;
-    character = bytes == 1 ? lead : lead & (0x7fu >> bytes);
-    for (size_t i = 1; i < bytes; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-        character = character << 6 | (byte(i) & 0x3fu);
-    }
-    constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const bool is_surrogate = character >= 0xd800 && character <= 0xdfff;
-    return character < least[bytes] || character > 0x10ffff || is_surrogate ? 0 : bytes;
-}
-
 // `text` with `replaced(c)` for each character of ASCII that it is not empty for.
 template <class Replaced>
 std::string with(const std::string& text, const Replaced& replaced) {
@@ -68,13 +50,13 @@ std::string with(const std::string& text, const Replaced& replaced) {
 std::string printable(std::string_view text) {
     std::string out;
     for (size_t at = 0; at < text.size();) {
-        uint32_t character = 0;
-        const size_t bytes = first_character(text.substr(at), character);
-        if (bytes == 0 || !is_printable(character))
-            out += ' ';
-        else
+        const std::optional<Utf8Character> character = first_character(text.substr(at));
+        const size_t bytes = character ? character->bytes : 1;
+        if (character && is_printable(character->value))
             out += text.substr(at, bytes);
-        at += bytes == 0 ? 1 : bytes;
+        else
+            out += ' ';
+        at += bytes;
     }
     return out;
 }

@@ -1,33 +1,33 @@
 #include "composit/base/utf8.h"
 
 namespace composit {
-namespace {
 
-// The length of the UTF-8 character that `text` begins with; 0 if it is none.
-size_t utf8_length(std::string_view text) {
+std::optional<Utf8Character> first_character(std::string_view text) {
+    if (text.empty()) return std::nullopt;
     const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) return 1;
-    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-    for (size_t i = 1; i < length; ++i)
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    // Longer than needed, surrogates, beyond the last character.
-    const unsigned char second = byte(1);
-    if (first == 0xe0 && second < 0xa0) return 0;
-    if (first == 0xed && second >= 0xa0) return 0;
-    if (first == 0xf0 && second < 0x90) return 0;
-    if (first == 0xf4 && second >= 0x90) return 0;
-    return length;
+    const unsigned char lead = byte(0);
+    const size_t bytes = lead < 0x80                   ? 1
+                         : lead >= 0xc2 && lead < 0xe0 ? 2
+                         : lead >= 0xe0 && lead < 0xf0 ? 3
+                         : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                       : 0;
+    if (bytes == 0 || bytes > text.size()) return std::nullopt;
+    uint32_t value = bytes == 1 ? lead : lead & (0x7fu >> bytes);
+    for (size_t i = 1; i < bytes; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return std::nullopt;
+        value = value << 6 | (byte(i) & 0x3fu);
+    }
+    constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool is_surrogate = value >= 0xd800 && value <= 0xdfff;
+    if (value < least[bytes] || value > 0x10ffff || is_surrogate) return std::nullopt;
+    return Utf8Character{value, bytes};
 }
-
-}  // namespace
 
 std::optional<size_t> broken_utf8(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
-        const size_t length = utf8_length(text.substr(at));
-        if (length == 0) return at;
-        at += length;
+        const std::optional<Utf8Character> character = first_character(text.substr(at));
+        if (!character) return at;
+        at += character->bytes;
     }
     return std::nullopt;
 }

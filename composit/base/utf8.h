@@ -1,14 +1,23 @@
-// UTF-8, as strict as Unicode's standard.
+// UTF-8, as strict as Unicode's standard: characters longer than needed, surrogates and what is
+// beyond the last character are none.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace composit {
 
-// The byte at which `text` stops being UTF-8: characters longer than needed, surrogates and what is
-// beyond the last character are none.
+struct Utf8Character {
+    uint32_t value;
+    size_t bytes;
+};
+
+// The character that `text` begins with; nothing where it begins with none, or is empty.
+std::optional<Utf8Character> first_character(std::string_view text);
+
+// The byte at which `text` stops being UTF-8.
 std::optional<size_t> broken_utf8(std::string_view text);
 
 }  // namespace composit
