@@ -21,8 +21,8 @@ COMPOSIT_INLINE void lone_chains(const T* left, int64_t left_stride, const T* ri
 }
 
 template <bool is_dense, class T>
-__attribute__((noinline)) T lone_sum(const T* left, int64_t left_stride, const T* right,
-                                     int64_t right_stride, int64_t depth) {
+COMPOSIT_APART T lone_sum(const T* left, int64_t left_stride, const T* right, int64_t right_stride,
+                          int64_t depth) {
     T total = 0, sums[lone_blocks];
     int64_t k = 0;
     const auto add = [&](int blocks) {

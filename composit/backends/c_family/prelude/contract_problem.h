@@ -48,6 +48,10 @@ constexpr int64_t contract_column_block = vector_bytes == 64 ? 2048 : 1024;
 // leave the L3 cache before the next block of depth adds to them.
 constexpr int64_t column_block_to_pack = 1024;
 constexpr int64_t panels_at_a_time = 4;
+// Generated code takes products of up to 144 rows or 1024 columns to be one block, and leaves out
+// tiles that none of these has.
+static_assert(contract_row_block >= 144 && row_block_of_few_columns >= 144 &&
+              contract_column_block >= 1024 && column_block_to_pack >= 1024);
 
 // Elements of scratch memory (aligned to 64 bytes) that `contract` needs, whatever the sizes.
 template <class T>
