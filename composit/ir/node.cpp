@@ -99,27 +99,30 @@ const std::string& Node::location() const { return location_ ? *location_ : empt
 
 void Node::release(const Node* node) {
     // Deleting a node frees its attributes, and so the bodies that calls hold, whose nodes come
-    // back here: they wait until the outermost call gets to them.
-    thread_local std::vector<const Node*>* waiting = nullptr;
-    if (waiting) {
-        waiting->push_back(node);
-        return;
-    }
-    std::vector<const Node*> dying{node};
-    waiting = &dying;
-    while (!dying.empty()) {
-        Node* current = const_cast<Node*>(dying.back());
-        dying.pop_back();
+    // back here: they wait until the outermost call gets to them. Nodes may die because memory
+    // ended, so those that wait are linked by themselves: nobody asks them for their hash.
+    thread_local const Node* waiting = nullptr;
+    thread_local bool is_releasing = false;
+    const auto add = [](const Node* dead) {
+        const_cast<Node*>(dead)->hash_ = reinterpret_cast<uintptr_t>(waiting);
+        waiting = dead;
+    };
+    add(node);
+    if (is_releasing) return;
+    is_releasing = true;
+    while (waiting) {
+        Node* current = const_cast<Node*>(waiting);
+        waiting = reinterpret_cast<const Node*>(static_cast<uintptr_t>(current->hash_));
         for (Tensor& operand : current->operands_) {
             Ref<Node> reference = operand.node_ref();
             operand = Tensor();
             // Two references are left at most: ours here and those of other users.
             const Node* child = reference.detach();
-            if (child && child->drop()) dying.push_back(child);
+            if (child && child->drop()) add(child);
         }
         delete current;
     }
-    waiting = nullptr;
+    is_releasing = false;
 }
 
 Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operands,

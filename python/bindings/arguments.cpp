@@ -51,11 +51,15 @@ void explain(PyObject* const* arguments, size_t flags, PyObject* names) {
 
 template <size_t entry>
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
-    const Entered entered;
-    PyObject* result = entries[entry](self, arguments, flags, names);
-    if (!result) [[unlikely]]
-        explain(arguments, flags, names);
-    return result;
+    try {
+        const Entered entered;
+        PyObject* result = entries[entry](self, arguments, flags, names);
+        if (!result) [[unlikely]]
+            explain(arguments, flags, names);
+        return result;
+    } catch (const std::bad_alloc&) {
+        return PyErr_NoMemory();
+    }
 }
 
 template <size_t... entry>

@@ -4,6 +4,7 @@
 
 #include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
+#include "instances.h"
 
 #include <nanobind/nanobind.h>
 
@@ -12,14 +13,16 @@
 
 namespace composit::python {
 
-// What every call of Python's holds: the caller's floating-point state stays outside, and what this
-// thread needs to throw is there before memory ends. (C++ asks for it at a thread's first throw,
-// and the process dies where there is none.)
+// What every call of Python's holds: the caller's floating-point state stays outside, and what must
+// not be missing where memory ends is there: what this thread needs to throw (C++ asks for it at a
+// thread's first throw, and the process dies where there is none), and nanobind's room for results.
+// std::bad_alloc where it is not.
 class Entered {
   public:
     Entered() {
         thread_local const int thrown = std::uncaught_exceptions();
         static_cast<void>(thrown);
+        make_room_for_instances();
     }
 
   private:

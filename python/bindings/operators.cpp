@@ -112,8 +112,8 @@ void bind_unary(nb::class_<LazyTensor>& type, const char* python, const char* ro
 
 template <class Make>
 PyObject* made(const Make& make) noexcept {
-    const Entered entered;
     try {
+        const Entered entered;
         const Located located;
         return wrap(make()).release().ptr();
     } catch (...) {

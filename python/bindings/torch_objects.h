@@ -116,8 +116,8 @@ inline void empty(PyObject* list) {
 void set_error_of_exception() noexcept;
 template <class Body>
 PyObject* guarded(Body&& body) noexcept {
-    const Entered entered;
     try {
+        const Entered entered;
         return body();
     } catch (...) {
         set_error_of_exception();

@@ -51,3 +51,8 @@ def test_nodes(kind):
 
 def test_in_another_thread():
     assert filled("scalar", 150, IN_A_THREAD) == (0, "MemoryError\nTrue\n", "")
+
+
+@pytest.mark.parametrize("megabytes", [6, 12, 25, 50, 99, 99.5, 100])
+def test_wherever_it_ends(megabytes):
+    assert filled("unary", megabytes) == (0, "MemoryError\nTrue\n", "")
