@@ -20,7 +20,7 @@ using ir::Node;
 // Where the value of one of the program's inputs comes from.
 struct Binding {
     static constexpr size_t fixed = SIZE_MAX;
-    size_t leaf = fixed;      // a number in the signature's leaves
+    size_t leaf = fixed;      // a number among the signature's leaves
     ir::ConstantArray value;  // fixed: a constant that a rule of composit made, not the user
 };
 
@@ -138,13 +138,35 @@ std::string described(const Node& node) {
                 node.location().empty() ? "" : ", of " + node.location());
 }
 
-void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
-                const std::vector<const Node*>& leaves) {
+// The outputs, of which values that are kept are constants.
+struct Cut {
+    std::vector<Tensor> outputs;
+    std::vector<const Node*> leaves;  // of the outputs, as the signature numbers them
+    std::vector<Tensor> constants;    // which keep them alive
+};
+
+Cut cut_at_kept(const std::vector<Tensor>& outputs, const std::vector<Leaf>& leaves) {
+    Cut cut{outputs, {}, {}};
+    std::vector<Tensor> kept;
+    for (const Leaf& leaf : leaves) {
+        if (!leaf.kept) {
+            cut.leaves.push_back(leaf.node);
+            continue;
+        }
+        kept.emplace_back(Ref<Node>(leaf.node), leaf.output);
+        cut.constants.push_back(ir::constant(leaf.kept.value()));
+        cut.leaves.push_back(&cut.constants.back().node());
+    }
+    if (!kept.empty()) cut.outputs = ir::substitute(outputs, kept, cut.constants);
+    return cut;
+}
+
+void build_plan(Plan& plan, const Cut& cut) {
     std::unordered_map<const Node*, size_t> leaf_number;
-    for (size_t i = 0; i < leaves.size(); ++i) leaf_number.emplace(leaves[i], i);
+    for (size_t i = 0; i < cut.leaves.size(); ++i) leaf_number.emplace(cut.leaves[i], i);
     std::vector<Tensor> computed;
     std::vector<Result> results;
-    for (const Tensor& tensor : transforms::simplify(transforms::inline_calls(outputs))) {
+    for (const Tensor& tensor : transforms::simplify(transforms::inline_calls(cut.outputs))) {
         const auto leaf = leaf_number.find(&tensor.node());
         if (leaf != leaf_number.end()) {
             results.push_back({true, leaf->second});
@@ -178,13 +200,14 @@ void build_plan(Plan& plan, const std::vector<Tensor>& outputs,
     plan.is_built = true;
 }
 
-const ir::ConstantArray& value_of_leaf(const Node& leaf) {
-    user_check(ir::is_constant(leaf), "evaluate: the placeholder ", described(leaf),
+const ir::ConstantArray& value_of(const Leaf& leaf) {
+    if (leaf.kept) return leaf.kept;
+    user_check(ir::is_constant(*leaf.node), "evaluate: the placeholder ", described(*leaf.node),
                " has no value. Compile the function and call it, or put a constant in its place.");
-    return ir::constant_array(leaf);
+    return ir::constant_array(*leaf.node);
 }
 
-std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves, int threads) {
+std::vector<Array> run(const Plan& plan, const std::vector<Leaf>& leaves, int threads) {
     runtime::Run run;
     run.threads = threads;
     run.parallel_for = parallel_for(threads);
@@ -192,9 +215,8 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
     held.reserve(plan.inputs.size());
     run.inputs.reserve(plan.inputs.size());
     for (const Binding& input : plan.inputs) {
-        held.push_back(
-            (input.leaf == Binding::fixed ? input.value : value_of_leaf(*leaves[input.leaf]))
-                .row_major());
+        held.push_back((input.leaf == Binding::fixed ? input.value : value_of(leaves[input.leaf]))
+                           .row_major());
         run.inputs.push_back(held.back().get());
     }
     std::vector<Array> computed;
@@ -210,7 +232,7 @@ std::vector<Array> run(const Plan& plan, const std::vector<const Node*>& leaves,
     plan.memory.after_run();
     std::vector<Array> values;
     for (const Result& result : plan.results)
-        values.push_back(result.is_leaf ? value_of_leaf(*leaves[result.index]).value()
+        values.push_back(result.is_leaf ? value_of(leaves[result.index]).value()
                                         : computed[result.index]);
     return values;
 }
@@ -227,13 +249,26 @@ std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& 
     {
         const std::lock_guard lock(plan->mutex);
         try {
-            if (!plan->is_built) build_plan(*plan, outputs, signature.leaves);
+            if (!plan->is_built) build_plan(*plan, cut_at_kept(outputs, signature.leaves));
         } catch (...) {
             cache().forget(plan);
             throw;
         }
     }
     return run(*plan, signature.leaves, resolved.threads);
+}
+
+// Whether it is memory that others write, or a view of it: there it is to be read again.
+bool is_written_by_others(const Tensor& tensor) {
+    const Node* node = &tensor.node();
+    while (node->operation().moves_elements && !node->operands().empty())
+        node = &node->operand(0).node();
+    return ir::is_constant(*node) && ir::constant_array(*node).is_borrowed();
+}
+
+// What was looked at before was reported then.
+std::vector<Tensor> above_kept(const std::vector<Tensor>& outputs) {
+    return cut_at_kept(outputs, signature_of(outputs).leaves).outputs;
 }
 
 }  // namespace
@@ -246,13 +281,23 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
         std::vector<Array> values = values_of(outputs, options, reported);
         const runtime::FloatingFlags flags = runtime::take_floating_flags();
         if (may_be_reported(flags, reported))
-            report_floating_errors(outputs, values, flags, options);
+            report_floating_errors(above_kept(outputs), values, flags, options);
         return values;
     } catch (const IndexError& error) {
-        rethrow_with_line(error, outputs);
+        rethrow_with_line(error, above_kept(outputs));
     } catch (const LinAlgError& error) {
-        rethrow_with_line(error, outputs);
+        rethrow_with_line(error, above_kept(outputs));
     }
+}
+
+std::vector<Array> evaluate_and_keep(const std::vector<Tensor>& outputs, const Options& options) {
+    std::vector<Array> values = evaluate(outputs, options);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        if (!ir::is_constant(outputs[i].node()) && !outputs[i].type().weak &&
+            !is_written_by_others(outputs[i]))
+            outputs[i].node().keep(outputs[i].output_index(), values[i]);
+    }
+    return values;
 }
 
 std::vector<Array> evaluate_without_blame(const std::vector<Tensor>& outputs,

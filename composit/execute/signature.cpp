@@ -22,31 +22,46 @@ using ir::Node;
 using ir::Tensor;
 using BodyRef = std::shared_ptr<const Body>;
 
-// A number for each node: of a few nodes, which are looked through, without memory for each.
+// What is numbered: a node, or an output of a node whose value is kept.
+using Key = uintptr_t;
+Key key_of(const Node& node) { return reinterpret_cast<uintptr_t>(&node); }
+// Addresses of nodes leave room for this many outputs; values of further ones are computed again.
+constexpr int most_outputs = alignof(std::max_align_t) - 1;
+Key key_of_kept(const Tensor& tensor) {
+    return key_of(tensor.node()) + 1 + static_cast<uintptr_t>(tensor.output_index());
+}
+
+// A number for each key: of a few, which are looked through, without memory for each.
 class Numbers {
   public:
     Numbers() { few_.reserve(most_few); }
 
     // Null: it has none.
-    uint64_t* find(const Node* node) {
+    uint64_t* find(Key key) {
         for (auto& [known, number] : few_)
-            if (known == node) return &number;
+            if (known == key) return &number;
         if (many_.empty()) return nullptr;
-        const auto found = many_.find(node);
+        const auto found = many_.find(key);
         return found == many_.end() ? nullptr : &found->second;
     }
-    void add(const Node* node, uint64_t number) {
+    void add(Key key, uint64_t number) {
         if (few_.size() < most_few)
-            few_.emplace_back(node, number);
+            few_.emplace_back(key, number);
         else
-            many_.emplace(node, number);
+            many_.emplace(key, number);
     }
 
   private:
     static constexpr size_t most_few = 12;
-    std::vector<std::pair<const Node*, uint64_t>> few_;
-    std::unordered_map<const Node*, uint64_t> many_;
+    std::vector<std::pair<Key, uint64_t>> few_;
+    std::unordered_map<Key, uint64_t> many_;
 };
+
+const ir::Operation& constant_operation() {
+    static const ir::Operation& operation =
+        ir::constant(ir::Array::scalar(DType::boolean, 0)).node().operation();
+    return operation;
+}
 
 class Walk {
   public:
@@ -66,12 +81,15 @@ class Walk {
             }
             stack_.pop_back();
             write(node);
-            *number_.find(&node) = finished_++;
+            *number_.find(key_of(node)) = finished_++;
         }
     }
 
     void write_tensor(const Tensor& tensor) {
-        word(*number_.find(&tensor.node()) << 16 | static_cast<uint64_t>(tensor.output_index()));
+        if (const uint64_t* number = number_.find(key_of(tensor.node())))
+            word(*number << 16 | static_cast<uint64_t>(tensor.output_index()));
+        else
+            word(*number_.find(key_of_kept(tensor)) << 16);
     }
 
   private:
@@ -83,9 +101,25 @@ class Walk {
     };
 
     void enter(const Tensor& tensor) {
-        if (number_.find(&tensor.node())) return;
-        number_.add(&tensor.node(), unfinished);
-        stack_.push_back({&tensor.node(), 0});
+        const Node& node = tensor.node();
+        if (number_.find(key_of(node))) return;
+        if (node.has_kept() && enter_kept(tensor)) return;
+        number_.add(key_of(node), unfinished);
+        stack_.push_back({&node, 0});
+    }
+
+    // A tensor whose value is kept is written as the constant of that value would be.
+    bool enter_kept(const Tensor& tensor) {
+        if (tensor.output_index() >= most_outputs) return false;
+        if (number_.find(key_of_kept(tensor))) return true;
+        ir::ConstantArray value = tensor.node().kept(tensor.output_index());
+        if (!value) return false;
+        word(std::bit_cast<uint64_t>(&constant_operation()));
+        word(1);  // attribute, and no operand
+        write_attribute("value", value, true);
+        number_.add(key_of_kept(tensor), finished_++);
+        signature_.leaves.push_back({&tensor.node(), tensor.output_index(), std::move(value)});
+        return true;
     }
 
     // Operands, then the parameters and results of bodies; null after the last.
@@ -117,13 +151,16 @@ class Walk {
         word(node.operands().size() << 32 | node.attributes().items().size());
         for (const Tensor& operand : node.operands()) write_tensor(operand);
         const bool is_leaf = ir::is_constant(node) || ir::is_input(node);
-        if (is_leaf) signature_.leaves.push_back(&node);
+        if (is_leaf) signature_.leaves.push_back({&node, 0, {}});
         write_range(node);
-        for (const auto& [key, value] : node.attributes().items()) {
-            bytes(key.data(), key.size());
-            word(value.index());
-            std::visit([&](const auto& v) { write_value(v, is_leaf); }, value);
-        }
+        for (const auto& [key, value] : node.attributes().items())
+            write_attribute(key, value, is_leaf);
+    }
+
+    void write_attribute(std::string_view key, const Attribute& value, bool is_leaf) {
+        bytes(key.data(), key.size());
+        word(value.index());
+        std::visit([&](const auto& v) { write_value(v, is_leaf); }, value);
     }
 
     void write_value(bool v, bool) { word(v); }
@@ -163,19 +200,23 @@ class Walk {
     uint64_t finished_ = 0;
 };
 
+uint64_t hash_of(const std::vector<uint64_t>& words) {
+    uint64_t h = words.size();
+    for (const uint64_t word : words) {
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    return mix(h);
+}
+
 }  // namespace
 
 Signature signature_of(const std::vector<Tensor>& outputs) {
     Signature signature;
     Walk walk(signature);
-    signature.hash = mix(outputs.size());
-    for (const Tensor& output : outputs) {
-        walk.visit(output);
-        signature.hash =
-            hash_combine(signature.hash, output.node().structural_hash() +
-                                             static_cast<uint64_t>(output.output_index()));
-    }
+    for (const Tensor& output : outputs) walk.visit(output);
     for (const Tensor& output : outputs) walk.write_tensor(output);
+    signature.hash = hash_of(signature.words);
     return signature;
 }
 

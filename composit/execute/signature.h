@@ -8,17 +8,25 @@
 
 namespace composit::execute {
 
+// Constants, placeholders, and tensors whose value is kept: like constants, whose words they have.
+struct Leaf {
+    const ir::Node* node;  // alive while the graph is
+    int output;
+    ir::ConstantArray kept;  // empty for constants and placeholders
+};
+
 // `words` are equal for two graphs exactly when the operations, attributes, types and sharing of
 // the graphs are equal from roots to leaves; names, source lines and values of constants do not
 // count. The words hold no references: a plan keeps them without keeping the user's arrays.
 struct Signature {
-    uint64_t hash = 0;  // of the roots' structural hashes: picks candidates
+    uint64_t hash = 0;  // of the words: picks candidates
     std::vector<uint64_t> words;
     uint8_t reported = 0;  // kinds of errors that any node wants reported; no part of the structure
-    std::vector<const ir::Node*> leaves;  // constants and placeholders, alive while the graph is
+    std::vector<Leaf> leaves;
 };
 
-// One iterative walk. Bodies of calls are walked too: constants inside them are leaves like others.
+// One iterative walk down to the leaves. Bodies of calls are walked too: constants inside them are
+// leaves like others.
 Signature signature_of(const std::vector<ir::Tensor>& outputs);
 
 }  // namespace composit::execute

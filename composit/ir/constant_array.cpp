@@ -87,6 +87,7 @@ const Shape& ConstantArray::shape() const {
     return state_ ? state_->shape : none;
 }
 int64_t ConstantArray::size() const { return state_ ? element_count(state_->shape) : 0; }
+bool ConstantArray::is_borrowed() const { return state_ && state_->is_borrowed; }
 int64_t ConstantArray::bytes() const { return size() * size_of(dtype()); }
 
 Array ConstantArray::value() const {

@@ -32,6 +32,7 @@ class ConstantArray {
     const Shape& shape() const;
     int64_t size() const;  // elements
     int64_t bytes() const;
+    bool is_borrowed() const;  // Array::is_borrowed
     // The same constant; others may have equal values.
     bool operator==(const ConstantArray&) const = default;
 

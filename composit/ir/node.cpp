@@ -141,6 +141,8 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->location_ = location_now;
     node->error_handling_ = error_handling_now;
     node->reported_as_ = reported_as_now;
+    node->is_open_ = is_input(*node);
+    for (const Tensor& operand : node->operands_) node->is_open_ |= operand.node().is_open_;
     return result;
 }
 
@@ -181,6 +183,7 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->error_handling_ = node.error_handling_;
     renamed->reported_as_ = node.reported_as_;
     renamed->hash_ = node.hash_;
+    renamed->is_open_ = node.is_open_;
     return Ref<Node>(renamed);
 }
 

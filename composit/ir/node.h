@@ -11,6 +11,7 @@
 #include "composit/ir/dtype.h"
 #include "composit/ir/name.h"
 
+#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -121,6 +122,16 @@ class Node : public Counted<Node> {
         return hash_;
     }  // operations, attributes, types, operands; no names, no leaf values
 
+    // Whether it depends on a placeholder, so that it has no value by itself.
+    bool is_open() const { return is_open_; }
+
+    // ----- values that somebody looked at (ir/kept.cpp). They are no part of the graph: whoever
+    // computes may begin there, all others walk on to the leaves. Safe in any thread.
+    bool has_kept() const { return kept_.load(std::memory_order_acquire) != nullptr; }
+    ConstantArray kept(int output) const;              // empty where there is none
+    void keep(int output, ConstantArray value) const;  // one that is there already stays
+    ConstantArray give_up_kept(int output) const;      // for who writes into its memory
+
     // Frees iteratively.
     static void release(const Node* node);
 
@@ -130,8 +141,9 @@ class Node : public Counted<Node> {
                                      SharedTypes, Name);
     friend Ref<Node> with_name(const Node&, std::string_view);
     friend Ref<Node> with_operands(const Node&, std::vector<Tensor>);
+    struct Kept;
     Node() = default;
-    ~Node() = default;
+    ~Node();
 
     const Operation* operation_ = nullptr;
     std::vector<Tensor> operands_;
@@ -142,6 +154,8 @@ class Node : public Counted<Node> {
     const ErrorHandling* error_handling_ = nullptr;
     Interned reported_as_ = nullptr;
     uint64_t hash_ = 0;
+    mutable std::atomic<Kept*> kept_{nullptr};
+    bool is_open_ = false;
 };
 
 inline const TensorType& Tensor::type() const {

@@ -47,6 +47,12 @@ Tensor with_part(const Tensor& x, const IndexPlan& plan, Tensor part) {
     return apply("where", {mask, ops::pad(part, scalar(x.dtype(), 0), low, high, interior), x});
 }
 
+// Whether an integer is given for each axis.
+bool is_of_one_element(const Tensor& x, const IndexPlan& plan) {
+    return plan.is_basic() && x.rank() > 0 && plan.source == x.shape() && plan.sliced.empty() &&
+           plan.result.empty();
+}
+
 // (2,3), without spaces.
 std::string as_numpy_writes(const Shape& shape) {
     std::string written = text(shape);
@@ -100,6 +106,7 @@ Tensor changed(const Tensor& x, const IndexPlan& plan, const Change& change) {
 
 Tensor get_item(const Tensor& x, const Index& index) {
     const IndexPlan plan = plan_index("get_item", x.shape(), index);
+    if (is_of_one_element(x, plan)) return ops::element(x, plan.starts);
     const Tensor part = basic_part(x, plan);
     if (plan.is_basic()) return reshape(part, plan.result);
     const Tensor gathered = ops::gather(part, plan.indices, plan.axes);
@@ -109,6 +116,7 @@ Tensor get_item(const Tensor& x, const Index& index) {
 Tensor set_item(const Tensor& x, const Index& index, const Operand& value) {
     const IndexPlan plan = plan_index("set_item", x.shape(), index);
     const Tensor update = stored("set_item", x, plan, value);
+    if (is_of_one_element(x, plan)) return ops::with_element(strong(x), plan.starts, update);
     return changed(x, plan, [&](const Tensor& part) {
         if (plan.is_basic()) return reshape(update, plan.sliced);
         return ops::scatter(part, plan.indices, plan.axes, as_update(plan, update), false);

@@ -67,7 +67,7 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& operands, std::optional<
     return result;
 }
 
-bool depends_on_placeholder(const Tensor& x) { return placeholder_of(x) != nullptr; }
+bool depends_on_placeholder(const Tensor& x) { return x.node().is_open(); }
 
 Array concrete(std::string_view function, std::string_view what, const Tensor& x) {
     if (ir::is_constant(x.node())) return ir::constant_value(x.node());
@@ -76,7 +76,7 @@ Array concrete(std::string_view function, std::string_view what, const Tensor& x
             function, ": the shape of the result depends on the values of ", what,
             ", which depend on the placeholder '", placeholder->name(),
             "'. Inside compile, grad, vmap and wrap_as_operation shapes must be known.");
-    return execute::evaluate({x})[0];
+    return execute::evaluate_and_keep({x})[0];
 }
 
 bool truth(std::string_view function, const Tensor& x, std::string_view instead) {

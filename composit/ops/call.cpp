@@ -19,6 +19,7 @@ void register_reduce();
 void register_contract();
 void register_convolve();
 void register_layout();
+void register_element();
 void register_sort();
 void register_search();
 void register_windows();
@@ -81,6 +82,7 @@ void register_operations() {
     register_contract();
     register_convolve();
     register_layout();
+    register_element();
     register_sort();
     register_search();
     register_windows();

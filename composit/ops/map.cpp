@@ -306,6 +306,11 @@ const ir::Operation& astype_operation() {
 }  // namespace
 
 bool is_map(const Node& node) { return &node.operation() == &map_operation(); }
+bool is_astype(const Node& node) { return &node.operation() == &astype_operation(); }
+
+const ir::scalar::Specialisation& map_specialisation(const Node& node) {
+    return specialisation_of(node.attributes().get<RowRef>("row"), node.operands());
+}
 
 const ir::scalar::Signature& map_signature(const Node& node) {
     return specialisation_of(node.attributes().get<RowRef>("row"), node.operands()).signature;

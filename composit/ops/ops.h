@@ -32,6 +32,7 @@ Tensor map(std::string_view row_name, std::vector<Tensor> operands);
 // Elements converted to dtype (numpy's astype, casting="unsafe"); the same node when there is
 // nothing to do.
 Tensor astype(const Tensor& x, DType dtype);
+bool is_astype(const ir::Node& node);  // whether `astype` made it
 Shape broadcast_shapes(std::string_view function, const std::vector<Shape>& shapes);
 
 // ----- bitcast.cpp
@@ -116,6 +117,14 @@ Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> 
 Tensor iota(Shape shape, int64_t axis);
 Tensor full(Shape shape, const Tensor& value);  // a broadcast 0-d tensor
 Tensor zeros_like(const Tensor& x);
+
+// ----- element.cpp
+// x's element at a position: an index from 0 on for each axis (IndexError). Without dimensions.
+Tensor element(const Tensor& x, std::vector<int64_t> position);
+// x with that element replaced by a value of no dimensions and of x's dtype (TypeError).
+Tensor with_element(const Tensor& x, std::vector<int64_t> position, const Tensor& value);
+bool is_element(const ir::Node& node);  // whether `element` made it
+const std::vector<int64_t>& element_position(const ir::Node& node);
 
 // ----- gather.cpp: NumPy's integer indexing
 // data indexed by integer tensors at `axes` (ascending); the indices broadcast together. Result:

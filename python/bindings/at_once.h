@@ -13,12 +13,8 @@ inline bool is_wanted_at_once(const Tensor& tensor) {
     return handling && handling->at_once() && handling == current_error_handling();
 }
 
-// Evaluates what `owner` is, or is about to hold, unless it depends on a placeholder; throws what
-// the evaluation throws. The value is kept while the owner holds the tensor: a chain of calls is
-// evaluated link by link.
-void evaluate_at_once(const Tensor& tensor, const LazyTensor& owner);
-
-// For an owner that dies.
-void forget_value(const LazyTensor& owner);
+// Computes it, unless it depends on a placeholder; throws what that throws. The value is kept: a
+// chain of calls is computed link by link.
+void look_at_once(const Tensor& tensor);
 
 }  // namespace composit::python

@@ -10,6 +10,7 @@ void bind_printable(nanobind::module_& module);      // base/printable.h
 void bind_node(nanobind::module_& module);           // ir/node.h, ir/operation.h, ir/attribute.h
 void bind_tensor(nanobind::module_& module);         // cell.h: class LazyTensor
 void bind_operators(nanobind::module_& module);      // its operators
+void bind_scalars(nanobind::module_& module);        // of no dimension: LazyScalar
 void bind_scalar(nanobind::module_& module);         // ir/scalar/*.h
 void bind_kernel(nanobind::module_& module);         // ir/kernel/kernel.h
 void bind_procedure(nanobind::module_& module);      // ir/procedure/procedure.h

@@ -1,14 +1,9 @@
-// Cells, their views, and the table of live LazyTensor objects.
+// Objects of cells, and the table of live LazyTensor objects.
 #include "cell.h"
 
 #include "at_once.h"
-#include "composit/base/error.h"
-#include "composit/ir/body.h"
-#include "composit/ir/operation.h"
-#include "composit/ops/ops.h"
+#include "composit/eager/small.h"
 #include "live.h"
-
-#include <array>
 
 namespace composit::python {
 namespace {
@@ -17,34 +12,6 @@ namespace {
 LiveObjects& live() {
     static auto* objects = new LiveObjects;
     return *objects;
-}
-
-bool is_layout(const ir::Node& node) {
-    static const std::array<std::string_view, 5> names = {"slice", "transpose", "reshape", "split",
-                                                          "broadcast_to"};
-    for (std::string_view name : names)
-        if (node.operation().name == name) return true;
-    return false;
-}
-
-// The number of each element of `view` in `base`: numbered elements, sent through the path.
-Tensor places_of(const Tensor& view, const Tensor& base) {
-    const Tensor numbers = ops::reshape(ops::iota({base.size()}, 0), base.shape());
-    return view == base ? numbers : ir::substitute({view}, {base}, {numbers})[0];
-}
-
-// Writing `value` where the path from `base` to `view` looks.
-Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value) {
-    for (const Tensor* at = &view; !(*at == base); at = &at->node().operand(0))
-        user_check(at->node().operation().name != "broadcast_to",
-                   "assignment destination is read-only");
-    if (view == base) return value;
-    const int64_t count = base.size();
-    const ir::Shape line = {view.size()};
-    const Tensor written =
-        ops::scatter(ops::reshape(base, {count}), {ops::reshape(places_of(view, base), line)}, {0},
-                     ops::reshape(value, line), false);
-    return ops::reshape(written, base.shape());
 }
 
 PyObject* type_of_tensors = nullptr;  // lives as long as the interpreter
@@ -57,6 +24,14 @@ nb::object make_object(Ref<Cell> cell) {
     return object;
 }
 
+nb::object make_scalar(Ref<Cell> cell) {
+    nb::object object = nb::inst_alloc(scalar_type(cell->tensor().dtype()));
+    auto* content = new (nb::inst_ptr<LazyScalar>(object)) LazyScalar(std::move(cell));
+    content->self = object.ptr();
+    nb::inst_set_state(object, true, true);
+    return object;
+}
+
 void enter(const nb::object& object, const Tensor& tensor) {
     auto* content = nb::inst_ptr<LazyTensor>(object);
     content->key_node = &tensor.node();
@@ -64,81 +39,49 @@ void enter(const nb::object& object, const Tensor& tensor) {
     live().enter(content);
 }
 
+nb::object wrap_as(const Tensor& tensor, bool as_scalar) {
+    const LazyTensor* found = live().find(&tensor.node(), tensor.output_index());
+    if (found && Py_REFCNT(found->self) > 0 && found->tensor() == tensor &&
+        is_scalar(found->self) == as_scalar)
+        return nb::borrow(found->self);
+    constexpr int depth = 2;  // an operation, and a cast of an operand
+    if (as_scalar && !tensor.node().is_open()) eager::compute_small(tensor, depth);
+    Ref<Cell> cell = Cell::make(tensor);
+    nb::object object = as_scalar ? make_scalar(std::move(cell)) : make_object(std::move(cell));
+    enter(object, tensor);
+    if (is_wanted_at_once(tensor)) look_at_once(tensor);
+    return object;
+}
+
 }  // namespace
 
-Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent) {
-    if (!parent->is_view()) {
-        Tensor base = parent->tensor();
-        return Ref<Cell>(new Cell(std::move(tensor), parent, std::move(base)));
-    }
-    return Ref<Cell>(new Cell(std::move(tensor), parent->root_, parent->base_));
-}
-
-Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source) {
-    return Ref<Cell>(new Cell(std::move(appearance), source));
-}
-
-const Tensor& Cell::tensor() const {
-    if (!origin()) return tensor_;
-    const Tensor& now = origin()->tensor();
-    if (now == base_) return tensor_;
-    tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);
-    base_ = now;
-    return tensor_;
-}
-
 void LazyTensor::replace(const Tensor& tensor) const {
-    if (is_wanted_at_once(tensor)) evaluate_at_once(tensor, *this);
+    if (is_wanted_at_once(tensor)) look_at_once(tensor);
     cell->replace(tensor);
-}
-
-void Cell::replace(Tensor tensor) const {
-    if (!origin()) {
-        tensor_ = std::move(tensor);
-        return;
-    }
-    const Tensor& view = this->tensor();
-    origin()->replace(root_ ? write_through(base_, view, tensor)
-                            : appearance_->source_after(base_, tensor));
-}
-
-Tensor Cell::places() const {
-    const Tensor& view = tensor();
-    return places_of(view, root_ ? base_ : view);
-}
-
-bool is_layout_path(const Tensor& from, const Tensor& to) {
-    const Tensor* at = &to;
-    while (!(*at == from)) {
-        if (!is_layout(at->node())) return false;
-        at = &at->node().operand(0);
-    }
-    return true;
 }
 
 void set_tensor_type(nb::handle type) { type_of_tensors = type.ptr(); }
 nb::handle tensor_type() { return type_of_tensors; }
 
 LazyTensor::~LazyTensor() {
-    if (known_node) forget_value(*this);
     if (key_node) live().remove(this);
 }
 
-nb::object wrap(const Tensor& tensor) {
-    const LazyTensor* found = live().find(&tensor.node(), tensor.output_index());
-    if (found && Py_REFCNT(found->self) > 0 && found->tensor() == tensor)
-        return nb::borrow(found->self);
-    nb::object object = make_object(Cell::make(tensor));
-    enter(object, tensor);
-    if (is_wanted_at_once(tensor)) evaluate_at_once(tensor, *nb::inst_ptr<LazyTensor>(object));
+nb::object wrap(const Tensor& tensor) { return wrap_as(tensor, tensor.rank() == 0); }
+nb::object wrap_array(const Tensor& tensor) { return wrap_as(tensor, false); }
+nb::object wrap_element(const Tensor& tensor) {
+    nb::object object = wrap(tensor);
+    const bool is_new = Py_REFCNT(object.ptr()) == 1;  // no hash changes while its object lives
+    if (is_new) nb::inst_ptr<LazyScalar>(object)->is_element = true;
     return object;
 }
 
 nb::object wrap_copy(const Tensor& tensor) { return make_object(Cell::make(tensor)); }
 
 nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent) {
+    if (is_scalar(parent.self)) return wrap(tensor);
     const Tensor& from = parent.tensor();
-    if (!is_layout_path(from, tensor)) return wrap(tensor);
+    if (!eager::is_layout_path(from, tensor)) return wrap(tensor);
     nb::object object = make_object(Cell::make_view(tensor, parent.cell));
     if (!(tensor == from)) enter(object, tensor);
     return object;
@@ -154,6 +97,7 @@ nb::object wrap_root(const LazyTensor& view) {
 }
 
 nb::object wrap_appearance(Appearance appearance, const LazyTensor& source) {
+    if (is_scalar(source.self)) return wrap(appearance.seen(source.tensor()));
     return make_object(Cell::make_appearance(std::move(appearance), source.cell));
 }
 

@@ -145,6 +145,12 @@ void bind_execute(nb::module_& module) {
     module.def("evaluate", [](const std::vector<Tensor>& outputs, const Options& options) {
         return computed([&] { return execute::evaluate(outputs, options); });
     });
+    module.def(
+        "look",
+        [](const std::vector<Tensor>& tensors, const Options& options) {
+            return computed([&] { return eager::look(tensors, options); });
+        },
+        "evaluate, remembered (composit/eager/cell.h).");
     module.def("default_threads", &execute::default_threads);
     module.def("plan_statistics", [] {
         const execute::PlanStatistics statistics = execute::plan_statistics();

@@ -32,6 +32,7 @@ NB_MODULE(_core, module) {
     bind_node(module);
     bind_tensor(module);
     bind_operators(module);
+    bind_scalars(module);
     bind_ops(module);
     bind_transforms(module);
     bind_execute(module);

@@ -23,7 +23,7 @@ nn::NamedTensors named(const Names& names, const Tensors& tensors) {
 
 std::pair<nb::dict, Texts> as_python(const nn::LoadedTensors& loaded) {
     nb::dict tensors;
-    for (const auto& [name, tensor] : loaded.tensors) tensors[nb::cast(name)] = nb::cast(tensor);
+    for (const auto& [name, tensor] : loaded.tensors) tensors[nb::cast(name)] = wrap_array(tensor);
     return {tensors, loaded.metadata};
 }
 

@@ -139,20 +139,20 @@ void bind_node(nb::module_& module) {
     module.def(
         "input",
         [](const std::string& name, ir::DType dtype, const ir::Shape& shape) {
-            return ir::input(name, dtype, shape);
+            return wrap_array(ir::input(name, dtype, shape));
         },
         nb::arg("name"), nb::arg("dtype"), nb::arg("shape"), nb::call_guard<Located>());
     module.def(
         "constant",
         [](nb::handle array, const std::string& name, bool copy) {
-            return ir::constant(array_from(array, copy), name);
+            return wrap_array(ir::constant(array_from(array, copy), name));
         },
         nb::arg("array"), nb::arg("name") = "", nb::arg("copy") = true, nb::call_guard<Located>());
     module.def("dtype_of", [](ir::DType dtype) { return dtype; }, "The numpy.dtype meant.");
     module.def(
         "named",
         [](const Tensor& x, const std::string& name) {
-            return Tensor(ir::with_name(x.node(), name), x.output_index());
+            return wrap_array(Tensor(ir::with_name(x.node(), name), x.output_index()));
         },
         "The tensor, of a node like its own with another name.");
     module.def("constant_value", [](const Tensor& x) {

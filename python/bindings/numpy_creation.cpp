@@ -5,27 +5,45 @@
 #include "location.h"
 #include "numpy.h"
 
+#include <type_traits>
+#include <utility>
+
 namespace composit::python {
 
 using ir::DType;
 using ir::Shape;
 using MaybeDType = std::optional<DType>;
 
+namespace {
+
+// Functions whose results are arrays, also those of no dimension.
+template <class... Arguments>
+auto whole(Tensor (*function)(Arguments...)) {
+    return [function](std::decay_t<Arguments>... arguments) {
+        return wrap_array(function(std::move(arguments)...));
+    };
+}
+
+}  // namespace
+
 void bind_numpy_creation(nb::module_& module) {
     using namespace nb::literals;
     const nb::call_guard<Located> located;
-    module.def("zeros", &numpy::zeros, "shape"_a, "dtype"_a = nb::none(), "name"_a = "", located);
-    module.def("ones", &numpy::ones, "shape"_a, "dtype"_a = nb::none(), "name"_a = "", located);
-    module.def("empty", &numpy::empty, "shape"_a, "dtype"_a = nb::none(), "name"_a = "", located);
-    module.def("full", &numpy::full, "shape"_a, "value"_a, "dtype"_a = nb::none(), "name"_a = "",
+    module.def("zeros", whole(&numpy::zeros), "shape"_a, "dtype"_a = nb::none(), "name"_a = "",
                located);
-    module.def("zeros_like", &numpy::zeros_like, "x"_a, "dtype"_a = nb::none(),
+    module.def("ones", whole(&numpy::ones), "shape"_a, "dtype"_a = nb::none(), "name"_a = "",
+               located);
+    module.def("empty", whole(&numpy::empty), "shape"_a, "dtype"_a = nb::none(), "name"_a = "",
+               located);
+    module.def("full", whole(&numpy::full), "shape"_a, "value"_a, "dtype"_a = nb::none(),
+               "name"_a = "", located);
+    module.def("zeros_like", whole(&numpy::zeros_like), "x"_a, "dtype"_a = nb::none(),
                "shape"_a = nb::none(), located);
-    module.def("ones_like", &numpy::ones_like, "x"_a, "dtype"_a = nb::none(),
+    module.def("ones_like", whole(&numpy::ones_like), "x"_a, "dtype"_a = nb::none(),
                "shape"_a = nb::none(), located);
-    module.def("empty_like", &numpy::empty_like, "x"_a, "dtype"_a = nb::none(),
+    module.def("empty_like", whole(&numpy::empty_like), "x"_a, "dtype"_a = nb::none(),
                "shape"_a = nb::none(), located);
-    module.def("full_like", &numpy::full_like, "x"_a, "value"_a, "dtype"_a = nb::none(),
+    module.def("full_like", whole(&numpy::full_like), "x"_a, "value"_a, "dtype"_a = nb::none(),
                "shape"_a = nb::none(), located);
     module.def(
         "arange_integers",

@@ -4,17 +4,23 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/eager/small.h"
 #include "composit/execute/execute.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"
+#include "composit/ops/ops.h"
 #include "content.h"
 #include "indexing.h"
 #include "interpreter_lock.h"
 #include "location.h"
 #include "node.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace composit::python {
 namespace {
@@ -24,7 +30,7 @@ nb::object evaluated(const LazyTensor& self) {
     std::vector<ir::Array> values;
     {
         const Released released;
-        values = execute::evaluate({tensor});
+        values = eager::look({tensor});
     }
     ir::Array value = std::move(values[0]);
     values.clear();
@@ -56,6 +62,39 @@ bool is_what_is_there(const LazyTensor& self, const numpy::Index& index, nb::han
     return *a == base && *b == base;
 }
 
+// The element that an integer for each axis names, counted from 0; nothing for any other key.
+std::optional<std::vector<int64_t>> position_from(nb::handle key, const ir::Shape& shape) {
+    PyObject* const object = key.ptr();
+    const bool is_tuple = PyTuple_CheckExact(object);
+    const auto count = is_tuple ? static_cast<size_t>(PyTuple_GET_SIZE(object)) : 1;
+    if (count != shape.size() || count == 0) return {};
+    std::vector<int64_t> position;
+    position.reserve(count);
+    for (size_t d = 0; d < count; ++d) {
+        PyObject* const item =
+            is_tuple ? PyTuple_GET_ITEM(object, static_cast<Py_ssize_t>(d)) : object;
+        if (!PyLong_CheckExact(item)) return {};
+        int overflow = 0;
+        int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow);
+        if (index < 0) index += shape[d];
+        if (overflow != 0 || index < 0 || index >= shape[d]) return {};
+        position.push_back(index);
+    }
+    return position;
+}
+
+bool is_tensor_or_number(PyObject* value) {
+    return is_tensor(value) || PyFloat_CheckExact(value) || PyLong_CheckExact(value) ||
+           PyBool_Check(value);
+}
+
+// Whether NumPy gives a scalar, which is no view.
+bool is_of_scalar(const Tensor& found, const numpy::Index& index) {
+    return found.rank() == 0 && std::none_of(index.begin(), index.end(), [](const auto& entry) {
+               return std::holds_alternative<numpy::Ellipsis>(entry);
+           });
+}
+
 // As NumPy, where complex values are written into real ones.
 void warn_of_lost_parts() {
     const nb::object category = numpy_attribute("exceptions").attr("ComplexWarning");
@@ -80,6 +119,10 @@ void make_zeros(nb::pointer_and_handle<LazyTensor> made, const std::vector<int64
 }
 
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
+    const auto position = position_from(key, self.tensor().shape());
+    if (position && is_tensor_or_number(value.ptr()) &&
+        eager::write_element(*self.cell, *position, tensor_from(value)))
+        return;
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const Tensor source = tensor_from(value);
@@ -150,7 +193,11 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "__getitem__",
         [](const LazyTensor& self, nb::handle key) {
-            return wrap_view(numpy::get_item(self.tensor(), index_from(key)), self);
+            if (const auto position = position_from(key, self.tensor().shape()))
+                return wrap_element(ops::element(self.tensor(), *position));
+            const numpy::Index index = index_from(key);
+            const Tensor found = numpy::get_item(self.tensor(), index);
+            return is_of_scalar(found, index) ? wrap_element(found) : wrap_view(found, self);
         },
         nb::arg("key").none(), nb::call_guard<Located>());
     type.def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value"),

@@ -141,7 +141,7 @@ def evaluate(
     if inputs or cache:
         targets = _with_values(outputs, inputs or {}, cache)
     usual = isinstance(backend, str) and backend == "interpreter" and threads is None
-    values = _core.evaluate(targets, _usual_options() if usual else options(backend, threads))
+    values = _core.look(targets, _usual_options() if usual else options(backend, threads))
     result: Any = tuple(values) if always_return_tuple else values
     if len(values) == 1 and not always_return_tuple:
         result = values[0]

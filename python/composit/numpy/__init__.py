@@ -69,7 +69,7 @@ def where(condition, x=None, y=None, /):
     if x is None or y is None:
         message = "where: one of x and y is given. Both are required, or neither."
         raise ValueError(_core.with_location(message))
-    return _core.numpy.apply("where", condition, x, y)
+    return _core.array_of(_core.numpy.apply("where", condition, x, y))
 
 
 def result_type(*arrays_and_dtypes):

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 from composit.numpy import _casting, _folding
 from composit.numpy._folding import NoValue
 from composit.numpy._overrides import overridable
@@ -49,7 +49,7 @@ def write_out(
     out = the_output(out)
     if out is None:
         return result
-    if not isinstance(out, (LazyTensor, np.ndarray)):
+    if not isinstance(out, (LazyTensor, np.ndarray)) or isinstance(out, LazyScalar):
         raise TypeError(with_location("return arrays must be of ArrayType"))
     if widens and result.shape != out.shape and _fits_into(result.shape, out.shape):
         result = _core.numpy.broadcast_to(result, out.shape)

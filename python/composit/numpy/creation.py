@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from composit import _core, _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyScalar, LazyTensor, with_location
 from composit.numpy import _arguments
 from composit.numpy._ufunc import refuse
 
@@ -58,7 +58,9 @@ def asarray(
             a = _c.astype(a, dtype)
         if a.is_weak:
             a = _c.strong(a)
-        return a.copied() if copy else (_core.named(a, name) if name else a)
+        if name and not copy:
+            return _core.named(a, name)
+        return a.copied() if copy or isinstance(a, LazyScalar) else a
     return _core.constant(_converted(a, dtype), name or "", copy is not False)
 
 

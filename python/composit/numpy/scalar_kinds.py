@@ -1,4 +1,4 @@
-"""NumPy's abstract kinds of numbers, of which tensors of no dimension are instances by dtype.
+"""NumPy's abstract kinds of numbers, of which scalars are instances by dtype.
 
 isinstance(cnp.ones(3).sum(), cnp.floating)  # True, as of NumPy's scalars
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from composit._core import LazyTensor
+from composit._core import LazyScalar, LazyTensor
 
 NAMES = frozenset(
     (
@@ -20,7 +20,7 @@ NAMES = frozenset(
 
 @functools.cache
 def kind(name: str) -> Any:
-    """NumPy's class of this name, with tensors of no dimension among its instances."""
+    """NumPy's class of this name, with scalars among its instances."""
     import numpy as np
 
     return Kind(name, (getattr(np, name),), {"__doc__": getattr(np, name).__doc__})
@@ -31,7 +31,7 @@ class Kind(type):
 
     def __instancecheck__(cls, value: Any) -> bool:
         if isinstance(value, LazyTensor):
-            return value.ndim == 0 and issubclass(value.dtype.type, _numpys(cls))
+            return isinstance(value, LazyScalar) and issubclass(value.dtype.type, _numpys(cls))
         return isinstance(value, _numpys(cls))
 
     def __subclasscheck__(cls, other: type) -> bool:

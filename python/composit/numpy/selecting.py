@@ -28,7 +28,7 @@ def _listed(value: Any) -> list[Any]:
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> LazyTensor:
     """Elements of the first choice whose condition holds, else the default."""
-    return _c.select(condlist, choicelist, default)
+    return _core.array_of(_c.select(condlist, choicelist, default))
 
 
 def _conditions(x: LazyTensor, condlist: Any) -> list[Any]:
@@ -57,7 +57,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> La
                 f"are expected, not {len(functions)}."
             )
         )
-    result = _c.zeros_like(x, None, None)
+    result: LazyTensor = _c.zeros_like(x, None, None)
     for mask, function in zip(masks, functions):
         if callable(function):
             selected = _c.get_item(x, mask)
@@ -65,7 +65,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> La
                 continue
             function = function(selected, *args, **kw)
         result = _c.set_item(result, mask, function)
-    return result
+    return _core.array_of(result)
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> LazyTensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core, _mismatch
-from composit._core import LazyTensor
+from composit._core import LazyScalar, LazyTensor
 from composit.numpy import _arguments
 
 _c = _core.numpy
@@ -23,7 +23,7 @@ def _target(value: Any) -> Any:
     """The value, which can be written."""
     import numpy as np
 
-    if not isinstance(value, (LazyTensor, np.ndarray)):
+    if not isinstance(value, (LazyTensor, np.ndarray)) or isinstance(value, LazyScalar):
         raise TypeError(_mismatch.wrong(value, "A tensor, or an ndarray,"))
     return value
 

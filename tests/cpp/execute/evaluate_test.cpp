@@ -169,7 +169,7 @@ TEST(Signature, NamesAndValuesDoNotCount) {
     const Tensor sum = ops::map("add", {vector({1}), vector({2})});
     const auto leaves = signature_of({sum}).leaves;
     ASSERT_EQ(leaves.size(), 2u);
-    EXPECT_EQ(floats(ir::constant_value(*leaves[0])), Floats{1});
+    EXPECT_EQ(floats(ir::constant_value(*leaves[0].node)), Floats{1});
 }
 
 }  // namespace

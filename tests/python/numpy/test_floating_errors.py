@@ -211,9 +211,10 @@ def test_the_errstate_of_the_building_counts():
     x = cnp.array([1.0, 0.0])
     with np.errstate(all="ignore"):
         quiet = 1 / x
-    loud = 1 / x
     with np.errstate(all="raise"):
         assert messages(lambda: composit.evaluate(quiet)) == []
+    loud = 1 / x
+    with np.errstate(all="raise"):
         assert messages(lambda: composit.evaluate(loud)) == ["divide by zero encountered in divide"]
         strict = composit.compile(lambda x: 1 / x, x)
     for _ in range(2):
@@ -258,11 +259,22 @@ def test_calls_logs_and_prints(capsys):
 def test_underflow_is_reported_where_it_is_wanted():
     x = cnp.array([1e-200, 0.0])
     assert messages(lambda: composit.evaluate(x * x)) == []
-    with np.errstate(under="warn"):
-        product, exact, exponential = x * x, x * 0.5, cnp.exp(cnp.array([-1000.0]))
-    assert messages(lambda: composit.evaluate(product)) == ["underflow encountered in multiply"]
-    assert messages(lambda: composit.evaluate(exact)) == []
-    assert messages(lambda: composit.evaluate(exponential)) == ["underflow encountered in exp"]
+
+    def noted(build):
+        with np.errstate(under="warn"):
+            y = build()
+        return messages(lambda: composit.evaluate(y))
+
+    assert noted(lambda: x * x) == ["underflow encountered in multiply"]
+    assert noted(lambda: x * 0.5) == []
+    assert noted(lambda: cnp.exp(cnp.array([-1000.0]))) == ["underflow encountered in exp"]
+
+
+def test_a_look_reports_what_it_computes_beside():
+    x = cnp.array([1.0, 0.0])
+    loud = 1 / x
+    assert messages(lambda: composit.evaluate(x + 1)) == ["divide by zero encountered in divide"]
+    assert messages(lambda: composit.evaluate(loud)) == []
 
 
 def test_what_is_not_chosen_warns_as_in_numpy():
@@ -293,8 +305,7 @@ def test_slices_of_nothing_but_nan_warn_as_numpy(name, axis, x):
     tensor = getattr(cnp, name)(cnp.array(x), axis)
     assert messages(composit.evaluate, tensor) == expected
     with np.errstate(all="raise"):  # it is a warning, not an error of floating point
-        tensor = getattr(cnp, name)(cnp.array(x), axis)
-    assert messages(composit.evaluate, tensor) == expected
+        assert messages(getattr(cnp, name), cnp.array(x), axis) == expected
     np.testing.assert_allclose(composit.evaluate(tensor), quiet(getattr(np, name), x, axis))
 
 

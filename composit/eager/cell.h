@@ -1,0 +1,82 @@
+// Cells: what programs write to, over graphs that never change.
+//
+//     Ref<Cell> x = Cell::make(numpy::zeros({3}, DType::float64));
+//     Ref<Cell> first = Cell::make_view(numpy::get_item(x->tensor(), {numpy::Slice{0, 2}}), x);
+//     first->replace(numpy::ones({2}, DType::float64));  // x is [1, 1, 0]
+//     ir::Array now = look({x->tensor()})[0];            // computed once, and remembered
+#pragma once
+
+#include "composit/base/ref.h"
+#include "composit/execute/execute.h"
+#include "composit/ir/node.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace composit::eager {
+
+using ir::Array;
+using ir::Tensor;
+
+// A tensor that shows another one's elements otherwise (the real parts of complex numbers, bits as
+// another dtype): what is seen of a source, and the source after something else was written there.
+struct Appearance {
+    std::function<Tensor(const Tensor& source)> seen;
+    std::function<Tensor(const Tensor& source, const Tensor& written)> source_after;
+};
+
+// A place that holds a tensor. A view's tensor is a path of layout operations from the tensor of
+// its root: it is read again when the root was written, and writing it writes the root. So it is
+// with an appearance and its source; it can be the root of views.
+//
+// One thread at a time may use a cell and its views; different cells may be used by different
+// threads.
+class Cell : public Counted<Cell> {
+  public:
+    static Ref<Cell> make(Tensor tensor);
+    // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
+    static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent);
+    static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source);
+    static void release(const Cell* cell) { delete cell; }
+
+    const Tensor& tensor() const;  // now
+    // Shape and dtype are those of the old one. ValueError where a view repeats elements.
+    void replace(Tensor tensor) const;
+    bool is_view() const { return static_cast<bool>(root_); }
+    bool is_plain() const { return !origin(); }  // no view, and no appearance
+    const Cell* root() const { return root_ ? root_.get() : this; }
+    Tensor places() const;  // int64: the number of each element in the root, in row-major order
+
+  private:
+    friend class Pending;
+
+    Cell(Tensor tensor, Ref<Cell> root, Tensor base);
+    Cell(Appearance appearance, Ref<Cell> source);
+    ~Cell();
+
+    // What tensor_ was made from, of which it is a path or an appearance.
+    const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
+
+    mutable Tensor tensor_;
+    Ref<Cell> root_;       // never a view itself
+    mutable Tensor base_;  // what the origin held when tensor_ was made
+    Ref<Cell> source_;
+    std::unique_ptr<const Appearance> appearance_;
+    // Neighbours among the cells whose values nobody has looked at, newest first (see look).
+    mutable const Cell *newer_ = nullptr, *older_ = nullptr;
+    mutable std::atomic<bool> is_pending_{false};
+};
+
+// Whether `to` is `from`, seen through slices, transposes, reshapes, splits and broadcasts.
+bool is_layout_path(const Tensor& from, const Tensor& to);
+
+// The values, in order. They are kept: who looks at one of these tensors again, or at what was made
+// of it, begins there, so that a loop which looks at something in each step does each step once.
+// In the same plan are computed, and kept, what live cells hold that nobody has looked at: the
+// newest of them, up to a bound. An error of theirs is left to who looks at them.
+// ValueError where a tensor depends on a placeholder.
+std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options = {});
+
+}  // namespace composit::eager

@@ -1,0 +1,75 @@
+// Looks, which are remembered.
+#include "composit/base/error.h"
+#include "composit/eager/cell.h"
+#include "composit/eager/pending.h"
+#include "composit/eager/small.h"
+
+#include <new>
+
+namespace composit::eager {
+namespace {
+
+// As many cells as a step of a program may leave behind. Each look takes so many more of a longer
+// list.
+constexpr size_t most_pending = 256;
+// So many operations on single numbers take less time than a plan.
+constexpr int most_depth = 16;
+
+// Evaluates them; false where one of them fails.
+bool is_evaluated(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    try {
+        execute::evaluate_and_keep(tensors, options);
+        return true;
+    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+    }
+    return false;
+}
+
+// What a plan has to compute so that all of `tensors` are known, or can be known without one.
+std::vector<Tensor> wanted_for(const std::vector<Tensor>& tensors) {
+    std::vector<Tensor> wanted;
+    for (const Tensor& tensor : tensors) {
+        if (known(tensor)) continue;
+        std::vector<Tensor> needed;
+        const Small small = compute_small(tensor, most_depth, &needed);
+        if (small == Small::impossible) wanted.push_back(tensor);
+        if (small == Small::needs) wanted.insert(wanted.end(), needed.begin(), needed.end());
+    }
+    return wanted;
+}
+
+// The values of those that are known, else nothing.
+std::vector<Array> values_known(const std::vector<Tensor>& tensors) {
+    std::vector<Array> values;
+    for (const Tensor& tensor : tensors) {
+        ir::ConstantArray value = known(tensor);
+        if (!value && compute_small(tensor, most_depth) == Small::computed) value = known(tensor);
+        if (!value) return {};
+        values.push_back(value.value());
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    std::vector<Tensor> wanted = wanted_for(tensors);
+    if (!wanted.empty()) {
+        const std::vector<Tensor> beside = wanted_for(pending().take(most_pending));
+        if (beside.empty() && wanted == tensors)
+            return execute::evaluate_and_keep(tensors, options);
+        std::vector<Tensor> all = wanted;
+        all.insert(all.end(), beside.begin(), beside.end());
+        // Whose error it was shows when each is evaluated by itself.
+        if (!is_evaluated(all, options)) {
+            std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
+            for (const Tensor& tensor : beside) is_evaluated({tensor}, options);
+            return values;
+        }
+    }
+    std::vector<Array> values = values_known(tensors);
+    return values.size() == tensors.size() ? values : execute::evaluate_and_keep(tensors, options);
+}
+
+}  // namespace composit::eager

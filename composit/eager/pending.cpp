@@ -1,0 +1,54 @@
+#include "composit/eager/pending.h"
+
+#include <utility>
+
+namespace composit::eager {
+namespace {
+
+bool may_be_looked_at(const Tensor& tensor) {
+    const ir::Node& node = tensor.node();
+    return !node.is_open() && !ir::is_constant(node) && !node.kept(tensor.output_index());
+}
+
+}  // namespace
+
+Pending& pending() {
+    static auto& cells = *new Pending;
+    return cells;
+}
+
+void Pending::put(const Cell& cell, Tensor tensor) {
+    const std::lock_guard lock(mutex_);
+    std::swap(cell.tensor_, tensor);  // what was there is freed after the lock
+    if (cell.is_pending_) unlink(cell);
+    if (!may_be_looked_at(cell.tensor_)) return;
+    cell.is_pending_ = true;
+    cell.newer_ = nullptr;
+    cell.older_ = newest_;
+    if (newest_) newest_->newer_ = &cell;
+    newest_ = &cell;
+}
+
+void Pending::remove(const Cell& cell) {
+    if (!cell.is_pending_) return;
+    const std::lock_guard lock(mutex_);
+    if (cell.is_pending_) unlink(cell);
+}
+
+std::vector<Tensor> Pending::take(size_t most) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Tensor> tensors;
+    while (newest_ && tensors.size() < most) {
+        if (may_be_looked_at(newest_->tensor_)) tensors.push_back(newest_->tensor_);
+        unlink(*newest_);
+    }
+    return tensors;
+}
+
+void Pending::unlink(const Cell& cell) {
+    (cell.newer_ ? cell.newer_->older_ : newest_) = cell.older_;
+    if (cell.older_) cell.older_->newer_ = cell.newer_;
+    cell.is_pending_ = false;
+}
+
+}  // namespace composit::eager

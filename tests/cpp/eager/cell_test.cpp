@@ -1,0 +1,139 @@
+// Cells, their views, and looks that are remembered.
+#include "composit/eager/cell.h"
+
+#include "../numpy/values.h"
+#include "composit/execute/execute.h"
+#include "composit/numpy/creation.h"
+#include "composit/numpy/indexing.h"
+#include "composit/numpy/operators.h"
+
+#include <thread>
+
+namespace composit::eager {
+namespace {
+
+using ir::DType;
+using numpy::expect_error;
+using numpy::Slice;
+
+Tensor line(std::vector<double> values) {
+    const auto count = static_cast<int64_t>(values.size());
+    return numpy::asarray(Array::of<double>(DType::float64, {count}, values));
+}
+std::vector<double> values_of(const Array& array) {
+    return {array.data_as<double>(), array.data_as<double>() + array.size()};
+}
+std::vector<double> values_of(const Tensor& tensor) { return values_of(look({tensor})[0]); }
+using Values = std::vector<double>;
+
+int64_t misses() { return execute::plan_statistics().misses; }
+
+TEST(Cell, views_are_read_and_written_through) {
+    const Ref<Cell> x = Cell::make(line({1, 2, 3, 4}));
+    const Ref<Cell> odd = Cell::make_view(numpy::get_item(x->tensor(), {Slice{1, {}, 2}}), x);
+    x->replace(x->tensor() * 10);
+    EXPECT_EQ(values_of(odd->tensor()), (Values{20, 40}));
+    odd->replace(line({7, 8}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{10, 7, 30, 8}));
+    const Ref<Cell> last = Cell::make_view(numpy::get_item(odd->tensor(), {Slice{1, {}, {}}}), odd);
+    last->replace(line({9}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{10, 7, 30, 9}));
+    EXPECT_EQ(last->root(), x.get());
+}
+
+TEST(Cell, a_view_that_repeats_elements_is_read_only) {
+    const Ref<Cell> x = Cell::make(line({1}));
+    const Ref<Cell> wide = Cell::make_view(ops::broadcast_to(x->tensor(), {3}), x);
+    expect_error<ValueError>([&] { wide->replace(line({1, 2, 3})); },
+                             "assignment destination is read-only");
+    EXPECT_EQ(values_of(x->tensor()), Values{1});
+}
+
+TEST(Look, is_remembered) {
+    const Tensor x = line({1, 2}), y = numpy::apply("exp", {x}), z = y + 1;
+    EXPECT_FALSE(y.node().has_kept());
+    const Array first = look({y})[0];
+    EXPECT_EQ(look({y})[0].data(), first.data());
+    EXPECT_EQ(y.node().kept(0).row_major().get(), first.data());
+    EXPECT_EQ(values_of(z),
+              (Values{first.data_as<double>()[0] + 1, first.data_as<double>()[1] + 1}));
+    // The graph is what it was.
+    EXPECT_EQ(&z.node().operand(0).node(), &y.node());
+    EXPECT_EQ(y.node().operand(0), x);
+}
+
+TEST(Look, begins_where_values_are_known) {
+    // Each step has the plan of the one before it, however long the history.
+    Tensor x = line({1, 2, 3});
+    look({x * 0.5 + 1});
+    const int64_t before = misses();
+    for (int i = 0; i < 100; ++i) {
+        x = x * 0.5 + 1;
+        look({x});
+    }
+    EXPECT_EQ(misses(), before);
+    EXPECT_EQ(values_of(x), (Values{2, 2, 2}));
+}
+
+TEST(Look, computes_what_lives_beside_it) {
+    const Ref<Cell> momentum = Cell::make(line({0})), x = Cell::make(line({1}));
+    for (int i = 0; i < 20; ++i) {
+        momentum->replace(momentum->tensor() * 0.5 + 1);
+        x->replace(x->tensor() * 0.5);
+        look({x->tensor()});
+        EXPECT_TRUE(momentum->tensor().node().has_kept());
+    }
+    EXPECT_NEAR(values_of(momentum->tensor())[0], 2, 1e-5);
+}
+
+TEST(Look, of_one_thing_is_not_failed_by_another) {
+    const Tensor seven = numpy::asarray(Array::of<int64_t>(DType::int64, {1}, {7}));
+    const Ref<Cell> failing = Cell::make(numpy::get_item(line({1, 2}), {seven + 0}));
+    const Ref<Cell> fine = Cell::make(line({1}) + 1);
+    EXPECT_EQ(values_of(line({1, 2}) * 2), (Values{2, 4}));
+    EXPECT_TRUE(fine->tensor().node().has_kept());
+    EXPECT_THROW(look({failing->tensor()}), IndexError);
+}
+
+TEST(Look, needs_no_placeholder) {
+    const Tensor p = ir::input("p", DType::float64, {2});
+    const Ref<Cell> open = Cell::make(p + 1);
+    EXPECT_EQ(values_of(line({1}) + 1), Values{2});
+    EXPECT_THROW(look({open->tensor()}), ValueError);
+}
+
+TEST(Look, of_one_output_leaves_the_others) {
+    const std::vector<Tensor> parts = ops::split(line({1, 2, 3}) + 1, {1, 2}, 0);
+    const Array kept = look({parts[0]})[0];
+    EXPECT_EQ(look({parts[0]})[0].data(), kept.data());
+    EXPECT_FALSE(parts[1].node().kept(1));
+    EXPECT_EQ(values_of(parts[0] * parts[1]), (Values{6, 8}));
+    EXPECT_EQ(look({parts[0]})[0].data(), kept.data());
+}
+
+TEST(Look, does_not_keep_what_others_write) {
+    double memory[2] = {1, 2};
+    const Array borrowed(DType::float64, {2}, std::shared_ptr<void>(memory, [](void*) {}), memory);
+    const Tensor seen = numpy::get_item(numpy::asarray(borrowed), {Slice{1, {}, {}}});
+    EXPECT_EQ(values_of(seen), Values{2});
+    memory[1] = 5;
+    EXPECT_EQ(values_of(seen), Values{5});
+}
+
+TEST(Look, by_many_threads_computes_the_same) {
+    const Tensor x = numpy::apply("exp", {line({1, 2, 3})});
+    std::vector<Values> found(4);
+    std::vector<std::thread> threads;
+    for (Values& values : found)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 50; ++i) {
+                const Ref<Cell> own = Cell::make(x + i);
+                values = values_of(own->tensor());
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const Values& values : found) EXPECT_EQ(values, found[0]);
+}
+
+}  // namespace
+}  // namespace composit::eager
