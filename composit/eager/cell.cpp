@@ -2,6 +2,7 @@
 #include "composit/eager/cell.h"
 
 #include "composit/base/error.h"
+#include "composit/eager/overwriting.h"
 #include "composit/eager/pending.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
@@ -14,18 +15,30 @@
 namespace composit::eager {
 namespace {
 
-bool is_layout(const ir::Node& node) {
-    static const std::array<std::string_view, 6> names = {"slice", "transpose",    "reshape",
-                                                          "split", "broadcast_to", "element"};
-    for (std::string_view name : names)
-        if (node.operation().name == name) return true;
-    return false;
+// The path of layout operations from `base` to `view`, from another tensor. (`substitute` would walk
+// through the whole history of the base.)
+Tensor rebased(const Tensor& view, const Tensor& base, const Tensor& now) {
+    std::vector<const Tensor*> path;
+    for (const Tensor* at = &view; !(*at == base); at = &at->node().operand(0)) path.push_back(at);
+    Tensor result = now;
+    for (auto at = path.rbegin(); at != path.rend(); ++at)
+        result = {ir::with_operands((*at)->node(), {result}), (*at)->output_index()};
+    return result;
 }
 
 // The number of each element of `view` in `base`: numbered elements, sent through the path.
 Tensor places_of(const Tensor& view, const Tensor& base) {
     const Tensor numbers = ops::reshape(ops::iota({base.size()}, 0), base.shape());
-    return view == base ? numbers : ir::substitute({view}, {base}, {numbers})[0];
+    return rebased(view, base, numbers);
+}
+
+// `base` with `value` where `places`, numbers of its elements, say.
+Tensor written_at(const Tensor& base, const Tensor& places, const Tensor& value) {
+    const ir::Shape line = {value.size()};
+    const Tensor written =
+        ops::scatter(ops::reshape(base, {base.size()}), {ops::reshape(places, line)}, {0},
+                     ops::reshape(value, line), false);
+    return ops::reshape(written, base.shape());
 }
 
 // Writing `value` where the path from `base` to `view` looks.
@@ -34,18 +47,20 @@ Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value
         user_check(at->node().operation().name != "broadcast_to",
                    "assignment destination is read-only");
     if (view == base) return value;
-    const int64_t count = base.size();
-    const ir::Shape line = {view.size()};
-    const Tensor written =
-        ops::scatter(ops::reshape(base, {count}), {ops::reshape(places_of(view, base), line)}, {0},
-                     ops::reshape(value, line), false);
-    return ops::reshape(written, base.shape());
+    return written_at(base, places_of(view, base), value);
 }
 
 }  // namespace
 
-Cell::Cell(Tensor tensor, Ref<Cell> root, Tensor base)
-    : root_(std::move(root)), base_(std::move(base)) {
+Appearance selection(std::function<Tensor(const Tensor&)> function) {
+    return {function, [function](const Tensor& source, const Tensor& written) {
+                const Tensor numbers = ops::reshape(ops::iota({source.size()}, 0), source.shape());
+                return written_at(source, function(numbers), written);
+            }};
+}
+
+Cell::Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region)
+    : root_(std::move(root)), base_(std::move(base)), region_(std::move(region)) {
     if (root_)
         tensor_ = std::move(tensor);
     else
@@ -58,14 +73,23 @@ Cell::Cell(Appearance appearance, Ref<Cell> source)
       appearance_(std::make_unique<const Appearance>(std::move(appearance))) {}
 Cell::~Cell() { pending().remove(*this); }
 
-Ref<Cell> Cell::make(Tensor tensor) { return Ref<Cell>(new Cell(std::move(tensor), {}, {})); }
+Ref<Cell> Cell::make(Tensor tensor, std::optional<Strides> strides) {
+    std::optional<Region> region;
+    if (strides) region = Region{0, std::move(*strides)};
+    return Ref<Cell>(new Cell(std::move(tensor), {}, {}, std::move(region)));
+}
 
 Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent) {
-    if (!parent->is_view()) {
-        Tensor base = parent->tensor();
-        return Ref<Cell>(new Cell(std::move(tensor), parent, std::move(base)));
-    }
-    return Ref<Cell>(new Cell(std::move(tensor), parent->root_, parent->base_));
+    std::optional<Region> region = region_through(parent->tensor(), parent->region(), tensor);
+    if (!region) return {};
+    const Ref<Cell>& root = parent->is_view() ? parent->root_ : parent;
+    Tensor base = parent->is_view() ? parent->base_ : parent->tensor();
+    return Ref<Cell>(new Cell(std::move(tensor), root, std::move(base), std::move(region)));
+}
+
+const Region& Cell::region() const {
+    if (!region_) region_ = Region{0, ir::row_major_strides(tensor().shape())};
+    return *region_;
 }
 
 Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source) {
@@ -76,7 +100,7 @@ const Tensor& Cell::tensor() const {
     if (!origin()) return tensor_;
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
-    tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);
+    tensor_ = root_ ? rebased(tensor_, base_, now) : appearance_->seen(now);
     base_ = now;
     return tensor_;
 }
@@ -87,13 +111,24 @@ void Cell::replace(Tensor tensor) const {
         return;
     }
     const Tensor& view = this->tensor();
-    origin()->replace(root_ ? write_through(base_, view, tensor)
-                            : appearance_->source_after(base_, tensor));
+    if (!root_) return origin()->replace(appearance_->source_after(base_, tensor));
+    Tensor after = write_through(base_, view, tensor);
+    // Values are row-major, however NumPy's array lies in memory.
+    const auto where = region_through(base_, {0, ir::row_major_strides(base_.shape())}, view);
+    if (!where || !write_region(*root_, *where, tensor, after)) root_->replace(std::move(after));
 }
 
 Tensor Cell::places() const {
     const Tensor& view = tensor();
     return places_of(view, root_ ? base_ : view);
+}
+
+bool is_layout(const ir::Node& node) {
+    static const std::array<std::string_view, 6> names = {"slice", "transpose",    "reshape",
+                                                          "split", "broadcast_to", "element"};
+    for (std::string_view name : names)
+        if (node.operation().name == name) return true;
+    return false;
 }
 
 bool is_layout_path(const Tensor& from, const Tensor& to) {

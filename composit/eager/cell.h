@@ -7,12 +7,14 @@
 #pragma once
 
 #include "composit/base/ref.h"
+#include "composit/eager/strides.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/node.h"
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace composit::eager {
@@ -27,6 +29,9 @@ struct Appearance {
     std::function<Tensor(const Tensor& source, const Tensor& written)> source_after;
 };
 
+// Elements that a function selects, which moves elements and does nothing else with them.
+Appearance selection(std::function<Tensor(const Tensor&)> function);
+
 // A place that holds a tensor. A view's tensor is a path of layout operations from the tensor of
 // its root: it is read again when the root was written, and writing it writes the root. So it is
 // with an appearance and its source; it can be the root of views.
@@ -35,8 +40,10 @@ struct Appearance {
 // threads.
 class Cell : public Counted<Cell> {
   public:
-    static Ref<Cell> make(Tensor tensor);
+    // Its memory is row-major, unless strides are given that say otherwise.
+    static Ref<Cell> make(Tensor tensor, std::optional<Strides> strides = {});
     // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
+    // Null where NumPy would copy: a reshape that no strides describe.
     static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent);
     static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source);
     static void release(const Cell* cell) { delete cell; }
@@ -44,6 +51,8 @@ class Cell : public Counted<Cell> {
     const Tensor& tensor() const;  // now
     // Shape and dtype are those of the old one. ValueError where a view repeats elements.
     void replace(Tensor tensor) const;
+    const Region& region() const;  // where its elements lie in the memory of its root
+    const Strides& strides() const { return region().strides; }
     bool is_view() const { return static_cast<bool>(root_); }
     bool is_plain() const { return !origin(); }  // no view, and no appearance
     const Cell* root() const { return root_ ? root_.get() : this; }
@@ -52,7 +61,7 @@ class Cell : public Counted<Cell> {
   private:
     friend class Pending;
 
-    Cell(Tensor tensor, Ref<Cell> root, Tensor base);
+    Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region);
     Cell(Appearance appearance, Ref<Cell> source);
     ~Cell();
 
@@ -64,11 +73,13 @@ class Cell : public Counted<Cell> {
     mutable Tensor base_;  // what the origin held when tensor_ was made
     Ref<Cell> source_;
     std::unique_ptr<const Appearance> appearance_;
+    mutable std::optional<Region> region_;  // computed when it is asked for
     // Neighbours among the cells whose values nobody has looked at, newest first (see look).
     mutable const Cell *newer_ = nullptr, *older_ = nullptr;
     mutable std::atomic<bool> is_pending_{false};
 };
 
+bool is_layout(const ir::Node& node);  // a slice, transpose, reshape, split, broadcast or element
 // Whether `to` is `from`, seen through slices, transposes, reshapes, splits and broadcasts.
 bool is_layout_path(const Tensor& from, const Tensor& to);
 
@@ -78,5 +89,9 @@ bool is_layout_path(const Tensor& from, const Tensor& to);
 // newest of them, up to a bound. An error of theirs is left to who looks at them.
 // ValueError where a tensor depends on a placeholder.
 std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options = {});
+// The same for a value of which nothing is remembered, but of what lives beside it.
+Array look_once(const Tensor& tensor, const execute::Options& options = {});
+// What live cells hold that nobody has looked at is computed, up to that bound.
+void settle(const execute::Options& options = {});
 
 }  // namespace composit::eager

@@ -12,8 +12,6 @@ namespace {
 // As many cells as a step of a program may leave behind. Each look takes so many more of a longer
 // list.
 constexpr size_t most_pending = 256;
-// So many operations on single numbers take less time than a plan.
-constexpr int most_depth = 16;
 
 // Evaluates them; false where one of them fails.
 bool is_evaluated(const std::vector<Tensor>& tensors, const execute::Options& options) {
@@ -51,12 +49,43 @@ std::vector<Array> values_known(const std::vector<Tensor>& tensors) {
     return values;
 }
 
+std::vector<Tensor> wanted_beside() { return wanted_for(pending().take(most_pending)); }
+
+void evaluate_each(const std::vector<Tensor>& tensors, const execute::Options& options) {
+    for (const Tensor& tensor : tensors) is_evaluated({tensor}, options);
+}
+
 }  // namespace
+
+void settle(const execute::Options& options) {
+    const std::vector<Tensor> wanted = wanted_beside();
+    if (!wanted.empty() && !is_evaluated(wanted, options)) evaluate_each(wanted, options);
+}
+
+Array look_once(const Tensor& tensor, const execute::Options& options) {
+    const ir::ConstantArray value = known(tensor);
+    if (value) return value.value();
+    std::vector<Tensor> all = wanted_beside();
+    if (all.empty()) return execute::evaluate({tensor}, options)[0];
+    all.push_back(tensor);
+    try {
+        const std::vector<Array> values = execute::evaluate(all, options);
+        all.pop_back();
+        for (size_t i = 0; i < all.size(); ++i) execute::keep(all[i], values[i]);
+        return values.back();
+    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+    }
+    all.pop_back();
+    Array value_alone = execute::evaluate({tensor}, options)[0];
+    evaluate_each(all, options);
+    return value_alone;
+}
 
 std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Options& options) {
     std::vector<Tensor> wanted = wanted_for(tensors);
     if (!wanted.empty()) {
-        const std::vector<Tensor> beside = wanted_for(pending().take(most_pending));
+        const std::vector<Tensor> beside = wanted_beside();
         if (beside.empty() && wanted == tensors)
             return execute::evaluate_and_keep(tensors, options);
         std::vector<Tensor> all = wanted;
@@ -64,7 +93,7 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
         // Whose error it was shows when each is evaluated by itself.
         if (!is_evaluated(all, options)) {
             std::vector<Array> values = execute::evaluate_and_keep(tensors, options);
-            for (const Tensor& tensor : beside) is_evaluated({tensor}, options);
+            evaluate_each(beside, options);
             return values;
         }
     }

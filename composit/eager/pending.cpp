@@ -19,7 +19,9 @@ Pending& pending() {
 
 void Pending::put(const Cell& cell, Tensor tensor) {
     const std::lock_guard lock(mutex_);
+    tensor.node().count_holders(1);
     std::swap(cell.tensor_, tensor);  // what was there is freed after the lock
+    if (tensor) tensor.node().count_holders(-1);
     if (cell.is_pending_) unlink(cell);
     if (!may_be_looked_at(cell.tensor_)) return;
     cell.is_pending_ = true;
@@ -30,6 +32,7 @@ void Pending::put(const Cell& cell, Tensor tensor) {
 }
 
 void Pending::remove(const Cell& cell) {
+    if (cell.is_plain()) cell.tensor_.node().count_holders(-1);
     if (!cell.is_pending_) return;
     const std::lock_guard lock(mutex_);
     if (cell.is_pending_) unlink(cell);

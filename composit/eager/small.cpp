@@ -1,7 +1,7 @@
 #include "composit/eager/small.h"
 
 #include "composit/base/default_floating_point.h"
-#include "composit/eager/pending.h"
+#include "composit/ir/operation.h"
 #include "composit/ir/scalar/values.h"
 #include "composit/ops/components.h"
 #include "composit/ops/ops.h"
@@ -9,6 +9,8 @@
 #include <cfenv>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 namespace composit::eager {
 namespace {
@@ -18,11 +20,6 @@ using ir::Node;
 using ir::scalar::Bits;
 using ir::scalar::Op;
 using ir::scalar::Specialisation;
-
-struct Number {
-    DType dtype;
-    Bits bits;
-};
 
 Number number_at(const ir::ConstantArray& array, int64_t place) {
     Number number{array.dtype(), {}};
@@ -39,41 +36,51 @@ int64_t place_of(const std::vector<int64_t>& position, const ir::Shape& shape) {
     return place;
 }
 
-// The operations that programs of single numbers are made of, as the processor has them; what has
-// no value here is left to `evaluate`.
-std::optional<Bits> quickly(Op op, double a, double b) {
-    using ir::scalar::store;
-    switch (op) {
-        case Op::add: return store(a + b);
-        case Op::subtract: return store(a - b);
-        case Op::multiply: return store(a * b);
-        case Op::divide: return store(a / b);
-        case Op::less: return store(a < b);
-        case Op::less_equal: return store(a <= b);
-        case Op::equal: return store(a == b);
-        case Op::not_equal: return store(a != b);
-        default: return {};
-    }
+// Expressions in the order of their evaluation, made once. Specialisations live as long as the
+// process.
+const ir::scalar::Evaluator& evaluator_of(const Specialisation& function) {
+    thread_local std::unordered_map<const Specialisation*, ir::scalar::Evaluator> known;
+    const auto found = known.find(&function);
+    if (found != known.end()) return found->second;
+    return known.emplace(&function, ir::scalar::Evaluator({function.body})).first->second;
 }
 
-Bits value_of(const Specialisation& function, const std::vector<Bits>& x) {
-    const std::vector<DType>& dtypes = function.signature.operands;
-    const ir::scalar::Expr& body = function.body;
-    if (function.is_one_operation && body.operands().size() == 2 && dtypes[0] == DType::float64 &&
-        dtypes[1] == DType::float64) {
-        const auto operand = [&](int i) {
-            const auto& argument = body.operand(i);
-            const bool is_argument = argument.op() == Op::argument;
-            return ir::scalar::load<double>(is_argument ? x[static_cast<size_t>(argument.index())]
-                                                        : argument.bits());
-        };
-        const auto is_plain = [&](int i) {
-            return body.operand(i).op() == Op::argument || body.operand(i).op() == Op::constant;
-        };
-        if (is_plain(0) && is_plain(1))
-            if (const auto found = quickly(body.op(), operand(0), operand(1))) return *found;
+// Where `position` of a tensor lies in what layout operations made it of: one step down.
+void step_down(const Node& node, int output, std::vector<int64_t>& position) {
+    const std::string& name = node.operation().name;
+    const auto& attributes = node.attributes();
+    using Axes = std::vector<int64_t>;
+    const ir::Shape& from = node.operand(0).shape();
+    if (name == "element") {
+        position = ops::element_position(node);
+    } else if (name == "reshape") {
+        int64_t place = place_of(position, node.types()[0].shape);
+        position.assign(from.size(), 0);
+        for (size_t d = from.size(); d-- > 0;) {
+            position[d] = place % from[d];
+            place /= from[d];
+        }
+    } else if (name == "slice") {
+        const Axes &starts = attributes.get<Axes>("starts"), &steps = attributes.get<Axes>("steps");
+        for (size_t d = 0; d < position.size(); ++d)
+            position[d] = starts[d] + position[d] * steps[d];
+    } else if (name == "transpose") {
+        const Axes& axes = attributes.get<Axes>("axes");
+        Axes turned(axes.size());
+        for (size_t d = 0; d < axes.size(); ++d) turned[static_cast<size_t>(axes[d])] = position[d];
+        position = std::move(turned);
+    } else if (name == "broadcast_to") {
+        const auto added = static_cast<std::ptrdiff_t>(position.size() - from.size());
+        position.erase(position.begin(), position.begin() + added);
+        for (size_t d = 0; d < from.size(); ++d)
+            if (from[d] == 1) position[d] = 0;
+    } else {
+        internal_check(name == "split", name, " is no layout operation");
+        const Axes& lengths = attributes.get<Axes>("lengths");
+        const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
+        for (int before = 0; before < output; ++before)
+            position[axis] += lengths[static_cast<size_t>(before)];
     }
-    return ir::scalar::evaluate({body}, x)[0];
 }
 
 class Computing {
@@ -83,7 +90,9 @@ class Computing {
     std::optional<Number> number(const Tensor& tensor, int depth) {
         const Node& node = tensor.node();
         if (tensor.rank() != 0 || node.is_open()) return fail();
-        if (const ir::ConstantArray value = known(tensor)) return number_at(value, 0);
+        if (ir::is_constant(node)) return number_at(ir::constant_array(node), 0);
+        Number found{tensor.dtype(), {}};
+        if (node.output_count() == 1 && node.copy_kept_number(found.bits.data())) return found;
         if (depth == 0) return fail();
         if (ops::is_element(node)) return element(node);
         if (ops::is_map(node)) return mapped(node, depth - 1);
@@ -103,11 +112,16 @@ class Computing {
     }
 
     std::optional<Number> element(const Node& node) {
-        const Tensor& source = node.operand(0);
-        if (const ir::ConstantArray value = known(source))
-            return number_at(value, place_of(ops::element_position(node), source.shape()));
+        std::vector<int64_t> position = ops::element_position(node);
+        const Tensor* source = &node.operand(0);
+        ir::ConstantArray value = known(*source);
+        for (; !value && is_layout(source->node()); value = known(*source)) {
+            step_down(source->node(), source->output_index(), position);
+            source = &source->node().operand(0);
+        }
+        if (value) return number_at(value, place_of(position, source->shape()));
         if (!needed_) return fail();
-        needed_->push_back(source);
+        needed_->push_back(*source);
         return {};
     }
 
@@ -127,9 +141,9 @@ class Computing {
         if (!is_complete) return {};
         const uint8_t reported = node.error_handling() ? node.error_handling()->reported() : 0;
         if (reported != 0 && is_reported_by_value(node, function)) return fail();
-        if (reported == 0) return Number{node.types()[0].dtype, value_of(function, x)};
+        if (reported == 0) return Number{node.types()[0].dtype, evaluator_of(function)(x)[0]};
         std::feclearexcept(FE_ALL_EXCEPT);
-        const Number result{node.types()[0].dtype, value_of(function, x)};
+        const Number result{node.types()[0].dtype, evaluator_of(function)(x)[0]};
         const bool under = (reported & ir::ErrorHandling::under) != 0;
         const int loud = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | (under ? FE_UNDERFLOW : 0);
         if (std::fetestexcept(loud) != 0) return fail();
@@ -147,38 +161,16 @@ class Computing {
     bool is_impossible_ = false;
 };
 
-Array array_of(const Number& number) {
-    Array array(number.dtype, {});
-    std::memcpy(array.mutable_data(), number.bits.data(),
-                static_cast<size_t>(ir::size_of(number.dtype)));
-    return array;
-}
-
-// Of a dtype that holds every number of another one.
-bool fits(DType from, bool is_weak, DType to) {
-    if (from == to || from == DType::boolean) return true;
-    return is_weak && from == DType::int64 && to == DType::float64;
-}
-
-// The memory of a tensor's value, if it can be had for one's own; else a copy of it.
-Array taken(const Tensor& tensor, bool is_only) {
-    const Node& node = tensor.node();
-    if (is_only && !ir::is_constant(node)) {
-        Array array = node.give_up_kept(tensor.output_index()).value();
-        if (array.owner().use_count() == 1 && !array.is_borrowed()) return array;
-        node.keep(tensor.output_index(), array);
-    }
-    const ir::ConstantArray value = known(tensor);
-    Array copy(value.dtype(), value.shape());
-    std::memcpy(copy.mutable_data(), value.row_major().get(), static_cast<size_t>(value.bytes()));
-    return copy;
-}
-
 }  // namespace
 
 ir::ConstantArray known(const Tensor& tensor) {
     if (ir::is_constant(tensor.node())) return ir::constant_array(tensor.node());
     return tensor.node().kept(tensor.output_index());
+}
+
+std::optional<Number> small_number(const Tensor& tensor) {
+    const DefaultFloatingPoint floating_point;
+    return Computing(nullptr).number(tensor, most_depth);
 }
 
 Small compute_small(const Tensor& tensor, int depth, std::vector<Tensor>* needed) {
@@ -187,32 +179,8 @@ Small compute_small(const Tensor& tensor, int depth, std::vector<Tensor>* needed
     const std::optional<Number> number = computing.number(tensor, depth);
     if (!number) return computing.is_impossible() ? Small::impossible : Small::needs;
     if (!ir::is_constant(tensor.node()) && !tensor.type().weak)
-        tensor.node().keep(tensor.output_index(), array_of(*number));
+        tensor.node().keep_number(number->bits.data());
     return Small::computed;
-}
-
-bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value) {
-    if (!cell.is_plain()) return false;
-    const Tensor& before = cell.tensor();
-    const DType dtype = before.dtype();
-    if (value.rank() != 0 || value.node().is_open() ||
-        !fits(value.dtype(), value.type().weak, dtype))
-        return false;
-    const ir::ConstantArray written = known(value);
-    ir::ConstantArray there = known(before);
-    if (!written || !there || there.is_borrowed()) return false;
-    there = {};  // one owner less
-    const Number number = number_at(written, 0);
-    const Bits bits = ir::scalar::cast_bits(number.dtype, dtype, number.bits);
-    const bool is_only = before.node().use_count() == 1;
-    const Tensor after = ops::with_element(before, position, ops::astype(value, dtype));
-    const Array array = taken(before, is_only);
-    const auto size = static_cast<size_t>(ir::size_of(dtype));
-    const auto place = static_cast<size_t>(place_of(position, before.shape()));
-    std::memcpy(static_cast<char*>(array.mutable_data()) + place * size, bits.data(), size);
-    after.node().keep(0, array);
-    cell.replace(after);
-    return true;
 }
 
 }  // namespace composit::eager

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "composit/eager/cell.h"
+#include "composit/ir/scalar/function.h"
 
-#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace composit::eager {
+
+// So many operations on single numbers take less time than a plan.
+inline constexpr int most_depth = 16;
 
 // The elements of a tensor where they are known: it is a constant, or its value is kept.
 ir::ConstantArray known(const Tensor& tensor);
@@ -20,9 +24,11 @@ enum class Small {
 // and casts. `depth`: of operations that may be computed on the way; their values are not kept.
 Small compute_small(const Tensor& tensor, int depth, std::vector<Tensor>* needed = nullptr);
 
-// Writes x[position] = value into a cell that is no view, where both are known and the value is of
-// the cell's dtype or fits it without loss: in place, if nobody else can see the memory. False
-// where another way has to be taken: nothing has changed then.
-bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value);
+// The number that compute_small would keep; nothing where it would keep none.
+struct Number {
+    ir::DType dtype;
+    ir::scalar::Bits bits;
+};
+std::optional<Number> small_number(const Tensor& tensor);
 
 }  // namespace composit::eager

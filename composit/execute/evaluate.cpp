@@ -290,13 +290,14 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
     }
 }
 
+void keep(const Tensor& tensor, const Array& value) {
+    const bool is_kept = ir::is_constant(tensor.node()) || tensor.type().weak;
+    if (!is_kept && !is_written_by_others(tensor)) tensor.node().keep(tensor.output_index(), value);
+}
+
 std::vector<Array> evaluate_and_keep(const std::vector<Tensor>& outputs, const Options& options) {
     std::vector<Array> values = evaluate(outputs, options);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        if (!ir::is_constant(outputs[i].node()) && !outputs[i].type().weak &&
-            !is_written_by_others(outputs[i]))
-            outputs[i].node().keep(outputs[i].output_index(), values[i]);
-    }
+    for (size_t i = 0; i < outputs.size(); ++i) keep(outputs[i], values[i]);
     return values;
 }
 

@@ -90,6 +90,13 @@ int64_t ConstantArray::size() const { return state_ ? element_count(state_->shap
 bool ConstantArray::is_borrowed() const { return state_ && state_->is_borrowed; }
 int64_t ConstantArray::bytes() const { return size() * size_of(dtype()); }
 
+void* ConstantArray::memory_of_its_own() const {
+    if (!state_ || state_.use_count() != 1 || state_->is_borrowed) return nullptr;
+    const std::lock_guard lock(state_->mutex);
+    const bool is_own = state_->row_major.use_count() == 1 && state_->forms.empty();
+    return is_own ? state_->row_major.get() : nullptr;
+}
+
 Array ConstantArray::value() const {
     if (!state_) return {};
     auto [memory, form] = state_->what_is_there();

@@ -36,6 +36,10 @@ class ConstantArray {
     // The same constant; others may have equal values.
     bool operator==(const ConstantArray&) const = default;
 
+    // Its row-major memory, if nobody else holds this constant, or that memory, or what was made of
+    // it; else null. Whoever holds the constant may then write there.
+    void* memory_of_its_own() const;
+
     // In row-major order. Where that was given up it is put together anew, for this caller alone.
     Array value() const;
     // Where the elements are in row-major order, which are there for the next who asks, too.

@@ -130,7 +130,16 @@ class Node : public Counted<Node> {
     bool has_kept() const { return kept_.load(std::memory_order_acquire) != nullptr; }
     ConstantArray kept(int output) const;              // empty where there is none
     void keep(int output, ConstantArray value) const;  // one that is there already stays
-    ConstantArray give_up_kept(int output) const;      // for who writes into its memory
+    // The same for a node's only output where that has no dimension: without an array for it.
+    void keep_number(const void* bytes) const;
+    bool copy_kept_number(void* bytes) const;  // false where there is none
+    // For who writes over it: this node keeps the memory of the value that `before` kept, if nobody
+    // else has that memory; else null, and nothing has changed. Both have one output, of one type.
+    void* take_over_kept(const Node& before) const;
+    // How many places that programs write to (eager/cell.h) hold the node now: kept values matter
+    // to them.
+    void count_holders(int more) const { holders_.fetch_add(more, std::memory_order_relaxed); }
+    int holders() const { return holders_.load(std::memory_order_relaxed); }
 
     // Frees iteratively.
     static void release(const Node* node);
@@ -155,6 +164,7 @@ class Node : public Counted<Node> {
     Interned reported_as_ = nullptr;
     uint64_t hash_ = 0;
     mutable std::atomic<Kept*> kept_{nullptr};
+    mutable std::atomic<int> holders_{0};
     bool is_open_ = false;
 };
 

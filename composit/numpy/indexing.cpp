@@ -113,6 +113,10 @@ Tensor get_item(const Tensor& x, const Index& index) {
     return reshape(transpose(gathered, plan.order()), plan.result);
 }
 
+Tensor value_to_store(const Tensor& x, const Index& index, const Operand& value) {
+    return stored("set_item", x, plan_index("set_item", x.shape(), index), value);
+}
+
 Tensor set_item(const Tensor& x, const Index& index, const Operand& value) {
     const IndexPlan plan = plan_index("set_item", x.shape(), index);
     const Tensor update = stored("set_item", x, plan, value);

@@ -1,11 +1,15 @@
 // One element: read, and replaced. Programs that walk through an array make these by the thousand,
 // so each is one node, which becomes a slice or a scatter when a plan is made.
 #include "composit/base/error.h"
+#include "composit/base/hash.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/ops.h"
+
+#include <array>
+#include <utility>
 
 namespace composit::ops {
 
@@ -27,6 +31,37 @@ void check_position(std::string_view operation, const Tensor& x, const Attribute
         fits = position[d] >= 0 && position[d] < x.shape()[d];
     user_check<IndexError>(fits, operation, ": position ", position, " of shape ", x.shape(),
                            ". An index of each axis, from 0 on, is required.");
+}
+
+void check_element(const Tensors& x, const Attributes& attributes) {
+    ir::check_operand_count("element", x, 1);
+    check_position("element", x[0], attributes);
+}
+
+void check_with_element(const Tensors& x, const Attributes& attributes) {
+    ir::check_operand_count("with_element", x, 2);
+    check_position("with_element", x[0], attributes);
+    const TensorType required{{}, x[0].dtype()};
+    user_check<TypeError>(x[1].type() == required, "with_element: the value has type ", x[1].type(),
+                          ". ", required, " is required.");
+}
+
+// Programs come back to the same few positions: those of late are kept.
+const ir::SharedAttributes& attributes_of(Axes position) {
+    constexpr size_t most = 256;
+    struct Lately {
+        Axes position;
+        ir::SharedAttributes attributes;
+    };
+    thread_local std::array<Lately, most> lately;
+    uint64_t hash = position.size();
+    for (const int64_t index : position) hash = hash_combine(hash, static_cast<uint64_t>(index));
+    Lately& found = lately[hash % most];
+    if (!found.attributes || found.position != position) {
+        found.attributes = ir::shared({{"position", position}});
+        found.position = std::move(position);
+    }
+    return found.attributes;
 }
 
 Tensor part_at(const Tensor& x, const Axes& position) {
@@ -74,11 +109,7 @@ const ir::Operation& element_operation() {
             return {part_at(node.operand(0), position_of(node))};
         },
         .moves_elements = true,
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                ir::check_operand_count("element", x, 1);
-                check_position("element", x[0], attributes);
-            },
+        .check = check_element,
     });
     return operation;
 }
@@ -108,14 +139,7 @@ const ir::Operation& with_element_operation() {
             return {scatter(node.operand(0), indices, axes, node.operand(1), false)};
         },
         .moves_elements = true,
-        .check =
-            [](const Tensors& x, const Attributes& attributes) {
-                ir::check_operand_count("with_element", x, 2);
-                check_position("with_element", x[0], attributes);
-                user_check<TypeError>(x[1].type() == TensorType{{}, x[0].dtype()},
-                                      "with_element: the value has type ", x[1].type(), ". ",
-                                      TensorType{{}, x[0].dtype()}, " is required.");
-            },
+        .check = check_with_element,
     });
     return operation;
 }
@@ -123,14 +147,15 @@ const ir::Operation& with_element_operation() {
 }  // namespace
 
 Tensor element(const Tensor& x, std::vector<int64_t> position) {
-    Attributes attributes{{"position", std::move(position)}};
-    check_position("element", x, attributes);
-    return ir::make(element_operation(), {x}, std::move(attributes));
+    const ir::SharedAttributes& attributes = attributes_of(std::move(position));
+    check_element({x}, attributes->values);
+    return {ir::make_node(element_operation(), {x}, attributes), 0};
 }
 
 Tensor with_element(const Tensor& x, std::vector<int64_t> position, const Tensor& value) {
-    return make_checked(with_element_operation(), {x, value},
-                        {{"position", std::move(position)}})[0];
+    const ir::SharedAttributes& attributes = attributes_of(std::move(position));
+    check_with_element({x, value}, attributes->values);
+    return {ir::make_node(with_element_operation(), {x, value}, attributes), 0};
 }
 
 void register_element() {

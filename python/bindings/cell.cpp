@@ -3,7 +3,10 @@
 
 #include "at_once.h"
 #include "composit/eager/small.h"
+#include "content.h"
 #include "live.h"
+
+#include <algorithm>
 
 namespace composit::python {
 namespace {
@@ -56,6 +59,7 @@ nb::object wrap_as(const Tensor& tensor, bool as_scalar) {
 }  // namespace
 
 void LazyTensor::replace(const Tensor& tensor) const {
+    user_check(!is_read_only, "assignment destination is read-only");
     if (is_wanted_at_once(tensor)) look_at_once(tensor);
     cell->replace(tensor);
 }
@@ -68,6 +72,26 @@ LazyTensor::~LazyTensor() {
 }
 
 nb::object wrap(const Tensor& tensor) { return wrap_as(tensor, tensor.rank() == 0); }
+nb::object wrap_elementwise(const Tensor& tensor, PyObject* const* operands, size_t count) {
+    const auto has_own_order = [](PyObject* operand) {
+        if (!is_tensor(operand)) return false;
+        const Cell& cell = *content_of<LazyTensor>(operand).cell;
+        const ir::Shape& shape = cell.tensor().shape();
+        return shape.size() > 1 && !eager::is_row_major(shape, cell.strides());
+    };
+    if (tensor.rank() < 2 || std::none_of(operands, operands + count, has_own_order))
+        return wrap(tensor);
+    std::vector<eager::Laid> laid;
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_tensor(operands[i])) continue;
+        const Cell& cell = *content_of<LazyTensor>(operands[i]).cell;
+        laid.push_back({cell.tensor().shape(), cell.strides()});
+    }
+    eager::Strides strides = eager::elementwise_strides(tensor.shape(), laid);
+    if (eager::is_row_major(tensor.shape(), strides)) return wrap(tensor);
+    if (is_wanted_at_once(tensor)) look_at_once(tensor);
+    return make_object(Cell::make(tensor, std::move(strides)));
+}
 nb::object wrap_array(const Tensor& tensor) { return wrap_as(tensor, false); }
 nb::object wrap_element(const Tensor& tensor) {
     nb::object object = wrap(tensor);
@@ -76,13 +100,25 @@ nb::object wrap_element(const Tensor& tensor) {
     return object;
 }
 
-nb::object wrap_copy(const Tensor& tensor) { return make_object(Cell::make(tensor)); }
+nb::object wrap_copy(const Tensor& tensor, bool by_columns) {
+    if (!by_columns) return make_object(Cell::make(tensor));
+    eager::Strides strides;
+    int64_t step = 1;
+    for (const int64_t length : tensor.shape()) {
+        strides.push_back(step);
+        step *= std::max<int64_t>(length, 1);
+    }
+    return make_object(Cell::make(tensor, std::move(strides)));
+}
 
 nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent) {
     if (is_scalar(parent.self)) return wrap(tensor);
     const Tensor& from = parent.tensor();
     if (!eager::is_layout_path(from, tensor)) return wrap(tensor);
-    nb::object object = make_object(Cell::make_view(tensor, parent.cell));
+    Ref<Cell> view = Cell::make_view(tensor, parent.cell);
+    if (!view) return wrap_copy(tensor);
+    nb::object object = make_object(std::move(view));
+    nb::inst_ptr<LazyTensor>(object)->is_read_only = parent.is_read_only;
     if (!(tensor == from)) enter(object, tensor);
     return object;
 }
@@ -98,7 +134,16 @@ nb::object wrap_root(const LazyTensor& view) {
 
 nb::object wrap_appearance(Appearance appearance, const LazyTensor& source) {
     if (is_scalar(source.self)) return wrap(appearance.seen(source.tensor()));
-    return make_object(Cell::make_appearance(std::move(appearance), source.cell));
+    nb::object object = make_object(Cell::make_appearance(std::move(appearance), source.cell));
+    nb::inst_ptr<LazyTensor>(object)->is_read_only = source.is_read_only;
+    return object;
+}
+
+nb::object wrap_selection(std::function<Tensor(const Tensor&)> function, const LazyTensor& source,
+                          bool is_read_only) {
+    nb::object object = wrap_appearance(eager::selection(std::move(function)), source);
+    if (is_read_only && !is_scalar(object)) nb::inst_ptr<LazyTensor>(object)->is_read_only = true;
+    return object;
 }
 
 }  // namespace composit::python

@@ -7,6 +7,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
+
 namespace composit::python {
 
 namespace nb = nanobind;
@@ -21,6 +23,7 @@ struct LazyTensor {
     PyObject* self = nullptr;            // the object, for the table of live ones
     const ir::Node* key_node = nullptr;  // under which it stands there
     int key_index = 0;
+    bool is_read_only = false;  // as NumPy's flags.writeable of one array; views of it are, too
 
     explicit LazyTensor(Ref<Cell> held) : cell(std::move(held)) {}
     ~LazyTensor();
@@ -59,18 +62,27 @@ inline bool is_tensor(nb::handle value) {
 // The one live object of an untouched (node, output index), or a new one: a scalar where it has no
 // dimension, as the results of NumPy's functions are.
 nb::object wrap(const Tensor& tensor);
-// The same, for functions that make arrays of no dimension.
+// The same for a result of an elementwise function, whose memory is laid out as that of its
+// operands (some of which may be no tensors).
+nb::object wrap_elementwise(const Tensor& tensor, PyObject* const* operands, size_t count);
+// wrap, for functions that make arrays of no dimension.
 nb::object wrap_array(const Tensor& tensor);
 // An element of an array.
 nb::object wrap_element(const Tensor& tensor);
-// A new object whose cell nothing else names: for functions that promise a copy.
-nb::object wrap_copy(const Tensor& tensor);
-// An object that shares memory with `parent` in NumPy's sense, where `tensor` is a path from it.
+// A new object whose cell nothing else names: for functions that promise a copy. Its memory is
+// row-major or column-major.
+nb::object wrap_copy(const Tensor& tensor, bool by_columns = false);
+// An object that shares memory with `parent` in NumPy's sense, where `tensor` is a path from it
+// that strides describe; else one with memory of its own.
 nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent);
 // The object of a view's root: the one that is there, or a new one; None for what is no view.
 nb::object wrap_root(const LazyTensor& view);
 // The bits of elements as another dtype (numpy_appearances.cpp).
 Appearance bits_as(ir::DType dtype);
+// An object that shows elements of `source` that `function` selects, some more than once: where
+// it may be written, that writes the source.
+nb::object wrap_selection(std::function<Tensor(const Tensor&)> function, const LazyTensor& source,
+                          bool is_read_only);
 // An object that shows `source` otherwise: writing it writes the source.
 nb::object wrap_appearance(Appearance appearance, const LazyTensor& source);
 

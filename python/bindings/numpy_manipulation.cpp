@@ -21,7 +21,16 @@ void bind_views(nb::module_& module) {
         return numpy::normalize_axis(function, axis, rank);
     });
     module.def("reshape", viewing<Integers>(numpy::reshape), located);
-    module.def("ravel", viewing<>(numpy::ravel), located);
+    module.def(
+        "ravel",
+        [](nb::handle x) {
+            const Tensor tensor = tensor_from(x), line = numpy::ravel(tensor);
+            if (!nb::isinstance<LazyTensor>(x)) return wrap(line);
+            const auto& content = content_of<LazyTensor>(x);
+            const bool is_view = eager::is_row_major(tensor.shape(), content.cell->strides());
+            return is_view ? wrap_view(line, content) : wrap_copy(line);
+        },
+        located);
     module.def("transpose", viewing<std::optional<Integers>>(numpy::transpose), located);
     module.def("permute_dims", viewing<Integers>(numpy::permute_dims), located);
     module.def("matrix_transpose", viewing<>(numpy::matrix_transpose), located);

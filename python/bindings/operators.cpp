@@ -111,11 +111,12 @@ void bind_unary(nb::class_<LazyTensor>& type, const char* python, const char* ro
 // methods of the same name do, which remain for who calls or overrides them.
 
 template <class Make>
-PyObject* made(const Make& make) noexcept {
+PyObject* made(PyObject* a, PyObject* b, const Make& make) noexcept {
     try {
         const Entered entered;
         const Located located;
-        return wrap(make()).release().ptr();
+        PyObject* const operands[] = {a, b};
+        return wrap_elementwise(make(), operands, b ? 2 : 1).release().ptr();
     } catch (...) {
         set_python_error();
         return nullptr;
@@ -133,7 +134,7 @@ PyObject* made_if_operand(const char* ufunc, PyObject* a, PyObject* b, PyObject*
         set_python_error();
         return nullptr;
     }
-    return made(make);
+    return made(a, b, make);
 }
 
 // One of a and b at least is a tensor.
@@ -179,7 +180,7 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
 
 PyObject* negated(PyObject* a) {
     static const ir::scalar::RowRef& row = ir::scalar::table_row("negative");
-    return made([&] { return numpy::apply_row(row, tensor_from(a)); });
+    return made(a, nullptr, [&] { return numpy::apply_row(row, tensor_from(a)); });
 }
 
 void operate_quickly(nb::handle type) {

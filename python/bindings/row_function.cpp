@@ -65,9 +65,11 @@ nb::object applied(const RowFunction& function, PyObject* arguments) {
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
             operands.push_back(tensor_from(items[i]));
     }
-    return wrap(function.is_user_row
-                    ? numpy::apply_row(scalar::row(function.row->name), std::move(operands))
-                    : numpy::apply_row(function.row, std::move(operands)));
+    const Tensor result =
+        function.is_user_row
+            ? numpy::apply_row(scalar::row(function.row->name), std::move(operands))
+            : numpy::apply_row(function.row, std::move(operands));
+    return wrap_elementwise(result, items, static_cast<size_t>(PyTuple_GET_SIZE(arguments)));
 }
 
 PyObject* call(PyObject* self, PyObject* arguments, PyObject* keywords) {

@@ -4,7 +4,7 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
-#include "composit/eager/small.h"
+#include "composit/eager/overwriting.h"
 #include "composit/execute/execute.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
@@ -105,7 +105,12 @@ void warn_of_lost_parts() {
 
 // The object becomes a view of what it was, under another shape or dtype: others see the old one.
 void reshape_in_place(LazyTensor& self, const std::vector<int64_t>& shape) {
-    self.cell = Cell::make_view(numpy::reshape(self.tensor(), shape), self.cell);
+    Ref<Cell> view = Cell::make_view(numpy::reshape(self.tensor(), shape), self.cell);
+    if (!view)
+        throw nb::attribute_error(
+            "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
+            "the desired shape.");
+    self.cell = std::move(view);
 }
 void recast_in_place(LazyTensor& self, ir::DType dtype) {
     if (dtype != self.tensor().dtype())
@@ -118,9 +123,27 @@ void make_zeros(nb::pointer_and_handle<LazyTensor> made, const std::vector<int64
     content->self = made.h.ptr();
 }
 
+// x[index] = value where that is a region of x's memory, and x holds `written` then. False: it is
+// to be written in another way.
+bool write_in_place(const LazyTensor& self, const numpy::Index& index, const Tensor& value,
+                    const Tensor& written) {
+    const bool is_basic = std::none_of(index.begin(), index.end(), [](const auto& entry) {
+        return std::holds_alternative<Tensor>(entry);
+    });
+    if (!is_basic || self.is_read_only || !self.cell->is_plain()) return false;
+    const Tensor& before = self.tensor();
+    const Tensor part = numpy::get_item(before, index);
+    if (!eager::is_layout_path(before, part)) return false;
+    // Kept values are row-major, however NumPy's array lies in memory.
+    const auto region =
+        eager::region_through(before, {0, ir::row_major_strides(before.shape())}, part);
+    return region && eager::write_region(*self.cell, *region,
+                                         numpy::value_to_store(before, index, value), written);
+}
+
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const auto position = position_from(key, self.tensor().shape());
-    if (position && is_tensor_or_number(value.ptr()) &&
+    if (position && !self.is_read_only && is_tensor_or_number(value.ptr()) &&
         eager::write_element(*self.cell, *position, tensor_from(value)))
         return;
     const numpy::Index index = index_from(key);
@@ -132,7 +155,7 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
     if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
-    self.replace(written);
+    if (!write_in_place(self, index, source, written)) self.replace(written);
 }
 
 void bind_properties(nb::class_<LazyTensor>& type) {
@@ -149,6 +172,23 @@ void bind_properties(nb::class_<LazyTensor>& type) {
                      [](const LazyTensor& self) { return ir::size_of(self.tensor().dtype()); });
     type.def_prop_ro("nbytes", [](const LazyTensor& self) {
         return self.tensor().size() * ir::size_of(self.tensor().dtype());
+    });
+    type.def_prop_ro(
+        "strides",
+        [](const LazyTensor& self) {
+            eager::Strides strides = self.cell->strides();
+            for (int64_t& stride : strides) stride *= ir::size_of(self.tensor().dtype());
+            return tuple_from(strides);
+        },
+        "Bytes between neighbours along each axis.");
+    type.def_prop_rw(
+        "is_writeable", [](const LazyTensor& self) { return !self.is_read_only; },
+        [](LazyTensor& self, bool value) { self.is_read_only = !value; },
+        "NumPy's flags.writeable, of this object.");
+    type.def("is_contiguous_in", [](const LazyTensor& self, bool by_columns) {
+        const ir::Shape& shape = self.tensor().shape();
+        return by_columns ? eager::is_column_major(shape, self.cell->strides())
+                          : eager::is_row_major(shape, self.cell->strides());
     });
     type.def_prop_ro("name", [](const LazyTensor& self) { return self.tensor().name(); });
     type.def_prop_ro("location",
@@ -218,7 +258,11 @@ void bind_tensor(nb::module_& module) {
         "root", [](const LazyTensor& self) { return wrap_root(self); },
         "The tensor that this one is a view of; None if it is no view.");
     type.def(
-        "copied", [](const LazyTensor& self) { return wrap_copy(self.tensor()); },
+        "copied",
+        [](const LazyTensor& self, bool by_columns) {
+            return wrap_copy(self.tensor(), by_columns);
+        },
+        nb::arg("by_columns") = false,
         "Another object for the same node: writing one leaves the other as it is.");
     type.def(
         "replaced",

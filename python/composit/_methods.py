@@ -182,7 +182,7 @@ def _fill(self: LazyTensor, value: Any) -> None:
 def _copied(self: LazyTensor, order: str = "C") -> LazyTensor:
     """Another object for the same values."""
     cnp._casting.check_layout(order)
-    return self.copied()
+    return self.copied(order == "F" or (order in ("K", "A") and self.flags.fnc))
 
 
 def _sort(

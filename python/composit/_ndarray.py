@@ -8,7 +8,7 @@ from typing import Any
 
 from composit import _core
 from composit import numpy as cnp
-from composit._core import LazyTensor, with_location
+from composit._core import LazyScalar, LazyTensor, with_location
 
 _class = type
 
@@ -124,26 +124,74 @@ def _array_wrap(
     return cnp.asarray(array)
 
 
-def _strides(self: LazyTensor) -> tuple[int, ...]:
-    """Bytes between neighbours along each axis, as of a contiguous copy."""
-    strides, step = [], self.dtype.itemsize
-    for length in reversed(self.shape):
-        strides.append(step)
-        step *= max(length, 1)
-    return tuple(reversed(strides))
-
-
 def _base(self: LazyTensor) -> Any:
     """What this is a view of; None for what is no view."""
     return self.root()
 
 
-def _flags(self: LazyTensor) -> Any:
-    """What NumPy says of a contiguous copy's memory."""
-    import numpy as np
+class Flags:
+    """What NumPy says of an array's memory. WRITEABLE can be set, where NumPy lets it."""
 
-    array = np.empty([min(length, 2) for length in self.shape], self.dtype)
-    return array.flags if self.base is None else array[...].flags
+    _NAMES = {
+        "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
+        "X": "writebackifcopy",
+    }  # fmt: skip
+
+    def __init__(self, tensor: LazyTensor) -> None:
+        self.__dict__["_tensor"] = tensor
+
+    c_contiguous = property(lambda self: self._tensor.is_contiguous_in(False))
+    f_contiguous = property(lambda self: self._tensor.is_contiguous_in(True))
+    owndata = property(lambda self: self._tensor.base is None)
+    aligned = property(lambda self: True)
+    writebackifcopy = property(lambda self: False)
+    contiguous = c_contiguous
+    forc = property(lambda self: self.c_contiguous or self.f_contiguous)
+    fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
+    fortran = fnc
+    farray = property(lambda self: self.behaved and self.fnc)
+    carray = property(lambda self: self.behaved and self.c_contiguous)
+    behaved = property(lambda self: self.aligned and self.writeable)
+
+    @property
+    def writeable(self) -> bool:
+        return self._tensor.is_writeable
+
+    @writeable.setter
+    def writeable(self, value: Any) -> None:
+        root = self._tensor.root()
+        is_allowed = not value or (root is None or root.is_writeable)
+        if isinstance(self._tensor, LazyScalar) or not is_allowed:
+            raise ValueError(with_location("cannot set WRITEABLE flag to True of this array"))
+        self._tensor.is_writeable = bool(value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "writeable":
+            raise AttributeError(with_location(f"flags.{name} cannot be set. writeable can."))
+        Flags.writeable.fset(self, value)  # type: ignore[attr-defined]
+
+    def _name(self, key: Any) -> str:
+        name = self._NAMES.get(key, str(key).lower())
+        known = (*self._NAMES.values(), "contiguous", "fortran", "forc", "fnc", "behaved", "carray",
+                 "farray")  # fmt: skip
+        if name not in known or key != key.upper():
+            raise KeyError(with_location(f"flags: {key!r} is no flag. Known: {list(known)}."))
+        return name
+
+    def __getitem__(self, key: Any) -> Any:
+        return getattr(self, self._name(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        setattr(self, self._name(key), value)
+
+    def __repr__(self) -> str:
+        lines = [f"  {name.upper()} : {getattr(self, name)}" for name in self._NAMES.values()]
+        return "\n".join(lines) + "\n"
+
+
+def _flags(self: LazyTensor) -> Flags:
+    """What NumPy says of the array's memory."""
+    return Flags(self)
 
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
@@ -187,7 +235,6 @@ def attach() -> None:
     for name, method in methods.items():
         setattr(LazyTensor, name, method)
     for name, value in {
-        "strides": _strides,
         "flags": _flags,
         "device": lambda self: "cpu",
         "base": _base,

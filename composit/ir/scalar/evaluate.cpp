@@ -252,25 +252,42 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
 
 }  // namespace
 
-std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments) {
-    const DefaultFloatingPoint floating_point;
-    std::unordered_map<const ExprNode*, Bits> values;
-    std::vector<Bits> operands;
-    std::map<LoopRun, std::vector<Bits>> runs;
+Evaluator::Evaluator(std::vector<Expr> results) {
+    std::unordered_map<const ExprNode*, size_t> number;
     for (const Expr& expr : topological_order(results)) {
+        Step step{expr, {}};
+        for (const Expr& operand : expr.operands())
+            step.operands.push_back(number.at(operand.id()));
+        number.emplace(expr.id(), steps_.size());
+        steps_.push_back(std::move(step));
+    }
+    for (const Expr& result : results) results_.push_back(number.at(result.id()));
+}
+
+std::vector<Bits> Evaluator::operator()(const std::vector<Bits>& arguments) const {
+    const DefaultFloatingPoint floating_point;
+    std::vector<Bits> values, operands;
+    values.reserve(steps_.size());
+    std::map<LoopRun, std::vector<Bits>> runs;
+    for (const Step& step : steps_) {
         operands.clear();
-        for (const Expr& operand : expr.operands()) operands.push_back(values.at(operand.id()));
-        if (expr.op() == Op::loop) {
-            std::vector<Bits>& state = runs[run_of(expr)];
-            if (state.empty()) state = evaluate_loop(*expr.loop(), operands);
-            values.emplace(expr.id(), state[static_cast<size_t>(expr.index())]);
+        for (const size_t operand : step.operands) operands.push_back(values[operand]);
+        if (step.expr.op() == Op::loop) {
+            std::vector<Bits>& state = runs[run_of(step.expr)];
+            if (state.empty()) state = evaluate_loop(*step.expr.loop(), operands);
+            values.push_back(state[static_cast<size_t>(step.expr.index())]);
             continue;
         }
-        values.emplace(expr.id(), evaluate_node(expr, operands, arguments));
+        values.push_back(evaluate_node(step.expr, operands, arguments));
     }
     std::vector<Bits> out;
-    for (const Expr& result : results) out.push_back(values.at(result.id()));
+    out.reserve(results_.size());
+    for (const size_t result : results_) out.push_back(values[result]);
     return out;
+}
+
+std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments) {
+    return Evaluator(results)(arguments);
 }
 
 }  // namespace composit::ir::scalar

@@ -23,6 +23,20 @@ std::string print(const Function& function);
 // The meaning, slow and obvious: evaluates one element. Used for constants and as the reference of
 // tests.
 std::vector<Bits> evaluate(const std::vector<Expr>& results, const std::vector<Bits>& arguments);
+// The same for who evaluates the same expressions again and again: their order is found once.
+class Evaluator {
+  public:
+    explicit Evaluator(std::vector<Expr> results);
+    std::vector<Bits> operator()(const std::vector<Bits>& arguments) const;
+
+  private:
+    struct Step {
+        Expr expr;
+        std::vector<size_t> operands;  // numbers of steps
+    };
+    std::vector<Step> steps_;
+    std::vector<size_t> results_;
+};
 Bits bits_of(DType dtype, double value);  // rounds
 Bits bits_of_integer(DType dtype, int64_t value);
 double value_of(DType dtype, Bits bits);  // real dtypes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from composit import _core
-from composit._core import LazyTensor
+from composit._core import LazyScalar, LazyTensor
 
 _c = _core.numpy
 
@@ -23,7 +23,10 @@ def imag(val: Any) -> LazyTensor:
     """The imaginary part, of a tensor as a view; zeros of real numbers."""
     if isinstance(val, LazyTensor) and val.dtype.kind == "c":
         return _c.imag_of(val)
-    return _c.imag(val)
+    result = _c.imag(val)
+    if not isinstance(result, LazyScalar):
+        result.is_writeable = False
+    return result
 
 
 def angle(z: Any, deg: bool = False) -> LazyTensor:

@@ -398,9 +398,11 @@ def triu(m: Any, k: int = 0) -> LazyTensor:
 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> LazyTensor:
-    """Another object for the same values: writing one leaves the other as it is."""
+    """Another object for the same values: writing one leaves the other as it is. "K" and "A" keep
+    the order in memory of what lies there column after column."""
     _layout("copy", order)
-    return asarray(a).copied()
+    tensor = asarray(a)
+    return tensor.copied(order == "F" or (order in ("K", "A") and tensor.flags.fnc))
 
 
 def create_input(name: str, initializer_callback: Any, shape: Any, dtype: Any) -> LazyTensor:
@@ -427,8 +429,9 @@ def asanyarray(
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
-    """asarray with at least one dimension."""
-    return _c.atleast_1d(asarray(a, dtype, like=like))
+    """asarray with at least one dimension, in row-major order; a copy of what lies otherwise."""
+    tensor = _c.atleast_1d(asarray(a, dtype, like=like))
+    return tensor if tensor.is_contiguous_in(False) else tensor.copied()
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> LazyTensor:

@@ -85,17 +85,28 @@ def einsum(
     *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K",
     casting: str = "safe",
 ) -> LazyTensor:  # fmt: skip
-    """Einstein's summation: einsum("ij,jk->ik", a, b)."""
+    """Einstein's summation: einsum("ij,jk->ik", a, b). Where nothing is summed or multiplied
+    ("ii->i") the result is a view."""
     if not operands:
         raise ValueError(with_location("einsum: no arguments are given. Subscripts are required."))
     subscripts, *tensors = operands
     if not isinstance(subscripts, str):
         subscripts, tensors = _lettered(operands)
+    if out is None and dtype is None and len(tensors) == 1 and _selects(subscripts):
+        if isinstance(tensors[0], LazyTensor):
+            return _c.einsum_of(subscripts, tensors[0])
     if dtype is not None:
         tensors = [_c.astype(tensor, dtype) for tensor in tensors]
     elif hasattr(out, "dtype"):  # which takes part in the promotion
         tensors = _with_output([asarray(tensor) for tensor in tensors], out)
     return write_out("einsum", _c.einsum(subscripts, tensors), out)
+
+
+def _selects(subscripts: str) -> bool:
+    """Whether every letter is in the result, once."""
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    letters = given + result
+    return arrow != "" and letters.isalpha() and sorted(set(given)) == sorted(result)
 
 
 def _with_output(tensors: list[LazyTensor], out: Any) -> list[LazyTensor]:
@@ -125,7 +136,9 @@ def _lettered(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> LazyTensor:
-    """The elements at equal positions of two axes, as the last axis."""
+    """The elements at equal positions of two axes, as the last axis: a view that nobody writes."""
+    if isinstance(a, LazyTensor):
+        return _c.diagonal_of(a, offset, axis1, axis2)
     return _c.diagonal(a, offset, axis1, axis2)
 
 
@@ -143,5 +156,7 @@ def trace(
 
 
 def diag(v: Any, k: int = 0) -> LazyTensor:
-    """The matrix with v on its k-th diagonal, or the k-th diagonal of a matrix."""
+    """The matrix with v on its k-th diagonal, or the k-th diagonal of a matrix, as `diagonal`."""
+    if isinstance(v, LazyTensor) and v.ndim == 2:
+        return _c.diagonal_of(v, k, 0, 1)
     return _c.diag(v, k)

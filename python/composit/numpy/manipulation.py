@@ -18,19 +18,26 @@ _c = _core.numpy
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> LazyTensor:
     """The same elements under another shape, of which one length may be -1.
 
-    Both are read in row-major order, or with order "F" in column-major order; "A" means "C" here.
-    A view, but with order "F" a copy of what has several dimensions.
+    Both are read in row-major order, or with order "F" in column-major order; "A" is "F" for what
+    lies in memory so. A view where strides can describe the result.
     """
-    if _order("reshape", order, "CFA") == "F":
+    letter = _order("reshape", order, "CFA")
+    if letter == "F" or (letter == "A" and _is_by_columns(a)):
         lengths = shape if isinstance(shape, (tuple, list)) else (shape,)
         columns = _c.transpose(a, None)
         result = _c.transpose(_c.reshape(columns, tuple(reversed(lengths))), None)
-        is_copy = columns.ndim > 1
-        if is_copy and copy is False:
-            raise ValueError(with_location("Unable to avoid creating a copy while reshaping."))
     else:
-        result, is_copy = _c.reshape(a, shape), False
-    return result.copied() if copy or is_copy else result
+        result = _c.reshape(a, shape)
+    if copy is False and isinstance(a, LazyTensor) and result.root() is not (a.root() or a):
+        raise ValueError(with_location("Unable to avoid creating a copy while reshaping."))
+    return result.copied(letter == "F") if copy else result
+
+
+def _is_by_columns(a: Any) -> bool:
+    """Whether elements lie in memory column after column, and not row after row, too."""
+    if not isinstance(a, LazyTensor):
+        return bool(getattr(getattr(a, "flags", None), "fnc", False))
+    return a.is_contiguous_in(True) and not a.is_contiguous_in(False)
 
 
 def _order(function: str, order: Any, known: str) -> str:
@@ -47,10 +54,11 @@ def _order(function: str, order: Any, known: str) -> str:
 
 
 def ravel(a: Any, order: str = "C") -> LazyTensor:
-    """One dimension; a view, or with order "F" (the first index changes fastest) a copy."""
-    if _order("ravel", order, "CFAK") == "F":
-        return _c.flatten(_c.transpose(a, None))
-    return _c.ravel(a)
+    """One dimension: a view of what lies in memory in that order ("F": the first index changes
+    fastest; "A" and "K": "F" for what lies so), else a copy."""
+    letter = _order("ravel", order, "CFAK")
+    is_by_columns = letter == "F" or (letter in "AK" and _is_by_columns(a))
+    return _c.ravel(_c.transpose(a, None) if is_by_columns else a)
 
 
 def transpose(a: Any, axes: Any = None) -> LazyTensor:
@@ -409,10 +417,13 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> LazyTensor:
-    """All windows; their axes come last."""
+    """All windows; their axes come last. A view, which can be written if it is `writeable`."""
     lengths = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
     given = range(ndim(x)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if 0 not in lengths or min(lengths) < 0 or len(lengths) != len(given):
+        if isinstance(x, LazyTensor) and 0 not in lengths:
+            axes = None if axis is None else axis if isinstance(axis, tuple) else (axis,)
+            return _c.windows_of(x, lengths, axes, bool(writeable))
         return _c.sliding_window_view(x, window_shape, axis)
     # Windows without elements, one more than there are places.
     left = list(shape(x))

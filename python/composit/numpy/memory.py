@@ -1,5 +1,4 @@
-"""Arrays from iterators and other libraries, and questions about memory, whose layout is composit's
-own: every tensor counts as row-major."""
+"""Arrays from iterators and other libraries, and questions about memory."""
 
 from __future__ import annotations
 
@@ -20,18 +19,18 @@ _FLAGS = {
 
 
 def isfortran(a: Any) -> bool:
-    """Whether elements are in column-major and not in row-major order: never those of a tensor."""
+    """Whether elements lie in memory column after column, and not row after row, too."""
     import numpy as np
 
     if isinstance(a, LazyTensor):
-        return False
+        return a.flags.fnc
     if not isinstance(a, np.ndarray):
         raise AttributeError(_mismatch.wrong(a, "A tensor or ndarray"))
     return np.isfortran(a)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> LazyTensor:
-    """A tensor; a copy where OWNDATA is required. Other requirements say nothing about tensors."""
+    """A tensor; a copy where it does not lie in memory as required, or OWNDATA is."""
     _arguments.check_like("require", like)
     if not requirements:
         return asarray(a, dtype)
@@ -46,14 +45,21 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
         wanted.add(flag)
     if wanted >= {"C", "F"}:
         raise ValueError(with_location('require: Cannot specify both "C" and "F" order.'))
-    return asarray(a, dtype, copy=True) if "O" in wanted else asarray(a, dtype)
+    tensor = asarray(a, dtype)
+    flags = tensor.flags
+    is_copy = "O" in wanted and isinstance(a, LazyTensor) or "W" in wanted and not flags.writeable
+    is_turned = {"C": not flags.c_contiguous, "F": not flags.f_contiguous}
+    is_copy = is_copy or any(is_turned[order] for order in wanted & {"C", "F"})
+    return tensor.copied("F" in wanted) if is_copy else tensor
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> LazyTensor:
-    """A tensor of at least one axis: the order of its elements in memory is composit's own."""
+    """A tensor of at least one axis whose elements lie in memory column after column; a copy where
+    they do not."""
     _arguments.check_like("asfortranarray", like)
     tensor = asarray(a, dtype)
-    return tensor if tensor.ndim else _c.reshape(tensor, (1,))
+    tensor = tensor if tensor.ndim else _c.reshape(tensor, (1,))
+    return tensor if tensor.is_contiguous_in(True) else tensor.copied(True)
 
 
 def _places(x: Any) -> tuple[Any, Any, int] | None:

@@ -1,0 +1,105 @@
+#include "composit/eager/overwriting.h"
+
+#include "composit/eager/small.h"
+#include "composit/ir/scalar/values.h"
+#include "composit/ops/ops.h"
+
+#include <cstring>
+#include <utility>
+
+namespace composit::eager {
+namespace {
+
+using ir::DType;
+
+// Of a dtype that holds every number of another one.
+bool fits(DType from, bool is_weak, DType to) {
+    if (from == to || from == DType::boolean) return true;
+    return is_weak && from == DType::int64 && to == DType::float64;
+}
+
+// Whether it has a value that may be written over, in memory that is composit's own.
+bool has_own_value(const Tensor& tensor) {
+    const ir::ConstantArray value = known(tensor);
+    return value && !value.is_borrowed();
+}
+
+// The memory of what `after` keeps from now on: that of `before`, if nobody else can see it; else a
+// copy of it.
+void* memory_for(const Tensor& after, const Tensor& before) {
+    const bool is_only = before.node().holders() == 1;
+    if (is_only && before.node().output_count() == 1 && after.node().output_count() == 1)
+        if (void* memory = after.node().take_over_kept(before.node())) return memory;
+    const ir::ConstantArray there = known(before);
+    const Array copy(there.dtype(), there.shape());
+    std::memcpy(copy.mutable_data(), there.row_major().get(), static_cast<size_t>(there.bytes()));
+    after.node().keep(after.output_index(), copy);
+    return copy.mutable_data();
+}
+
+// Elements that follow each other, to where a region has them.
+void put(char* memory, const Region& region, const ir::Shape& shape, const char* elements,
+         size_t size) {
+    const auto at = [&](int64_t place) { return memory + place * static_cast<int64_t>(size); };
+    const size_t rank = shape.size();
+    const int64_t length = rank > 0 ? shape[rank - 1] : 1;
+    const int64_t step = rank > 0 ? region.strides[rank - 1] : 1;
+    std::vector<int64_t> position(rank, 0);
+    for (int64_t row = 0, rows = ir::element_count(shape) / length; row < rows; ++row) {
+        int64_t place = region.offset;
+        for (size_t d = 0; d + 1 < rank; ++d) place += position[d] * region.strides[d];
+        if (step == 1) {
+            std::memcpy(at(place), elements, static_cast<size_t>(length) * size);
+            elements += static_cast<size_t>(length) * size;
+        } else {
+            for (int64_t i = 0; i < length; ++i, elements += size)
+                std::memcpy(at(place + i * step), elements, size);
+        }
+        for (size_t d = rank; d-- > 1;) {
+            if (++position[d - 1] < shape[d - 1]) break;
+            position[d - 1] = 0;
+        }
+    }
+}
+
+}  // namespace
+
+bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value) {
+    if (!cell.is_plain() || value.rank() != 0 || value.node().is_open()) return false;
+    const Tensor& before = cell.tensor();
+    const DType dtype = before.dtype();
+    if (!fits(value.dtype(), value.type().weak, dtype) || !has_own_value(before)) return false;
+    const std::optional<Number> number = small_number(value);
+    if (!number) return false;
+    const auto bits = ir::scalar::cast_bits(number->dtype, dtype, number->bits);
+    // What was made of the old elements is computed while they are there.
+    if (before.node().use_count() > 1) settle();
+    const Tensor after = ops::with_element(before, position, ops::astype(value, dtype));
+    const ir::Shape& shape = before.shape();
+    int64_t place = 0;
+    for (size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + position[d];
+    const auto size = static_cast<size_t>(ir::size_of(dtype));
+    std::memcpy(static_cast<char*>(memory_for(after, before)) + static_cast<size_t>(place) * size,
+                bits.data(), size);
+    cell.replace(after);
+    return true;
+}
+
+bool write_region(const Cell& cell, const Region& region, const Tensor& value, Tensor after) {
+    const Tensor& before = cell.tensor();
+    if (!cell.is_plain() || value.node().is_open() || value.dtype() != before.dtype() ||
+        value.size() == 0 || !has_own_value(before) || known(after))
+        return false;
+    const Array written = look_once(value);
+    if (known(after)) {  // it lives beside, and was looked at with the value
+        cell.replace(std::move(after));
+        return true;
+    }
+    char* const memory = static_cast<char*>(memory_for(after, before));
+    put(memory, region, value.shape(), static_cast<const char*>(written.data()),
+        static_cast<size_t>(ir::size_of(value.dtype())));
+    cell.replace(std::move(after));
+    return true;
+}
+
+}  // namespace composit::eager

@@ -1,0 +1,40 @@
+// How NumPy's arrays lie in memory: known without values. Tensors of the graph have no memory; what
+// programs can see of it are views, copies and flags.
+#pragma once
+
+#include "composit/ir/node.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace composit::eager {
+
+// Elements between neighbours along each axis.
+using Strides = std::vector<int64_t>;
+
+// Where elements lie: the first one, and the steps to the others.
+struct Region {
+    int64_t offset = 0;
+    Strides strides;
+};
+
+// Of `to`, which layout operations make of `from`, whose region is given. Nothing where NumPy has
+// to copy: a reshape that no strides describe.
+std::optional<Region> region_through(const ir::Tensor& from, Region region, const ir::Tensor& to);
+
+// Whether the elements follow each other in memory, the last axis (the first one) fastest. Axes of
+// one element do not count; what is empty is both.
+bool is_row_major(const ir::Shape& shape, const Strides& strides);
+bool is_column_major(const ir::Shape& shape, const Strides& strides);
+
+// An operand of an elementwise function.
+struct Laid {
+    const ir::Shape& shape;
+    const Strides& strides;
+};
+// Of a result of that shape: NumPy's order "K". Its axes follow each other in memory as those of
+// the operands do; where operands disagree, as in row-major order.
+Strides elementwise_strides(const ir::Shape& shape, const std::vector<Laid>& operands);
+
+}  // namespace composit::eager
