@@ -31,7 +31,10 @@ std::vector<Tensor> wanted_for(const std::vector<Tensor>& tensors) {
         if (known(tensor)) continue;
         std::vector<Tensor> needed;
         const Small small = compute_small(tensor, most_depth, &needed);
-        if (small == Small::impossible) wanted.push_back(tensor);
+        if (small == Small::impossible) {
+            compute_small_views(tensor);
+            if (!known(tensor)) wanted.push_back(tensor);
+        }
         if (small == Small::needs) wanted.insert(wanted.end(), needed.begin(), needed.end());
     }
     return wanted;

@@ -6,6 +6,7 @@
 #include "composit/ops/components.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <cfenv>
 #include <cstring>
 #include <optional>
@@ -89,7 +90,7 @@ class Computing {
 
     std::optional<Number> number(const Tensor& tensor, int depth) {
         const Node& node = tensor.node();
-        if (tensor.rank() != 0 || node.is_open()) return fail();
+        if (tensor.rank() != 0 || node.is_open() || ir::is_complex(tensor.dtype())) return fail();
         if (ir::is_constant(node)) return number_at(ir::constant_array(node), 0);
         Number found{tensor.dtype(), {}};
         if (node.output_count() == 1 && node.copy_kept_number(found.bits.data())) return found;
@@ -166,6 +167,56 @@ class Computing {
 ir::ConstantArray known(const Tensor& tensor) {
     if (ir::is_constant(tensor.node())) return ir::constant_array(tensor.node());
     return tensor.node().kept(tensor.output_index());
+}
+
+namespace {
+
+constexpr int64_t most_elements = 32;  // of a view that is copied
+constexpr size_t most_nodes = 64;      // of a graph that is looked through
+
+// The elements of a layout operation's result whose base is known.
+void copy_view(const Tensor& view) {
+    const Tensor* base = &view;
+    while (is_layout(base->node()) && !known(*base)) base = &base->node().operand(0);
+    const ir::ConstantArray there = known(*base);
+    if (!there || there.is_borrowed()) return;
+    const auto region =
+        region_through(*base, {0, ir::row_major_strides(base->shape())}, view);
+    if (!region) return;
+    const Array copy(view.dtype(), view.shape());
+    const auto size = static_cast<size_t>(ir::size_of(view.dtype()));
+    const auto memory = there.row_major();
+    auto* to = static_cast<char*>(copy.mutable_data());
+    std::vector<int64_t> position(view.shape().size(), 0);
+    for (int64_t i = 0; i < copy.size(); ++i, to += size) {
+        int64_t place = region->offset;
+        for (size_t d = 0; d < position.size(); ++d) place += position[d] * region->strides[d];
+        std::memcpy(to, static_cast<const char*>(memory.get()) + static_cast<size_t>(place) * size,
+                    size);
+        for (size_t d = position.size(); d-- > 0;) {
+            if (++position[d] < view.shape()[d]) break;
+            position[d] = 0;
+        }
+    }
+    view.node().keep(view.output_index(), copy);
+}
+
+}  // namespace
+
+void compute_small_views(const Tensor& tensor) {
+    std::vector<const Tensor*> open{&tensor};
+    std::vector<const Node*> seen;
+    while (!open.empty() && seen.size() < most_nodes) {
+        const Tensor& x = *open.back();
+        open.pop_back();
+        const Node& node = x.node();
+        if (node.operands().empty() || std::find(seen.begin(), seen.end(), &node) != seen.end())
+            continue;
+        seen.push_back(&node);
+        if (is_layout(node) && x.size() > 0 && x.size() <= most_elements && !known(x)) copy_view(x);
+        if (known(x)) continue;
+        for (const Tensor& operand : node.operands()) open.push_back(&operand);
+    }
 }
 
 std::optional<Number> small_number(const Tensor& tensor) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +17,10 @@ struct Node::Kept {
     std::vector<ConstantArray> others;  // of outputs from 1 on
     bool has_number = false;            // in place of `first`, until somebody asks for that
     alignas(16) std::array<std::byte, 16> number{};  // the largest dtype has so many bytes
+
+    int64_t bytes = 0;                              // of its arrays
+    const Node *newer = nullptr, *older = nullptr;  // neighbours in the history, if it is there
+    bool is_history = false;
 
     ConstantArray& of(int output) {
         return output == 0 ? first : others.at(static_cast<size_t>(output - 1));
@@ -32,7 +37,108 @@ std::mutex& mutex_of(const Node* node) {
 
 }  // namespace
 
-Node::~Node() { delete kept_.load(std::memory_order_relaxed); }
+// The nodes whose values are history, from the newest to the oldest. Its lock is taken within those
+// of nodes.
+class Node::History {
+  public:
+    static History& instance() {
+        static auto& history = *new History;
+        return history;
+    }
+
+    void add(const Node& node, Kept& kept) {
+        const std::lock_guard lock(mutex_);
+        if (kept.is_history || kept.bytes == 0) return;
+        kept.is_history = true;
+        kept.older = newest_;
+        if (newest_) newest_->kept_.load(std::memory_order_relaxed)->newer = &node;
+        newest_ = &node;
+        if (!oldest_) oldest_ = &node;
+        bytes_ += kept.bytes;
+    }
+
+    void remove(Kept& kept) {
+        const std::lock_guard lock(mutex_);
+        unlink(kept);
+    }
+
+    // Without the lock of any node.
+    void shorten() {
+        while (const Ref<Node> node = take_oldest()) node->forget();
+    }
+
+    void set_most(int64_t bytes) {
+        most_.store(bytes, std::memory_order_relaxed);
+        shorten();
+    }
+    int64_t bytes() {
+        const std::lock_guard lock(mutex_);
+        return bytes_;
+    }
+
+  private:
+    void unlink(Kept& kept) {
+        if (!kept.is_history) return;
+        const auto kept_of = [](const Node* node) {
+            return node->kept_.load(std::memory_order_relaxed);
+        };
+        (kept.newer ? kept_of(kept.newer)->older : newest_) = kept.older;
+        (kept.older ? kept_of(kept.older)->newer : oldest_) = kept.newer;
+        kept.newer = kept.older = nullptr;
+        kept.is_history = false;
+        bytes_ -= kept.bytes;
+    }
+
+    // Null where there is not too much. A node that is dying takes itself out.
+    Ref<Node> take_oldest() {
+        const std::lock_guard lock(mutex_);
+        while (bytes_ > most_.load(std::memory_order_relaxed) && oldest_) {
+            const Node* const node = oldest_;
+            unlink(*node->kept_.load(std::memory_order_relaxed));
+            if (node->retain_if_alive()) return Ref<Node>::adopt(node);
+        }
+        return nullptr;
+    }
+
+    std::mutex mutex_;
+    const Node *newest_ = nullptr, *oldest_ = nullptr;
+    int64_t bytes_ = 0;
+    std::atomic<int64_t> most_{int64_t{256} << 20};
+};
+
+Node::~Node() {
+    Kept* const kept = kept_.load(std::memory_order_relaxed);
+    if (!kept) return;
+    History::instance().remove(*kept);
+    delete kept;
+}
+
+void Node::forget() const {
+    std::vector<ConstantArray> dying;  // freed after the lock
+    const std::lock_guard lock(mutex_of(this));
+    Kept* const kept = kept_.load(std::memory_order_relaxed);
+    if (!kept || holders() > 0) return;
+    dying.swap(kept->others);
+    dying.push_back(std::exchange(kept->first, {}));
+    kept->others.resize(dying.size() - 1);
+    kept->bytes = 0;
+}
+
+void Node::count_holders(int more) const {
+    const int now = holders_.fetch_add(more, std::memory_order_acq_rel) + more;
+    if (!has_kept() || now > 1) return;
+    {
+        const std::lock_guard lock(mutex_of(this));
+        Kept* const kept = kept_.load(std::memory_order_relaxed);
+        if (!kept) return;
+        if (holders() > 0) return History::instance().remove(*kept);
+        History::instance().add(*this, *kept);
+    }
+    History::instance().shorten();
+}
+
+void set_most_history_bytes(int64_t bytes) { Node::History::instance().set_most(bytes); }
+int64_t history_bytes() { return Node::History::instance().bytes(); }
 
 ConstantArray Node::kept(int output) const {
     if (!has_kept()) return {};
@@ -52,18 +158,23 @@ void Node::keep(int output, ConstantArray value) const {
     const TensorType& type = types()[static_cast<size_t>(output)];
     internal_check(value.dtype() == type.dtype && value.shape() == type.shape, "a value of ",
                    TensorType{value.shape(), value.dtype()}, " is kept for a tensor of ", type);
-    const std::lock_guard lock(mutex_of(this));
-    Kept* kept = kept_.load(std::memory_order_relaxed);
-    if (!kept) {
-        auto made = std::make_unique<Kept>();
-        made->others.resize(static_cast<size_t>(output_count() - 1));
-        kept = made.release();
-        kept->of(output) = std::move(value);
-        kept_.store(kept, std::memory_order_release);
-        return;
+    {
+        const std::lock_guard lock(mutex_of(this));
+        Kept* kept = kept_.load(std::memory_order_relaxed);
+        if (!kept) {
+            auto made = std::make_unique<Kept>();
+            made->others.resize(static_cast<size_t>(output_count() - 1));
+            kept = made.release();
+            kept_.store(kept, std::memory_order_release);
+        }
+        ConstantArray& place = kept->of(output);
+        if (place || kept->has_number) return;
+        History::instance().remove(*kept);  // whose bytes change
+        kept->bytes += value.bytes();
+        place = std::move(value);
+        if (holders() == 0) History::instance().add(*this, *kept);
     }
-    ConstantArray& place = kept->of(output);
-    if (!place && !kept->has_number) place = std::move(value);
+    History::instance().shorten();
 }
 
 void Node::keep_number(const void* bytes) const {
@@ -96,10 +207,12 @@ void* Node::take_over_kept(const Node& before) const {
         if (!taken || taken->has_number) return nullptr;
         memory = taken->first.memory_of_its_own();
         if (!memory) return nullptr;
+        History::instance().remove(*taken);
         before.kept_.store(nullptr, std::memory_order_release);
     }
     const std::lock_guard lock(mutex_of(this));
-    delete kept_.exchange(taken, std::memory_order_acq_rel);
+    Kept* const known = kept_.exchange(taken, std::memory_order_acq_rel);
+    internal_check(!known, "a value is taken over by a node that has one");
     return memory;
 }
 

@@ -138,7 +138,7 @@ class Node : public Counted<Node> {
     void* take_over_kept(const Node& before) const;
     // How many places that programs write to (eager/cell.h) hold the node now: kept values matter
     // to them.
-    void count_holders(int more) const { holders_.fetch_add(more, std::memory_order_relaxed); }
+    void count_holders(int more) const;
     int holders() const { return holders_.load(std::memory_order_relaxed); }
 
     // Frees iteratively.
@@ -151,6 +151,10 @@ class Node : public Counted<Node> {
     friend Ref<Node> with_name(const Node&, std::string_view);
     friend Ref<Node> with_operands(const Node&, std::vector<Tensor>);
     struct Kept;
+    class History;
+    friend void set_most_history_bytes(int64_t);
+    friend int64_t history_bytes();
+    void forget() const;  // the values, if nobody holds the node
     Node() = default;
     ~Node();
 
@@ -173,6 +177,11 @@ inline const TensorType& Tensor::type() const {
 }
 inline const Shape& Tensor::shape() const { return type().shape; }
 inline DType Tensor::dtype() const { return type().dtype; }
+
+// Values of nodes that nobody holds are history: what was made of them may need them once more. The
+// oldest are given up beyond so many bytes in all; who needs one of those computes it again.
+void set_most_history_bytes(int64_t bytes);  // 256 MiB at first
+int64_t history_bytes();                     // now
 
 // Infers types (throws what the operation's rule throws) and stamps the node with the current
 // location.

@@ -151,6 +151,10 @@ void bind_execute(nb::module_& module) {
             return computed([&] { return eager::look(tensors, options); });
         },
         "evaluate, remembered (composit/eager/cell.h).");
+    module.def("history_bytes", &ir::history_bytes,
+               "Bytes of values that are kept although nothing holds them any more.");
+    module.def("set_most_history_bytes", &ir::set_most_history_bytes,
+               "How many there may be; the oldest are computed again if they are needed.");
     module.def("default_threads", &execute::default_threads);
     module.def("plan_statistics", [] {
         const execute::PlanStatistics statistics = execute::plan_statistics();

@@ -5,6 +5,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/overwriting.h"
+#include "composit/eager/small.h"
 #include "composit/execute/execute.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
@@ -206,6 +207,36 @@ void bind_properties(nb::class_<LazyTensor>& type) {
         nb::call_guard<Located>());
 }
 
+// Goes through the first axis of what the tensor holds when it is asked.
+struct Elements {
+    nb::object tensor;
+    int64_t next = 0;
+};
+
+nb::object element_at(const LazyTensor& self, int64_t place) {
+    const Tensor& tensor = self.tensor();
+    if (tensor.rank() == 1) return wrap_element(ops::element(tensor, {place}));
+    return wrap_view(numpy::get_item(tensor, {place}), self);
+}
+
+PyObject* next_element(PyObject* iterator) {
+    try {
+        const Entered entered;
+        const Located located;
+        auto& elements = content_of<Elements>(iterator);
+        const auto& self = content_of<LazyTensor>(elements.tensor);
+        if (elements.next >= self.tensor().shape()[0]) return nullptr;
+        return element_at(self, elements.next++).release().ptr();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+PyType_Slot slots_of_elements[] = {{Py_tp_iternext, reinterpret_cast<void*>(next_element)},
+                                   {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                   {0, nullptr}};
+
 // memoryview(x): the values, evaluated now, in memory of their own.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->obj = nullptr;
@@ -245,6 +276,18 @@ void bind_tensor(nb::module_& module) {
     type.def("__len__", [](const LazyTensor& self) {
         user_check<TypeError>(self.tensor().rank() > 0, "len() of unsized object");
         return self.tensor().shape()[0];
+    });
+    nb::class_<Elements>(module, "Elements", nb::type_slots(slots_of_elements),
+                         "An iterator over the first axis of a tensor.");
+    type.def("__iter__", [](nb::handle_t<LazyTensor> self) {
+        user_check<TypeError>(content_of<LazyTensor>(self).tensor().rank() > 0,
+                              "iteration over a 0-d array");
+        const Tensor tensor = content_of<LazyTensor>(self).tensor();
+        if (!tensor.node().is_open() && !eager::known(tensor)) {
+            const Released released;
+            eager::look({tensor});
+        }
+        return Elements{nb::borrow(self)};
     });
     type.def("__hash__", [](const LazyTensor& self) {
         return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);

@@ -60,12 +60,6 @@ def _flatten(self: LazyTensor, order: str = "C") -> LazyTensor:
     return _core.numpy.flatten(cnp.transpose(self) if is_by_columns else self)
 
 
-def _iter(self: LazyTensor) -> Any:
-    if self.ndim == 0:
-        raise TypeError(with_location("iteration over a 0-d array"))
-    return (self[i] for i in range(self.shape[0]))
-
-
 def _array(self: LazyTensor, dtype: Any = None, copy: bool | None = None) -> Any:
     """The values, evaluated now."""
     if copy is False:
@@ -241,7 +235,7 @@ def attach() -> None:
     methods = {
         "reshape": _reshape, "transpose": _transpose, "astype": _astype, "clip": _clip,
         "flatten": _flatten, "set_item": _set_item, "item": _item, "fill": _fill,
-        "__iter__": _iter, "__array__": _array, "__repr__": _repr, "__str__": _str,
+        "__array__": _array, "__repr__": _repr, "__str__": _str,
         "__format__": _format, "__contains__": _contains, "__reduce__": _reduce,
         "__index__": _index, "__bool__": _scalar(bool), "__int__": _scalar(int),
         "__float__": _scalar(float), "__complex__": _scalar(complex),

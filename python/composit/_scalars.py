@@ -9,7 +9,7 @@ from typing import Any
 
 from composit import _core
 from composit import numpy as cnp
-from composit._core import LazyScalar
+from composit._core import LazyScalar, LazyTensor
 from composit._methods import _describe
 
 
@@ -61,6 +61,11 @@ def _restored(value: Any) -> LazyScalar:
     return cnp.asarray(value)[()]
 
 
+def _astype(self: LazyScalar, dtype: Any, *args: Any, **options: Any) -> LazyScalar:
+    """The value converted."""
+    return LazyTensor.astype(self, dtype, *args, **options)[()]
+
+
 def _reduce(self: LazyScalar) -> Any:
     return _restored, (_value(self),)
 
@@ -83,7 +88,7 @@ def attach() -> None:
         "__round__": _round, "__trunc__": _by_number(math.trunc),
         "__floor__": _by_number(math.floor), "__ceil__": _by_number(math.ceil),
         "item": _item, "tolist": lambda self: self.number(),
-        "copy": lambda self, order="C": self, "__copy__": lambda self: self,
+        "astype": _astype, "copy": lambda self, order="C": self, "__copy__": lambda self: self,
         "__deepcopy__": lambda self, memo: self,
     }  # fmt: skip
     methods |= {name: _on_a_copy(name) for name in ("fill", "put", "sort", "partition", "resize")}

@@ -94,7 +94,7 @@ def einsum(
         subscripts, tensors = _lettered(operands)
     if out is None and dtype is None and len(tensors) == 1 and _selects(subscripts):
         if isinstance(tensors[0], LazyTensor):
-            return _c.einsum_of(subscripts, tensors[0])
+            return _selected(subscripts.replace(" ", ""), tensors[0])
     if dtype is not None:
         tensors = [_c.astype(tensor, dtype) for tensor in tensors]
     elif hasattr(out, "dtype"):  # which takes part in the promotion
@@ -107,6 +107,15 @@ def _selects(subscripts: str) -> bool:
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     letters = given + result
     return arrow != "" and letters.isalpha() and sorted(set(given)) == sorted(result)
+
+
+def _selected(subscripts: str, x: LazyTensor) -> LazyTensor:
+    """A view of x: another order of its axes, or a diagonal."""
+    given, result = subscripts.split("->")
+    is_order = len(given) == len(result) == x.ndim
+    if is_order:
+        return _c.transpose(x, [given.index(letter) for letter in result])
+    return _c.einsum_of(subscripts, x)
 
 
 def _with_output(tensors: list[LazyTensor], out: Any) -> list[LazyTensor]:

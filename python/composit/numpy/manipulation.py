@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from composit import _core, _mismatch
-from composit._core import LazyTensor, with_location
+from composit._core import LazyScalar, LazyTensor, with_location
 from composit.numpy import _arguments, _casting
 from composit.numpy._ufunc import write_out
 
@@ -131,7 +131,10 @@ def atleast_3d(*arys: Any) -> Any:
 
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> LazyTensor:
     """Repeated along new axes and axes of length 1; a read-only view."""
-    return _c.broadcast_to(array, shape)
+    result = _c.broadcast_to(array, shape)
+    if isinstance(result, LazyTensor) and not isinstance(result, LazyScalar):
+        result.is_writeable = False
+    return result
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[LazyTensor, ...]:

@@ -2,10 +2,13 @@
 #include "composit/eager/cell.h"
 
 #include "../numpy/values.h"
+#include "composit/eager/overwriting.h"
+#include "composit/eager/small.h"
 #include "composit/execute/execute.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/operators.h"
+#include "composit/ops/ops.h"
 
 #include <thread>
 
@@ -118,6 +121,50 @@ TEST(Look, does_not_keep_what_others_write) {
     EXPECT_EQ(values_of(seen), Values{2});
     memory[1] = 5;
     EXPECT_EQ(values_of(seen), Values{5});
+}
+
+TEST(Look, history_is_bounded_by_bytes) {
+    ir::set_most_history_bytes(10 * 8);
+    Ref<Cell> x = Cell::make(line({1, 2}) + 1);
+    std::vector<Tensor> all;
+    for (int i = 0; i < 20; ++i) {
+        look({x->tensor()});
+        all.push_back(x->tensor());
+        x->replace(x->tensor() + 1);
+    }
+    EXPECT_FALSE(all[0].node().has_kept() && all[0].node().kept(0));
+    EXPECT_TRUE(all[19].node().kept(0));
+    EXPECT_LE(ir::history_bytes(), 10 * 8);
+    EXPECT_EQ(values_of(all[0]), (Values{2, 3}));  // computed again
+    all.clear();
+    x = Cell::make(line({1}));
+    EXPECT_EQ(ir::history_bytes(), 0);
+    ir::set_most_history_bytes(int64_t{256} << 20);
+}
+
+TEST(Cell, elements_are_written_in_place_where_nobody_sees_it) {
+    const Ref<Cell> x = Cell::make(line({1, 2, 3}) + 0.5);
+    const void* const memory = look({x->tensor()})[0].data();
+    EXPECT_TRUE(write_element(*x, {1}, ir::weak_scalar(7.0)));
+    EXPECT_EQ(known(x->tensor()).row_major().get(), memory);
+    const Ref<Cell> copy = Cell::make(x->tensor());
+    EXPECT_TRUE(write_element(*x, {0}, ir::weak_scalar(int64_t{4})));
+    EXPECT_EQ(values_of(x->tensor()), (Values{4, 7, 3.5}));
+    EXPECT_EQ(values_of(copy->tensor()), (Values{1.5, 7, 3.5}));
+    // The graph says the same: the old node computes what it was.
+    EXPECT_EQ(values_of(execute::evaluate({x->tensor().node().operand(0)})[0]), (Values{1.5, 7, 3.5}));
+}
+
+TEST(Cell, strides_are_numpys) {
+    const Ref<Cell> x = Cell::make(ops::reshape(line({1, 2, 3, 4, 5, 6}), {2, 3}));
+    const Ref<Cell> turned = Cell::make_view(ops::transpose(x->tensor(), {1, 0}), x);
+    EXPECT_EQ(turned->strides(), (Strides{1, 3}));
+    EXPECT_FALSE(Cell::make_view(ops::reshape(turned->tensor(), {6}), turned));
+    EXPECT_TRUE(Cell::make_view(ops::reshape(turned->tensor(), {3, 2, 1}), turned));
+    EXPECT_TRUE(is_column_major({3, 2}, turned->strides()));
+    EXPECT_EQ(elementwise_strides({3, 2}, {{turned->tensor().shape(), turned->strides()}}),
+              (Strides{1, 3}));
+    EXPECT_EQ(elementwise_strides({2, 2}, {{{2, 2}, {1, 2}}, {{2, 2}, {2, 1}}}), (Strides{2, 1}));
 }
 
 TEST(Look, by_many_threads_computes_the_same) {

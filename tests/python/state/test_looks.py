@@ -1,0 +1,128 @@
+"""Looks are remembered: a loop does each step once, however long its history is."""
+
+import time
+
+import numpy as np
+import pytest
+
+import composit
+import composit.numpy as cnp
+from composit import _core
+
+
+def misses(run):
+    before = _core.plan_statistics()[2]
+    run()
+    return _core.plan_statistics()[2] - before
+
+
+def loop(step, count):
+    for _ in range(count):
+        step()
+
+
+class Programs:
+    """Steps of programs, each with a look."""
+
+    def __init__(self, np):
+        self.np = np
+        self.x, self.m = np.ones(50), np.zeros(50)
+        self.u = np.zeros((20, 20))
+        self.u[10, 10] = 1.0
+        self.i = 0
+
+    def relaxed(self):
+        self.x = self.x * 0.999 + 0.001
+        return float(self.x[0])
+
+    def averaged(self):
+        self.m = 0.9 * self.m + 0.1 * self.x
+        self.x = self.x - 0.01 * self.m
+        return float(self.x[3])
+
+    def in_place(self):
+        u = self.u
+        u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] - 2 * u[1:-1, 1:-1])
+        return float(u[9, 10])
+
+    def by_element(self):
+        self.i += 1
+        self.x[self.i % 50] = min(self.x[(self.i + 1) % 50] + 1, self.x[0])
+        return float(self.x[self.i % 50])
+
+    def by_row(self):
+        self.i += 1
+        self.u[self.i % 20] -= 0.5 * self.u[(self.i + 1) % 20]
+        return float(self.u[self.i % 20].sum())
+
+    def unlooked_momentum(self):
+        self.m = 0.5 * self.m + 1
+        self.x = self.x + 1
+        return float(self.x[0])
+
+
+NAMES = [name for name in vars(Programs) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_are_numpys(name):
+    ours, numpys = Programs(cnp), Programs(np)
+    for _ in range(60):
+        assert getattr(ours, name)() == pytest.approx(getattr(numpys, name)(), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_loop_finds_its_plan_and_does_not_slow_down(name):
+    step = getattr(Programs(cnp), name)
+    loop(step, 60)
+    assert misses(lambda: loop(step, 200)) <= 2
+
+    def median():
+        times = []
+        for _ in range(100):
+            start = time.perf_counter()
+            step()
+            times.append(time.perf_counter() - start)
+        return sorted(times)[50]
+
+    early = median()
+    loop(step, 2000)
+    assert median() < 2 * early + 2e-5
+
+
+def test_what_lives_is_computed_with_the_look():
+    program = Programs(cnp)
+    loop(program.unlooked_momentum, 30)
+    assert program.m.node.operand_nodes and misses(lambda: float(program.m[0])) == 0
+
+
+def test_history_stays_behind_a_look():
+    x = cnp.array([1.0, 2.0, 3.0])
+    y = x
+    for _ in range(5):
+        y = y * 2
+        float(y[0])
+    loss = (y * y).sum()
+    print(loss)
+    (gradient,) = composit.nn.chain_rule({loss: loss}, [x])
+    assert np.asarray(gradient).tolist() == [2048, 4096, 6144]
+    assert composit.evaluate(loss, {x: np.ones(3)}) == 3072
+
+
+def test_an_error_belongs_to_who_looks_at_it():
+    places = cnp.array([7]) + 0
+    failing = cnp.arange(3)[places]
+    fine = cnp.arange(3) + 1
+    assert fine.tolist() == [1, 2, 3]
+    with pytest.raises(IndexError, match="index 7 is out of bounds"):
+        failing.tolist()
+    assert fine.tolist() == [1, 2, 3]
+
+
+def test_memory_of_values_that_nobody_holds_is_bounded():
+    x = cnp.ones(1 << 20)
+    for _ in range(100):
+        x = x * 0.5 + 1
+        float(x[0])
+    assert _core.history_bytes() <= 256 << 20
+    del x
