@@ -4,6 +4,7 @@ their results over placeholders are learnt, and without from then on."""
 from __future__ import annotations
 
 import weakref
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
@@ -169,7 +170,6 @@ class Checks:
 
     def __init__(self, trace: Trace, known: int) -> None:
         self._trace, self._known = trace, known
-        self._leaves = {stands: i for i, stands in enumerate(trace.bound_places)}
         self._seen: set[int] = set()
 
     def of(self, value: Any) -> Any:
@@ -180,7 +180,7 @@ class Checks:
                 return ("place", number)
             self._seen.add(number)
             code = -2  # what is evaluated first is never recognised
-            if self._trace.bound[self._leaves[number]].is_same(value._lazy):
+            if leaf_at(self._trace, number).is_same(value._lazy):
                 code = 8 * steps.leaf_type(value._lazy) + 2 * value._is_tainted + 4
                 code += is_recorded(value)
             return ("leaf", number, code)
@@ -194,7 +194,7 @@ class Checks:
 
 def _pattern(trace: Trace, function: Any, line: int, given: Any, state: State) -> Any:
     """What the core recognises the operation by, from what it was called with."""
-    check = Checks(trace, len(trace.symbols())).of
+    check = Checks(trace, trace.met()).of
     args, kwargs = given
     arguments = tuple(check(value) for value in args)
     named = {name: check(value) for name, value in kwargs.items()}
@@ -210,11 +210,16 @@ def register(trace: Trace, first: int, parts: list[Any]) -> None:
         trace.records.append(tensor._record)
 
 
+def leaf_at(trace: Trace, number: int) -> LazyTensor:
+    """What the leaf at a place holds."""
+    return trace.bound[bisect_left(trace.bound_places, number)]
+
+
 def new_inputs(trace: Trace) -> list[LazyTensor]:
     """Placeholders for the leaves that no state has met."""
     made = []
-    for number in range(len(trace.symbols()), len(trace.tensors)):
-        lazy = trace.bound[trace.bound_places.index(number)]
+    for number in range(trace.met(), len(trace.tensors)):
+        lazy = leaf_at(trace, number)
         made.append(_core.input(f"x{number}", lazy.dtype, lazy.shape))
     return made
 
@@ -245,7 +250,7 @@ def _learnt(
     state.is_tainted = any(part._is_tainted for part in parts) and not recorded_ones
     state.operands, state.named = operands, named
     state.line = line
-    symbols = trace.symbols() + state.inputs
+    symbols = steps.Symbols(trace, state.inputs)
     token = quiet.begin()
     try:
         made = state.operation.over(trace, state, symbols)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from bisect import bisect_right
 from typing import Any
 
 from composit import _core
@@ -186,6 +187,13 @@ class Trace(_core.TraceFields):
     def symbols(self) -> list[LazyTensor]:
         """By place: over the placeholders."""
         return [x for _, state in self.entries for x in (*state.inputs, *state.results)]
+
+    def met(self) -> int:
+        """How many places the operations have; those behind them are of leaves of the next one."""
+        if not self.entries:
+            return 0
+        first, state = self.entries[-1]
+        return first + len(state.results)
 
     def result_of(self, number: int) -> Any:
         """The tensor at a place, if it lives."""
@@ -372,6 +380,27 @@ class Trace(_core.TraceFields):
                 made = self.seen(state)
                 self.lazies[first : first + len(made)] = made
                 return
+
+
+def _first_place(entry: tuple[int, State]) -> int:
+    return entry[0] - len(entry[1].inputs)
+
+
+class Symbols:
+    """A trace's symbols, then a next operation's inputs, by place. Each is looked up: a list of all
+    for every operation that is learnt would take longer and longer."""
+
+    __slots__ = ("_entries", "_inputs", "_met")
+
+    def __init__(self, trace: Trace, inputs: list[LazyTensor]) -> None:
+        self._entries, self._inputs, self._met = trace.entries, inputs, trace.met()
+
+    def __getitem__(self, number: int) -> LazyTensor:
+        if number >= self._met:
+            return self._inputs[number - self._met]
+        entry = self._entries[bisect_right(self._entries, number, key=_first_place) - 1]
+        first, state = entry
+        return state.results[number - first] if number >= first else state.inputs[number - first]
 
 
 _none = type(None)
