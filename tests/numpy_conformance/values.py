@@ -1,5 +1,6 @@
 """Arrays that functions are tried with: by dtype, shape and kind of values; the same each time."""
 
+import functools
 import zlib
 
 import numpy as np
@@ -19,15 +20,21 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.5, 3.0, 1e-7, 
 def array(dtype, shape=(), kind="plain", seed=0):
     """An array whose values are plain (small, of both signs), positive, special (with zeros,
     infinities and NaN), extreme (special, with the largest and the smallest), or distinct."""
-    dtype = np.dtype(dtype)
+    return drawn(np.dtype(dtype), shape, kind, seed).copy()
+
+
+# Of a hundred that are asked for, one is new.
+@functools.cache
+def drawn(dtype, shape, kind, seed):
+    """The one array of these words; nobody writes it."""
     count = int(np.prod(shape))
     key = f"{dtype}{shape}{kind}{seed}".encode()
     draw = np.random.default_rng(zlib.crc32(key))
     if dtype.kind == "c":
         part = np.empty(0, dtype).real.dtype
         made = np.empty(shape, dtype)
-        made.real = array(part, shape, kind, seed)
-        made.imag = array(part, shape, kind, seed + 1)
+        made.real = drawn(part, shape, kind, seed)
+        made.imag = drawn(part, shape, kind, seed + 1)
         return made
     if dtype.kind == "b":
         return np.asarray(draw.integers(0, 2, shape).astype(bool))
