@@ -1,4 +1,6 @@
 // Builds in a folder of its own and renames it into place, so that no reader sees half an entry.
+// Nothing waits for the disk: what a machine that lost its power left of an entry is noticed when
+// it is loaded, for each file is compared, and is built anew.
 #include "composit/backends/cpp/cache.h"
 
 #include "composit/backends/c_family/kernel_names.h"
@@ -119,7 +121,6 @@ void publish(const fs::path& built, const fs::path& entry) {
         fs::remove_all(old, ignored);
         if (error) fs::remove_all(built, ignored);
     }
-    if (!error) flush_to_disk(entry.parent_path());
 }
 
 // A folder that goes with its owner, unless it was renamed before. Locked, so that others can tell
@@ -188,9 +189,7 @@ std::shared_ptr<Library> build(const Source& source, const fs::path& entry,
         user_check<InputOutputError>(!is_full(folder), "No space left on device");
         fail_build(source, temporary, entry, finished);
     }
-    flush_to_disk(folder / "kernel.so");
     write_file(folder / "build.txt", key_text(source) + fingerprint("kernel.so", *code));
-    flush_to_disk(folder);
     std::shared_ptr<Library> library;
     try {
         library = std::make_shared<Library>(folder / "kernel.so", source.symbols);

@@ -98,14 +98,6 @@ void write_file(const std::string& path, const std::string& text) {
         if (count < 0) fail_with_reason("cannot write", path);
         done += static_cast<size_t>(count);
     }
-    if (fsync(file.number()) != 0) fail_with_reason("cannot flush", path);
-}
-
-void flush_to_disk(const std::string& path) {
-    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.number() < 0) fail_with_reason("cannot open", path);
-    // Some file systems refuse to flush folders; their entries are then as safe as they get.
-    if (fsync(file.number()) != 0 && errno != EINVAL) fail_with_reason("cannot flush", path);
 }
 
 std::optional<std::string> refuse_folder(const std::string& folder) {

@@ -1,4 +1,4 @@
-// Files as a cache needs them: flushed to the disk, in folders nobody else can write to.
+// Files as a cache needs them: in folders nobody else can write to.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,8 @@ namespace composit::cpp {
 std::optional<std::string> read_file(const std::string& path, size_t most);
 // Whether it is a folder, not a symbolic link, of this user, which nobody else can write to.
 bool is_own_folder(const std::string& path);
-// Writes and flushes to the disk. Throws InputOutputError with the path and the system's words.
+// Throws InputOutputError with the path and the system's words.
 void write_file(const std::string& path, const std::string& text);
-// Flushes a file written by somebody else, or a folder's entries.
-void flush_to_disk(const std::string& path);
 
 // Why `folder` is no place for code that will be run: not a folder, not ours, writable by others.
 // Creates it (mode 0700, parents too) where it is missing. Nothing when all is well.
