@@ -18,7 +18,7 @@ from composit import _core, knossos
 
 COUNT = int(os.environ.get("COMPOSIT_KNOSSOS_FUZZ", "2000"))
 SEED = int(os.environ.get("COMPOSIT_KNOSSOS_SEED", "0"))
-PARTS = 8
+PARTS = 10  # one for each share of the long tail
 CALLS = 12
 
 
@@ -66,6 +66,7 @@ def compared(number, random):
     return tried
 
 
+@pytest.mark.long_tail
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_values(part):

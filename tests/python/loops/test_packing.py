@@ -23,10 +23,15 @@ def packs(compiled):
 
 # Rows and columns beside whole tiles; depths beside whole blocks; parts for several threads.
 SIZES = [
-    (1, 64, 64, "float32"),
     (5, 70, 130, "float64"),
-    (40, 33, 300, "float32"),
-    (3, 600, 97, "float32"),
+    *(
+        pytest.param(*sizes, marks=pytest.mark.long_tail)
+        for sizes in [
+            (1, 64, 64, "float32"),
+            (40, 33, 300, "float32"),
+            (3, 600, 97, "float32"),
+        ]
+    ),
 ]
 
 

@@ -47,8 +47,17 @@ def arena(compiled):
     return max(b.arena_offset + b.bytes for b in temporaries)
 
 
-@pytest.mark.parametrize("backend", ["interpreter", "cpp"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize(
+    "backend, dtype",
+    [
+        ("interpreter", "float32"),
+        ("interpreter", "float64"),
+        ("interpreter", "bfloat16"),
+        ("cpp", "float32"),
+        pytest.param("cpp", "float64", marks=pytest.mark.long_tail),
+        pytest.param("cpp", "bfloat16", marks=pytest.mark.long_tail),
+    ],
+)
 def test_bits_are_the_same(backend, dtype):
     if dtype == "bfloat16":
         weights = [

@@ -10,7 +10,7 @@ from numpy_conformance import judge, page
 
 import composit.numpy as cnp
 
-PARTS = 8
+PARTS = 10  # one for each share of the long tail
 CALLS = 1  # of a function
 # Foreign functions are refused by export; draws are values.
 ROWS = [row for row in page.rows() if not row.foreign and not row.name.startswith("random.")]
@@ -57,6 +57,7 @@ def assert_same_bits(found, expected, tensors, way):
         assert a[numbers].tobytes() == b[numbers].tobytes(), f"{way}: {tensor}"
 
 
+@pytest.mark.long_tail
 @pytest.mark.parametrize("part", range(PARTS))
 def test_bits(part, tmp_path):
     rows = ROWS[part::PARTS]
