@@ -11,7 +11,9 @@ BIN := $(CURDIR)/$(VENV)/bin
 RUN := PATH="$(BIN):$$PATH" $(BIN)/python
 CMAKE := env PATH="$(BIN):$$PATH" $(BIN)/cmake
 CTEST := PATH="$(BIN):$$PATH" $(BIN)/ctest
-PYTEST := $(RUN) -m pytest -q --durations 20
+# Tests start hundreds of programs: each would compile all of the package's sources where the
+# environment says that Python writes no bytecode.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(RUN) -m pytest -q --durations 20
 NONE_MATCHES = test $$? -eq 5 -a -n '$(FILTER)'
 MINUTES ?= 5
 MUTANTS ?= 50000
@@ -86,7 +88,9 @@ demo: package  ## train a network on handwritten digits
 	@$(RUN) -m composit.examples.digits
 
 # pytest(options): all Python tests, or those that match FILTER.
-pytest = $(PYTEST) -n $(JOBS) --dist loadfile $(1) $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES)
+# tests/conftest.py says which files come first.
+pytest = $(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder $(1) \
+    $(if $(FILTER),-k '$(FILTER)') || $(NONE_MATCHES)
 ctest = COMPOSIT_OPTIMIZE=$${COMPOSIT_OPTIMIZE:-1} $(CTEST) --test-dir $(BUILD) -j $(JOBS) \
     --output-on-failure --no-tests=ignore -R '$(FILTER)'
 # The long tail's share, unless SHARE=number or a FILTER says which tests to run.

@@ -1,9 +1,11 @@
 """Options and fixtures that all tests share."""
 
+import gc
 import os
 import random
 import signal
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -43,9 +45,71 @@ def pytest_configure(config):
     )
 
 
+# The files that take longest, the longest first. They are begun first, so that no worker is left
+# with one of them when the others have nothing to do. A file that is not here costs no more than
+# such a wait.
+LONGEST = [
+    "tests/docs/test_code_blocks.py",
+    "tests/python/knossos/test_array_fuzz.py",
+    "tests/python/fuzz/test_random_graphs.py",
+    "tests/python/memory/test_growth.py",
+    "tests/python/fuzz/test_wide_dtypes.py",
+    "tests/python/examples/test_mnist.py",
+    "tests/python/flashlight/test_operators.py",
+    "tests/python/torch/test_torch_any_order.py",
+    "tests/python/faults/test_compilers.py",
+    "tests/python/nn/test_checkpoints.py",
+    "tests/python/model_zoo/test_commands.py",
+    "tests/python/loops/test_packing.py",
+    "tests/python/faults/test_interrupts.py",
+    "tests/python/faults/test_memory_ends.py",
+    "tests/python/examples/test_digits.py",
+    "tests/python/cg/test_models.py",
+    "tests/python/knossos/test_torch_transforms.py",
+    "tests/python/numpy/test_linalg.py",
+    "tests/python/loops/test_scan.py",
+    "tests/python/torch/test_torch_conformance.py",
+    "tests/python/memory/test_weights.py",
+    "tests/python/knossos/test_reassigned.py",
+    "tests/python/knossos/test_mapped_kernels.py",
+    "tests/python/cg/test_names_and_programs.py",
+    "tests/python/mosaic/test_programs.py",
+    "tests/python/faults/test_cache_faults.py",
+    "tests/python/numpy/test_every_function_compiled.py",
+    "tests/python/tools/test_numpys_own_tests.py",
+]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is made while tests are collected lives until they have run: the cycle collector, which
+    some tests call, need not look at it each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(config, items):
     keep_share(config, items)
+    longest_first(config, items)
     shuffle(config, items)
+
+
+def longest_first(config, items):
+    """Moves whole files, for workers that take file after file."""
+    if not hasattr(config, "workerinput"):
+        return
+    place = {file: number for number, file in enumerate(LONGEST)}
+    count = Counter(file_of(item) for item in items)
+    items.sort(key=lambda item: (place.get(file_of(item), len(place)), -count[file_of(item)]))
+
+
+def file_of(item):
+    return item.nodeid.split("::")[0]
 
 
 def keep_share(config, items):
@@ -58,7 +122,7 @@ def keep_share(config, items):
     for item in items:
         is_kept = True
         if item.get_closest_marker("long_tail"):
-            file = item.nodeid.split("::")[0]
+            file = file_of(item)
             turn = next_share.get(file, zlib.crc32(file.encode()))
             next_share[file] = turn + 1
             is_kept = turn % SHARES == share
@@ -123,4 +187,5 @@ def golden(request):
 def pytest_sessionfinish(session):
     """Hypothesis keeps the session alive until the process ends; its parameters, objects of the
     core among them, are not to be reported as leaks then."""
+    gc.unfreeze()
     session.items.clear()
