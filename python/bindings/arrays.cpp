@@ -71,12 +71,16 @@ bool is_given_up(PyArray_Descr* descr) {
     return !names.is_none() && names.equal(nb::make_tuple(donated));
 }
 
+void check_not_given_up(PyArray_Descr* descr) {
+    user_check(!is_given_up(descr),
+               "The array was donated to a compiled function, which may have written over it. Use "
+               "what the call returned.");
+}
+
 DType dtype_of(nb::handle numpy_dtype) {
     const int number = reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())->type_num;
     if (const std::optional<DType> known = dtype_of_number(number)) return *known;
-    user_check(!is_given_up(reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr())),
-               "The array was donated to a compiled function, which may have written over it. Use "
-               "what the call returned.");
+    check_not_given_up(reinterpret_cast<PyArray_Descr*>(numpy_dtype.ptr()));
     const std::string name = nb::cast<std::string>(nb::str(numpy_dtype.attr("name")));
     if (name == "bfloat16") return DType::bfloat16;
     const nb::object advice =
@@ -246,9 +250,15 @@ bool owns_memory(nb::handle ndarray) {
            PyArray_NBYTES(ndarray_of(base)) == PyArray_NBYTES(array);
 }
 
-nb::object view_of(nb::handle ndarray) {
-    nb::object view = nb::steal(PyArray_View(ndarray_of(ndarray), nullptr, nullptr));
-    if (!view.is_valid()) throw nb::python_error();
+nb::object view_of(nb::handle ndarray, nb::object dtype) {
+    PyArrayObject* const array = ndarray_of(ndarray);
+    nb::object view = nb::steal(
+        PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype.release().ptr()),
+                             PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
+                             PyArray_DATA(array), PyArray_FLAGS(array), nullptr));
+    if (!view.is_valid() ||
+        PyArray_SetBaseObject(ndarray_of(view), nb::borrow(ndarray).release().ptr()) != 0)
+        throw nb::python_error();
     return view;
 }
 
@@ -269,6 +279,13 @@ nb::object given_up_dtype(nb::handle value) {
     nb::object& found = (*known)[own];
     if (!found.is_valid()) found = made();
     return found;
+}
+
+nb::object dtype_to_give_up(nb::handle value) {
+    if (!PyArray_Check(value.ptr())) return {};
+    PyArray_Descr* const own = PyArray_DESCR(ndarray_of(value));
+    check_not_given_up(own);
+    return nb::borrow(reinterpret_cast<PyObject*>(own));
 }
 
 void give_up(nb::handle value, nb::object given_up_dtype) noexcept {

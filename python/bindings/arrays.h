@@ -37,11 +37,14 @@ std::optional<PlainArray> plain_array(nb::handle value);
 
 // Whether an ndarray's memory belongs to it and to results of earlier calls only.
 bool owns_memory(nb::handle ndarray);
-// Another ndarray of the same memory.
-nb::object view_of(nb::handle ndarray);
+// Another ndarray of the same memory, which is given up, with the dtype that it had.
+nb::object view_of(nb::handle ndarray, nb::object dtype);
 // The dtype that makes an array useless, whoever holds it: its elements become records, with which
 // neither NumPy nor composit calculates. Null for what is no ndarray, or has been given up.
 nb::object given_up_dtype(nb::handle value);
+// The dtype that an array has, which is to be given up; null for what is no ndarray. ValueError
+// where it has been given up. Runs no code of Python's.
+nb::object dtype_to_give_up(nb::handle value);
 // Gives the array that dtype, unless it is null. Runs no code of Python's: none of its exceptions,
 // a KeyboardInterrupt among them, could leave a destructor.
 void give_up(nb::handle ndarray, nb::object given_up_dtype) noexcept;

@@ -9,12 +9,12 @@
 namespace composit::python {
 
 // The arguments of one call, of which `compiled` takes some. Whatever the call does, those are
-// given up when this ends.
+// given up from here on: a thread that gives one of them meanwhile, too, finds it given up.
 class Donation {
   public:
-    // `arguments` are what the user gave for compiled.inputs(), and live longer.
+    // `arguments` are what the user gave for compiled.inputs(), and live longer. ValueError where
+    // another thread has taken one since they were looked at.
     Donation(const execute::Compiled& compiled, const std::vector<nb::object>& arguments);
-    ~Donation();
     Donation(const Donation&) = delete;
     Donation& operator=(const Donation&) = delete;
 
@@ -28,7 +28,7 @@ class Donation {
     const std::vector<size_t>& donated_;
     const std::vector<nb::object>& arguments_;
     std::vector<ir::Array> given_;
-    std::vector<nb::object> given_up_dtypes_;  // of the donated arguments
+    std::vector<nb::object> dtypes_;  // that the donated arguments had; null for what is no ndarray
 };
 
 }  // namespace composit::python

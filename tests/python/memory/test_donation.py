@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -114,6 +115,31 @@ def test_same_bits(name, backend, threads):
             assert a.tobytes() == b.tobytes()
         if name in IN_PLACE:
             assert sum(address(x) in before for x in results) == IN_PLACE[name]
+
+
+def test_of_two_threads_that_give_one_array_one_is_let_in():
+    step = composit.compile(lambda x, y: cnp.sin(x) + y, donate=0)
+    y = np.ones(1 << 19, np.float32)
+    expected = step(np.zeros_like(y), y)
+    for _ in range(20):
+        x, outcomes, begin = np.zeros_like(y), [], threading.Barrier(2)
+
+        def give(x=x, outcomes=outcomes, begin=begin):
+            begin.wait()
+            try:
+                outcomes.append(step(x, y))
+            except ValueError as error:
+                outcomes.append(str(error))
+
+        threads = [threading.Thread(target=give) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        taken = [each for each in outcomes if isinstance(each, np.ndarray)]
+        assert len(taken) == 1, outcomes
+        np.testing.assert_array_equal(taken[0], expected)
+        assert [each for each in outcomes if isinstance(each, str) and "was donated" in each]
 
 
 def test_chain_of_calls_stays_in_one_memory():
