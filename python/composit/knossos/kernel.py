@@ -82,7 +82,7 @@ class Kernel:
         dtype = np.dtype(dtype)
         with self._lock:
             if dtype not in self._procedures:
-                made = self._maker(dtype)
+                made = _core.called(self._maker, dtype)  # constants are computed by Python
                 if self._derivative is not None:
                     if self._is_making_derivative:
                         return made  # which the derivative calls

@@ -12,11 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from composit._core import NotSupported, with_location
+from composit._floating_point import in_default_state
 
 
 class Source:
     """A function's text and what its names mean."""
 
+    @in_default_state  # numbers are read by Python
     def __init__(self, function: Any) -> None:
         self.function = function
         self.name: str = function.__name__

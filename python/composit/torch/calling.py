@@ -190,7 +190,8 @@ def call_now(
     named = {key: _operand(value, is_recording) for key, value in kwargs.items()}
     token = quiet.begin()
     try:
-        result = function(*plain, **named)
+        # Numbers of Python that it computes are not rounded as the caller rounds.
+        result = _core.called(function, *plain, **named)
     except NotSupported:
         raise
     except ValueError as error:

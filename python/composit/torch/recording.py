@@ -36,7 +36,7 @@ class Operation:
             key: trace.operand(value, state.detached, lazies, view)
             for key, value in state.named.items()
         }
-        result = self.function(*plain, **options)
+        result = _core.called(self.function, *plain, **options)  # as call_now does
         if self.is_view or not isinstance(result, LazyTensor):
             return result
         is_shared = result.root() is not None or any(result is value for value in plain)

@@ -12,6 +12,8 @@ import composit
 import composit.numpy as cnp
 import composit.torch as ct
 from composit import knossos, nn, random
+from composit.tensorgrad.const import DTYPE
+from composit.tensorgrad.storage import NumpyStorage
 
 pytestmark = needs_states
 
@@ -134,6 +136,31 @@ def kernels():
     )
 
 
+def registered():
+    @knossos.register
+    def scaled(x: float, y: float = 0.1) -> float:
+        return x * 0.1 + 0.7 / 3.0 - y * 1e-5
+
+    return scaled(0.3), scaled.vjp(0.3, 0.1, 0.7), scaled(TINY[0])
+
+
+def of_numbers():
+    x, y = ct.tensor([0.1, 0.2, 0.7, 3.0]), ct.tensor([0.3, 0.2, 0.1, 0.9])
+    losses = ct.nn.functional
+    return (
+        cnp.evaluate(cnp.fromiter((each / 10 for each in range(9)), "float32")),
+        NumpyStorage.tensor([0.1, 0.7, 1e-40], DTYPE.FLOAT32),
+        losses.huber_loss(x, y, delta=0.1).item(),
+        losses.smooth_l1_loss(x, y, beta=0.3).item(),
+        losses.gaussian_nll_loss(x, y, y, full=True).item(),
+        losses.poisson_nll_loss(x, y, full=True).item(),
+        losses.cross_entropy(x[None], ct.tensor([2]), label_smoothing=0.1).item(),
+        losses.triplet_margin_loss(x[None], y[None], -y[None], margin=0.3).item(),
+        losses.lp_pool1d(x[None], 3.0, 2).numpy(),
+        losses.elu(-x, alpha=0.3).numpy(),
+    )
+
+
 def trained():
     weight = cnp.asarray(TINY[:8, :4])
     loss = cnp.mean(nn.gelu(cnp.asarray(TINY[:5, :8]) @ weight))
@@ -143,7 +170,8 @@ def trained():
     return cnp.evaluate(after), cnp.evaluate(nn.layer_norm(weight))
 
 
-PROGRAMS = [constants, simplified, draws, decompositions, eagerly, kernels, trained]
+PROGRAMS = [constants, simplified, draws, decompositions, eagerly, kernels, registered, of_numbers,
+            trained]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", STATES)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from composit._core import NotSupported, with_location
+from composit._floating_point import in_default_state
 from composit.tensorgrad.const import DEVICE, DTYPE, device_of
 from composit.tensorgrad.storage.stubs import Storage
 
@@ -19,6 +20,7 @@ class NumpyStorage(Storage):
     DEVICE = DEVICE.CPU
 
     @classmethod
+    @in_default_state
     def tensor(cls, data: Any, dtype: DTYPE) -> np.ndarray:
         """A copy in a dtype."""
         return np.array(data, dtype=DTYPE(dtype).value)
