@@ -148,7 +148,7 @@ tsan: setup  ## ThreadSanitizer: tests/cpp/{execute,runtime,threads}, about 10 m
 	@TSAN_OPTIONS="halt_on_error=1 die_after_fork=0" COMPOSIT_ISA=baseline \
 	    CXX="$(KERNEL_CXX) -fsanitize=thread -g1" $(CTEST) \
 	    --test-dir build/tsan -j $(JOBS) --output-on-failure \
-	    -R '^test_(execute|runtime|threads)' -E AChainOfAMillionNodes
+	    -R '^test_(execute|runtime|threads)' -E LargeGraphs
 
 # --- Checking -------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ using ir::kernel::Program;
 // How much of the user's graph the header of generated code quotes.
 constexpr size_t lines_in_headers = 40;
 
-void check_placeholders(const std::string& name, const std::vector<Tensor>& inputs,
-                        const std::vector<Tensor>& outputs) {
+void check_graph(const std::string& name, const std::vector<Tensor>& inputs,
+                 const std::vector<Tensor>& outputs, int64_t most_nodes) {
     std::unordered_map<const ir::Node*, int> given;
     for (const Tensor& input : inputs) {
         user_check(ir::is_input(input.node()), name, ": input ", given.size(), " is a ",
@@ -37,7 +37,13 @@ void check_placeholders(const std::string& name, const std::vector<Tensor>& inpu
         user_check(given.emplace(&input.node(), 0).second, name, ": the placeholder '",
                    input.name(), "' is given twice. Distinct placeholders are required.");
     }
-    for (const ir::Node* node : ir::topological_order(outputs))
+    const std::vector<const ir::Node*> nodes = ir::topological_order(outputs);
+    user_check(
+        static_cast<int64_t>(nodes.size()) <= most_nodes, name, ": the graph has ", nodes.size(),
+        " nodes, but most_nodes is ", most_nodes,
+        ". Compile a part that is called again and again, write a loop (fori_loop, scan), or "
+        "give a larger most_nodes: each node takes kilobytes of memory.");
+    for (const ir::Node* node : nodes)
         user_check(!ir::is_input(*node) || given.contains(node), name,
                    ": the result depends on "
                    "the placeholder '",
@@ -66,7 +72,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     const DefaultFloatingPoint floating_point;
     if (options_.threads <= 0) options_.threads = default_threads();
     parallel_for_ = parallel_for(options_.threads);
-    check_placeholders(name_, inputs_, outputs_);
+    check_graph(name_, inputs_, outputs_, options_.most_nodes);
     reported_ = signature_of(outputs_).reported;
     stages_->inlined = transforms::inline_calls(outputs_);
     simplified_ = transforms::simplify(stages_->inlined);

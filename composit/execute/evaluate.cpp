@@ -6,9 +6,11 @@
 #include "composit/execute/build.h"
 #include "composit/execute/floating_errors.h"
 #include "composit/execute/memory.h"
+#include "composit/execute/parts.h"
 #include "composit/execute/signature.h"
 
 #include <list>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -145,20 +147,64 @@ struct Cut {
     std::vector<Tensor> constants;    // which keep them alive
 };
 
-Cut cut_at_kept(const std::vector<Tensor>& outputs, const std::vector<Leaf>& leaves) {
-    Cut cut{outputs, {}, {}};
-    std::vector<Tensor> kept;
-    for (const Leaf& leaf : leaves) {
-        if (!leaf.kept) {
-            cut.leaves.push_back(leaf.node);
-            continue;
+// Puts constants in the place of leaves, and does not walk on to what is behind them.
+class Cutting {
+  public:
+    Cut cut(const std::vector<Tensor>& outputs, const std::vector<Leaf>& leaves) {
+        Cut result{outputs, {}, {}};
+        for (const Leaf& leaf : leaves) {
+            if (!leaf.kept) {
+                result.leaves.push_back(leaf.node);
+                continue;
+            }
+            result.constants.push_back(ir::constant(leaf.kept.value()));
+            result.leaves.push_back(&result.constants.back().node());
+            kept_.emplace(std::pair(leaf.node, leaf.output), result.constants.back());
         }
-        kept.emplace_back(Ref<Node>(leaf.node), leaf.output);
-        cut.constants.push_back(ir::constant(leaf.kept.value()));
-        cut.leaves.push_back(&cut.constants.back().node());
+        if (kept_.empty()) return result;
+        for (Tensor& output : result.outputs) {
+            visit(output);
+            output = now(output);
+        }
+        return result;
     }
-    if (!kept.empty()) cut.outputs = ir::substitute(outputs, kept, cut.constants);
-    return cut;
+
+  private:
+    Tensor now(const Tensor& tensor) const {
+        const auto kept = kept_.find({&tensor.node(), tensor.output_index()});
+        if (kept != kept_.end()) return kept->second;
+        return {rebuilt_.at(&tensor.node()), tensor.output_index()};
+    }
+
+    void enter(const Tensor& tensor) {
+        if (kept_.contains({&tensor.node(), tensor.output_index()})) return;
+        if (rebuilt_.try_emplace(&tensor.node()).second) open_.push_back({&tensor.node(), 0});
+    }
+
+    void visit(const Tensor& root) {
+        enter(root);
+        while (!open_.empty()) {
+            const Node& node = *open_.back().first;
+            if (open_.back().second < node.operands().size()) {
+                enter(node.operands()[open_.back().second++]);
+                continue;
+            }
+            open_.pop_back();
+            std::vector<Tensor> operands;
+            for (const Tensor& operand : node.operands()) operands.push_back(now(operand));
+            rebuilt_[&node] = operands == node.operands()
+                                  ? Ref<Node>(&node)
+                                  : ir::with_operands(node, std::move(operands));
+        }
+    }
+
+    std::map<std::pair<const Node*, int>, Tensor> kept_;
+    std::unordered_map<const Node*, Ref<Node>> rebuilt_;
+    std::vector<std::pair<const Node*, size_t>> open_;
+};
+
+Cut cut_at_kept(const std::vector<Tensor>& outputs, const std::vector<Leaf>& leaves) {
+    return Cutting().cut(outputs, leaves);
 }
 
 void build_plan(Plan& plan, const Cut& cut) {
@@ -237,14 +283,23 @@ std::vector<Array> run(const Plan& plan, const std::vector<Leaf>& leaves, int th
     return values;
 }
 
+// What was looked at before was reported then.
+std::vector<Tensor> above_kept(const std::vector<Tensor>& outputs) {
+    return cut_at_kept(outputs, signature_of(outputs).leaves).outputs;
+}
+
 // `reported`: the kinds of errors that any node of the graph wants to be told of.
 std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& options,
-                             uint8_t& reported) {
+                             uint8_t& reported, size_t most_nodes = most_nodes_of_plan) {
     Options resolved = options;
     if (resolved.threads <= 0) resolved.threads = default_threads();
     if (outputs.empty()) return {};
-    Signature signature = signature_of(outputs);
-    reported = signature.reported;
+    Signature signature = signature_of(outputs, most_nodes);
+    reported |= signature.reported;
+    if (signature.is_cut)
+        return evaluate_in_parts(above_kept(outputs), [&](const std::vector<Tensor>& part) {
+            return values_of(part, resolved, reported, SIZE_MAX);
+        });
     const PlanRef plan = cache().find(signature, resolved, runtime::backend(resolved.backend));
     {
         const std::lock_guard lock(plan->mutex);
@@ -264,11 +319,6 @@ bool is_written_by_others(const Tensor& tensor) {
     while (node->operation().moves_elements && !node->operands().empty())
         node = &node->operand(0).node();
     return ir::is_constant(*node) && ir::constant_array(*node).is_borrowed();
-}
-
-// What was looked at before was reported then.
-std::vector<Tensor> above_kept(const std::vector<Tensor>& outputs) {
-    return cut_at_kept(outputs, signature_of(outputs).leaves).outputs;
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ struct Options {
     // Places, among its inputs, of arguments that callers of a compiled function give up: results
     // may lie in their memory (docs/decisions/0019-donation.md).
     std::vector<size_t> donated = {};
+    // Of a graph that is compiled, those of bodies not counted: each takes memory and time. More
+    // are refused; `evaluate` takes any number.
+    int64_t most_nodes = int64_t{1} << 18;
 };
 
 int default_threads();  // COMPOSIT_THREADS, else the cores this process may use

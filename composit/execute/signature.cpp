@@ -65,7 +65,7 @@ const ir::Operation& constant_operation() {
 
 class Walk {
   public:
-    explicit Walk(Signature& signature) : signature_(signature) {
+    Walk(Signature& signature, size_t most_nodes) : signature_(signature), most_nodes_(most_nodes) {
         signature_.words.reserve(128);
         stack_.reserve(16);
     }
@@ -73,7 +73,7 @@ class Walk {
     // Numbers everything that `root` reaches: operands before users, bodies before their calls.
     void visit(const Tensor& root) {
         enter(root);
-        while (!stack_.empty()) {
+        while (!stack_.empty() && !signature_.is_cut) {
             const Node& node = *stack_.back().node;
             if (const Tensor* child = child_of(node, stack_.back().next++)) {
                 enter(*child);
@@ -82,6 +82,7 @@ class Walk {
             stack_.pop_back();
             write(node);
             *number_.find(key_of(node)) = finished_++;
+            signature_.is_cut = finished_ > most_nodes_;
         }
     }
 
@@ -195,6 +196,7 @@ class Walk {
     }
 
     Signature& signature_;
+    size_t most_nodes_;
     Numbers number_;
     std::vector<Frame> stack_;
     uint64_t finished_ = 0;
@@ -211,10 +213,13 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
-Signature signature_of(const std::vector<Tensor>& outputs) {
+Signature signature_of(const std::vector<Tensor>& outputs, size_t most_nodes) {
     Signature signature;
-    Walk walk(signature);
-    for (const Tensor& output : outputs) walk.visit(output);
+    Walk walk(signature, most_nodes);
+    for (const Tensor& output : outputs) {
+        walk.visit(output);
+        if (signature.is_cut) return signature;
+    }
     for (const Tensor& output : outputs) walk.write_tensor(output);
     signature.hash = hash_of(signature.words);
     return signature;

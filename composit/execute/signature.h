@@ -22,11 +22,13 @@ struct Signature {
     uint64_t hash = 0;  // of the words: picks candidates
     std::vector<uint64_t> words;
     uint8_t reported = 0;  // kinds of errors that any node wants reported; no part of the structure
+    bool is_cut = false;   // there are more nodes than were asked for
     std::vector<Leaf> leaves;
 };
 
 // One iterative walk down to the leaves. Bodies of calls are walked too: constants inside them are
-// leaves like others.
-Signature signature_of(const std::vector<ir::Tensor>& outputs);
+// leaves like others. Where there are more nodes than `most_nodes`, it ends and says so: the rest
+// is of no use then.
+Signature signature_of(const std::vector<ir::Tensor>& outputs, size_t most_nodes = SIZE_MAX);
 
 }  // namespace composit::execute

@@ -72,11 +72,12 @@ void bind_functional(nb::module_& module) {
     module.def(
         "compile_function",
         [](const Function& function, const Tensors& examples, const Options& options,
-           const std::string& name, const std::vector<size_t>& donated) {
+           const std::string& name, const std::vector<size_t>& donated, int64_t most_nodes) {
             const Released released;  // `function` takes it back when it is called
-            Options with_donated = options;
-            with_donated.donated = donated;
-            return compile_function(function, examples, with_donated, name);
+            Options own = options;
+            own.donated = donated;
+            own.most_nodes = most_nodes;
+            return compile_function(function, examples, own, name);
         },
         located);
     module.def(

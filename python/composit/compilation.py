@@ -110,6 +110,7 @@ class CompiledFunction:
         name: str,
         donate: tuple[int, ...] = (),
         most_bytes: int = 2**32,
+        most_nodes: int = 2**18,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
@@ -117,6 +118,7 @@ class CompiledFunction:
         self._name = name
         self._donate = donate
         self._most_bytes = most_bytes
+        self._most_nodes = most_nodes
         self._is_fixed = False
         self._calls = _core.Calls()  # knows the specialisations by their numbers
         self.specialisations: dict[Any, Specialisation] = {}
@@ -179,7 +181,9 @@ class CompiledFunction:
             self._made += 1
             name = self._name if self._made == 1 else f"{self._name}_{self._made}"
         donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
-        core = _core.compile_function(traced, examples, self._options, name, donated)
+        core = _core.compile_function(
+            traced, examples, self._options, name, donated, self._most_nodes
+        )
         return Specialisation(core, traced.rebuild_result)
 
     def _names(self, numbered: tuple[Any, ...]) -> dict[int, str]:
@@ -326,6 +330,7 @@ def compile(
     name: str | None = None,
     donate: int | Sequence[int] = (),
     most_bytes: int = 2**32,
+    most_nodes: int = 2**18,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals.
@@ -341,7 +346,9 @@ def compile(
     `most_bytes`: the memory that programs of different signatures may keep between calls: code,
     packed constants, arenas (not the constants themselves). Beyond that, those that were not used
     for the longest time are unloaded, and made again when they are called. The one used last
-    stays."""
+    stays.
+
+    `most_nodes`: of the graph of one program. ValueError for more."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
     if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
         raise ValueError(
@@ -350,23 +357,24 @@ def compile(
                 "required."
             )
         )
-    if isinstance(most_bytes, bool) or not isinstance(most_bytes, int) or most_bytes < 0:
-        raise ValueError(
-            with_location(
-                f"compile: most_bytes is {most_bytes!r}. A number of bytes from 0 is required."
+    for what, most in (("bytes", most_bytes), ("nodes", most_nodes)):
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise ValueError(
+                with_location(
+                    f"compile: most_{what} is {most!r}. A number of {what} from 0 is required."
+                )
             )
-        )
     places = tuple(dict.fromkeys(places))
     run_options = options(backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part)
     if f is None:
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
-            most_bytes=most_bytes,
+            most_bytes=most_bytes, most_nodes=most_nodes,
         )  # fmt: skip
     check_function("compile", f)
     called = name or str(getattr(f, "__name__", "f"))
-    compiled = CompiledFunction(f, run_options, called, places, most_bytes)
+    compiled = CompiledFunction(f, run_options, called, places, most_bytes, most_nodes)
     if examples:
         compiled.specialise(*examples)
         compiled._is_fixed = True

@@ -153,13 +153,6 @@ TEST(Evaluate, ManyThreadsAtOnce) {
     EXPECT_EQ(plan_statistics().plans, 1);
 }
 
-TEST(Evaluate, AChainOfAMillionNodes) {
-    Tensor x = vector({0});
-    const Tensor one = ir::weak_scalar(1.0);
-    for (int i = 0; i < 1'000'000; ++i) x = ops::map("add", {x, one});
-    EXPECT_EQ(value(x), Floats{1'000'000});
-}
-
 TEST(Signature, NamesAndValuesDoNotCount) {
     const auto words = [](float v, std::string_view name) {
         const Tensor x = ir::constant(Array::of<float>(DType::float32, {1}, {v}), name);
