@@ -107,7 +107,16 @@ struct OwnCall {
 
 }  // namespace
 
+bool has_no_elements(const ForeignCall& call) {
+    const auto is_empty = [](const ForeignArray& array) {
+        return std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end();
+    };
+    return std::all_of(call.inputs.begin(), call.inputs.end(), is_empty) &&
+           std::all_of(call.outputs.begin(), call.outputs.end(), is_empty);
+}
+
 void run_answering(runtime::ForeignFunction function, const ForeignCall& call) {
+    if (has_no_elements(call)) return;
     if (work_of_a_matrix(call) < long_work) return function(call);
     const auto own = std::make_shared<OwnCall>(call);
     runtime::run_or_leave_behind([own, function] {

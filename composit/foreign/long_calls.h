@@ -5,8 +5,12 @@
 
 namespace composit::foreign {
 
-// Runs `function`, of matrices; where it may take long on copies of its own, so that an interrupt
-// is answered while LAPACK, which nothing stops, goes on with these.
+// Whether no operand and no result has an element: there may be any number of slices then, which
+// take time and no memory.
+bool has_no_elements(const runtime::ForeignCall& call);
+
+// Runs `function`, of matrices, unless none has an element. Where it may take long, on copies of its
+// own, so that an interrupt is answered while LAPACK, which nothing stops, goes on with these.
 void run_answering(runtime::ForeignFunction function, const runtime::ForeignCall& call);
 
 // `function` as one to register.

@@ -1,9 +1,11 @@
 // The foreign function of procedures that nodes call: one run for each slice of a batch.
 #include "composit/base/error.h"
+#include "composit/foreign/long_calls.h"
 #include "composit/ir/procedure/callable.h"
 #include "composit/runtime/foreign.h"
 #include "composit/runtime/interrupt.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace composit::foreign {
@@ -79,7 +81,8 @@ void call_procedure(const ForeignCall& call) {
         for (const ForeignArray& array : *arrays)
             steps.push_back(product(behind(array.shape, rank)));
     const std::vector<int64_t>& first = call.outputs[0].shape;
-    const int64_t slices = product({first.begin(), first.begin() + static_cast<long>(rank)});
+    int64_t slices = product({first.begin(), first.begin() + static_cast<long>(rank)});
+    if (has_no_elements(call)) slices = std::min<int64_t>(slices, 1);  // all do the same
     const auto& procedure = callable.procedure();
     const size_t numbers = procedure.results.size();
     std::vector<Bits> parameters =
