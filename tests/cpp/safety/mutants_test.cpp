@@ -2,7 +2,8 @@
 // is run. Nothing dies, errors are the reader's, and both back ends give the same bits.
 //
 // COMPOSIT_MUTANTS is how many of each kind (1000 unless it is given), COMPOSIT_SEED the first
-// one's.
+// one's. COMPOSIT_UNCOMPILED is of how many graphs that are taken one is compiled, 20 unless it is
+// given; of kernels, which are compiled together, five times as many are.
 #include "tests/cpp/safety/mutants.h"
 
 #include "composit/base/error.h"
@@ -18,6 +19,7 @@
 #include "composit/ops/ops.h"
 #include "composit/transforms/tile.h"
 #include "composit/transforms/transforms.h"
+#include "tests/cpp/safety/kernel_batch.h"
 
 #include <gtest/gtest.h>
 
@@ -187,14 +189,14 @@ bool same_bits(const Array& a, const Array& b) {
 class Mutants : public testing::Test {
   protected:
     const size_t count_ = from_environment("COMPOSIT_MUTANTS", 1000),
-                 seed_ = from_environment("COMPOSIT_SEED", 1);
+                 seed_ = from_environment("COMPOSIT_SEED", 1),
+                 uncompiled_ = from_environment("COMPOSIT_UNCOMPILED", 20);
 };
 
 TEST_F(Mutants, OfGraphsAreReadOrRefusedAndRun) {
     Mutator mutator(graph_texts(), seed_);
     LastMutant last("graph");
     const ir::TextLimits limits{2000, 1 << 16, 1000, 20};
-    const size_t per_compilation = 20;
     size_t taken = 0;
     for (size_t i = 0; i < count_; ++i) {
         std::string text = mutator.next();
@@ -246,7 +248,7 @@ TEST_F(Mutants, OfGraphsAreReadOrRefusedAndRun) {
             }
         };
         const std::vector<Array> interpreted = run("interpreter");
-        if (taken % per_compilation != 0) continue;
+        if (taken % uncompiled_ != 0) continue;
         const std::vector<Array> compiled = run("cpp");
         ASSERT_EQ(compiled.size(), interpreted.size()) << text;
         for (size_t k = 0; k < compiled.size(); ++k)
@@ -259,7 +261,9 @@ TEST_F(Mutants, OfGraphsAreReadOrRefusedAndRun) {
 TEST_F(Mutants, OfKernelsAreReadOrRefusedAndRun) {
     Mutator mutator(kernel_texts(), seed_);
     LastMutant last("kernel");
-    size_t taken = 0;
+    const size_t kernels_of_program = 50, uncompiled = std::max<size_t>(uncompiled_ / 5, 1);
+    KernelBatch batch;
+    size_t taken = 0, compared = 0;
     for (size_t i = 0; i < count_; ++i) {
         const std::string text = mutator.next();
         last.is(text);
@@ -285,10 +289,19 @@ TEST_F(Mutants, OfKernelsAreReadOrRefusedAndRun) {
             (void)ir::scalar::evaluate(function.results, arguments);
         } catch (const std::exception& error) {
             expect_readers_error(error, text, false);
+            continue;
         }
+        if (taken % uncompiled != 0 || KernelBatch::shows_signs(text)) continue;
+        batch.add(function, text);
+        if (batch.size() < kernels_of_program) continue;
+        compared += batch.size();
+        std::exchange(batch, {}).compare();
     }
+    compared += batch.size();
+    if (batch.size() > 0) batch.compare();
     EXPECT_GT(taken, count_ / 20);
-    std::cout << taken << " of " << count_ << " mutants were taken\n";
+    std::cout << taken << " of " << count_ << " mutants were taken, " << compared
+              << " of these compared\n";
 }
 
 TEST_F(Mutants, OfSchemasAreReadOrRefused) {
