@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace composit::execute {
@@ -28,6 +29,8 @@ Job::Job(int64_t count, int64_t parts, const Task& task)
 }
 
 void Job::work(bool is_caller) {
+    std::optional<runtime::StopFlagScope> stops;
+    if (!is_caller) stops.emplace(is_interrupted_);
     const DefaultFloatingPoint floating_point;  // others than composit may ask for loops, too
     const bool was_inside = std::exchange(inside_task, true);
     if (!is_caller) runtime::take_floating_flags();
@@ -68,6 +71,9 @@ bool Job::run_task(int64_t number, bool is_caller) {
     try {
         task_(number);
         return true;
+    } catch (const runtime::Interrupted&) {
+        is_interrupted_ = true;
+        return false;
     } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!error_ || number < failed_task_) {

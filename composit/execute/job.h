@@ -27,7 +27,8 @@ class Job {
     bool has_unclaimed_tasks() const { return unclaimed_.load(std::memory_order_relaxed) > 0; }
 
     // Runs tasks until none is unclaimed. The task is not touched when none was left. Only the
-    // caller asks whether the work was interrupted; its word stops all.
+    // caller asks whether the work was interrupted; its word stops all, within tasks that look for
+    // it as well.
     void work(bool is_caller);
 
     // Until all tasks are done, by whomever. Floating-point flags that they raised are up on this

@@ -40,7 +40,7 @@ struct Detached {
     std::atomic<bool> is_left{false};
 };
 
-thread_local const Detached* detached_here = nullptr;
+thread_local const std::atomic<bool>* stops_here = nullptr;
 std::atomic<int64_t> left_behind{0};  // that have not ended
 
 // Before the destructors of libraries, in which such work may be.
@@ -74,8 +74,8 @@ InterruptCheck set_interrupt_check(InterruptCheck check) {
 }
 
 void check_interrupt() {
-    if (detached_here != nullptr) {
-        if (detached_here->is_left.load(std::memory_order_relaxed)) throw Interrupted();
+    if (stops_here != nullptr) {
+        if (stops_here->load(std::memory_order_relaxed)) throw Interrupted();
         return;
     }
     thread_local Clock::time_point last{};
@@ -84,6 +84,10 @@ void check_interrupt() {
     last = now;
     if (is_interrupted()) throw Interrupted();
 }
+
+StopFlagScope::StopFlagScope(const std::atomic<bool>& stops)
+    : former_(std::exchange(stops_here, &stops)) {}
+StopFlagScope::~StopFlagScope() { stops_here = former_; }
 
 void run_or_leave_behind(std::function<void()> work) {
     const auto state = std::make_shared<Detached>();
@@ -96,7 +100,7 @@ void run_or_leave_behind(std::function<void()> work) {
     };
     try {
         std::thread([state, run] {
-            detached_here = state.get();
+            const StopFlagScope scope(state->is_left);
             run();
             const std::lock_guard lock(state->mutex);
             state->is_done = true;

@@ -1,6 +1,8 @@
 // Interruption: how long work stops when the user presses Ctrl-C.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <stop_token>
@@ -21,8 +23,35 @@ using InterruptCheck = std::function<bool()>;
 InterruptCheck set_interrupt_check(InterruptCheck check);
 
 // Throws Interrupted when the check says so. Asks at most 50 times a second, so it may stand
-// between any two pieces of work. For the thread that called composit, not for its helpers.
+// between any two pieces of work. For the thread that called composit; helpers ask a flag.
 void check_interrupt();
+
+// While it lives, check_interrupt asks this flag on this thread, and nothing else: of a helper,
+// whose caller sets it.
+class StopFlagScope {
+  public:
+    explicit StopFlagScope(const std::atomic<bool>& stops);
+    ~StopFlagScope();
+    StopFlagScope(const StopFlagScope&) = delete;
+    StopFlagScope& operator=(const StopFlagScope&) = delete;
+
+  private:
+    const std::atomic<bool>* former_;
+};
+
+// check_interrupt for loops: after each so many elements.
+class Patience {
+  public:
+    void spend(int64_t elements) {
+        if ((left_ -= elements) > 0) return;
+        check_interrupt();
+        left_ = most_elements;
+    }
+
+  private:
+    static constexpr int64_t most_elements = int64_t{1} << 20;
+    int64_t left_ = most_elements;
+};
 
 // Runs `work`, which nothing can stop, on a thread of its own while this one asks the check. On an
 // interrupt it is left behind, and Interrupted thrown at once: `work` must own all that it touches.

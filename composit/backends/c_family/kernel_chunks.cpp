@@ -30,6 +30,13 @@ bool ChunkedValue::runs_along_columns() const {
 
 int64_t ChunkedValue::column_strip() const { return 512 / ir::size_of(dtype()); }
 
+std::string chunk_header(const std::string& index, int64_t count) {
+    constexpr int64_t long_count = 1 << 21;  // prelude/pieces.h
+    return text("for (int64_t ", index, " = 0; ", index, " < ", count,
+                count > long_count ? text(" && goes_on_at(", index, ")") : "", "; ", index,
+                " += ", chunk_length, ")");
+}
+
 std::string piece_text(int64_t whole, const std::string& at, int64_t piece) {
     if (whole <= piece) return text(whole);
     if (whole % piece == 0) return text(piece);

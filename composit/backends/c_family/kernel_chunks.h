@@ -12,6 +12,9 @@ namespace composit::c_family {
 // Elements that one fused input map computes at a time: they stay in L1.
 inline constexpr int64_t chunk_length = 1024;
 
+// "for (int64_t r = 0; r < 5000; r += 1024)"; a loop that takes long asks whether it is to go on.
+std::string chunk_header(const std::string& index, int64_t count);
+
 // A value over two groups of loops: those around (kept, any order), and those that run in order.
 struct ChunkedValue {
     ir::scalar::Expr value;

@@ -137,11 +137,6 @@ class ReducePrinter {
         writer_.code.add(text(result, " = ", row, ".result();"));
     }
 
-    static std::string chunk_header(const std::string& index, int64_t count) {
-        return text("for (int64_t ", index, " = 0; ", index, " < ", count, "; ", index,
-                    " += ", chunk_length, ")");
-    }
-
     // All elements of the row fit into one chunk.
     void print_short_row(const std::string& result) {
         std::string chunk = writer_.names.claim("chunk");

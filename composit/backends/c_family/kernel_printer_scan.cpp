@@ -98,8 +98,7 @@ class ScanPrinter {
         if (!is_one) {
             count = writer_.names.claim("count");
             at = text("(", index_, " + ", c_, ")");
-            writer_.code.open(text("for (int64_t ", index_, " = 0; ", index_, " < ", length, "; ",
-                                   index_, " += ", chunk_length, ")"));
+            writer_.code.open(chunk_header(index_, length));
             writer_.code.add(text("const int64_t ", count, " = ",
                                   piece_text(length, index_, chunk_length), ";"));
         }

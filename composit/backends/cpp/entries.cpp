@@ -54,6 +54,17 @@ extern "C" int64_t composit_panel_width(bool is_left, int64_t element_bytes, int
 }
 )";
 
+constexpr const char* ask_function = R"(
+extern "C" void composit_ask(bool (*goes_on)());
+extern "C" void composit_ask(bool (*goes_on)()) {
+    if (module_goes_on != goes_on) module_goes_on = goes_on;
+}
+)";
+
+bool asks(const c_family::Module& module) {
+    return module.text.find("module_goes_on") != std::string::npos;
+}
+
 bool reads_panels(const c_family::Module& module) {
     return std::any_of(module.functions.begin(), module.functions.end(),
                        [](const PrintedKernel& kernel) { return kernel.reads_panels; });
@@ -85,12 +96,14 @@ std::string source_of(const c_family::Module& module, const std::string& head,
     result += text("extern \"C\" {\nextern const Entry ", entries_symbol, "[];\nconst Entry ",
                    entries_symbol, "[] = {\n", table, "};\n}\n");
     if (reads_panels(module)) result += panel_width_function;
+    if (asks(module)) result += ask_function;
     return model.empty() ? result : result + "\n" + model;
 }
 
 std::vector<std::string> symbols_of(const c_family::Module& module) {
     std::vector<std::string> symbols{entries_symbol};
     if (reads_panels(module)) symbols.push_back(panel_width_symbol);
+    if (asks(module)) symbols.push_back(ask_symbol);
     return symbols;
 }
 

@@ -26,6 +26,10 @@ inline constexpr const char* entries_symbol = "composit_kernels";  // const Entr
 using PanelWidth = int64_t (*)(bool is_left, int64_t element_bytes, int64_t remaining);
 inline constexpr const char* panel_width_symbol = "composit_panel_width";
 
+// Says whom a module's long work asks whether it is to go on (prelude/pieces.h).
+using Ask = void (*)(bool (*goes_on)());
+inline constexpr const char* ask_symbol = "composit_ask";
+
 // What all files of a program begin with: a large one has hundreds, so it is made once.
 std::string head_of(const ir::kernel::Program& program, const std::string& build_command);
 // The complete source of one module of a program; `model` (whole_model.h) stands at its end.

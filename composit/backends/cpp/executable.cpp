@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 namespace composit::cpp {
 namespace {
@@ -47,6 +48,22 @@ runtime::PanelWidth panel_width(const Compiled& compiled) {
         internal_check(false, "cpp: no library tells the width of panels");
         return int64_t{0};
     };
+}
+
+thread_local bool was_told_to_end = false;  // work whose results are of no use
+
+// What long work of generated code asks: nothing may be thrown through that.
+bool goes_on() {
+    try {
+        runtime::check_interrupt();
+    } catch (...) {
+        was_told_to_end = true;
+    }
+    return !was_told_to_end;
+}
+
+void throw_if_told_to_end() {
+    if (std::exchange(was_told_to_end, false)) throw runtime::Interrupted();
 }
 
 }  // namespace
@@ -128,6 +145,8 @@ CompiledProgram::CompiledProgram(const Program& program, const c_family::Modules
     for (size_t m = 0; m < modules.modules.size(); ++m)
         entries_.push_back(
             static_cast<const Entry*>(compiled_.libraries[m]->symbol(entries_symbol)));
+    for (const auto& library : compiled_.libraries)
+        if (void* const found = library->find(ask_symbol)) reinterpret_cast<Ask>(found)(&goes_on);
     const size_t count = compiled_.libraries.size();
     for (size_t m = count - compiled_.models; m < count; ++m)
         models_.push_back(reinterpret_cast<Model>(compiled_.libraries[m]->symbol(model_symbol)));
@@ -256,10 +275,12 @@ void CompiledProgram::run_models(const runtime::Run& run) const {
     const Host host{&running, &run_for_model, &go_on_with_model, &accept_for_model};
     for (Model model : models_) {
         runtime::check_interrupt();
+        was_told_to_end = false;
         if (!model(entries_.data(), const_cast<void* const*>(run.inputs.data()),
                    constant_pointers_.data(), run.outputs.data(), arena.data(), scratch.data(),
                    &host))
             std::rethrow_exception(running.error);
+        throw_if_told_to_end();
     }
 }
 
@@ -322,6 +343,7 @@ void CompiledProgram::run_step(const Step& step, const runtime::Run& run, void* 
         Fault& fault = faults[step.axes.empty() ? 0 : static_cast<size_t>(chunk)];
         step.entry.run(step.tasks * chunk / chunks, step.tasks * (chunk + 1) / chunks, at,
                        scratch.data(), &fault);
+        throw_if_told_to_end();
     };
     if (chunks > 1)
         run.parallel_for(chunks, run_chunk);

@@ -366,7 +366,8 @@ void run_sort(const SortArguments& a, int64_t begin, int64_t end) {
                               a.output_outer,
                               a.spare_outer,
                               a.length,
-                              a.stride};
+                              a.stride,
+                              a.goes_on};
     sort_rows<T, gives_values>(task, begin, end);
 }
 

@@ -131,6 +131,7 @@ struct SortArguments {  // see prelude/sort.h
     LoopNest outer;
     const int64_t *input_outer, *output_outer, *spare_outer;
     int64_t length, stride;
+    bool (*goes_on)();  // asked between pieces; it may throw
 };
 using SortKernel = void (*)(const SortArguments& arguments, int64_t begin, int64_t end);
 

@@ -2,6 +2,7 @@
 // columns.
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
+#include "composit/runtime/interrupt.h"
 
 #include <cstdlib>
 
@@ -9,7 +10,8 @@ namespace composit::interpreter {
 
 namespace {
 
-constexpr int64_t block = 4096;  // of the order of reductions
+constexpr int64_t block = 4096;         // of the order of reductions
+constexpr int64_t most_rows = 1 << 16;  // of columns in place, between looks for an interruption
 
 class ReduceStep : public Step {
   public:
@@ -121,11 +123,12 @@ class ReduceStep : public Step {
         const int outer_end = last < 0 ? kept_ : row_loop >= 0 ? last - 1 : last;
         const int64_t outer = nest_.iterations(kept_, outer_end);
         const bool whole = extent(last) <= chunk_elements;
-        const int64_t step = by_columns_ ? (reads_in_place_ ? extent(last) : tile_rows_)
+        const int64_t step = by_columns_ ? (reads_in_place_ ? most_rows : tile_rows_)
                              : whole     ? extent(last)
                                          : chunk_elements;
         const int64_t row_step = whole ? tile_rows_ : 1;
         std::vector<int64_t> offsets;
+        runtime::Patience patience;
         for (int64_t o = 0; o < outer; ++o) {
             for (int64_t r = 0; r < extent(row_loop); r += row_step) {
                 for (int64_t e = 0; e < extent(last); e += step) {
@@ -133,8 +136,10 @@ class ReduceStep : public Step {
                     add_offsets(nest_, kept_, outer_end, o, offsets);
                     for (size_t k = 0; k < offsets.size(); ++k)
                         offsets[k] += r * stride(k, row_loop) + e * stride(k, last);
-                    visit(offsets, std::min(row_step, extent(row_loop) - r),
-                          std::min(step, extent(last) - e));
+                    const int64_t rows = std::min(row_step, extent(row_loop) - r),
+                                  count = std::min(step, extent(last) - e);
+                    visit(offsets, rows, count);
+                    patience.spend(rows * count);
                 }
             }
         }

@@ -1,6 +1,7 @@
 // Scan: running combinations, along rows or down columns.
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
+#include "composit/runtime/interrupt.h"
 
 namespace composit::interpreter {
 
@@ -71,6 +72,7 @@ class ScanStep : public Step {
         char* const chunk = scratch.take(chunk_elements * size());
         char* const carry = scratch.take(size());
         evaluator.set_result(0, chunk);
+        runtime::Patience patience;
         for (int64_t row = begin; row < end; ++row) {
             std::vector<int64_t> offsets = offsets_of(outer_, row);
             for (int64_t i = 0; i < length_; i += chunk_elements) {
@@ -79,6 +81,7 @@ class ScanStep : public Step {
                 kernels_->row(chunk, n, carry, i == 0, output_at(memory, offsets.back()),
                               stride(output_number(), loops_.column));
                 advance(offsets, loops_.column, n);
+                patience.spend(n);
             }
         }
     }
@@ -90,6 +93,7 @@ class ScanStep : public Step {
         char* const carry = scratch.take(strip * size());
         evaluator.set_result(0, chunk);
         const int64_t step = chunk_elements / strip;
+        runtime::Patience patience;
         for (int64_t task = begin; task < end; ++task) {
             std::vector<int64_t> offsets = offsets_of(outer_ - 1, task / strips);
             const int64_t column = task % strips * strip;
@@ -104,6 +108,7 @@ class ScanStep : public Step {
                                       output_at(memory, offsets.back() + r * stride(output_number(),
                                                                                     loops_.row)));
                 advance(offsets, loops_.row, rows);
+                patience.spend(rows * width);
             }
         }
     }

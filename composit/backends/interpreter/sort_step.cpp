@@ -1,6 +1,7 @@
 // Sort: positions in the order of values, or the values, row by row.
 #include "composit/backends/interpreter/step.h"
 #include "composit/base/error.h"
+#include "composit/runtime/interrupt.h"
 
 #include <cmath>
 
@@ -32,6 +33,10 @@ class SortStep : public Step {
         a.spare_outer = sort_.spare.strides.data();
         a.length = length;
         a.stride = sort_.input.strides.back();
+        a.goes_on = [] {
+            runtime::check_interrupt();
+            return true;
+        };
         const double comparisons = std::log2(static_cast<double>(length) + 1);
         const double work = static_cast<double>(rows) * static_cast<double>(length) * comparisons;
         split(run, rows, work, [&](int64_t begin, int64_t end) { kernel_(a, begin, end); });

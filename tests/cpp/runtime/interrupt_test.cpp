@@ -3,6 +3,8 @@
 #include "composit/runtime/interrupt.h"
 
 #include "composit/execute/execute.h"
+#include "composit/ir/operation.h"
+#include "composit/ops/ops.h"
 #include "composit/runtime/warning.h"
 
 #include <gtest/gtest.h>
@@ -51,6 +53,41 @@ TEST(Interrupt, StopsWorkOnAnotherThread) {
                  }),
                  Interrupted);
     EXPECT_TRUE(was_stopped);
+}
+
+TEST(Interrupt, AFlagStopsAHelper) {
+    std::atomic<bool> stops{false};
+    const StopFlagScope scope(stops);
+    Patience patience;
+    patience.spend(int64_t{1} << 40);
+    stops = true;
+    EXPECT_THROW(patience.spend(int64_t{1} << 40), Interrupted);
+}
+
+// No kernel ends, and so none is followed by another look, before these are interrupted.
+TEST(Interrupt, StopsWithinRows) {
+    for (const int64_t rows : {1, 2}) {
+        const ir::Tensor x =
+            ir::constant(ir::Array::zeros(ir::DType::float64, {rows, (int64_t{1} << 23) / rows}));
+        const ir::Tensor positions =
+            ops::map("sin", {ops::astype(ops::iota(x.shape(), 1), ir::DType::float64)});
+        const ir::Tensor mixed = ir::constant(execute::evaluate({positions})[0]),
+                         computed = ops::map("lgamma", {ops::map("exp", {mixed})});
+        const ir::Tensor results[] = {ops::sort(mixed, 1), ops::argsort(mixed, 1),
+                                      ops::scan(ops::Combiner::sum, computed, 1),
+                                      ops::reduce(ops::Combiner::argmax, computed, {1}),
+                                      ops::reduce(ops::Combiner::sum, computed, {1})};
+        for (const ir::Tensor& result : results)
+            for (const char* backend : {"interpreter", "cpp"}) {
+                execute::Options options;
+                options.backend = backend;
+                options.threads = static_cast<int>(rows);
+                const execute::Compiled compiled("f", {}, {result}, options);
+                const Interruption interruption(10ms);
+                EXPECT_THROW(compiled(std::vector<ir::Array>{}), Interrupted)
+                    << backend << ", " << rows << " of " << ir::label(result.node());
+            }
+    }
 }
 
 TEST(Interrupt, ErrorsOfTheWorkArePassedOn) {

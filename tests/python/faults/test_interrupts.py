@@ -81,6 +81,35 @@ except KeyboardInterrupt:
     assert seconds < SOON
 
 
+# One row that takes seconds.
+LONG_ROWS = {
+    "sort": "x = np.random.default_rng(0).random(3 << 24)\ndef f(x): return cnp.sort(x)",
+    "argsort": "x = np.random.default_rng(0).random(3 << 24)\ndef f(x): return cnp.argsort(x)",
+    "cumsum": "x = np.ones(1 << 26)\ndef f(x): return cnp.cumsum(cnp.lgamma(x + 0.3))",
+    "sum": "x = np.ones(1 << 26)\ndef f(x): return cnp.sum(cnp.lgamma(x + 0.3))",
+    "argmax": "x = np.ones(1 << 26)\ndef f(x): return cnp.argmax(cnp.lgamma(x + 0.3))",
+}
+
+
+@pytest.mark.parametrize("how", ["evaluate", "compile"])
+@pytest.mark.parametrize("name", LONG_ROWS)
+def test_one_long_row(name, how):
+    program = f"""
+{LONG_ROWS[name]}
+compiled = composit.compile(f, x) if {how == "compile"} else None
+given = cnp.asarray(x)
+ready()
+try:
+    compiled(x) if compiled else cnp.evaluate(f(given), threads=1)
+    print("ran to its end")
+except KeyboardInterrupt:
+    print("interrupted", cnp.evaluate(cnp.sort(cnp.asarray([2.0, 1.0]))).tolist())
+"""
+    seconds, (status, out, err) = interrupt(start(program, COMPOSIT_OPTIMIZE="3"), after=0.1)
+    assert (status, out) == (0, "interrupted [1.0, 2.0]\n"), err
+    assert seconds < 1.5  # with the end of the process
+
+
 DECOMPOSITIONS = {
     "svd": "cnp.linalg.svd(x)",
     "eigh": "cnp.linalg.eigh(x + x.T)",

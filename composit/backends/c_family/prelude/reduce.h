@@ -6,6 +6,7 @@
 #pragma once
 
 #include "composit/backends/c_family/prelude/combine.h"
+#include "composit/backends/c_family/prelude/pieces.h"
 
 constexpr int64_t reduce_block = 4096;
 constexpr int reduce_lanes = 32;
@@ -98,6 +99,9 @@ class RowReduction {
         for (uint64_t carry = blocks_++; carry & 1; carry >>= 1)
             value = Op::of(tree_[level++], value);
         tree_[level] = value;
+        constexpr uint64_t blocks_of_piece = piece_length / reduce_block;
+        if (blocks_ % blocks_of_piece == 0 && module_goes_on && !module_goes_on())
+            is_decided_ = true;
     }
 
     int64_t filled_ = 0;   // elements in the open block

@@ -27,6 +27,7 @@ class RowPosition {
     void add(const T* x, int64_t n) {
         constexpr int64_t piece = 2048;
         for (int64_t i = 0; i < n && best_ == best_; i += piece) {
+            if (i > 0 && i % piece_length == 0 && module_goes_on && !module_goes_on()) return;
             const int64_t count = n - i < piece ? n - i : piece;
             const T extremum = reduce_row<typename Order::Extremum>(x + i, count);
             const bool is_better = extremum != extremum || Order::beats(extremum, best_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "composit/backends/c_family/prelude/combine.h"
+#include "composit/backends/c_family/prelude/pieces.h"
 
 // out[i * stride] = carry op x[0] op … op x[i]; without a carry yet (is_first) the chain starts at
 // x[0]. The carry is left at the last result, for the next chunk of the same row.
@@ -10,10 +11,12 @@ inline void scan_row(const T* x, int64_t n, T& carry, bool is_first, T* out, int
     if (n == 0) return;
     T last = is_first ? x[0] : Op::of(carry, x[0]);  // in a register: `out` might be the carry
     out[0] = last;
-    for (int64_t i = 1; i < n; ++i) {
-        last = Op::of(last, x[i]);
-        out[i * stride] = last;
-    }
+    in_pieces(n, module_goes_on, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin > 0 ? begin : 1; i < end; ++i) {
+            last = Op::of(last, x[i]);
+            out[i * stride] = last;
+        }
+    });
     carry = last;
 }
 

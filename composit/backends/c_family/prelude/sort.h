@@ -18,6 +18,7 @@ struct SortTask {
     Loops outer;
     const int64_t *input_outer, *output_outer, *spare_outer;  // strides, one per loop
     int64_t length, stride;
+    GoesOn goes_on = module_goes_on;
 };
 
 constexpr int64_t short_row = 128;  // up to which rows are sorted side by side
@@ -44,12 +45,13 @@ inline void merge_runs(const T* row, int64_t stride, const int64_t* from, int64_
 
 // The positions by comparisons alone.
 template <class T>
-inline void merge_row(const T* row, int64_t stride, int64_t length, int64_t* output,
-                      int64_t* spare) {
+inline void merge_row(const T* row, int64_t stride, int64_t length, int64_t* output, int64_t* spare,
+                      GoesOn goes_on) {
     for (int64_t i = 0; i < length; ++i) output[i] = i;
     int64_t* from = output;
     int64_t* to = spare;
     for (int64_t width = 1; width < length; width *= 2) {
+        if (goes_on && !goes_on()) return;
         for (int64_t begin = 0; begin < length; begin += 2 * width) {
             const int64_t left = length - begin;
             merge_runs(row, stride, from + begin, width < left ? width : left,
@@ -90,7 +92,8 @@ inline void restore_lost(const T* row, int64_t stride, int64_t length, void* out
 }
 
 template <class T>
-inline void sort_values(const T* row, int64_t stride, int64_t length, void* output, void* spare) {
+inline void sort_values(const T* row, int64_t stride, int64_t length, void* output, void* spare,
+                        GoesOn goes_on) {
     typedef SortKey<T> K;
     K either = 0, both = ~K(0);
     bool loses = false;
@@ -101,7 +104,9 @@ inline void sort_values(const T* row, int64_t stride, int64_t length, void* outp
         loses |= is_lost<T>(bits);
         set_element(output, i, key);
     }
-    const void* const sorted = sort_keys<K>(output, spare, length, static_cast<K>(either ^ both));
+    const void* const sorted =
+        sort_keys<K>(output, spare, length, static_cast<K>(either ^ both), goes_on);
+    if (!sorted) return;
     for (int64_t i = 0; i < length; ++i)
         set_element(output, i, bits_of_key<T>(element_at<K>(sorted, i)));
     if (is_floating<T> && loses) restore_lost(row, stride, length, output);
@@ -206,7 +211,7 @@ inline bool insert_items(const T* row, int64_t stride, int64_t n, void* items, b
 
 template <class T>
 inline void sort_positions(const T* row, int64_t stride, int64_t length, int64_t* output,
-                           int64_t* spare) {
+                           int64_t* spare, GoesOn goes_on) {
     typedef SortKey<T> K;
     K either = 0, both = ~K(0);
     for (int64_t i = 0; i < length; ++i) {
@@ -216,16 +221,18 @@ inline void sort_positions(const T* row, int64_t stride, int64_t length, int64_t
     }
     const K different = either ^ both;
     const int width = bit_width(different);
-    if (length > int64_t(0xffffffff)) return merge_row(row, stride, length, output, spare);
+    if (length > int64_t(0xffffffff)) return merge_row(row, stride, length, output, spare, goes_on);
     const int shift = width > 32 ? width - 32 : 0;
     for (int64_t i = 0; i < length; ++i) {
         const uint64_t key = key_of_bits<T>(bits_at(row, i * stride));
         set_element(output, i, (key >> shift) << 32 | static_cast<uint64_t>(i));
     }
     const int low = shift || different == 0 ? 0 : __builtin_ctzll(different);
-    void* const sorted = radix_sort<uint64_t>(output, spare, length, 32 + low, 32 + width - shift);
+    void* const sorted =
+        radix_sort<uint64_t>(output, spare, length, 32 + low, 32 + width - shift, goes_on);
+    if (!sorted) return;
     if (shift && !insert_items(row, stride, length, sorted, true))
-        return merge_row(row, stride, length, output, spare);
+        return merge_row(row, stride, length, output, spare, goes_on);
     for (int64_t i = 0; i < length; ++i)
         set_element(output, i, position_in(element_at<uint64_t>(sorted, i)));
 }
@@ -282,9 +289,9 @@ inline void sort_rows(const SortTask<T>& s, int64_t begin, int64_t end) {
                       spare = offset_of(s.outer, s.spare_outer, r);
         if constexpr (gives_values)
             sort_values(row, s.stride, s.length, static_cast<T*>(s.output) + to,
-                        static_cast<T*>(s.spare) + spare);
+                        static_cast<T*>(s.spare) + spare, s.goes_on);
         else
             sort_positions(row, s.stride, s.length, static_cast<int64_t*>(s.output) + to,
-                           static_cast<int64_t*>(s.spare) + spare);
+                           static_cast<int64_t*>(s.spare) + spare, s.goes_on);
     }
 }

@@ -3,7 +3,7 @@
 // 0 and -0 have one key, and so have all NaN, which is the largest.
 #pragma once
 
-#include "composit/backends/c_family/prelude/vector.h"
+#include "composit/backends/c_family/prelude/pieces.h"
 
 template <size_t bytes>
 struct KeyOfSize;
@@ -97,17 +97,20 @@ COMPOSIT_INLINE int64_t digit_of(K key, int shift) {
 }
 
 // By the bits from `low` to `high`, which it leaves out, equal ones in the order they have. Returns
-// where the result is: in `keys` or in `spare`.
+// where the result is: in `keys` or in `spare`; null where it was told to end.
 template <class K>
-inline void* radix_sort(void* keys, void* spare, int64_t n, int low, int high) {
+inline void* radix_sort(void* keys, void* spare, int64_t n, int low, int high, GoesOn goes_on) {
     const int passes = (high - low + digit_bits - 1) / digit_bits;
     int64_t places[sizeof(K)][digit_count];
     for (int d = 0; d < passes; ++d)
         for (int64_t& place : places[d]) place = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        const K key = element_at<K>(keys, i);
-        for (int d = 0; d < passes; ++d) ++places[d][digit_of(key, low + d * digit_bits)];
-    }
+    const bool is_counted = in_pieces(n, goes_on, [&](int64_t first, int64_t end) {
+        for (int64_t i = first; i < end; ++i) {
+            const K key = element_at<K>(keys, i);
+            for (int d = 0; d < passes; ++d) ++places[d][digit_of(key, low + d * digit_bits)];
+        }
+    });
+    if (!is_counted) return nullptr;
     void* from = keys;
     void* to = spare;
     for (int d = 0; d < passes; ++d) {
@@ -120,10 +123,13 @@ inline void* radix_sort(void* keys, void* spare, int64_t n, int low, int high) {
             place[digit] = begin;
             begin += count;
         }
-        for (int64_t i = 0; i < n; ++i) {
-            const K key = element_at<K>(from, i);
-            set_element(to, place[digit_of(key, shift)]++, key);
-        }
+        const bool is_moved = in_pieces(n, goes_on, [&](int64_t first, int64_t end) {
+            for (int64_t i = first; i < end; ++i) {
+                const K key = element_at<K>(from, i);
+                set_element(to, place[digit_of(key, shift)]++, key);
+            }
+        });
+        if (!is_moved) return nullptr;
         void* const sorted = to;
         to = from;
         from = sorted;
@@ -153,14 +159,14 @@ inline bool insert_neighbours(void* keys, int64_t n) {
 
 // Returns where the result is, as radix_sort. `different` are the bits in which keys differ.
 template <class K>
-inline void* sort_keys(void* keys, void* spare, int64_t n, uint64_t different) {
+inline void* sort_keys(void* keys, void* spare, int64_t n, uint64_t different, GoesOn goes_on) {
     const int high = bit_width(different);
     const int low = different ? __builtin_ctzll(different) : 0;
     constexpr int prefix = 32;  // in which a million keys are hardly ever equal
-    if (high - low <= prefix + digit_bits) return radix_sort<K>(keys, spare, n, low, high);
-    void* const sorted = radix_sort<K>(keys, spare, n, high - prefix, high);
-    if (insert_neighbours<K>(sorted, n)) return sorted;
-    return radix_sort<K>(sorted, sorted == keys ? spare : keys, n, low, high);
+    if (high - low <= prefix + digit_bits) return radix_sort<K>(keys, spare, n, low, high, goes_on);
+    void* const sorted = radix_sort<K>(keys, spare, n, high - prefix, high, goes_on);
+    if (!sorted || insert_neighbours<K>(sorted, n)) return sorted;
+    return radix_sort<K>(sorted, sorted == keys ? spare : keys, n, low, high, goes_on);
 }
 
 // As many rows side by side as a vector has lanes, each in ascending order: Batcher's merges by odd
