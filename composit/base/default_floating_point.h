@@ -19,39 +19,7 @@ class DefaultFloatingPoint {
     DefaultFloatingPoint& operator=(const DefaultFloatingPoint&) = delete;
 
   private:
-#if defined(__x86_64__)
-    static constexpr uint32_t flags = 0x3f, modes = 0x1f80;  // of MXCSR
-    // Of the x87 unit, by whose rounding C's library reads and prints numbers.
-    static constexpr uint16_t x87_modes = 0x037f;
-
-    static uint32_t status() noexcept {
-        uint32_t value;
-        __asm__ __volatile__("stmxcsr %0" : "=m"(value) : : "memory");
-        return value;
-    }
-    static void set_status(uint32_t value) noexcept {
-        __asm__ __volatile__("ldmxcsr %0" : : "m"(value) : "memory");
-    }
-    static uint16_t x87() noexcept {
-        uint16_t value;
-        __asm__ __volatile__("fnstcw %0" : "=m"(value) : : "memory");
-        return value;
-    }
-    static void set_x87(uint16_t value) noexcept {
-        __asm__ __volatile__("fldcw %0" : : "m"(value) : "memory");
-    }
-    void enter() noexcept {
-        if ((status_ & ~flags) != modes) set_status(modes | (status_ & flags));
-        if (x87_ != x87_modes) set_x87(x87_modes);
-    }
-    void leave() noexcept {
-        const uint32_t now = status(), wanted = status_ | (now & flags);
-        if (now != wanted) set_status(wanted);
-        if (x87() != x87_) set_x87(x87_);
-    }
-    uint32_t status_ = status();
-    uint16_t x87_ = x87();
-#elif defined(__aarch64__)
+#if defined(__aarch64__)
     static uint64_t modes() noexcept {
         uint64_t value;
         __asm__ __volatile__("mrs %0, fpcr" : "=r"(value) : : "memory");
@@ -75,24 +43,62 @@ class DefaultFloatingPoint {
         if (modes() != modes_) set_modes(modes_);
     }
     uint64_t modes_ = modes(), flags_ = flags();
-#elif defined(__riscv) && defined(__riscv_flen)
-    static constexpr uintptr_t flags = 0x1f;  // of fcsr; above are the modes, of which 0 are wanted
-    static uintptr_t status() noexcept {
-        uintptr_t value;
+#elif defined(__x86_64__) || (defined(__riscv) && defined(__riscv_flen))
+    // Modes and flags are bits of one register.
+#if defined(__x86_64__)
+    typedef uint32_t Status;
+    static constexpr Status flags = 0x3f, modes = 0x1f80;  // of MXCSR
+    static Status status() noexcept {
+        Status value;
+        __asm__ __volatile__("stmxcsr %0" : "=m"(value) : : "memory");
+        return value;
+    }
+    static void set_status(Status value) noexcept {
+        __asm__ __volatile__("ldmxcsr %0" : : "m"(value) : "memory");
+    }
+    // The x87 unit, by whose rounding C's library reads and prints numbers.
+    class X87 {
+      public:
+        X87() noexcept {
+            if (was_ != modes) set(modes);
+        }
+        ~X87() {
+            if (get() != was_) set(was_);
+        }
+
+      private:
+        static constexpr uint16_t modes = 0x037f;
+        static uint16_t get() noexcept {
+            uint16_t value;
+            __asm__ __volatile__("fnstcw %0" : "=m"(value) : : "memory");
+            return value;
+        }
+        static void set(uint16_t value) noexcept {
+            __asm__ __volatile__("fldcw %0" : : "m"(value) : "memory");
+        }
+        uint16_t was_ = get();
+    };
+    X87 x87_;
+#else
+    typedef uintptr_t Status;
+    static constexpr Status flags = 0x1f, modes = 0;  // of fcsr
+    static Status status() noexcept {
+        Status value;
         __asm__ __volatile__("frcsr %0" : "=r"(value) : : "memory");
         return value;
     }
-    static void set_status(uintptr_t value) noexcept {
+    static void set_status(Status value) noexcept {
         __asm__ __volatile__("fscsr %0" : : "r"(value) : "memory");
     }
+#endif
     void enter() noexcept {
-        if ((status_ & ~flags) != 0) set_status(status_ & flags);
+        if ((status_ & ~flags) != modes) set_status(modes | (status_ & flags));
     }
     void leave() noexcept {
-        const uintptr_t now = status(), wanted = status_ | (now & flags);
+        const Status now = status(), wanted = status_ | (now & flags);
         if (now != wanted) set_status(wanted);
     }
-    uintptr_t status_ = status();
+    Status status_ = status();
 #else
     void enter() noexcept {
         std::fegetenv(&state_);

@@ -50,23 +50,6 @@ constexpr std::string_view in_vectors_macros = R"macro(#if defined(__clang__)
 #endif
 )macro";
 
-// In exports, which are compiled for three instruction sets at once, g++ works on products with few
-// passes: these are written so that the others take as much time again and make them a few per cent
-// faster.
-constexpr std::string_view products_begin =
-    R"(#if defined(COMPOSIT_KERNELS) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC push_options
-#pragma GCC optimize("O1,tree-vectorize,vect-cost-model=dynamic,inline-functions")
-#pragma GCC optimize("inline-small-functions,no-math-errno,no-trapping-math,fp-contract=off")
-#endif
-)";
-constexpr std::string_view products_end =
-    R"(#if defined(COMPOSIT_KERNELS) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC pop_options
-#endif
-
-)";
-
 // The names that no kernel's function or parameter may take: those of all preludes.
 const std::set<std::string>& prelude_names() {
     static const std::set<std::string>& names = *new std::set<std::string>([] {
@@ -112,7 +95,7 @@ std::string scalar_text(const std::vector<Expr>& values) {
     return text + "\n";
 }
 
-std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
+std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const Around& products) {
     std::vector<std::string> files;
     bool is_any_order = false, needs_vectors = false;
     for (const PrintedKernel& function : functions) {
@@ -127,12 +110,12 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions) {
     for (const std::string& file : prelude_dependencies(files)) {
         if (is_product != (file.rfind("contract", 0) == 0)) {
             is_product = !is_product;
-            text += is_product ? products_begin : products_end;
+            text += is_product ? products.begin : products.end;
         }
         text += prelude_text(file);
         text += "\n";
     }
-    if (is_product) text += products_end;
+    if (is_product) text += products.end;
     if (is_any_order) text += any_order_macro;
     if (needs_vectors) text += in_vectors_macros;
     return text;
@@ -163,7 +146,7 @@ std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
     return result.empty() ? "" : "// How products read their operands.\n" + result + "\n";
 }
 
-Module print_module(const Draft& draft, Names& function_names) {
+Module print_module(const Draft& draft, Names& function_names, const Around& products) {
     Module module;
     std::string scalars = scalar_text(values_of(draft));
     std::set<std::string> declared = declared_names(scalars);
@@ -171,7 +154,8 @@ Module print_module(const Draft& draft, Names& function_names) {
     for (size_t f = 0; f < draft.kernels.size(); ++f)
         module.functions.push_back(
             print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
-    module.text = scalars + prelude_text_for(module.functions) + text_of_readings(module.functions);
+    module.text =
+        scalars + prelude_text_for(module.functions, products) + text_of_readings(module.functions);
     for (const PrintedKernel& function : module.functions)
         if (!function.text.empty()) module.text += function.text + "\n";
     return module;
@@ -330,7 +314,8 @@ void erase_idle(std::vector<Call>& calls, const std::vector<Module>& modules) {
 
 }  // namespace
 
-Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit) {
+Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit,
+                      const Around& products) {
     Modules result;
     Sorting sorting;
     for (const Program* program : programs)
@@ -340,7 +325,7 @@ Modules print_modules(const std::vector<const Program*>& programs, size_t module
     for (std::vector<Call>& calls : result.calls) Sorting::place(calls, places);
     Names function_names(prelude_names());
     for (const Draft& draft : drafts.drafts())
-        result.modules.push_back(print_module(draft, function_names));
+        result.modules.push_back(print_module(draft, function_names, products));
     for (std::vector<Call>& calls : result.calls) erase_idle(calls, result.modules);
     return result;
 }

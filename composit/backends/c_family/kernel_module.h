@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace composit::c_family {
@@ -42,10 +43,16 @@ struct Modules {
         calls;  // of each program; kernels with nothing to do are left out
 };
 
+// Lines before and after a part of a text.
+struct Around {
+    std::string_view begin = "", end = "";
+};
+
 // Prints the kernels of several programs, which must live as long as what is returned; identical
-// ones share a function. Function names are unique over all modules. Throws NotSupported.
+// ones share a function. Function names are unique over all modules. `products`: what stands around
+// the prelude of products, where a back end compiles that differently. Throws NotSupported.
 Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
-                      size_t module_limit = kernels_per_module);
+                      size_t module_limit = kernels_per_module, const Around& products = {});
 
 // What every generated file starts with: "// Made by composit …", the graph (its first 40 lines),
 // the user's source lines, and `notes`, as comments.

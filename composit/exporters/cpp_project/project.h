@@ -132,6 +132,8 @@ std::string module_file(const Project& project, size_t module);
 std::string parameter_list(const ExportedFunction& function, const std::string& separator,
                            const std::set<int>* used = nullptr);
 
+// What stands around the prelude of products, whose text is compiled for each instruction set.
+extern const c_family::Around around_products;
 // The struct of a module's kernels: pointers to functions, and scratch sizes.
 std::string kernels_struct(const Project& project, size_t module);
 // The kernels of one module, once per instruction set, and the function that picks one.
