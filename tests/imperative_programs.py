@@ -298,9 +298,7 @@ def run(text, np):
 def same(one, two):
     """Equal, numbers to a millionth of the larger."""
     if isinstance(one, (list, tuple)):
-        return (
-            isinstance(two, (list, tuple)) and len(one) == len(two) and all(map(same, one, two))
-        )
+        return isinstance(two, (list, tuple)) and len(one) == len(two) and all(map(same, one, two))
     if isinstance(one, float) and isinstance(two, float):
         return (
             one == two

@@ -20,8 +20,7 @@ bool fits(DType from, bool is_weak, DType to) {
 
 // Whether it has a value that may be written over, in memory that is composit's own.
 bool has_own_value(const Tensor& tensor) {
-    const ir::ConstantArray value = known(tensor);
-    return value && !value.is_borrowed();
+    return known(tensor) && !tensor.node().reads_borrowed();
 }
 
 // The memory of what `after` keeps from now on: that of `before`, if nobody else can see it; else a
@@ -88,7 +87,7 @@ bool write_element(const Cell& cell, const std::vector<int64_t>& position, const
 bool write_region(const Cell& cell, const Region& region, const Tensor& value, Tensor after) {
     const Tensor& before = cell.tensor();
     if (!cell.is_plain() || value.node().is_open() || value.dtype() != before.dtype() ||
-        value.size() == 0 || !has_own_value(before) || known(after))
+        value.size() == 0 || after.node().reads_borrowed() || !has_own_value(before) || known(after))
         return false;
     const Array written = look_once(value);
     if (known(after)) {  // it lives beside, and was looked at with the value

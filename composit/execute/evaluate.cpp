@@ -313,14 +313,6 @@ std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& 
     return run(*plan, signature.leaves, resolved.threads);
 }
 
-// Whether it is memory that others write, or a view of it: there it is to be read again.
-bool is_written_by_others(const Tensor& tensor) {
-    const Node* node = &tensor.node();
-    while (node->operation().moves_elements && !node->operands().empty())
-        node = &node->operand(0).node();
-    return ir::is_constant(*node) && ir::constant_array(*node).is_borrowed();
-}
-
 }  // namespace
 
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
@@ -341,8 +333,9 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
 }
 
 void keep(const Tensor& tensor, const Array& value) {
-    const bool is_kept = ir::is_constant(tensor.node()) || tensor.type().weak;
-    if (!is_kept && !is_written_by_others(tensor)) tensor.node().keep(tensor.output_index(), value);
+    const Node& node = tensor.node();
+    if (ir::is_constant(node) || tensor.type().weak || node.reads_borrowed()) return;
+    node.keep(tensor.output_index(), value);
 }
 
 std::vector<Array> evaluate_and_keep(const std::vector<Tensor>& outputs, const Options& options) {

@@ -53,7 +53,7 @@ runtime::ParallelFor parallel_for(int threads);  // on the process's pool, which
 // the indexing node behind them where it has one: "index 7 is out of bounds for … (train.py:12)".
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options = {});
 // A node keeps the value of an output (ir::Node::kept): who evaluates that again, or what was made
-// of it, begins there. Not kept are Python's numbers, and what lies in memory that others can
+// of it, begins there. Not kept are Python's numbers, and what depends on memory that others can
 // write.
 void keep(const Tensor& tensor, const Array& value);
 std::vector<Array> evaluate_and_keep(const std::vector<Tensor>& outputs,

@@ -142,7 +142,11 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->error_handling_ = error_handling_now;
     node->reported_as_ = reported_as_now;
     node->is_open_ = is_input(*node);
-    for (const Tensor& operand : node->operands_) node->is_open_ |= operand.node().is_open_;
+    node->reads_borrowed_ = is_constant(*node) && constant_array(*node).is_borrowed();
+    for (const Tensor& operand : node->operands_) {
+        node->is_open_ |= operand.node().is_open_;
+        node->reads_borrowed_ |= operand.node().reads_borrowed_;
+    }
     return result;
 }
 
@@ -184,6 +188,7 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->reported_as_ = node.reported_as_;
     renamed->hash_ = node.hash_;
     renamed->is_open_ = node.is_open_;
+    renamed->reads_borrowed_ = node.reads_borrowed_;
     return Ref<Node>(renamed);
 }
 

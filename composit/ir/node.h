@@ -124,6 +124,8 @@ class Node : public Counted<Node> {
 
     // Whether it depends on a placeholder, so that it has no value by itself.
     bool is_open() const { return is_open_; }
+    // Whether it depends on memory that others can write, and so is computed anew by each evaluation.
+    bool reads_borrowed() const { return reads_borrowed_; }
 
     // ----- values that somebody looked at (ir/kept.cpp). They are no part of the graph: whoever
     // computes may begin there, all others walk on to the leaves. Safe in any thread.
@@ -169,7 +171,7 @@ class Node : public Counted<Node> {
     uint64_t hash_ = 0;
     mutable std::atomic<Kept*> kept_{nullptr};
     mutable std::atomic<int> holders_{0};
-    bool is_open_ = false;
+    bool is_open_ = false, reads_borrowed_ = false;
 };
 
 inline const TensorType& Tensor::type() const {

@@ -6,6 +6,7 @@
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
+#include "composit/ops/ops.h"
 #include "content.h"
 #include "location.h"
 #include "numpy.h"
@@ -29,6 +30,15 @@ nb::object imag_of(const LazyTensor& x) {
                            x);
 }
 
+// The bytes of each number, of both parts of a complex one, in the opposite order.
+Tensor turned(const Tensor& x) {
+    const int64_t size = ir::size_of(x.dtype()) / (ir::is_complex(x.dtype()) ? 2 : 1);
+    const Tensor bytes = numpy::view(numpy::ravel(x), ir::DType::uint8);
+    const Tensor numbers = ops::reshape(bytes, {bytes.size() / size, size});
+    const Tensor reversed = ops::slice(numbers, {0, size - 1}, numbers.shape(), {1, -1});
+    return ops::reshape(numpy::view(ops::reshape(reversed, {bytes.size()}), x.dtype()), x.shape());
+}
+
 }  // namespace
 
 Appearance bits_as(ir::DType dtype) {
@@ -46,6 +56,19 @@ void bind_numpy_appearances(nb::module_& module) {
         "bits_of",
         [](const LazyTensor& x, ir::DType dtype) { return wrap_appearance(bits_as(dtype), x); },
         located, "The bits of a tensor as another dtype, shared.");
+    module.def(
+        "turned_of",
+        [](const LazyTensor& x) {
+            return wrap_appearance(
+                {turned, [](const Tensor&, const Tensor& written) { return turned(written); }}, x);
+        },
+        located, "The numbers that the bytes mean in the opposite order, shared.");
+    module.def(
+        "flat_of",
+        [](const LazyTensor& x) {
+            return wrap_selection([](const Tensor& seen) { return numpy::ravel(seen); }, x, false);
+        },
+        located, "The elements as one dimension, which it shares wherever they lie.");
     module.def(
         "diagonal_of",
         [](const LazyTensor& x, int64_t offset, int64_t axis1, int64_t axis2) {

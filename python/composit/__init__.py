@@ -21,7 +21,14 @@ _core.add_internal_folder(_numpy_folder())
 _core.backends.warn_in_python()
 
 from composit import (  # noqa: E402
-    _floating_errors, _methods, _ndarray, _scalars, backends, errors, nn, numpy,
+    _floating_errors,
+    _methods,
+    _ndarray,
+    _scalars,
+    backends,
+    errors,
+    nn,
+    numpy,
 )  # fmt: skip
 from composit.compilation import compile  # noqa: E402
 from composit.evaluation import evaluate, get_threads, placeholder, set_threads  # noqa: E402

@@ -6,6 +6,7 @@ import operator
 import warnings
 from typing import Any
 
+from composit import _core
 from composit._core import LazyTensor, with_location
 
 _VALID = "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid"
@@ -43,7 +44,9 @@ class FlatIterator:
     @property
     def lazy_tensor(self) -> LazyTensor:
         """The elements as one dimension, a view."""
-        return self._base.ravel()
+        if self._base.is_contiguous_in(False):
+            return self._base.ravel()
+        return _core.numpy.flat_of(self._base)
 
     def copy(self) -> LazyTensor:
         """The elements as one dimension."""

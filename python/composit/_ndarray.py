@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from typing import Any
+from typing import Any, ClassVar
 
 from composit import _core
 from composit import numpy as cnp
@@ -80,9 +80,7 @@ def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> LazyTensor:
 
 def _turned(x: LazyTensor) -> LazyTensor:
     """A view of the numbers that the bytes mean in the opposite order."""
-    size = x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1)
-    line = x.reshape(-1).view("uint8").reshape(-1, size)[:, ::-1].reshape(-1)
-    return line.view(x.dtype).reshape(x.shape)
+    return _core.numpy.turned_of(x)
 
 
 def _byteswap(self: LazyTensor, inplace: bool = False) -> LazyTensor:
@@ -132,7 +130,7 @@ def _base(self: LazyTensor) -> Any:
 class Flags:
     """What NumPy says of an array's memory. WRITEABLE can be set, where NumPy lets it."""
 
-    _NAMES = {
+    _NAMES: ClassVar[dict[str, str]] = {
         "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
         "X": "writebackifcopy",
     }  # fmt: skip

@@ -47,7 +47,7 @@ def key(seed: int) -> LazyTensor:
         raise OverflowError(
             with_location(f"key: seed is {number}. An integer of 64 bits is required.")
         )
-    return _c.key(number % 2**64)
+    return _core.array_of(_c.key(number % 2**64))
 
 
 def split(key: Any, num: int = 2) -> LazyTensor:

@@ -9,7 +9,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from composit import numpy as cnp
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 
 Get = Callable[[LazyTensor], LazyTensor]
 
@@ -67,9 +67,10 @@ def written(base: LazyTensor, gets: tuple[Get, ...], new: LazyTensor) -> LazyTen
     copy = seen = base.copied()
     for get in gets:
         seen = get(seen)
-    seen[...] = new  # composit's own views write through to what they were made of
-    if copy.node != base.node:
-        return copy
+    if not isinstance(seen, LazyScalar):
+        seen[...] = new  # composit's own views write through to what they were made of
+        if copy.node != base.node:
+            return copy
     numbers = cnp.reshape(cnp.arange(base.size), base.shape)  # each element's, as the view sees it
     for get in gets:
         numbers = get(numbers)

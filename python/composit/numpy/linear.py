@@ -92,9 +92,9 @@ def einsum(
     subscripts, *tensors = operands
     if not isinstance(subscripts, str):
         subscripts, tensors = _lettered(operands)
-    if out is None and dtype is None and len(tensors) == 1 and _selects(subscripts):
-        if isinstance(tensors[0], LazyTensor):
-            return _selected(subscripts.replace(" ", ""), tensors[0])
+    is_alone = out is None and dtype is None and len(tensors) == 1
+    if is_alone and isinstance(tensors[0], LazyTensor) and _selects(subscripts):
+        return _selected(subscripts.replace(" ", ""), tensors[0])
     if dtype is not None:
         tensors = [_c.astype(tensor, dtype) for tensor in tensors]
     elif hasattr(out, "dtype"):  # which takes part in the promotion

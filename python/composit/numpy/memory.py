@@ -48,7 +48,9 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
         raise ValueError(with_location('require: Cannot specify both "C" and "F" order.'))
     tensor = asarray(a, dtype)
     flags = tensor.flags
-    is_copy = "O" in wanted and isinstance(a, LazyTensor) or "W" in wanted and not flags.writeable
+    is_copy = ("O" in wanted and isinstance(a, LazyTensor)) or (
+        "W" in wanted and not flags.writeable
+    )
     is_turned = {"C": not flags.c_contiguous, "F": not flags.f_contiguous}
     is_copy = is_copy or any(is_turned[order] for order in wanted & {"C", "F"})
     return tensor.copied("F" in wanted) if is_copy else tensor

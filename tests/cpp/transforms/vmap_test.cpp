@@ -155,7 +155,8 @@ TEST(Vmap, Layout) {
                 ops::full({2}, ir::weak_scalar(3.0))};
     });
     expect_vmap({{{2, 3}}, {{}}}, [](const Tensors& x) -> Tensors {
-        return {ops::pad(x[0], x[1], {1, -1}, {0, 2}, {1, 0})};
+        return {ops::pad(x[0], x[1], {1, -1}, {0, 2}, {1, 0}), ops::element(x[0], {1, 2}),
+                ops::with_element(x[0], {0, 1}, x[1]), ops::with_element(x[1], {}, x[1])};
     });
     expect_vmap({{{2, 3}}, {{2, 1}}, {{2, 2}}},
                 [](const Tensors& x) -> Tensors { return {ops::concatenate(x, 1)}; });

@@ -90,7 +90,9 @@ def test_layouts():
     for flags in (["C", "F"], ["X"], "CF"):
         agrees("require", x, requirements=flags)
     lazy = cnp.asarray(x)
-    assert cnp.require(lazy) is lazy and cnp.asfortranarray(lazy) is lazy
+    assert cnp.require(lazy) is lazy and cnp.asfortranarray(lazy.T).base is lazy
+    turned = cnp.asfortranarray(lazy)
+    assert turned is not lazy and turned.flags.fnc and cnp.asfortranarray(turned) is turned
     assert not cnp.shares_memory(cnp.require(lazy, requirements="O"), lazy)
 
 

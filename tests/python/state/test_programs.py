@@ -1,7 +1,7 @@
 """Programs, not calls: what is written, looked at and looped over is as in NumPy."""
 
-import numpy as np
 import imperative_programs as programs
+import numpy as np
 import pytest
 
 import composit.numpy as cnp

@@ -75,7 +75,7 @@ def test_protocols_of_numbers():
     assert (round(x), round(x, 1), math.trunc(x), math.floor(x), math.ceil(x)) == (2, 2.5, 2, 2, 3)
     assert isinstance(round(x), int) and divmod(n, 3) == (2, 1) and abs(-n) == 7
     assert [10, 20, 30][cnp.array([1])[0]] == 20 and list(range(n)) == list(range(7))
-    assert f"{x:.2f} {n:03d} {x}" == "2.50 007 2.5" and "%.1f" % x == "2.5"
+    assert f"{x:.2f} {n:03d} {x}" == "2.50 007 2.5" and format(x, ".1f") == "2.5"
     assert isinstance(x, numbers.Real) and isinstance(n, numbers.Integral)
     assert isinstance(x + 1j, numbers.Complex) and not isinstance(x, float)
     assert statistics.fmean(cnp.array([1.0, 2.0, 4.0])) == pytest.approx(7 / 3)
@@ -87,13 +87,15 @@ def test_protocols_of_numbers():
 def test_nobody_writes_into_a_scalar():
     x = cnp.array([1.0, 2.0])
     for s in (x[0], x.sum()):
-        with pytest.raises(TypeError, match="'numpy.float64' object does not support item assign"):
+        with pytest.raises(
+            TypeError, match=r"'numpy\.float64' object does not support item assign"
+        ):
             s[...] = 3
         with pytest.raises(TypeError, match="return arrays must be of ArrayType"):
             cnp.add(s, 1, out=s)
         with pytest.raises(TypeError, match=r"object of type 'numpy.float64' has no len\(\)"):
             len(s)
-        with pytest.raises(TypeError, match="'numpy.float64' object is not iterable"):
+        with pytest.raises(TypeError, match=r"'numpy\.float64' object is not iterable"):
             iter(s)
         with pytest.raises(IndexError, match="invalid index to scalar variable"):
             s[0]

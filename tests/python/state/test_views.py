@@ -95,5 +95,5 @@ def test_flags_say_what_they_are():
     assert repr(x.flags) == repr(np.zeros((2, 3)).flags)
     with pytest.raises(KeyError, match="'no' is no flag"):
         x.flags["no"]
-    with pytest.raises(AttributeError, match="flags.aligned cannot be set"):
+    with pytest.raises(AttributeError, match=r"flags\.aligned cannot be set"):
         x.flags.aligned = False

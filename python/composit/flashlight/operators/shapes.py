@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import nn
+from composit import _core, nn
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import cast, number, result_dtype
 from composit.flashlight.operators.table import operator
@@ -92,7 +92,7 @@ def _unbind(self, dim=0):
 
 @operator("diagonal")
 def _diagonal(self, offset=0, dim1=0, dim2=1):
-    return cnp.diagonal(self, offset, dim1, dim2)
+    return _core.numpy.diagonal(self, offset, dim1, dim2)
 
 
 @operator("unfold")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from composit import _core
 from composit import numpy as cnp
 from composit.flashlight.operators.table import function_of
 from composit.torch.calling import define, torch_function
@@ -252,7 +253,7 @@ def _unbind(input: Any, dim: int = 0) -> Any:
 @torch_function("diagonal", is_view=True)
 def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A diagonal, along a new last dimension."""
-    return cnp.diagonal(input, offset, dim1, dim2)
+    return _core.numpy.diagonal(input, offset, dim1, dim2)
 
 
 @torch_function("unfold", is_view=False, is_function=False)
@@ -264,7 +265,7 @@ def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 @torch_function("diag")
 def _diag(input: Any, diagonal: int = 0) -> Any:
     """The diagonal of a matrix, or a matrix of one."""
-    return cnp.diag(input, diagonal)
+    return _core.numpy.diag(input, diagonal)
 
 
 @torch_function("diagflat")
