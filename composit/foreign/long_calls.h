@@ -9,8 +9,8 @@ namespace composit::foreign {
 // take time and no memory.
 bool has_no_elements(const runtime::ForeignCall& call);
 
-// Runs `function`, of matrices, unless none has an element. Where it may take long, on copies of its
-// own, so that an interrupt is answered while LAPACK, which nothing stops, goes on with these.
+// Runs `function`, of matrices, unless none has an element. Where it may take long, on copies of
+// its own, so that an interrupt is answered while LAPACK, which nothing stops, goes on with these.
 void run_answering(runtime::ForeignFunction function, const runtime::ForeignCall& call);
 
 // `function` as one to register.
