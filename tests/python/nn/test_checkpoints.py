@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 import safetensors.numpy
+from sklearn.datasets import load_digits
 
 import composit
 import composit.numpy as cnp
@@ -163,14 +164,13 @@ import signal
 import sys
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 import composit
 import composit.numpy as cnp
 from composit import nn, random
 
-path, dies_at = sys.argv[1], int(sys.argv[2])
-images, labels = load_digits(return_X_y=True)
+digits, path, dies_at = np.load(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+images, labels = digits["images"], digits["labels"]
 images = (images / 16).astype("float32")
 optimizer = nn.adamw(nn.sequential_schedule(
     [nn.linear_schedule(0.02, 5), nn.cosine_schedule(0.02, 35)], [5]))
@@ -219,9 +219,12 @@ while at["step"] < 40:
 def test_training_goes_on_to_the_bit(tmp_path):
     program = tmp_path / "trains.py"
     program.write_text(TRAINS)
+    images, labels = load_digits(return_X_y=True)
+    digits = tmp_path / "digits.npz"  # scikit-learn takes each process seconds to import
+    np.savez(digits, images=images, labels=labels)
 
     def run(path, dies_at):
-        return subprocess.run([sys.executable, program, path, str(dies_at)]).returncode
+        return subprocess.run([sys.executable, program, digits, path, str(dies_at)]).returncode
 
     assert run(tmp_path / "whole", -1) == 0
     for dies_at in (1, 11, 20, 32):
