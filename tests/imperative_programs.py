@@ -97,7 +97,8 @@ class Writer:
         if choice == 3:
             return f"{self.array()}.{self.draw.choice(['sum', 'max', 'min', 'mean'])}()"
         if choice == 4:
-            return f"np.{self.draw.choice(['abs', 'square', 'sqrt', 'negative'])}(abs({self.scalar(0)}))"
+            function = self.draw.choice(["abs", "square", "sqrt", "negative"])
+            return f"np.{function}(abs({self.scalar(0)}))"
         if choice == 5:
             function = self.draw.choice(["min", "max"])
             return f"{function}({self.scalar(depth - 1)}, {self.scalar(depth - 1)})"

@@ -15,8 +15,8 @@
 namespace composit::eager {
 namespace {
 
-// The path of layout operations from `base` to `view`, from another tensor. (`substitute` would walk
-// through the whole history of the base.)
+// The path of layout operations from `base` to `view`, from another tensor. (`substitute` would
+// walk through the whole history of the base.)
 Tensor rebased(const Tensor& view, const Tensor& base, const Tensor& now) {
     std::vector<const Tensor*> path;
     for (const Tensor* at = &view; !(*at == base); at = &at->node().operand(0)) path.push_back(at);

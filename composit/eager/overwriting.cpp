@@ -87,7 +87,8 @@ bool write_element(const Cell& cell, const std::vector<int64_t>& position, const
 bool write_region(const Cell& cell, const Region& region, const Tensor& value, Tensor after) {
     const Tensor& before = cell.tensor();
     if (!cell.is_plain() || value.node().is_open() || value.dtype() != before.dtype() ||
-        value.size() == 0 || after.node().reads_borrowed() || !has_own_value(before) || known(after))
+        value.size() == 0 || after.node().reads_borrowed() || !has_own_value(before) ||
+        known(after))
         return false;
     const Array written = look_once(value);
     if (known(after)) {  // it lives beside, and was looked at with the value

@@ -7,7 +7,8 @@ namespace {
 
 bool may_be_looked_at(const Tensor& tensor) {
     const ir::Node& node = tensor.node();
-    return !node.is_open() && !node.reads_borrowed() && !ir::is_constant(node) && !node.kept(tensor.output_index());
+    return !node.is_open() && !node.reads_borrowed() && !ir::is_constant(node) &&
+           !node.kept(tensor.output_index());
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ class Computing {
     std::optional<Number> number(const Tensor& tensor, int depth) {
         const Node& node = tensor.node();
         if (tensor.rank() != 0 || node.is_open() || node.reads_borrowed() ||
-            ir::is_complex(tensor.dtype())) return fail();
+            ir::is_complex(tensor.dtype()))
+            return fail();
         if (ir::is_constant(node)) return number_at(ir::constant_array(node), 0);
         Number found{tensor.dtype(), {}};
         if (node.output_count() == 1 && node.copy_kept_number(found.bits.data())) return found;
@@ -181,8 +182,7 @@ void copy_view(const Tensor& view) {
     while (is_layout(base->node()) && !known(*base)) base = &base->node().operand(0);
     const ir::ConstantArray there = known(*base);
     if (!there || view.node().reads_borrowed()) return;
-    const auto region =
-        region_through(*base, {0, ir::row_major_strides(base->shape())}, view);
+    const auto region = region_through(*base, {0, ir::row_major_strides(base->shape())}, view);
     if (!region) return;
     const Array copy(view.dtype(), view.shape());
     const auto size = static_cast<size_t>(ir::size_of(view.dtype()));

@@ -25,8 +25,8 @@ enum class Small {
 Small compute_small(const Tensor& tensor, int depth, std::vector<Tensor>* needed = nullptr);
 
 // Views of known arrays that `tensor` is made of, as far as they are of a few elements: the nodes
-// keep their values. Plans depend on where such views lie, and programs that go through an array row by
-// row would need one for each row.
+// keep their values. Plans depend on where such views lie, and programs that go through an array
+// row by row would need one for each row.
 void compute_small_views(const Tensor& tensor);
 
 // The number that compute_small would keep; nothing where it would keep none.

@@ -124,7 +124,7 @@ class Node : public Counted<Node> {
 
     // Whether it depends on a placeholder, so that it has no value by itself.
     bool is_open() const { return is_open_; }
-    // Whether it depends on memory that others can write, and so is computed anew by each evaluation.
+    // Whether it depends on memory that others can write: each evaluation computes it anew.
     bool reads_borrowed() const { return reads_borrowed_; }
 
     // ----- values that somebody looked at (ir/kept.cpp). They are no part of the graph: whoever

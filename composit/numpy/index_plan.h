@@ -34,4 +34,7 @@ struct IndexPlan {
 [[nodiscard]] IndexPlan plan_index(std::string_view function, const Shape& shape,
                                    const Index& index);
 
+// The value as x[index] = value stores it: of x's dtype and the shape of x[index].
+[[nodiscard]] Tensor value_to_store(const Tensor& x, const Index& index, const Operand& value);
+
 }  // namespace composit::numpy

@@ -39,9 +39,6 @@ using Index = std::vector<IndexEntry>;
 // shape (2,)".
 [[nodiscard]] Tensor set_item(const Tensor& x, const Index& index, const Operand& value);
 
-// The value as x[index] = value stores it: of x's dtype and the shape of x[index].
-[[nodiscard]] Tensor value_to_store(const Tensor& x, const Index& index, const Operand& value);
-
 // x after numpy.add.at(x, index, value): elements named several times are added to several times,
 // in order.
 [[nodiscard]] Tensor add_at(const Tensor& x, const Index& index, const Operand& value);

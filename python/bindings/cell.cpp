@@ -58,8 +58,11 @@ nb::object wrap_as(const Tensor& tensor, bool as_scalar) {
 
 }  // namespace
 
-void LazyTensor::replace(const Tensor& tensor) const {
+void LazyTensor::check_writeable() const {
     user_check(!is_read_only, "assignment destination is read-only");
+}
+
+void LazyTensor::replace(const Tensor& tensor) const {
     if (is_wanted_at_once(tensor)) look_at_once(tensor);
     cell->replace(tensor);
 }

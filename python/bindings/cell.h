@@ -31,6 +31,7 @@ struct LazyTensor {
     LazyTensor& operator=(const LazyTensor&) = delete;
     const Tensor& tensor() const { return cell->tensor(); }
     void replace(const Tensor& tensor) const;  // the cell's, and errors that are wanted at once
+    void check_writeable() const;              // ValueError; for what the program writes
 };
 
 // What answers for NumPy's scalars: elements, full reductions, results of no dimension. Nobody

@@ -94,6 +94,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
                  }
                  if (!is_operand(other)) return not_implemented();
                  const auto& self = content_of<LazyTensor>(object);
+                 self.check_writeable();
                  const Tensor before = self.tensor();
                  self.replace(fitted(row, applied(row, before, tensor_from(other)), before.type()));
                  return nb::borrow(object);

@@ -9,6 +9,7 @@
 #include "composit/execute/execute.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
+#include "composit/numpy/index_plan.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"
@@ -156,6 +157,7 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
     if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
+    self.check_writeable();
     if (!write_in_place(self, index, source, written)) self.replace(written);
 }
 
@@ -186,6 +188,8 @@ void bind_properties(nb::class_<LazyTensor>& type) {
         "is_writeable", [](const LazyTensor& self) { return !self.is_read_only; },
         [](LazyTensor& self, bool value) { self.is_read_only = !value; },
         "NumPy's flags.writeable, of this object.");
+    type.def("check_writeable", &LazyTensor::check_writeable,
+             "ValueError, in NumPy's words, where it is read-only.");
     type.def("is_contiguous_in", [](const LazyTensor& self, bool by_columns) {
         const ir::Shape& shape = self.tensor().shape();
         return by_columns ? eager::is_column_major(shape, self.cell->strides())

@@ -135,6 +135,8 @@ class Flags:
         "X": "writebackifcopy",
     }  # fmt: skip
 
+    _tensor: LazyTensor
+
     def __init__(self, tensor: LazyTensor) -> None:
         self.__dict__["_tensor"] = tensor
 

@@ -44,7 +44,8 @@ def _item(self: LazyScalar, *args: Any) -> Any:
 
 def _round(self: LazyScalar, ndigits: int | None = None) -> Any:
     """round(x): a Python integer; with `ndigits` a scalar of the same dtype."""
-    return round(self.number()) if ndigits is None else cnp.round(self, ndigits)
+    number: Any = self.number()
+    return round(number) if ndigits is None else cnp.round(self, ndigits)
 
 
 def _by_number(function: Any) -> Any:
@@ -57,11 +58,11 @@ def _by_number(function: Any) -> Any:
     return method
 
 
-def _restored(value: Any) -> LazyScalar:
+def _restored(value: Any) -> LazyTensor:
     return cnp.asarray(value)[()]
 
 
-def _astype(self: LazyScalar, dtype: Any, *args: Any, **options: Any) -> LazyScalar:
+def _astype(self: LazyScalar, dtype: Any, *args: Any, **options: Any) -> LazyTensor:
     """The value converted."""
     return LazyTensor.astype(self, dtype, *args, **options)[()]
 

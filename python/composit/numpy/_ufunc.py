@@ -56,6 +56,7 @@ def write_out(
     if not _casting.is_usual(casting):
         result = _casting.cast_output(function, result, out, casting)
     if isinstance(out, LazyTensor):
+        out.check_writeable()
         out.replaced(_core.fitted(function, result, out))
         return out
     if out.shape != result.shape:

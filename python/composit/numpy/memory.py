@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit import _core, _mismatch
+from composit import _core, _floating_point, _mismatch
 from composit._core import LazyTensor, with_location
-from composit._floating_point import in_default_state
 from composit.numpy import _arguments
 from composit.numpy.creation import asarray
 from composit.numpy.kinds import _asked
@@ -113,7 +112,7 @@ def _overlap(a: Any, b: Any, exactly: bool) -> bool:
     return not exactly or np.intersect1d(_bytes(first, size), _bytes(other, width)).size > 0
 
 
-@in_default_state
+@_floating_point.in_default_state
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, like: Any = None) -> LazyTensor:
     """A tensor of the numbers that an iterator gives, or of the first `count`."""
     _arguments.check_like("fromiter", like)

@@ -14,6 +14,7 @@ _c = _core.numpy
 def _write(target: Any, changed: LazyTensor) -> None:
     """What `changed` holds becomes the target's value."""
     if isinstance(target, LazyTensor):
+        target.check_writeable()
         target.replaced(changed)
     else:
         target[...] = changed.evaluated()

@@ -152,7 +152,8 @@ TEST(Cell, elements_are_written_in_place_where_nobody_sees_it) {
     EXPECT_EQ(values_of(x->tensor()), (Values{4, 7, 3.5}));
     EXPECT_EQ(values_of(copy->tensor()), (Values{1.5, 7, 3.5}));
     // The graph says the same: the old node computes what it was.
-    EXPECT_EQ(values_of(execute::evaluate({x->tensor().node().operand(0)})[0]), (Values{1.5, 7, 3.5}));
+    const Tensor& old = x->tensor().node().operand(0);
+    EXPECT_EQ(values_of(execute::evaluate({old})[0]), (Values{1.5, 7, 3.5}));
 }
 
 TEST(Cell, strides_are_numpys) {

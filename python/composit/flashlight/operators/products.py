@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from composit import _core
 from composit import numpy as cnp
 from composit.flashlight.operators.promotion import number
 from composit.flashlight.operators.table import operator
@@ -56,7 +57,7 @@ def _addr(self, vec1, vec2, *, beta=1, alpha=1):
 
 @operator("einsum")
 def _einsum(equation, tensors, *, path=None):
-    return cnp.einsum(equation.replace(" ", ""), *tensors)
+    return _core.numpy.einsum(equation.replace(" ", ""), list(tensors))
 
 
 @operator("bilinear")

@@ -100,7 +100,7 @@ def _unfold(self, dimension, size, step):
     if not self.ndim:
         return cnp.reshape(self, (1,))
     axis = dimension % self.ndim
-    windows = cnp.sliding_window_view(self, size, axis)
+    windows = _core.numpy.sliding_window_view(self, size, axis)
     return windows[_at(axis, slice(None, None, step), windows.ndim)]
 
 
