@@ -159,7 +159,7 @@ class Flags:
 
     @writeable.setter
     def writeable(self, value: Any) -> None:
-        root = self._tensor.root()
+        root: Any = self._tensor.root()
         is_allowed = not value or (root is None or root.is_writeable)
         if isinstance(self._tensor, LazyScalar) or not is_allowed:
             raise ValueError(with_location("cannot set WRITEABLE flag to True of this array"))
