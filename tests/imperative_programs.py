@@ -307,3 +307,23 @@ def same(one, two):
             or abs(one - two) <= 1e-6 * max(abs(one), abs(two), 1)
         )
     return type(one) is type(two) and one == two
+
+
+def smallest(text, differs):
+    """The program without the lines that are not needed for `differs` of it."""
+    lines = text.splitlines()
+    place = len(lines) - 1
+    while place >= 0:
+        shorter = "\n".join(lines[:place] + lines[place + 1 :]) + "\n"
+        try:
+            compile(shorter, "<program>", "exec")
+        except SyntaxError:
+            place -= 1
+            continue
+        try:
+            if differs(shorter):
+                del lines[place]
+        except NameError:  # of what the line made
+            pass
+        place -= 1
+    return "\n".join(lines) + "\n"

@@ -9,6 +9,7 @@
 #include "composit/execute/parts.h"
 #include "composit/execute/signature.h"
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <mutex>
@@ -296,10 +297,15 @@ std::vector<Array> values_of(const std::vector<Tensor>& outputs, const Options& 
     if (outputs.empty()) return {};
     Signature signature = signature_of(outputs, most_nodes);
     reported |= signature.reported;
-    if (signature.is_cut)
-        return evaluate_in_parts(above_kept(outputs), [&](const std::vector<Tensor>& part) {
-            return values_of(part, resolved, reported, SIZE_MAX);
-        });
+    if (signature.is_cut) {
+        const std::vector<const Node*> order = ir::topological_order(outputs);
+        const bool is_known_in_part = std::any_of(
+            order.begin(), order.end(), [](const Node* node) { return node->has_kept(); });
+        return evaluate_in_parts(is_known_in_part ? above_kept(outputs) : outputs,
+                                 [&](const std::vector<Tensor>& part) {
+                                     return values_of(part, resolved, reported, SIZE_MAX);
+                                 });
+    }
     const PlanRef plan = cache().find(signature, resolved, runtime::backend(resolved.backend));
     {
         const std::lock_guard lock(plan->mutex);

@@ -2,6 +2,7 @@
 
 import importlib.util
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ TEXTS = [
 def kernel_in(folder, text, name, file="written"):
     path = folder / f"{file}.py"
     path.write_text(HEADER + text)
+    # Python takes bytecode of the same second and size for that of this text.
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
     spec = importlib.util.spec_from_file_location("written", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

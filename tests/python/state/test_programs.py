@@ -3,8 +3,10 @@
 import imperative_programs as programs
 import numpy as np
 import pytest
+from composit._core import LazyTensor
 
 import composit.numpy as cnp
+from composit import _core
 
 PARTS, OF_A_PART = 8, 250
 
@@ -22,3 +24,39 @@ def test_random_programs_have_every_construct():
     for seed in range(200):
         programs.Writer(seed, counts).program()
     assert len(counts) == 18 and min(counts.values()) > 50
+
+
+FAULTS = {
+    # x[i] is a view of its array.
+    "element views": ("__getitem__", lambda get: lambda x, key: get(x, _with_ellipsis(key))),
+    # What lies otherwise in memory is seen, not copied.
+    "ravel views": ("ravel", lambda ravel: lambda x, *order: _core.numpy.flat_of(x)),
+    "copies share": ("copy", lambda copy: lambda x, *order: x[...]),
+    "flatten views": ("flatten", lambda flatten: lambda x, *order: x.reshape(-1)),
+    # `x += y` binds the name again.
+    "new arrays": ("__iadd__", lambda add: lambda x, y: x + y),
+    "lost writes": ("__isub__", lambda subtract: lambda x, y: subtract(x.copy(), y)),
+}
+
+
+def _with_ellipsis(key):
+    keys = key if isinstance(key, tuple) else (key,)
+    return (..., *keys) if all(isinstance(k, int) for k in keys) else key
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_put_back_is_found(fault, monkeypatch):
+    name, broken = FAULTS[fault]
+    monkeypatch.setattr(LazyTensor, name, broken(getattr(LazyTensor, name)))
+
+    def differs(text):
+        return not programs.same(programs.run(text, np), programs.run(text, cnp))
+
+    for seed in range(2000):
+        text = programs.Writer(seed).program()
+        if differs(text):
+            break
+    else:
+        raise AssertionError("2,000 programs do not find it")
+    small = programs.smallest(text, differs)
+    assert differs(small) and len(small) <= len(text)

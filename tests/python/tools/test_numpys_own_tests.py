@@ -73,7 +73,7 @@ def test_what_fails_is_left_out_by_what_it_says_there(tool, tmp_path, monkeypatc
         "        x = np.arange(3)\n"
         "        assert x.flags.c_contiguous and repr(x)\n"
         "    def test_flags(self):\n"
-        "        assert np.arange(4).reshape(2, 2).T.flags.f_contiguous\n"
+        "        assert np.zeros((2, 2), order='F').flags.f_contiguous\n"
         "    def test_values_behind_flags(self):\n"
         "        x = np.arange(3)\n"
         "        assert x.flags.c_contiguous\n"
