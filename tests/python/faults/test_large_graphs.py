@@ -11,12 +11,12 @@ import composit.numpy as cnp
 
 def test_a_million_nodes_are_evaluated_within_seconds():
     x = cnp.zeros((3,), "float32")
-    for _ in range(1_000_000):
+    for _ in range(500_000):  # each two nodes: the sum, and its number
         x = x + 1
     begin = time.process_time()  # other programs do not count
     values = cnp.evaluate(x)
     assert time.process_time() - begin < 5
-    np.testing.assert_array_equal(values, [1e6] * 3)
+    np.testing.assert_array_equal(values, [5e5] * 3)
 
 
 def test_compile_names_its_limit_and_takes_another():
