@@ -15,21 +15,10 @@
 namespace composit::eager {
 namespace {
 
-// The path of layout operations from `base` to `view`, from another tensor. (`substitute` would
-// walk through the whole history of the base.)
-Tensor rebased(const Tensor& view, const Tensor& base, const Tensor& now) {
-    std::vector<const Tensor*> path;
-    for (const Tensor* at = &view; !(*at == base); at = &at->node().operand(0)) path.push_back(at);
-    Tensor result = now;
-    for (auto at = path.rbegin(); at != path.rend(); ++at)
-        result = {ir::with_operands((*at)->node(), {result}), (*at)->output_index()};
-    return result;
-}
-
 // The number of each element of `view` in `base`: numbered elements, sent through the path.
 Tensor places_of(const Tensor& view, const Tensor& base) {
     const Tensor numbers = ops::reshape(ops::iota({base.size()}, 0), base.shape());
-    return rebased(view, base, numbers);
+    return ir::substitute({view}, {base}, {numbers})[0];
 }
 
 // `base` with `value` where `places`, numbers of its elements, say.
@@ -100,7 +89,7 @@ const Tensor& Cell::tensor() const {
     if (!origin()) return tensor_;
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
-    tensor_ = root_ ? rebased(tensor_, base_, now) : appearance_->seen(now);
+    tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);
     base_ = now;
     return tensor_;
 }

@@ -40,25 +40,15 @@ void* memory_for(const Tensor& after, const Tensor& before) {
 void put(char* memory, const Region& region, const ir::Shape& shape, const char* elements,
          size_t size) {
     const auto at = [&](int64_t place) { return memory + place * static_cast<int64_t>(size); };
-    const size_t rank = shape.size();
-    const int64_t length = rank > 0 ? shape[rank - 1] : 1;
-    const int64_t step = rank > 0 ? region.strides[rank - 1] : 1;
-    std::vector<int64_t> position(rank, 0);
-    for (int64_t row = 0, rows = ir::element_count(shape) / length; row < rows; ++row) {
-        int64_t place = region.offset;
-        for (size_t d = 0; d + 1 < rank; ++d) place += position[d] * region.strides[d];
+    for_each_row(region, shape, [&](int64_t place, int64_t step, int64_t length) {
         if (step == 1) {
             std::memcpy(at(place), elements, static_cast<size_t>(length) * size);
             elements += static_cast<size_t>(length) * size;
-        } else {
-            for (int64_t i = 0; i < length; ++i, elements += size)
-                std::memcpy(at(place + i * step), elements, size);
+            return;
         }
-        for (size_t d = rank; d-- > 1;) {
-            if (++position[d - 1] < shape[d - 1]) break;
-            position[d - 1] = 0;
-        }
-    }
+        for (int64_t i = 0; i < length; ++i, elements += size)
+            std::memcpy(at(place + i * step), elements, size);
+    });
 }
 
 }  // namespace

@@ -19,17 +19,21 @@ Pending& pending() {
 }
 
 void Pending::put(const Cell& cell, Tensor tensor) {
-    const std::lock_guard lock(mutex_);
     tensor.node().count_holders(1);
-    std::swap(cell.tensor_, tensor);  // what was there is freed after the lock
+    {
+        const std::lock_guard lock(mutex_);
+        std::swap(cell.tensor_, tensor);
+        if (cell.is_pending_) unlink(cell);
+        if (may_be_looked_at(cell.tensor_)) {
+            cell.is_pending_ = true;
+            cell.newer_ = nullptr;
+            cell.older_ = newest_;
+            if (newest_) newest_->newer_ = &cell;
+            newest_ = &cell;
+        }
+    }
+    // What was there, and what it kept, is freed without the lock.
     if (tensor) tensor.node().count_holders(-1);
-    if (cell.is_pending_) unlink(cell);
-    if (!may_be_looked_at(cell.tensor_)) return;
-    cell.is_pending_ = true;
-    cell.newer_ = nullptr;
-    cell.older_ = newest_;
-    if (newest_) newest_->newer_ = &cell;
-    newest_ = &cell;
 }
 
 void Pending::remove(const Cell& cell) {

@@ -1,7 +1,6 @@
 #include "composit/eager/small.h"
 
 #include "composit/base/default_floating_point.h"
-#include "composit/ir/operation.h"
 #include "composit/ir/scalar/values.h"
 #include "composit/ops/components.h"
 #include "composit/ops/ops.h"
@@ -10,7 +9,6 @@
 #include <cfenv>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <unordered_map>
 
 namespace composit::eager {
@@ -46,42 +44,9 @@ const ir::scalar::Evaluator& evaluator_of(const Specialisation& function) {
     return known.emplace(&function, ir::scalar::Evaluator({function.body})).first->second;
 }
 
-// Where `position` of a tensor lies in what layout operations made it of: one step down.
-void step_down(const Node& node, int output, std::vector<int64_t>& position) {
-    const std::string& name = node.operation().name;
-    const auto& attributes = node.attributes();
-    using Axes = std::vector<int64_t>;
-    const ir::Shape& from = node.operand(0).shape();
-    if (name == "element") {
-        position = ops::element_position(node);
-    } else if (name == "reshape") {
-        int64_t place = place_of(position, node.types()[0].shape);
-        position.assign(from.size(), 0);
-        for (size_t d = from.size(); d-- > 0;) {
-            position[d] = place % from[d];
-            place /= from[d];
-        }
-    } else if (name == "slice") {
-        const Axes &starts = attributes.get<Axes>("starts"), &steps = attributes.get<Axes>("steps");
-        for (size_t d = 0; d < position.size(); ++d)
-            position[d] = starts[d] + position[d] * steps[d];
-    } else if (name == "transpose") {
-        const Axes& axes = attributes.get<Axes>("axes");
-        Axes turned(axes.size());
-        for (size_t d = 0; d < axes.size(); ++d) turned[static_cast<size_t>(axes[d])] = position[d];
-        position = std::move(turned);
-    } else if (name == "broadcast_to") {
-        const auto added = static_cast<std::ptrdiff_t>(position.size() - from.size());
-        position.erase(position.begin(), position.begin() + added);
-        for (size_t d = 0; d < from.size(); ++d)
-            if (from[d] == 1) position[d] = 0;
-    } else {
-        internal_check(name == "split", name, " is no layout operation");
-        const Axes& lengths = attributes.get<Axes>("lengths");
-        const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
-        for (int before = 0; before < output; ++before)
-            position[axis] += lengths[static_cast<size_t>(before)];
-    }
+// Where a view's elements lie in the value of its base, which is row-major.
+std::optional<Region> region_in(const Tensor& base, const Tensor& view) {
+    return region_through(base, {0, ir::row_major_strides(base.shape())}, view);
 }
 
 class Computing {
@@ -97,7 +62,7 @@ class Computing {
         Number found{tensor.dtype(), {}};
         if (node.output_count() == 1 && node.copy_kept_number(found.bits.data())) return found;
         if (depth == 0) return fail();
-        if (ops::is_element(node)) return element(node);
+        if (ops::is_element(node)) return element(tensor);
         if (ops::is_map(node)) return mapped(node, depth - 1);
         if (!ops::is_astype(node)) return fail();
         const auto x = number(node.operand(0), depth - 1);
@@ -114,15 +79,16 @@ class Computing {
         return std::nullopt;
     }
 
-    std::optional<Number> element(const Node& node) {
-        std::vector<int64_t> position = ops::element_position(node);
-        const Tensor* source = &node.operand(0);
-        ir::ConstantArray value = known(*source);
-        for (; !value && is_layout(source->node()); value = known(*source)) {
-            step_down(source->node(), source->output_index(), position);
-            source = &source->node().operand(0);
+    std::optional<Number> element(const Tensor& tensor) {
+        const Tensor* source = &tensor.node().operand(0);
+        if (const ir::ConstantArray value = known(*source))
+            return number_at(value,
+                             place_of(ops::element_position(tensor.node()), source->shape()));
+        while (is_layout(source->node()) && !known(*source)) source = &source->node().operand(0);
+        if (const ir::ConstantArray value = known(*source)) {
+            const auto region = region_in(*source, tensor);
+            return region ? std::optional(number_at(value, region->offset)) : fail();
         }
-        if (value) return number_at(value, place_of(position, source->shape()));
         if (!needed_) return fail();
         needed_->push_back(*source);
         return {};
@@ -182,23 +148,19 @@ void copy_view(const Tensor& view) {
     while (is_layout(base->node()) && !known(*base)) base = &base->node().operand(0);
     const ir::ConstantArray there = known(*base);
     if (!there || view.node().reads_borrowed()) return;
-    const auto region = region_through(*base, {0, ir::row_major_strides(base->shape())}, view);
+    const auto region = region_in(*base, view);
     if (!region) return;
     const Array copy(view.dtype(), view.shape());
     const auto size = static_cast<size_t>(ir::size_of(view.dtype()));
     const auto memory = there.row_major();
     auto* to = static_cast<char*>(copy.mutable_data());
-    std::vector<int64_t> position(view.shape().size(), 0);
-    for (int64_t i = 0; i < copy.size(); ++i, to += size) {
-        int64_t place = region->offset;
-        for (size_t d = 0; d < position.size(); ++d) place += position[d] * region->strides[d];
-        std::memcpy(to, static_cast<const char*>(memory.get()) + static_cast<size_t>(place) * size,
-                    size);
-        for (size_t d = position.size(); d-- > 0;) {
-            if (++position[d] < view.shape()[d]) break;
-            position[d] = 0;
-        }
-    }
+    for_each_row(*region, view.shape(), [&](int64_t place, int64_t step, int64_t length) {
+        for (int64_t i = 0; i < length; ++i, to += size)
+            std::memcpy(to,
+                        static_cast<const char*>(memory.get()) +
+                            static_cast<size_t>(place + i * step) * size,
+                        size);
+    });
     view.node().keep(view.output_index(), copy);
 }
 

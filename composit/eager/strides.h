@@ -23,6 +23,25 @@ struct Region {
 // to copy: a reshape that no strides describe.
 std::optional<Region> region_through(const ir::Tensor& from, Region region, const ir::Tensor& to);
 
+// visit(place, step, length) for each row along the last axis of a region of that shape, which is
+// not empty: its elements lie at place, place + step, …
+template <class Visit>
+void for_each_row(const Region& region, const ir::Shape& shape, const Visit& visit) {
+    const size_t rank = shape.size();
+    const int64_t length = rank > 0 ? shape[rank - 1] : 1;
+    const int64_t step = rank > 0 ? region.strides[rank - 1] : 1;
+    std::vector<int64_t> position(rank, 0);
+    for (int64_t row = 0, rows = ir::element_count(shape) / length; row < rows; ++row) {
+        int64_t place = region.offset;
+        for (size_t d = 0; d + 1 < rank; ++d) place += position[d] * region.strides[d];
+        visit(place, step, length);
+        for (size_t d = rank; d-- > 1;) {
+            if (++position[d - 1] < shape[d - 1]) break;
+            position[d - 1] = 0;
+        }
+    }
+}
+
 // Whether the elements follow each other in memory, the last axis (the first one) fastest. Axes of
 // one element do not count; what is empty is both.
 bool is_row_major(const ir::Shape& shape, const Strides& strides);

@@ -8,10 +8,10 @@
 #include "composit/execute/memory.h"
 #include "composit/execute/parts.h"
 #include "composit/execute/signature.h"
+#include "composit/ir/body.h"
 
 #include <algorithm>
 #include <list>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -148,64 +148,20 @@ struct Cut {
     std::vector<Tensor> constants;    // which keep them alive
 };
 
-// Puts constants in the place of leaves, and does not walk on to what is behind them.
-class Cutting {
-  public:
-    Cut cut(const std::vector<Tensor>& outputs, const std::vector<Leaf>& leaves) {
-        Cut result{outputs, {}, {}};
-        for (const Leaf& leaf : leaves) {
-            if (!leaf.kept) {
-                result.leaves.push_back(leaf.node);
-                continue;
-            }
-            result.constants.push_back(ir::constant(leaf.kept.value()));
-            result.leaves.push_back(&result.constants.back().node());
-            kept_.emplace(std::pair(leaf.node, leaf.output), result.constants.back());
-        }
-        if (kept_.empty()) return result;
-        for (Tensor& output : result.outputs) {
-            visit(output);
-            output = now(output);
-        }
-        return result;
-    }
-
-  private:
-    Tensor now(const Tensor& tensor) const {
-        const auto kept = kept_.find({&tensor.node(), tensor.output_index()});
-        if (kept != kept_.end()) return kept->second;
-        return {rebuilt_.at(&tensor.node()), tensor.output_index()};
-    }
-
-    void enter(const Tensor& tensor) {
-        if (kept_.contains({&tensor.node(), tensor.output_index()})) return;
-        if (rebuilt_.try_emplace(&tensor.node()).second) open_.push_back({&tensor.node(), 0});
-    }
-
-    void visit(const Tensor& root) {
-        enter(root);
-        while (!open_.empty()) {
-            const Node& node = *open_.back().first;
-            if (open_.back().second < node.operands().size()) {
-                enter(node.operands()[open_.back().second++]);
-                continue;
-            }
-            open_.pop_back();
-            std::vector<Tensor> operands;
-            for (const Tensor& operand : node.operands()) operands.push_back(now(operand));
-            rebuilt_[&node] = operands == node.operands()
-                                  ? Ref<Node>(&node)
-                                  : ir::with_operands(node, std::move(operands));
-        }
-    }
-
-    std::map<std::pair<const Node*, int>, Tensor> kept_;
-    std::unordered_map<const Node*, Ref<Node>> rebuilt_;
-    std::vector<std::pair<const Node*, size_t>> open_;
-};
-
 Cut cut_at_kept(const std::vector<Tensor>& outputs, const std::vector<Leaf>& leaves) {
-    return Cutting().cut(outputs, leaves);
+    Cut cut{outputs, {}, {}};
+    std::vector<Tensor> kept;
+    for (const Leaf& leaf : leaves) {
+        if (!leaf.kept) {
+            cut.leaves.push_back(leaf.node);
+            continue;
+        }
+        kept.emplace_back(Ref<Node>(leaf.node), leaf.output);
+        cut.constants.push_back(ir::constant(leaf.kept.value()));
+        cut.leaves.push_back(&cut.constants.back().node());
+    }
+    if (!kept.empty()) cut.outputs = ir::substitute(outputs, kept, cut.constants);
+    return cut;
 }
 
 void build_plan(Plan& plan, const Cut& cut) {

@@ -12,28 +12,47 @@ std::vector<Tensor> substitute(const std::vector<Tensor>& results, const std::ve
                                const std::vector<Tensor>& to) {
     internal_check(from.size() == to.size(), "substitute: ", from.size(), " tensors for ",
                    to.size());
-    std::unordered_map<const Node*, Ref<Node>> rebuilt;
     std::unordered_multimap<const Node*, size_t> places;
     for (size_t i = 0; i < from.size(); ++i) places.emplace(&from[i].node(), i);
-    const auto replacement = [&](const Tensor& tensor) -> Tensor {
+    const auto given = [&](const Tensor& tensor) -> const Tensor* {
         const auto [first, last] = places.equal_range(&tensor.node());
         for (auto place = first; place != last; ++place)
-            if (from[place->second] == tensor) return to[place->second];
-        const auto found = rebuilt.find(&tensor.node());
-        return found == rebuilt.end() ? tensor : Tensor(found->second, tensor.output_index());
+            if (from[place->second] == tensor) return &to[place->second];
+        return nullptr;
     };
-    for (const Node* node : topological_order(results)) {
-        bool changed = false;
-        std::vector<Tensor> operands;
-        for (const Tensor& operand : node->operands()) {
-            operands.push_back(replacement(operand));
-            changed = changed || !(operands.back() == operand);
-        }
-        if (!changed) continue;
-        rebuilt.emplace(node, with_operands(*node, std::move(operands)));
-    }
+    std::unordered_map<const Node*, Ref<Node>> rebuilt;  // null: the node itself
+    const auto replacement = [&](const Tensor& tensor) -> Tensor {
+        if (const Tensor* instead = given(tensor)) return *instead;
+        const Ref<Node>& node = rebuilt.at(&tensor.node());
+        return node ? Tensor(node, tensor.output_index()) : tensor;
+    };
+    struct Frame {
+        const Node* node;
+        size_t next;
+    };
+    std::vector<Frame> stack;
+    const auto enter = [&](const Tensor& tensor) {  // what is behind a replaced tensor is no matter
+        if (!given(tensor) && rebuilt.try_emplace(&tensor.node()).second)
+            stack.push_back({&tensor.node(), 0});
+    };
     std::vector<Tensor> replaced;
-    for (const Tensor& result : results) replaced.push_back(replacement(result));
+    for (const Tensor& result : results) {
+        enter(result);
+        while (!stack.empty()) {
+            Frame& frame = stack.back();
+            const Node& node = *frame.node;
+            if (frame.next < node.operands().size()) {
+                enter(node.operands()[frame.next++]);
+                continue;
+            }
+            stack.pop_back();
+            std::vector<Tensor> operands;
+            for (const Tensor& operand : node.operands()) operands.push_back(replacement(operand));
+            if (operands != node.operands())
+                rebuilt[&node] = with_operands(node, std::move(operands));
+        }
+        replaced.push_back(replacement(result));
+    }
     return replaced;
 }
 

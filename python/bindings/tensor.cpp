@@ -132,7 +132,7 @@ bool write_in_place(const LazyTensor& self, const numpy::Index& index, const Ten
     const bool is_basic = std::none_of(index.begin(), index.end(), [](const auto& entry) {
         return std::holds_alternative<Tensor>(entry);
     });
-    if (!is_basic || self.is_read_only || !self.cell->is_plain()) return false;
+    if (!is_basic || !self.cell->is_plain()) return false;
     const Tensor& before = self.tensor();
     const Tensor part = numpy::get_item(before, index);
     if (!eager::is_layout_path(before, part)) return false;

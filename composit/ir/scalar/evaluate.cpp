@@ -183,9 +183,10 @@ Bits arithmetic(const Expr& expr, const std::vector<Bits>& x) {
 }
 
 std::vector<Bits> evaluate_loop(const Loop& loop, std::vector<Bits> state) {
+    const Evaluator condition({loop.condition}), steps(loop.steps);
     for (int64_t step = 0; step < loop.limit; ++step) {
-        if (!evaluate({loop.condition}, state)[0][0]) break;
-        state = evaluate(loop.steps, state);
+        if (!condition(state)[0][0]) break;
+        state = steps(state);
     }
     return state;
 }
