@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any
 
 from composit import _core
@@ -150,6 +149,8 @@ def svg_of(tensors: Any, depth: int = 1, modules: int | None = None) -> str | No
         import graphviz
     except ImportError:
         return None
+    import shutil  # only here: it imports all formats of archives
+
     if shutil.which("dot") is None:
         return None
     from composit.drawing import drawn

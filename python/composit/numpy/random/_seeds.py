@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ class SeedSequence:
             message = "The size of the entropy pool should be at least 4"
             raise ValueError(with_location(f"SeedSequence: {message}, not {pool_size}."))
         if entropy is None:
-            entropy = secrets.randbits(pool_size * 32)
+            entropy = int.from_bytes(os.urandom(pool_size * 4), "little")
         elif not isinstance(entropy, (int, np.integer, list, tuple, range, np.ndarray)):
             message = f"SeedSequence expects int or sequence of ints for entropy not {entropy}"
             raise TypeError(with_location(message))
