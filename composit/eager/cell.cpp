@@ -107,6 +107,12 @@ void Cell::replace(Tensor tensor) const {
     if (!where || !write_region(*root_, *where, tensor, after)) root_->replace(std::move(after));
 }
 
+const Cell* Cell::memory() const {
+    const Cell* at = this;
+    while (at->origin()) at = at->origin();
+    return at;
+}
+
 Tensor Cell::places() const {
     const Tensor& view = tensor();
     return places_of(view, root_ ? base_ : view);

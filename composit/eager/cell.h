@@ -56,6 +56,7 @@ class Cell : public Counted<Cell> {
     bool is_view() const { return static_cast<bool>(root_); }
     bool is_plain() const { return !origin(); }  // no view, and no appearance
     const Cell* root() const { return root_ ? root_.get() : this; }
+    const Cell* memory() const;  // the plain cell behind views and appearances
     Tensor places() const;  // int64: the number of each element in the root, in row-major order
 
   private:

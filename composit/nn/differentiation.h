@@ -13,4 +13,9 @@ namespace composit::nn {
 // the condition, ValueError for its shape.
 [[nodiscard]] ir::Tensor gradient_where(const ir::Tensor& condition, const ir::Tensor& x);
 
+// `values`, through which the gradients of x flow, and none of its own: x after its memory was
+// written behind the back of whoever differentiates. TypeError and ValueError unless dtypes and
+// shapes are equal.
+[[nodiscard]] ir::Tensor with_values(const ir::Tensor& x, const ir::Tensor& values);
+
 }  // namespace composit::nn

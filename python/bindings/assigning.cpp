@@ -83,7 +83,6 @@ bool assigned(nb::handle of, nb::handle result, bool is_detached) {
     if (PyWeakref_CheckRefExact(before)) take_place(target->place, *all.nobody);
     take_place(made->place, nb::steal(PyWeakref_NewRef(of.ptr(), nullptr)));
     target->place = made->place;
-    drop(target->value);
     if (!is_detached) target->is_tainted = made->is_tainted;
     count_write(target);
     return true;

@@ -147,6 +147,12 @@ void bind_execute(nb::module_& module) {
         return computed([&] { return execute::evaluate(outputs, options); });
     });
     module.def(
+        "evaluate_and_keep",
+        [](const std::vector<Tensor>& tensors, const Options& options) {
+            return computed([&] { return execute::evaluate_and_keep(tensors, options); });
+        },
+        "evaluate, remembered by the nodes (composit/execute/execute.h).");
+    module.def(
         "look",
         [](const std::vector<Tensor>& tensors, const Options& options) {
             return computed([&] { return eager::look(tensors, options); });

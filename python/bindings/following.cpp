@@ -242,6 +242,8 @@ class Pattern {
             as_tensor(leaf.tensor)->place = leaf.place;
             append(trace->tensors, leaf.tensor);
             append(trace->records, leaf.is_recorded ? leaf.tensor : nb::none());
+            if (leaf.is_recorded)
+                note_reading(as_tensor(leaf.tensor), content_of<LazyTensor>(leaf.lazy).tensor());
             append(trace->bound, leaf.lazy);
             append(trace->bound_places, nb::int_(leaf.place));
         }

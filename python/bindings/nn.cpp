@@ -27,6 +27,7 @@ void bind_operations(nb::module_& module) {
         located);
     module.def("stop_gradient", &nn::stop_gradient, located);
     module.def("gradient_where", &nn::gradient_where, located);
+    module.def("with_values", &nn::with_values, located);
     module.def(
         "logsumexp",
         [](const Tensor& x, int64_t axis, IntegerFlag keepdims) {

@@ -331,6 +331,16 @@ void bind_tensor(nb::module_& module) {
             return self.tensor() == other.tensor();
         },
         "Whether both are the same node and output.");
+    type.def(
+        "is_in_memory_of",
+        [](const LazyTensor& self, const LazyTensor& other) {
+            return self.cell->memory() == other.cell->memory();
+        },
+        "Whether both see one memory: what is written through one is seen by the other.");
+    type.def_prop_ro(
+        "is_known",
+        [](const LazyTensor& self) { return static_cast<bool>(eager::known(self.tensor())); },
+        "Whether its value is there.");
     module.def(
         "view",
         [](const Tensor& tensor, const LazyTensor& parent) { return wrap_view(tensor, parent); },

@@ -1,6 +1,9 @@
 // Python types of the structs: fields as attributes, what the cycle collector sees.
 #include "torch_objects.h"
 
+#include "casters.h"
+#include "cell.h"
+#include "content.h"
 #include "held.h"
 
 #include <array>
@@ -25,11 +28,10 @@ template <>
 constexpr std::array fields<TensorObject> = {
     offsetof(TensorObject, lazy),      offsetof(TensorObject, record),
     offsetof(TensorObject, root),      offsetof(TensorObject, record_of_root),
-    offsetof(TensorObject, value),     offsetof(TensorObject, grad),
-    offsetof(TensorObject, twin),      offsetof(TensorObject, twins),
-    offsetof(TensorObject, trace),     offsetof(TensorObject, counter),
-    offsetof(TensorObject, like),      offsetof(TensorObject, hooks),
-    offsetof(TensorObject, post_hooks)};
+    offsetof(TensorObject, grad),      offsetof(TensorObject, twin),
+    offsetof(TensorObject, twins),     offsetof(TensorObject, trace),
+    offsetof(TensorObject, counter),   offsetof(TensorObject, like),
+    offsetof(TensorObject, hooks),     offsetof(TensorObject, post_hooks)};
 template <>
 constexpr std::array fields<TraceObject> = {
     offsetof(TraceObject, bound),   offsetof(TraceObject, bound_places),
@@ -67,8 +69,10 @@ template <class Object>
 void dealloc(PyObject* self) {
     PyTypeObject* const type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
-    if constexpr (std::is_same_v<Object, TensorObject>)
+    if constexpr (std::is_same_v<Object, TensorObject>) {
         if (as_tensor(self)->weak) PyObject_ClearWeakRefs(self);
+        delete as_tensor(self)->readings;
+    }
     clear<Object>(self);
     type->tp_free(self);
     Py_DECREF(type);
@@ -92,7 +96,6 @@ PyMemberDef tensor_members[] = {
     object_at("_record", offsetof(TensorObject, record)),
     object_at("_root", offsetof(TensorObject, root)),
     object_at("_record_of_root", offsetof(TensorObject, record_of_root)),
-    object_at("_value", offsetof(TensorObject, value)),
     object_at("_grad", offsetof(TensorObject, grad)),
     object_at("_twin", offsetof(TensorObject, twin)),
     object_at("_twins", offsetof(TensorObject, twins)),
@@ -279,6 +282,11 @@ nb::object lazy_of(nb::handle tensor) {
     return nb::steal(found);
 }
 
+void note_reading(TensorObject* leaf, const ir::Tensor& held) {
+    if (!leaf->readings) leaf->readings = new eager::Readings;
+    leaf->readings->note(held);
+}
+
 nb::object new_tensor() {
     return nb::steal(allocated(reinterpret_cast<PyTypeObject*>(world().tensor->ptr())));
 }
@@ -322,6 +330,27 @@ void bind_torch_objects(nb::module_& module) {
                             {{Py_tp_members, program_members}});
     module.def("follow_world", follow_world, nb::arg("said"),
                "Where traces are, and what else the bindings of composit.torch need, by name.");
+    module.def(
+        "note_reading",
+        [](nb::handle leaf) {
+            const nb::object lazy = lazy_of(leaf);
+            note_reading(as_tensor(leaf), content_of<LazyTensor>(lazy).tensor());
+        },
+        nb::arg("leaf"), "A recorded operation reads what the leaf holds (composit/eager/readings.h).");
+    module.def(
+        "readings_before",
+        [](nb::handle leaf, const std::vector<Tensor>& outputs) {
+            nb::list found;
+            const eager::Readings* const readings = as_tensor(leaf)->readings;
+            if (!readings) return found;
+            const nb::object lazy = lazy_of(leaf);
+            const auto before = readings->before(content_of<LazyTensor>(lazy).tensor());
+            for (const Tensor& tensor : eager::reached(outputs, before))
+                found.append(wrap_copy(tensor));
+            return found;
+        },
+        nb::arg("leaf"), nb::arg("outputs"),
+        "What operations read of the leaf before it was written, and the outputs depend on.");
     thrower() = nb::cpp_function([] { std::rethrow_exception(std::exchange(thrown(), nullptr)); });
 }
 

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "composit/eager/readings.h"
 
 #include <nanobind/nanobind.h>
 
@@ -20,8 +21,9 @@ namespace nb = nanobind;
 struct TensorObject {
     PyObject ob_base;
     PyObject* weak;
-    PyObject *lazy, *record, *root, *record_of_root, *value, *grad, *twin, *twins, *counter, *trace,
-        *like, *hooks, *post_hooks;
+    PyObject *lazy, *record, *root, *record_of_root, *grad, *twin, *twins, *counter, *trace, *like,
+        *hooks, *post_hooks;
+    eager::Readings* readings;  // of a leaf that recorded operations read; else null
     long long mark, place, writes;
     char is_leaf, is_tainted, is_shared, is_pending, is_data;
 };
@@ -98,6 +100,8 @@ inline void drop(PyObject*& field) { Py_CLEAR(field); }
 
 // What a tensor holds; its trace is built where it holds nothing yet.
 nb::object lazy_of(nb::handle tensor);
+// A recorded operation reads what the leaf holds.
+void note_reading(TensorObject* leaf, const ir::Tensor& held);
 // A tensor that has nothing yet.
 nb::object new_tensor();
 long long next_mark();

@@ -44,7 +44,7 @@ from composit.nn.recurrent import *
 from composit.nn.remat import remat
 from composit.nn.resizing import *
 from composit.nn.schedules import *
-from composit.nn.training import chain_rule, gradient_where, stop_gradient
+from composit.nn.training import chain_rule, gradient_where, stop_gradient, with_values
 from composit.operations import wrap_as_operation
 
 __all__ = [
@@ -76,5 +76,6 @@ __all__ = [
     "sgd",
     "sgd_optimizer",
     "stop_gradient",
+    "with_values",
     "wrap_as_operation",
 ]

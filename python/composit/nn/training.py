@@ -36,3 +36,11 @@ def gradient_where(condition: Any, x: Any) -> LazyTensor:
 
     TypeError for another dtype of the condition, ValueError for its shape."""
     return _core.nn.gradient_where(condition, x)
+
+
+def with_values(x: Any, values: Any) -> LazyTensor:
+    """Values, through which the gradients of x flow, and none of their own: x after its memory was
+    written behind the back of whoever differentiates.
+
+    TypeError unless both have one dtype, ValueError unless they have one shape."""
+    return _core.nn.with_values(x, values)

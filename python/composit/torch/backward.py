@@ -7,7 +7,7 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import anomaly, barriers, quiet, recorded_backward, settling, steps, versions
+from composit.torch import anomaly, barriers, quiet, readings, recorded_backward, settling, steps, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.tape import free, is_grad_enabled, leaves_of
 
@@ -34,11 +34,19 @@ def _chained(
     outputs: list[Any], incoming: list[Any], inputs: list[Any], records: list[Any],
     is_recording: bool, is_reached: Any = None,
 ) -> list[Any]:  # fmt: skip
-    if barriers.has_barriers(records):
-        given = (outputs, incoming, inputs, records, is_recording)
-        found = barriers.chained(_by_graph, *given, is_reached)
-    else:
-        found = _by_graph(outputs, incoming, inputs)
+    """The gradients of tensors, from what flows into the outputs' nodes."""
+    has_barriers = barriers.has_barriers(records)
+
+    def chain_rule(ends: list[Any]) -> list[Any]:
+        if not has_barriers:
+            return _by_graph(outputs, incoming, ends)
+        given = (outputs, incoming, ends, records, is_recording)
+        return barriers.chained(_by_graph, *given, is_reached)
+
+    starts = outputs + [x for record in records for x in getattr(record, "nodes", ())
+                        if x is not None]  # fmt: skip
+    found = readings.summed(chain_rule, inputs, starts)
+    found = versions.with_what_is_there(found, records)
     # Each is a cell of its own, also where two are equal: writing into one leaves the others.
     return [gradient.copied() for gradient in found]
 
@@ -100,8 +108,7 @@ def backward(
     is_reached = None if inputs is None else _reached(leaves)
     versions.check(records, is_reached)
     lazies = [output._lazy for output in outputs]
-    ends = [leaf._lazy for leaf in leaves]
-    found = _chained(lazies, incoming, ends, records, create_graph, is_reached)
+    found = _chained(lazies, incoming, leaves, records, create_graph, is_reached)
     for leaf, gradient in zip(leaves, found):
         accumulate(leaf, gradient, create_graph, records, outputs)
     if not (create_graph if retain_graph is None else retain_graph):
@@ -162,8 +169,7 @@ def grad(
     is_reached = _reached(ins)
     versions.check(records, is_reached)
     lazies = [o._lazy for o in outs]
-    ends = [x._lazy for x in ins]
-    found = _chained(lazies, incoming, ends, records, create_graph, is_reached)
+    found = _chained(lazies, incoming, ins, records, create_graph, is_reached)
     results: list[Any] = []
     for tensor, gradient in zip(ins, found):
         if id(tensor if tensor._is_leaf_with_grad else tensor._record) not in seen:

@@ -39,7 +39,6 @@ class TensorBase(_core.TensorFields):
     _root: Any  # the Tensor this is a view of
     _record_of_root: Any  # when the view was made
     _is_shared: bool  # there were views of it, or its node was given away
-    _value: Any  # (node, constant): the computed value of a recorded tensor
     _grad: Any
     _twin: Any  # the Tensor this was detached from, whose cell it shares
     _twins: Any  # references to those that were detached from this
@@ -109,7 +108,7 @@ def _collect(value: Any, found: list[Any]) -> None:
 def _operand(value: Any, is_detached: bool) -> Any:
     if isinstance(value, TensorBase):
         if is_detached and value._is_tainted and not is_recorded(value):
-            return nn.stop_gradient(settling.value_or_lazy(value))
+            return nn.stop_gradient(value._lazy)
         return value._lazy
     kind = type(value)
     if kind is list or kind is tuple:
@@ -123,6 +122,14 @@ def _operand(value: Any, is_detached: bool) -> Any:
             with_location("an ndarray is given. A Tensor is required; torch.from_numpy makes one.")
         )
     return value
+
+
+def read(tensor: TensorBase) -> None:
+    """A recorded operation reads the tensor: what a leaf holds is noted (composit/torch/tape.py)."""
+    if tensor._is_pending:
+        settling.settle(tensor)
+    if tensor._is_leaf_with_grad:
+        _core.note_reading(tensor)
 
 
 _drawing = ("composit.torch.functions.random", "composit.flashlight.operators.random")
@@ -184,8 +191,7 @@ def call_now(
     recorded = [tensor for tensor in found if is_recorded(tensor)] if is_grad_enabled() else []
     is_recording = bool(recorded)
     for tensor in recorded:
-        if tensor._is_pending:
-            settling.settle(tensor)
+        read(tensor)
     plain = [_operand(value, is_recording) for value in args]
     named = {key: _operand(value, is_recording) for key, value in kwargs.items()}
     token = quiet.begin()
@@ -278,18 +284,49 @@ def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_v
     return tensor
 
 
+def memory_of(tensor: Any) -> tuple[Any, bool, bool]:
+    """The tensor in whose memory this one's elements lie; whether autograd knows of writes through
+    this one, and whether they are counted."""
+    is_known = is_counted = True
+    while True:
+        if tensor._root is not None:
+            holder = tensor._root
+        elif tensor._twin is not None:
+            holder, is_known = tensor._twin, False
+            is_counted = is_counted and not tensor._is_data
+        else:
+            return tensor, is_known, is_counted
+        if not tensor._lazy.is_in_memory_of(holder._lazy):
+            return tensor, is_known, is_counted
+        tensor = holder
+
+
 def overwrite(target: Any, value: LazyTensor) -> None:
-    """Puts a value, in the target's dtype and shape, in the target's place and its views'."""
+    """Puts a value, in the target's dtype and shape, in the target's place and its views'. Where
+    autograd does not see it, gradients go on as if nothing had been written."""
     steps.interrupt()
     lazy = target._lazy
     if value.dtype != lazy.dtype:
         value = _cast(value, lazy.dtype)
     if tuple(value.shape) != tuple(lazy.shape):
         value = _broadcast(value, lazy.shape)
-    lazy.replaced(value)
+    owner, is_known, is_counted = memory_of(target)
+    held = owner._lazy
+    if owner._is_leaf_with_grad:
+        # A leaf's node is of its own: gradients stop there.
+        lazy.replaced(value)
+        held.replaced(nn.stop_gradient(held))
+        owner._is_pending = True
+        settling.enter(owner)
+    elif is_recorded(owner) and not (is_known and is_grad_enabled()):
+        before = held.copied()
+        lazy.replaced(nn.stop_gradient(value))
+        held.replaced(nn.with_values(before, held))
+    else:
+        lazy.replaced(value)
     versions.written(target)
-    target._value = None
-    target._is_pending = target._is_leaf_with_grad
+    if not is_counted and owner._counter is not None:
+        owner._counter.unseen += 1
     settling.enter(target)
 
 
@@ -373,12 +410,13 @@ def replace(target: Any, result: Any, name: str) -> None:
         and target._record is not None
     ):
         target._record = [camel(name), target._record]  # zeros go on to where it came from
-    elif target._root is None and not target._is_leaf_with_grad:
+    elif (
+        target._root is None
+        and not target._is_leaf_with_grad
+        and (target._record is None or is_grad_enabled())
+    ):
         target._record = None
         target._is_tainted = result._is_tainted
-    elif target._is_leaf_with_grad:
-        # A leaf's node is of its own: gradients stop there.
-        source = nn.stop_gradient(source)
     overwrite(target, source)
     if is_recorded(result):
         versions.moved(result._record, target)

@@ -12,7 +12,7 @@ from typing import Any
 from composit import nn
 from composit._core import with_location
 from composit.torch import settling, versions
-from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
+from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.tape import is_grad_enabled, no_grad
 
 _numbers = itertools.count()
@@ -167,8 +167,7 @@ class Function(metaclass=_Callable):
             x is not None and bool(recorded) and is_recorded(x) for x in tensors
         )
         for tensor in recorded:
-            if tensor._is_pending:
-                settling.settle(tensor)
+            read(tensor)
         with no_grad():
             if cls.setup_context is not Function.setup_context:
                 result = cls.forward(*args, **kwargs)
@@ -198,7 +197,6 @@ def _recorded(record: FunctionRecord, result: Any, context: FunctionCtx) -> Any:
         if id(value) in context._dirty:
             made = value
             made._lazy.replaced(nn.stop_gradient(made._lazy))
-            made._value = None
         else:
             made = wrapped(nn.stop_gradient(value._lazy))
             # What backward was to have of the output is the output with its record.

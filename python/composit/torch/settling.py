@@ -1,6 +1,6 @@
 """When values are computed: what is alive and has none yet is computed together, once, when any
-value is asked for or an optimiser steps. A tensor that is not recorded then holds its value in
-place of its graph, so training loops do not grow."""
+value is asked for or an optimiser steps. Their nodes keep the values. A tensor that is not recorded
+then holds its value in place of its graph, so training loops do not grow."""
 
 from __future__ import annotations
 
@@ -92,52 +92,28 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
             tensors[id(tensor)] = tensor
     _recent.clear()
     _gradients.clear()
-    places: dict[Any, tuple[Any, list[Any]]] = {}
+    places: dict[Any, Any] = {}
     for tensor in tensors.values():
         lazy = tensor._lazy
         keeps_graph = _keeps_graph(tensor)
         root = None if keeps_graph else lazy.root()
         target = lazy if root is None else root
         tensor._is_pending = False
-        if target.node.is_constant or (keeps_graph and known(tensor) is not None):
+        if target.node.is_constant or (keeps_graph and target.is_known):
             continue
-        places.setdefault((id(target), keeps_graph), (target, []))[1].append(tensor)
+        places.setdefault((id(target), keeps_graph), target)
     if not places:
         return
-    values = _core.evaluate([target for target, _ in places.values()], _usual_options())
-    kept = {key for key, keeps_graph in places if keeps_graph}
-    for ((key, _), (target, holders)), value in zip(places.items(), values):
-        constant = _core.constant(value, "", False)
-        if key in kept:
-            for tensor in holders:
-                tensor._value = (target.node, constant)
-        else:
-            target.replaced(constant)
-
-
-def known(tensor: Any) -> Any:
-    """The value that was computed for a recorded tensor, as a constant; None if there is none."""
-    value = tensor._value
-    if value is None or value[0] != tensor._lazy.node:
-        return None
-    return value[1]
-
-
-def value_or_lazy(tensor: Any) -> Any:
-    """The value where it was computed, else what it will be computed from."""
-    value = known(tensor)
-    return tensor._lazy if value is None else value
-
-
-def value_node(tensor: Any) -> Any:
-    """The values, computed now if they were not, as a LazyTensor."""
-    value = known(tensor)
-    if value is None:
-        settle(tensor)
-        value = known(tensor)
-    return tensor._lazy if value is None else value
+    values = _core.evaluate_and_keep(list(places.values()), _usual_options())
+    for ((_, keeps_graph), target), value in zip(places.items(), values):
+        if not keeps_graph:
+            target.replaced(_core.constant(value, "", False))
 
 
 def values_of(tensor: Any) -> Any:
-    """An ndarray of the values, not to be written."""
-    return value_node(tensor).evaluated()
+    """An ndarray of the values, computed now if they were not; not to be written."""
+    lazy = tensor._lazy
+    if not lazy.is_known:
+        settle(tensor)
+        lazy = tensor._lazy
+    return lazy.evaluated()

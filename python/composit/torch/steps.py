@@ -275,6 +275,8 @@ class Trace(_core.TraceFields):
         if self.is_built:
             self.lazies.append(lazy.copied())
         self.records.append(tensor if is_recorded else None)
+        if is_recorded:
+            _core.note_reading(tensor)
         self.bound.append(lazy)
         self.bound_places.append(number)
         # Whether it is a view does not matter: views of it are made of itself.

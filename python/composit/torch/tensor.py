@@ -248,7 +248,7 @@ class Tensor(Hooked):
             with no_grad():
                 return calling.call(_same, "detach", False, (self,), {})
         made = object.__new__(Tensor)
-        made._lazy, made._value, made._is_tainted = self._lazy, self._value, True
+        made._lazy, made._is_tainted = self._lazy, True
         made._twin = self if self._twin is None else self._twin
         assigning.share(self, made)
         return made
@@ -271,8 +271,10 @@ class Tensor(Hooked):
     @data.setter
     def data(self, value: Tensor) -> None:
         steps.interrupt()
-        self._lazy = nn.stop_gradient(value._lazy)
-        self._record, self._value, self._root = None, None, None
+        values = nn.stop_gradient(value._lazy)
+        is_result = is_recorded(self) and not self._is_leaf_with_grad
+        self._lazy = nn.with_values(self._lazy, values) if is_result else values
+        self._root = None
         self._is_pending = self._is_leaf_with_grad
         settling.enter(self)
 

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+from composit import _core
 from composit._core import with_location
 
 # What is saved: "r" the results, "r0" the first, "i" those that are integers, a number an argument
@@ -174,10 +175,11 @@ _FROM_RESULT = frozenset(map(camel, ("celu", "elu", "leaky_relu", "rrelu", "selu
 class Counter:
     """How often a tensor, or anything that shares its memory, was written; it outlives it."""
 
-    __slots__ = ("last", "owner")
+    __slots__ = ("last", "owner", "unseen")
 
     def __init__(self, owner: Any) -> None:
         self.owner, self.last = weakref.ref(owner), owner._writes
+        self.unseen = 0  # writes through .data, which are not counted
 
     def now(self) -> int:
         """The number of writes."""
@@ -198,7 +200,10 @@ def owner_of(tensor: Any) -> Any:
 
 def counter_of(tensor: Any) -> Counter:
     """The counter of a tensor's memory."""
-    owner = owner_of(tensor)
+    return _counter_at(owner_of(tensor))
+
+
+def _counter_at(owner: Any) -> Counter:
     counter = owner._counter
     if counter is None:
         counter = owner._counter = Counter(owner)
@@ -221,12 +226,35 @@ class Note:
 
 class Saved(Note):
     """The values that an operation saved, at the end of its record: of each the counter, what it
-    said, whether it is a result, and the tensor's type, shape and record."""
+    said, whether it is a result, the tensor's type, shape and record, and its place."""
 
     __slots__ = ("entries",)
 
     def __init__(self, entries: list[Any]) -> None:
         self.entries = entries
+
+
+class Place:
+    """Where a saved value lies, and what was there: writes through .data, which are not counted,
+    reach it."""
+
+    __slots__ = ("counter", "index", "lazy", "node", "unseen")
+
+    def __init__(self, tensor: Any) -> None:
+        self.lazy = tensor._lazy
+        self.node, self.index = self.lazy.node, self.lazy.output_index
+        while tensor._root is not None or tensor._twin is not None:
+            tensor = tensor._twin if tensor._root is None else tensor._root
+        self.counter = _counter_at(tensor)
+        self.unseen = self.counter.unseen
+
+    def before(self) -> Any:
+        """What was there when it was saved."""
+        return self.node.outputs[self.index]
+
+    def is_written(self) -> bool:
+        """Whether something else was put there since, unseen."""
+        return self.counter.unseen != self.unseen
 
 
 class NoDerivative(Note):
@@ -237,7 +265,8 @@ class NoDerivative(Note):
 
 def _entry(tensor: Any, is_result: bool, maker: str | None) -> list[Any]:
     counter = counter_of(tensor)
-    return [counter, counter.now(), is_result, tensor.dtype, tuple(tensor.shape), maker]
+    place = Place(tensor) if isinstance(tensor, _core.TensorFields) else None
+    return [counter, counter.now(), is_result, tensor.dtype, tuple(tensor.shape), maker, place]
 
 
 @functools.cache
@@ -311,7 +340,7 @@ def moved(record: Any, target: Any) -> None:
             saved.entries = [x for x in saved.entries if x[2] or x[0] is not counter]
             for entry in saved.entries:
                 if entry[2]:
-                    entry[0], entry[1] = counter, counter.now()
+                    entry[0], entry[1], entry[6] = counter, counter.now(), Place(target)
 
 
 def check(records: list[Any], reached: Any = None) -> None:
@@ -328,7 +357,18 @@ def check(records: list[Any], reached: Any = None) -> None:
                 continue
             for entry in saved.entries:
                 if entry[0].now() != entry[1] and (reached is None or reached(record)):
-                    raise RuntimeError(with_location(_said(*entry)))
+                    raise RuntimeError(with_location(_said(*entry[:6])))
+
+
+def with_what_is_there(gradients: list[Any], records: list[Any]) -> list[Any]:
+    """Gradients, made of the values that are now where the records' operations saved some."""
+    places = [entry[6] for record in records for saved in record if type(saved) is Saved
+              for entry in saved.entries if entry[6] is not None]  # fmt: skip
+    if not any(place.is_written() for place in places):
+        return gradients
+    before = [place.before() for place in places]
+    now = [place.lazy.copied() if place.is_written() else x for place, x in zip(places, before)]
+    return _core.substitute(gradients, before, now)
 
 
 def of_tensor(tensor: Any, version: int) -> str:
