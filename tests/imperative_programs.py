@@ -296,15 +296,18 @@ def run(text, np):
     return logged
 
 
-def same(one, two):
-    """Equal, numbers to a millionth of the larger."""
+def same(one, two, largest=1.0):
+    """Equal, numbers to a millionth of the largest beside them."""
     if isinstance(one, (list, tuple)):
-        return isinstance(two, (list, tuple)) and len(one) == len(two) and all(map(same, one, two))
+        if not isinstance(two, (list, tuple)) or len(one) != len(two):
+            return False
+        largest = max([largest, *(abs(x) for x in one if isinstance(x, float) and math.isfinite(x))])
+        return all(same(x, y, largest) for x, y in zip(one, two))
     if isinstance(one, float) and isinstance(two, float):
         return (
             one == two
             or (math.isnan(one) and math.isnan(two))
-            or abs(one - two) <= 1e-6 * max(abs(one), abs(two), 1)
+            or abs(one - two) <= 1e-6 * max(abs(one), abs(two), largest)
         )
     return type(one) is type(two) and one == two
 

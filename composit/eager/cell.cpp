@@ -45,7 +45,8 @@ Appearance selection(std::function<Tensor(const Tensor&)> function) {
     return {function, [function](const Tensor& source, const Tensor& written) {
                 const Tensor numbers = ops::reshape(ops::iota({source.size()}, 0), source.shape());
                 return written_at(source, function(numbers), written);
-            }};
+            },
+            true};
 }
 
 Cell::Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region)
@@ -55,11 +56,13 @@ Cell::Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> reg
     else
         pending().put(*this, std::move(tensor));
 }
-Cell::Cell(Appearance appearance, Ref<Cell> source)
+Cell::Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region)
     : tensor_(appearance.seen(source->tensor())),
       base_(source->tensor()),
       source_(std::move(source)),
-      appearance_(std::make_unique<const Appearance>(std::move(appearance))) {}
+      appearance_(std::make_unique<const Appearance>(std::move(appearance))),
+      lies_in_source_(region.has_value()),
+      region_(std::move(region)) {}
 Cell::~Cell() { pending().remove(*this); }
 
 Ref<Cell> Cell::make(Tensor tensor, std::optional<Strides> strides) {
@@ -81,8 +84,9 @@ const Region& Cell::region() const {
     return *region_;
 }
 
-Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source) {
-    return Ref<Cell>(new Cell(std::move(appearance), source));
+Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source,
+                                std::optional<Region> region) {
+    return Ref<Cell>(new Cell(std::move(appearance), source, std::move(region)));
 }
 
 const Tensor& Cell::tensor() const {
@@ -101,6 +105,7 @@ void Cell::replace(Tensor tensor) const {
     }
     const Tensor& view = this->tensor();
     if (!root_) return origin()->replace(appearance_->source_after(base_, tensor));
+    if (root_->sees_selection()) return root_->replace_at(places_of(view, base_), tensor);
     Tensor after = write_through(base_, view, tensor);
     // Values are row-major, however NumPy's array lies in memory.
     const auto where = region_through(base_, {0, ir::row_major_strides(base_.shape())}, view);
@@ -111,6 +116,30 @@ const Cell* Cell::memory() const {
     const Cell* at = this;
     while (at->origin()) at = at->origin();
     return at;
+}
+
+const Cell* Cell::laid_in() const {
+    const Cell* at = root();
+    while (at->lies_in_source_) at = at->source_->root();
+    return at;
+}
+
+void Cell::replace_at(const Tensor& numbers, const Tensor& value) const {
+    const auto chosen = [&](const Tensor& all) {
+        return ops::gather(ops::reshape(all, {all.size()}), {numbers}, {0});
+    };
+    if (root_) return root_->replace_at(chosen(places()), value);
+    if (!appearance_ || !appearance_->is_selection)
+        return replace(written_at(tensor(), numbers, value));
+    const Tensor& source = source_->tensor();
+    const Tensor all = ops::reshape(ops::iota({source.size()}, 0), source.shape());
+    source_->replace_at(chosen(appearance_->seen(all)), value);
+}
+
+bool Cell::sees_selection() const {
+    for (const Cell* at = this; at; at = at->origin())
+        if (at->appearance_ && at->appearance_->is_selection) return true;
+    return false;
 }
 
 Tensor Cell::places() const {

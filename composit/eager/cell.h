@@ -27,6 +27,9 @@ using ir::Tensor;
 struct Appearance {
     std::function<Tensor(const Tensor& source)> seen;
     std::function<Tensor(const Tensor& source, const Tensor& written)> source_after;
+    // `seen` moves elements and does nothing else with them, some to several places. Who writes a
+    // part of what is seen writes those elements, and no other places where they are seen.
+    bool is_selection = false;
 };
 
 // Elements that a function selects, which moves elements and does nothing else with them.
@@ -45,25 +48,36 @@ class Cell : public Counted<Cell> {
     // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
     // Null where NumPy would copy: a reshape that no strides describe.
     static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent);
-    static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source);
+    // `region` says where it lies in the memory of its source, in elements of its own size;
+    // without, it is as if it had memory of its own.
+    static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source,
+                                     std::optional<Region> region = {});
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;  // now
     // Shape and dtype are those of the old one. ValueError where a view repeats elements.
     void replace(Tensor tensor) const;
-    const Region& region() const;  // where its elements lie in the memory of its root
+    // Writes `value` over the elements of those numbers (int64, of value's shape; the last of equal
+    // ones counts).
+    void replace_at(const Tensor& numbers, const Tensor& value) const;
+    bool sees_selection() const;  // it, or what it is a view of, may show an element twice
+    const Region& region() const;  // where its elements lie in memory (see laid_in)
     const Strides& strides() const { return region().strides; }
+    bool is_row_major() const {  // its elements follow each other, the last axis fastest
+        return !region_ || eager::is_row_major(tensor().shape(), strides());
+    }
     bool is_view() const { return static_cast<bool>(root_); }
     bool is_plain() const { return !origin(); }  // no view, and no appearance
     const Cell* root() const { return root_ ? root_.get() : this; }
     const Cell* memory() const;  // the plain cell behind views and appearances
+    const Cell* laid_in() const;  // the cell whose memory region() speaks of
     Tensor places() const;  // int64: the number of each element in the root, in row-major order
 
   private:
     friend class Pending;
 
     Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region);
-    Cell(Appearance appearance, Ref<Cell> source);
+    Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region);
     ~Cell();
 
     // What tensor_ was made from, of which it is a path or an appearance.
@@ -74,6 +88,7 @@ class Cell : public Counted<Cell> {
     mutable Tensor base_;  // what the origin held when tensor_ was made
     Ref<Cell> source_;
     std::unique_ptr<const Appearance> appearance_;
+    bool lies_in_source_ = false;
     mutable std::optional<Region> region_;  // computed when it is asked for
     // Neighbours among the cells whose values nobody has looked at, newest first (see look).
     mutable const Cell *newer_ = nullptr, *older_ = nullptr;

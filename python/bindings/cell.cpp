@@ -135,16 +135,21 @@ nb::object wrap_root(const LazyTensor& view) {
     return make_object(root);
 }
 
-nb::object wrap_appearance(Appearance appearance, const LazyTensor& source) {
+nb::object wrap_cell(Ref<Cell> cell) { return make_object(std::move(cell)); }
+
+nb::object wrap_appearance(Appearance appearance, const LazyTensor& source,
+                           std::optional<eager::Region> region) {
     if (is_scalar(source.self)) return wrap(appearance.seen(source.tensor()));
-    nb::object object = make_object(Cell::make_appearance(std::move(appearance), source.cell));
+    nb::object object = make_object(
+        Cell::make_appearance(std::move(appearance), source.cell, std::move(region)));
     nb::inst_ptr<LazyTensor>(object)->is_read_only = source.is_read_only;
     return object;
 }
 
 nb::object wrap_selection(std::function<Tensor(const Tensor&)> function, const LazyTensor& source,
-                          bool is_read_only) {
-    nb::object object = wrap_appearance(eager::selection(std::move(function)), source);
+                          bool is_read_only, std::optional<eager::Region> region) {
+    nb::object object =
+        wrap_appearance(eager::selection(std::move(function)), source, std::move(region));
     if (is_read_only && !is_scalar(object)) nb::inst_ptr<LazyTensor>(object)->is_read_only = true;
     return object;
 }

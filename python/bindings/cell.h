@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 
 #include <functional>
+#include <optional>
 
 namespace composit::python {
 
@@ -83,8 +84,11 @@ Appearance bits_as(ir::DType dtype);
 // An object that shows elements of `source` that `function` selects, some more than once: where
 // it may be written, that writes the source.
 nb::object wrap_selection(std::function<Tensor(const Tensor&)> function, const LazyTensor& source,
-                          bool is_read_only);
+                          bool is_read_only, std::optional<eager::Region> region = {});
 // An object that shows `source` otherwise: writing it writes the source.
-nb::object wrap_appearance(Appearance appearance, const LazyTensor& source);
+nb::object wrap_appearance(Appearance appearance, const LazyTensor& source,
+                           std::optional<eager::Region> region = {});
+// An object of class LazyTensor for a cell.
+nb::object wrap_cell(Ref<Cell> cell);
 
 }  // namespace composit::python

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Check {
     int64_t place = 0;
     const ir::TensorType* type = nullptr;  // of a leaf; null: none is recognised
     int64_t flags = 0;                     // of a leaf
+    std::optional<eager::Strides> strides;  // of a leaf that is not row-major
     nb::object value;                      // of plain ones
     std::vector<Check> items;
     bool is_list = false;
@@ -113,6 +115,8 @@ class Matching {
         leaf.lazy = lazy_of(value);
         const Tensor& held = content_of<LazyTensor>(leaf.lazy).tensor();
         if (!ir::is_constant(held.node()) || !(held.type() == *check.type)) return false;
+        const Cell& cell = *content_of<LazyTensor>(leaf.lazy).cell;
+        if (check.strides ? cell.strides() != *check.strides : !cell.is_row_major()) return false;
         leaves.push_back(std::move(leaf));
         return true;
     }
@@ -143,8 +147,8 @@ class Matching {
 // A known operation, and the state after it.
 class Pattern {
   public:
-    // `arguments` and `named` say what each must be: ("place", n), ("leaf", n, code), ("plain",
-    // value), ("number", value), ("list" or "tuple", items).
+    // `arguments` and `named` say what each must be: ("place", n), ("leaf", n, code, strides or None),
+    // ("plain", value), ("number", value), ("list" or "tuple", items).
     Pattern(nb::object function, bool is_recording, nb::object defaults, uintptr_t line,
             const nb::tuple& arguments, const nb::dict& named, nb::object state)
         : function_(std::move(function)),
@@ -287,6 +291,8 @@ class Pattern {
             if (code >= 0) {
                 check.type = &type_of_number(code / 8);
                 check.flags = code % 8;
+                const nb::object strides = item[3];
+                if (!strides.is_none()) check.strides = nb::cast<eager::Strides>(strides);
             }
         } else if (kind == "list" || kind == "tuple") {
             check.kind = Check::Kind::sequence;

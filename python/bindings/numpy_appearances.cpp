@@ -1,15 +1,21 @@
 // What shows a tensor's elements otherwise and writes through to it: parts of complex numbers, and
 // bits as another dtype.
 #include "casters.h"
+#include "composit/eager/as_strided.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/complex_parts.h"
 #include "composit/numpy/elementwise.h"
+#include "composit/numpy/indexing.h"
 #include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "location.h"
 #include "numpy.h"
+
+#include <nanobind/stl/optional.h>
+
+#include <numeric>
 
 namespace composit::python {
 namespace {
@@ -19,7 +25,7 @@ nb::object real_of(const LazyTensor& x) {
                             [](const Tensor& z, const Tensor& re) {
                                 return numpy::apply("as_complex", {re, numpy::imag(z)});
                             }},
-                           x);
+                           x, eager::part_region(*x.cell, false));
 }
 
 nb::object imag_of(const LazyTensor& x) {
@@ -27,7 +33,7 @@ nb::object imag_of(const LazyTensor& x) {
                             [](const Tensor& z, const Tensor& im) {
                                 return numpy::apply("as_complex", {numpy::real(z), im});
                             }},
-                           x);
+                           x, eager::part_region(*x.cell, true));
 }
 
 // The bytes of each number, of both parts of a complex one, in the opposite order.
@@ -37,6 +43,15 @@ Tensor turned(const Tensor& x) {
     const Tensor numbers = ops::reshape(bytes, {bytes.size() / size, size});
     const Tensor reversed = ops::slice(numbers, {0, size - 1}, numbers.shape(), {1, -1});
     return ops::reshape(numpy::view(ops::reshape(reversed, {bytes.size()}), x.dtype()), x.shape());
+}
+
+// Real and imaginary parts along a new last axis, and back.
+Tensor parts(const Tensor& z) { return numpy::stack({numpy::real(z), numpy::imag(z)}, -1); }
+Tensor numbers(const Tensor& x) {
+    const auto part = [&](int64_t i) {
+        return numpy::get_item(x, {numpy::Ellipsis{}, i});
+    };
+    return numpy::apply("as_complex", {part(0), part(1)});
 }
 
 }  // namespace
@@ -71,22 +86,64 @@ void bind_numpy_appearances(nb::module_& module) {
         located, "The elements as one dimension, which it shares wherever they lie.");
     module.def(
         "diagonal_of",
-        [](const LazyTensor& x, int64_t offset, int64_t axis1, int64_t axis2) {
-            return wrap_selection(
-                [=](const Tensor& seen) { return numpy::diagonal(seen, offset, axis1, axis2); }, x,
-                true);
+        [](const LazyTensor& x, int64_t offset, int64_t axis1, int64_t axis2, bool is_writeable) {
+            const auto diagonal = [=](const Tensor& seen) {
+                return numpy::diagonal(seen, offset, axis1, axis2);
+            };
+            (void)diagonal(x.tensor());  // its errors come before the strides are asked for
+            return wrap_selection(diagonal, x, !is_writeable,
+                                  eager::diagonal_region(*x.cell, offset, axis1, axis2));
         },
-        located, "A diagonal, which it shares and nobody writes.");
+        nb::arg("x"), nb::arg("offset"), nb::arg("axis1"), nb::arg("axis2"),
+        nb::arg("is_writeable") = false, located, "A diagonal, which it shares.");
     module.def(
         "windows_of",
         [](const LazyTensor& x, const std::vector<int64_t>& lengths, const numpy::Axis& axes,
            bool is_writeable) {
+            const auto windows = [=](const Tensor& seen) {
+                return numpy::sliding_window_view(seen, lengths, axes);
+            };
+            (void)windows(x.tensor());  // its errors come before the strides are asked for
+            std::vector<int64_t> all(lengths.size());
+            std::iota(all.begin(), all.end(), 0);
             return wrap_selection(
-                [=](const Tensor& seen) { return numpy::sliding_window_view(seen, lengths, axes); },
-                x, !is_writeable);
+                windows, x, !is_writeable,
+                eager::windows_region(*x.cell, axes.is_none() ? all : axes.axes()));
         },
         nb::arg("x"), nb::arg("lengths"), nb::arg("axes").none(), nb::arg("is_writeable"), located,
         "Sliding windows, which it shares.");
+    module.def(
+        "as_strided_of",
+        [](const LazyTensor& x, const std::vector<int64_t>& shape,
+           const std::vector<int64_t>& strides, std::optional<int64_t> offset, bool is_writeable) {
+            const int64_t begin = offset.value_or(x.cell->region().offset);
+            const nb::object object =
+                wrap_cell(eager::as_strided(x.cell, shape, strides, begin));
+            content_of<LazyTensor>(object).is_read_only = x.is_read_only || !is_writeable;
+            return object;
+        },
+        nb::arg("x"), nb::arg("shape"), nb::arg("strides"), nb::arg("offset").none(),
+        nb::arg("is_writeable") = true, located,
+        "Elements of its memory at steps of so many elements, which it shares. The first one is "
+        "`offset` elements from the memory's beginning; None: where the tensor begins.");
+    module.def(
+        "parts_of",
+        [](const LazyTensor& z) {
+            return wrap_appearance({parts, [](const Tensor&, const Tensor& written) {
+                                        return numbers(written);
+                                    }},
+                                   z);
+        },
+        located, "Real and imaginary parts along a new last axis, which it shares.");
+    module.def(
+        "numbers_of",
+        [](const LazyTensor& x) {
+            return wrap_appearance({numbers, [](const Tensor&, const Tensor& written) {
+                                        return parts(written);
+                                    }},
+                                   x);
+        },
+        located, "Complex numbers of pairs along the last axis, which it shares.");
     module.def(
         "einsum_of",
         [](const std::string& subscripts, const LazyTensor& x) {

@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/eager/as_strided.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/small.h"
 #include "composit/execute/execute.h"
@@ -158,6 +159,13 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
     if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
     self.check_writeable();
+    if (self.cell->sees_selection()) {  // an element that is seen twice is written once
+        const Tensor& before = self.tensor();
+        const Tensor all = ops::reshape(ops::iota({before.size()}, 0), before.shape());
+        self.cell->replace_at(numpy::get_item(all, index),
+                              numpy::value_to_store(before, index, source));
+        return;
+    }
     if (!write_in_place(self, index, source, written)) self.replace(written);
 }
 
@@ -193,7 +201,7 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     type.def("is_contiguous_in", [](const LazyTensor& self, bool by_columns) {
         const ir::Shape& shape = self.tensor().shape();
         return by_columns ? eager::is_column_major(shape, self.cell->strides())
-                          : eager::is_row_major(shape, self.cell->strides());
+                          : self.cell->is_row_major();
     });
     type.def_prop_ro("name", [](const LazyTensor& self) { return self.tensor().name(); });
     type.def_prop_ro("location",
@@ -338,9 +346,43 @@ void bind_tensor(nb::module_& module) {
         },
         "Whether both see one memory: what is written through one is seen by the other.");
     type.def_prop_ro(
+        "is_plain", [](const LazyTensor& self) { return self.cell->is_plain(); },
+        "Whether its memory is its own: it is no view, and shows nothing else otherwise.");
+    type.def(
+        "memory",
+        [](nb::handle self) {
+            const Ref<Cell>& cell = content_of<LazyTensor>(self).cell;
+            return cell->is_plain() ? nb::borrow(self) : wrap_cell(Ref<Cell>(cell->memory()));
+        },
+        "The tensor of the memory that it sees: itself if that is its own.");
+    type.def_prop_ro(
+        "sees_selection", [](const LazyTensor& self) { return self.cell->sees_selection(); },
+        "Whether it may show an element of its memory twice.");
+    type.def_prop_ro(
+        "memory_size", [](const LazyTensor& self) { return eager::memory_size(*self.cell); },
+        "How many elements the memory has that its strides refer to.");
+    type.def_prop_ro(
+        "offset", [](const LazyTensor& self) { return self.cell->region().offset; },
+        "Where its first element lies in that memory, in elements.");
+    type.def(
+        "copied_in_order",
+        [](const LazyTensor& self) {
+            const ir::Shape& shape = self.tensor().shape();
+            eager::Strides strides =
+                eager::elementwise_strides(shape, {{shape, self.cell->strides()}});
+            return wrap_cell(Cell::make(self.tensor(), std::move(strides)));
+        },
+        "Another object for the same node, whose axes follow each other in memory as its own.");
+    type.def_prop_ro(
         "is_known",
         [](const LazyTensor& self) { return static_cast<bool>(eager::known(self.tensor())); },
         "Whether its value is there.");
+    module.def(
+        "laid_out",
+        [](const LazyTensor& x, const eager::Strides& strides) {
+            return wrap_cell(Cell::make(x.tensor(), strides));
+        },
+        "Another object for the same node, in memory of its own at steps of so many elements.");
     module.def(
         "view",
         [](const Tensor& tensor, const LazyTensor& parent) { return wrap_view(tensor, parent); },

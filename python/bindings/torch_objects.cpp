@@ -92,7 +92,6 @@ constexpr PyMemberDef fact_at(const char* name, size_t offset) {
 }
 
 PyMemberDef tensor_members[] = {
-    required_at("_lazy", offsetof(TensorObject, lazy)),
     object_at("_record", offsetof(TensorObject, record)),
     object_at("_root", offsetof(TensorObject, root)),
     object_at("_record_of_root", offsetof(TensorObject, record_of_root)),
@@ -127,7 +126,30 @@ PyObject* seen(PyObject* self, void*) {
     return PyObject_GetAttrString(self, "_lazy");
 }
 
+PyObject* get_lazy(PyObject* self, void*) {
+    if (PyObject* const lazy = as_tensor(self)->lazy) return Py_NewRef(lazy);
+    PyErr_SetString(PyExc_AttributeError, "_lazy");
+    return nullptr;
+}
+
+// Tensors of no dimension are arrays, not scalars as NumPy's: they can be written.
+int set_lazy(PyObject* self, PyObject* value, void*) {
+    PyObject* const done = guarded([&]() -> PyObject* {
+        PyObject*& field = as_tensor(self)->lazy;
+        if (!value)
+            drop(field);
+        else if (is_tensor(value) && is_scalar(value))
+            put(field, wrap_cell(content_of<LazyTensor>(value).cell));
+        else
+            put(field, value);
+        return Py_NewRef(Py_None);
+    });
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 PyGetSetDef tensor_properties[] = {
+    {"_lazy", get_lazy, set_lazy, "What it holds.", nullptr},
     {"_has_lazy", has_lazy, nullptr, "Whether its node was made, or its value is known.", nullptr},
     {"_seen", seen, nullptr, "What has its dtype and shape.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

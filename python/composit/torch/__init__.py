@@ -13,11 +13,15 @@ from composit.torch.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enab
 from composit.torch.compiling import compile
 from composit.torch.dtypes import (
     Size,
+    channels_last,
+    contiguous_format,
     device,
     dtype,
     finfo,
     get_default_dtype,
     iinfo,
+    memory_format,
+    preserve_format,
     set_default_dtype,
 )
 from composit.torch.func import vmap
@@ -41,7 +45,6 @@ globals().update(_dtypes.by_name)
 globals().update({name: _dtypes.by_name[real] for name, real in _dtypes.aliases.items()})
 newaxis = None
 strided = "torch.strided"
-contiguous_format = preserve_format = channels_last = None
 __version__ = "2.13.0+composit"
 
 

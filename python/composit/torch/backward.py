@@ -127,7 +127,7 @@ def accumulate(leaf: Any, gradient: Any, create_graph: bool, records: Any, outpu
     if leaf._hooks is not None:
         made = barriers.hooked(leaf._hooks, made)
     if leaf._grad is None:
-        if made._lazy is leaf._lazy or made._lazy.root() is not None:
+        if made._lazy is leaf._lazy or not made._lazy.is_plain:
             made._lazy = made._lazy.copied()
         leaf._grad = made
     elif create_graph:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from composit import _core, nn
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
 from composit.torch import assigning, quiet, settling, steps, versions
 from composit.torch.dtypes import Size, check_device, device, dtype
@@ -198,6 +198,8 @@ def call_now(
     try:
         # Numbers of Python that it computes are not rounded as the caller rounds.
         result = _core.called(function, *plain, **named)
+        if is_view:
+            result = as_views(result, plain[0])
     except NotSupported:
         raise
     except ValueError as error:
@@ -260,14 +262,23 @@ def _result(result: Any, found: list[Any], record: Any, is_tainted: bool, is_vie
     return result
 
 
+def as_views(result: Any, source: LazyTensor) -> Any:
+    """A view's results: elements are tensors without dimensions, which see the source's memory."""
+    if isinstance(result, LazyScalar):
+        return _core.view(result, source)
+    if isinstance(result, (list, tuple)):
+        return tuple(as_views(part, source) for part in result)
+    return result
+
+
 def _one(lazy: LazyTensor, found: list[Any], record: Any, is_tainted: bool, is_view: bool) -> Any:
     root = None
-    if is_view:
+    if is_view and lazy.is_in_memory_of(found[0]._lazy):
         source = found[0]
         root = source if source._root is None else source._root
         root._is_shared = True
-    elif lazy.root() is not None or any(lazy is tensor._lazy for tensor in found):
-        lazy = lazy.copied()
+    elif not lazy.is_plain or any(lazy is tensor._lazy for tensor in found):
+        lazy = lazy.copied_in_order()
     tensor = _new(_made["Tensor"])
     tensor._lazy = lazy
     if root is not None:

@@ -118,6 +118,21 @@ def check_device(given: Any) -> None:
 cpu = device("cpu")
 
 
+class memory_format:
+    """An order of elements in memory, as torch names it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+
+
 class Size(tuple):
     """A shape."""
 

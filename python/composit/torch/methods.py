@@ -89,6 +89,9 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         value = calling.functions["from_numpy"](value)
     if isinstance(value, (list, tuple)):
         raise TypeError(with_location(f"can't assign a {type(value).__name__} to a tensor"))
+    if self._lazy.sees_selection and _is_basic(index):
+        _copy(_get_item(self, index), value)
+        return
     if is_grad_enabled() and (
         is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
     ):

@@ -37,10 +37,12 @@ class Operation:
             for key, value in state.named.items()
         }
         result = _core.called(self.function, *plain, **options)  # as call_now does
-        if self.is_view or not isinstance(result, LazyTensor):
+        if self.is_view:
+            return calling.as_views(result, plain[0])
+        if not isinstance(result, LazyTensor):
             return result
-        is_shared = result.root() is not None or any(result is value for value in plain)
-        return result.copied() if is_shared else result
+        is_shared = not result.is_plain or any(result is value for value in plain)
+        return result.copied_in_order() if is_shared else result
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
@@ -180,10 +182,11 @@ class Checks:
                 return ("place", number)
             self._seen.add(number)
             code = -2  # what is evaluated first is never recognised
-            if leaf_at(self._trace, number).is_same(value._lazy):
+            held = leaf_at(self._trace, number)
+            if held.is_same(value._lazy):
                 code = 8 * steps.leaf_type(value._lazy) + 2 * value._is_tainted + 4
                 code += is_recorded(value)
-            return ("leaf", number, code)
+            return ("leaf", number, code, steps.strides_of(held))
         if type(value) is float:
             return ("number", value)
         if type(value) is list or isinstance(value, tuple):
@@ -220,7 +223,9 @@ def new_inputs(trace: Trace) -> list[LazyTensor]:
     made = []
     for number in range(trace.met(), len(trace.tensors)):
         lazy = leaf_at(trace, number)
-        made.append(_core.input(f"x{number}", lazy.dtype, lazy.shape))
+        stands = _core.input(f"x{number}", lazy.dtype, lazy.shape)
+        strides = steps.strides_of(lazy)
+        made.append(stands if strides is None else _core.laid_out(stands, strides))
     return made
 
 
@@ -231,6 +236,7 @@ def _learnt(
     function, name, is_view, args, kwargs = call
     if is_view and not (args and isinstance(args[0], TensorBase)):
         return None
+    is_view = is_view and all(getattr(part, "_root", None) is not None for part in parts)
     if not parts or not all(isinstance(part, TensorBase) for part in parts):
         return None
     found: list[Any] = []

@@ -96,8 +96,7 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
     for tensor in tensors.values():
         lazy = tensor._lazy
         keeps_graph = _keeps_graph(tensor)
-        root = None if keeps_graph else lazy.root()
-        target = lazy if root is None else root
+        target = lazy if keeps_graph else lazy.memory()
         tensor._is_pending = False
         if target.node.is_constant or (keeps_graph and target.is_known):
             continue

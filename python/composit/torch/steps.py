@@ -54,6 +54,15 @@ class _Parts:
 
 
 parts = _Parts()
+
+
+def strides_of(lazy: LazyTensor) -> tuple[int, ...] | None:
+    """Elements between neighbours along each axis, where that is not row-major."""
+    if lazy.is_contiguous_in(False):
+        return None
+    return tuple(step // lazy.itemsize for step in lazy.strides)
+
+
 leaf_type = _core.leaf_type
 
 
@@ -282,6 +291,9 @@ class Trace(_core.TraceFields):
         # Whether it is a view does not matter: views of it are made of itself.
         flags = is_recorded + 2 * tensor._is_tainted + 4 * (tensor._lazy is lazy)
         key.append(8 * code + flags)
+        strides = strides_of(lazy)
+        if strides is not None:
+            key.append(strides)
         return True
 
     def encode(self, value: Any, key: list[Any], operands: list[Any]) -> bool:

@@ -144,13 +144,18 @@ class Tensor(Hooked):
         return self._seen.nbytes
 
     def stride(self, dim: int | None = None) -> Any:
-        """Elements between neighbours along each dimension, as of a contiguous tensor."""
+        """Elements between neighbours along each dimension."""
         steps = tuple(step // self._seen.itemsize for step in self._seen.strides)
         return steps if dim is None else steps[dim]
 
+    def storage_offset(self) -> int:
+        """Where the first element lies in the memory, in elements."""
+        return self._lazy.offset
+
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """True: the order of elements in memory is composit's choice."""
-        return True
+        """Whether the elements follow each other in memory, the last dimension fastest. Other
+        memory formats have no meaning: kernels choose the order that they compute in."""
+        return self._seen.is_contiguous_in(False)
 
     def is_floating_point(self) -> bool:
         """Whether its elements are real floats."""
@@ -200,7 +205,7 @@ class Tensor(Hooked):
     def _make_leaf(self) -> None:
         steps.interrupt()
         # Its node is of its own, so that gradients stop there and go nowhere else.
-        if self._root is None and self._lazy.root() is None:
+        if self._root is None and self._lazy.is_plain:
             self._lazy.replaced(nn.stop_gradient(self._lazy))
         else:
             self._lazy, self._root = nn.stop_gradient(self._lazy), None
@@ -441,8 +446,10 @@ class Tensor(Hooked):
         return f"torch.{named.get(self.dtype.name, self.dtype.name)}Tensor"
 
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """Itself."""
-        return self
+        """Itself where it is contiguous, else a contiguous copy."""
+        if self.is_contiguous():
+            return self
+        return calling.functions["clone"](self, memory_format=dtypes.contiguous_format)
 
     def new_tensor(self, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
         """A tensor of other data, of this one's dtype unless one is given."""

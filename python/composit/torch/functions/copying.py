@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from composit import _core
 from composit import numpy as cnp
 from composit.torch import calling
 from composit.torch.calling import torch_function
@@ -102,29 +101,20 @@ def _fill(input: Any, value: Any) -> Any:
     return cnp.astype(cnp.broadcast_to(cnp.asarray(value), tuple(input.shape)), input.dtype)
 
 
-def _placed(shape: tuple[int, ...], size: Any, stride: Any, offset: Any) -> Any:
-    """Where elements of a tensor with strides are in the flat one."""
-    places = np.full((), int(offset or 0))
-    for axis, (n, step) in enumerate(zip(size, stride)):
-        line = np.arange(n) * step
-        places = places + line.reshape((n,) + (1,) * (len(size) - axis - 1))
-    count = int(np.prod(shape, dtype=np.int64))
-    if places.size and places.max() >= count:
-        raise ValueError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)} and storage offset "
-            f"{offset or 0} are out of bounds for storage of {count} elements."
-        )
-    return np.broadcast_to(places, tuple(size))
-
-
-@torch_function("as_strided")
+@torch_function("as_strided", is_view=True)
 def _as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    """Elements of the flat tensor by strides: copied, where torch shares them."""
-    places = _placed(tuple(input.shape), size, stride, storage_offset)
-    return cnp.take(cnp.reshape(input, (-1,)), places)
+    """Elements of the tensor's memory by strides: a view."""
+    begin = input.offset if storage_offset is None else int(storage_offset)
+    last = begin + sum((n - 1) * step for n, step in zip(size, stride))
+    if 0 not in size and last >= input.memory_size:
+        raise ValueError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)} and storage offset {begin} "
+            f"are out of bounds for storage of {input.memory_size} elements."
+        )
+    return _core.numpy.as_strided_of(input, list(size), list(stride), begin)
 
 
-calling.functions["as_strided_copy"] = calling.functions["as_strided"]
+_copy_of("as_strided_copy", calling.functions["as_strided"])
 
 
 @torch_function("as_strided_scatter")
@@ -132,15 +122,14 @@ def _as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None
 ) -> Any:
     """The tensor with src at the places that strides say."""
-    flat = cnp.reshape(input, (-1,)).copied()
-    flat[_placed(tuple(input.shape), size, stride, storage_offset)] = src
-    return cnp.reshape(flat, tuple(input.shape))
+    made = input.copied_in_order()
+    _as_strided(made, size, stride, storage_offset)[...] = src
+    return made
 
 
 @torch_function("diagonal_scatter")
 def _diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The tensor with src on a diagonal."""
-    places = np.arange(int(np.prod(input.shape))).reshape(tuple(input.shape))
-    flat = cnp.reshape(input, (-1,)).copied()
-    flat[np.diagonal(places, offset, dim1, dim2)] = src
-    return cnp.reshape(flat, tuple(input.shape))
+    made = input.copied_in_order()
+    _core.numpy.diagonal_of(made, offset, dim1, dim2, True)[...] = src
+    return made

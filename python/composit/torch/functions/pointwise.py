@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from composit import _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import cast, floating, floats, is_floating, together
 from composit.flashlight.operators.promotion import result_dtype as _result_dtype
 from composit.flashlight.operators.table import function_of
-from composit.torch.calling import define, torch_function
+from composit.torch import dtypes
+from composit.torch.calling import define, enter, torch_function
 
 # ----- of one tensor; all have a method, and one that works in place
 
@@ -28,7 +30,6 @@ _other_names = {
 }  # fmt: skip
 _not_in_place = (
     "isnan", "isinf", "isfinite", "signbit", "positive", "conj_physical", "angle", "real", "imag",
-    "view_as_real", "view_as_complex",
 )  # fmt: skip
 
 for _name in _names:
@@ -37,8 +38,20 @@ for _name, _row in _other_names.items():
     define(function_of(_row), _name, is_inplace=not _name.startswith("special"),
            is_method=not _name.startswith("special"))  # fmt: skip
 for _name in _not_in_place:
-    define(function_of(_name), _name, is_view=_name in ("real", "imag"),
-           is_method=not _name.startswith("view"))  # fmt: skip
+    define(function_of(_name), _name, is_view=_name in ("real", "imag"))
+
+
+@torch_function(is_view=True, is_method=False)
+def view_as_real(input: Any) -> Any:
+    """Real and imaginary parts along a new last dimension: a view."""
+    return _core.numpy.parts_of(input)
+
+
+@torch_function(is_view=True, is_method=False)
+def view_as_complex(input: Any) -> Any:
+    """Complex numbers of pairs along the last dimension: a view."""
+    return _core.numpy.numbers_of(input)
+
 
 
 @torch_function(is_inplace=True)
@@ -229,7 +242,23 @@ def _allclose(
     return bool(cnp.all(cnp.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)))
 
 
-@torch_function("clone")
-def _clone(input: Any, *, memory_format: Any = None) -> Any:
-    """Other memory with the same elements; gradients go through."""
+def _copied(input: Any) -> Any:
     return input
+
+
+def _row_major(input: Any) -> Any:
+    return input.copied()
+
+
+_clone_in_order = define(_copied, "clone", is_function=False, is_method=False)
+_clone_row_major = define(_row_major, "clone", is_function=False, is_method=False)
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """Other memory with the same elements, in the order that they have or, for
+    contiguous_format, following each other; gradients go through."""
+    is_row_major = memory_format is dtypes.contiguous_format
+    return (_clone_row_major if is_row_major else _clone_in_order)(input)
+
+
+enter("clone", clone)

@@ -38,16 +38,31 @@ def _reshape(input: Any, *shape: Any) -> Any:
 
 @torch_function("view", is_view=True, is_function=False)
 def _view(input: Any, *shape: Any) -> Any:
-    """As reshape; with a dtype, the elements' bits."""
+    """As reshape, but never a copy; with a dtype, the elements' bits."""
     if len(shape) == 1 and isinstance(shape[0], np.dtype):
         return input.view(shape[0])
-    return _reshape(input, *shape)
+    return _not_copied(_reshape(input, *shape), input)
 
 
-@torch_function("reshape_as", "view_as", is_view=True, is_function=False)
+def _not_copied(made: Any, source: Any) -> Any:
+    if not made.size or made.is_in_memory_of(source):
+        return made
+    raise ValueError(
+        "view size is not compatible with input tensor's size and stride (at least one dimension "
+        "spans across two contiguous subspaces). Use .reshape(...) instead."
+    )
+
+
+@torch_function("reshape_as", is_view=True, is_function=False)
 def _reshape_as(input: Any, other: Any) -> Any:
     """Under the shape of another tensor."""
     return cnp.reshape(input, tuple(other.shape))
+
+
+@torch_function("view_as", is_view=True, is_function=False)
+def _view_as(input: Any, other: Any) -> Any:
+    """Under the shape of another tensor, never a copy."""
+    return _not_copied(cnp.reshape(input, tuple(other.shape)), input)
 
 
 @torch_function("flatten", is_view=True)
@@ -253,13 +268,17 @@ def _unbind(input: Any, dim: int = 0) -> Any:
 @torch_function("diagonal", is_view=True)
 def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A diagonal, along a new last dimension."""
-    return _core.numpy.diagonal(input, offset, dim1, dim2)
+    return _core.numpy.diagonal_of(input, offset, dim1, dim2, True)
 
 
-@torch_function("unfold", is_view=False, is_function=False)
+@torch_function("unfold", is_view=True, is_function=False)
 def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """Windows of a dimension, along a new last one."""
-    return function_of("unfold")(input, dimension, size, step)
+    if not input.ndim:
+        return cnp.reshape(input, (1,))
+    axis = axis_of(dimension, input.ndim)
+    windows = _core.numpy.windows_of(input, [size], [axis], True)
+    return windows[_along(axis, slice(None, None, step))]
 
 
 @torch_function("diag")
