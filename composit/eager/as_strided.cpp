@@ -33,6 +33,20 @@ Array places_of(const ir::Shape& lengths, const Strides& steps, int64_t offset) 
     return places;
 }
 
+// Whether the elements lie side by side, in some order of axes.
+bool is_dense(const ir::Shape& shape, const Strides& strides) {
+    std::vector<std::pair<int64_t, int64_t>> axes;  // steps and lengths
+    for (size_t d = 0; d < shape.size(); ++d)
+        if (shape[d] != 1) axes.emplace_back(strides[d], shape[d]);
+    std::sort(axes.begin(), axes.end());
+    int64_t expected = 1;
+    for (const auto& [step, length] : axes) {
+        if (step != expected) return false;
+        expected *= length;
+    }
+    return true;
+}
+
 }  // namespace
 
 int64_t memory_size(const Cell& x) {
@@ -48,8 +62,8 @@ Ref<Cell> as_strided(const Ref<Cell>& x, const ir::Shape& lengths, const Strides
                "as_strided: shape is ", lengths, ". Lengths that are not negative are required.");
     const Array places = places_of(lengths, steps, offset);
     if (places.size() > 0) {
-        const auto [least, most] =
-            std::minmax_element(places.data_as<int64_t>(), places.data_as<int64_t>() + places.size());
+        const auto [least, most] = std::minmax_element(places.data_as<int64_t>(),
+                                                       places.data_as<int64_t>() + places.size());
         user_check(*least >= 0 && *most < memory_size(*x), "as_strided: elements ", *least, " to ",
                    *most, " are asked for, of ", memory_size(*x),
                    ". Those that exist are required.");
@@ -63,6 +77,30 @@ Ref<Cell> as_strided(const Ref<Cell>& x, const ir::Shape& lengths, const Strides
         return numpy::take(numpy::ravel(numpy::transpose(whole, order)), numbers);
     };
     return Cell::make_appearance(selection(seen), memory, Region{offset, steps});
+}
+
+void check_overlap(const Cell& target, const Cell& operand) {
+    if (target.laid_in() != operand.laid_in()) return;
+    const ir::Shape &shape = target.tensor().shape(), &other = operand.tensor().shape();
+    const Region &a = target.region(), &b = operand.region();
+    if (&target == &operand) {
+        for (size_t d = 0; d < shape.size(); ++d)
+            user_check<RuntimeError>(
+                shape[d] <= 1 || a.strides[d] != 0,
+                "unsupported operation: more than one element of the written-to tensor "
+                "refers to a single memory location. Please clone() the tensor before "
+                "performing the operation.");
+        return;
+    }
+    if (!is_dense(shape, a.strides) || !is_dense(other, b.strides)) return;
+    const int64_t a_end = a.offset + ir::element_count(shape);
+    const int64_t b_end = b.offset + ir::element_count(other);
+    if (a_end <= b.offset || b_end <= a.offset || a_end == a.offset || b_end == b.offset) return;
+    user_check<RuntimeError>(
+        a.offset == b.offset && a_end == b_end && a.strides == b.strides,
+        "unsupported operation: some elements of the input tensor and the written-to tensor "
+        "refer to a single memory location. Please clone() the tensor before performing the "
+        "operation.");
 }
 
 Region diagonal_region(const Cell& x, int64_t offset, int64_t axis1, int64_t axis2) {

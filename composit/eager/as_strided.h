@@ -14,6 +14,11 @@ Ref<Cell> as_strided(const Ref<Cell>& x, const ir::Shape& lengths, const Strides
 // How many elements of x's size the memory of `x` has.
 int64_t memory_size(const Cell& x);
 
+// RuntimeError where a write into `target` that reads `operand` would depend on the order of
+// elements: where some elements of the target are one in memory (told by a step of 0), or where
+// both have their elements side by side and overlap without being the same.
+void check_overlap(const Cell& target, const Cell& operand);
+
 // Where a diagonal along two axes, and sliding windows over axes (their lengths come last), lie.
 Region diagonal_region(const Cell& x, int64_t offset, int64_t axis1, int64_t axis2);
 Region windows_region(const Cell& x, const std::vector<int64_t>& axes);

@@ -42,7 +42,8 @@ Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value
 }  // namespace
 
 Appearance selection(std::function<Tensor(const Tensor&)> function) {
-    return {function, [function](const Tensor& source, const Tensor& written) {
+    return {function,
+            [function](const Tensor& source, const Tensor& written) {
                 const Tensor numbers = ops::reshape(ops::iota({source.size()}, 0), source.shape());
                 return written_at(source, function(numbers), written);
             },
@@ -60,7 +61,7 @@ Cell::Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region
     : tensor_(appearance.seen(source->tensor())),
       base_(source->tensor()),
       source_(std::move(source)),
-      appearance_(std::make_unique<const Appearance>(std::move(appearance))),
+      appearance_(std::make_unique<Appearance>(std::move(appearance))),
       lies_in_source_(region.has_value()),
       region_(std::move(region)) {}
 Cell::~Cell() { pending().remove(*this); }
@@ -77,6 +78,37 @@ Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent) {
     const Ref<Cell>& root = parent->is_view() ? parent->root_ : parent;
     Tensor base = parent->is_view() ? parent->base_ : parent->tensor();
     return Ref<Cell>(new Cell(std::move(tensor), root, std::move(base), std::move(region)));
+}
+
+Ref<Cell> Cell::make_alias(const Ref<Cell>& source) {
+    return make_appearance({[](const Tensor& seen) { return seen; },
+                            [](const Tensor&, const Tensor& written) { return written; }},
+                           source, source->region());
+}
+
+void Cell::show(Appearance appearance) const {
+    *appearance_ = std::move(appearance);
+    base_ = source_->tensor();
+    tensor_ = appearance_->seen(base_);
+}
+
+Tensor Cell::written_through(const Cell& target, Tensor value,
+                             const std::function<Tensor(const Tensor&)>& stored) const {
+    Tensor whole;
+    Appearance writing = *appearance_;
+    writing.source_after = [&](const Tensor&, const Tensor& written) {
+        whole = written;
+        return stored(written);
+    };
+    std::swap(*appearance_, writing);
+    try {
+        target.replace(std::move(value));
+    } catch (...) {
+        std::swap(*appearance_, writing);
+        throw;
+    }
+    std::swap(*appearance_, writing);
+    return whole;
 }
 
 const Region& Cell::region() const {

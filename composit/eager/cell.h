@@ -52,6 +52,14 @@ class Cell : public Counted<Cell> {
     // without, it is as if it had memory of its own.
     static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source,
                                      std::optional<Region> region = {});
+    // Another name for the memory of `source`, which `show` can tell apart from it.
+    static Ref<Cell> make_alias(const Ref<Cell>& source);
+    // An appearance shows its source in another way from now on, to its views, too.
+    void show(Appearance appearance) const;
+    // Of an alias: writes `value` into `target`, which is this cell or sees it. What the alias is
+    // made of then is returned; its source gets what `stored` makes of that.
+    Tensor written_through(const Cell& target, Tensor value,
+                           const std::function<Tensor(const Tensor&)>& stored) const;
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;  // now
@@ -60,7 +68,7 @@ class Cell : public Counted<Cell> {
     // Writes `value` over the elements of those numbers (int64, of value's shape; the last of equal
     // ones counts).
     void replace_at(const Tensor& numbers, const Tensor& value) const;
-    bool sees_selection() const;  // it, or what it is a view of, may show an element twice
+    bool sees_selection() const;   // it, or what it is a view of, may show an element twice
     const Region& region() const;  // where its elements lie in memory (see laid_in)
     const Strides& strides() const { return region().strides; }
     bool is_row_major() const {  // its elements follow each other, the last axis fastest
@@ -69,7 +77,7 @@ class Cell : public Counted<Cell> {
     bool is_view() const { return static_cast<bool>(root_); }
     bool is_plain() const { return !origin(); }  // no view, and no appearance
     const Cell* root() const { return root_ ? root_.get() : this; }
-    const Cell* memory() const;  // the plain cell behind views and appearances
+    const Cell* memory() const;   // the plain cell behind views and appearances
     const Cell* laid_in() const;  // the cell whose memory region() speaks of
     Tensor places() const;  // int64: the number of each element in the root, in row-major order
 
@@ -87,7 +95,7 @@ class Cell : public Counted<Cell> {
     Ref<Cell> root_;       // never a view itself
     mutable Tensor base_;  // what the origin held when tensor_ was made
     Ref<Cell> source_;
-    std::unique_ptr<const Appearance> appearance_;
+    std::unique_ptr<Appearance> appearance_;
     bool lies_in_source_ = false;
     mutable std::optional<Region> region_;  // computed when it is asked for
     // Neighbours among the cells whose values nobody has looked at, newest first (see look).

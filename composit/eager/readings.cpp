@@ -22,9 +22,12 @@ void Readings::change(const ir::Tensor& now) {
 
 std::vector<ir::Tensor> Readings::before(const ir::Tensor& now) const {
     std::vector<ir::Tensor> found;
-    for (const ir::Tensor& tensor : earlier_)
-        if (!is_only_here(tensor) && !(tensor == now)) found.push_back(tensor);
-    if (last_ && !(last_ == now) && !is_only_here(last_)) found.push_back(last_);
+    const auto add = [&](const ir::Tensor& tensor) {
+        if (!(tensor == now) && std::find(found.begin(), found.end(), tensor) == found.end())
+            found.push_back(tensor);
+    };
+    for (const ir::Tensor& tensor : earlier_) add(tensor);
+    if (last_) add(last_);
     return found;
 }
 

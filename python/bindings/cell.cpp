@@ -140,8 +140,8 @@ nb::object wrap_cell(Ref<Cell> cell) { return make_object(std::move(cell)); }
 nb::object wrap_appearance(Appearance appearance, const LazyTensor& source,
                            std::optional<eager::Region> region) {
     if (is_scalar(source.self)) return wrap(appearance.seen(source.tensor()));
-    nb::object object = make_object(
-        Cell::make_appearance(std::move(appearance), source.cell, std::move(region)));
+    nb::object object =
+        make_object(Cell::make_appearance(std::move(appearance), source.cell, std::move(region)));
     nb::inst_ptr<LazyTensor>(object)->is_read_only = source.is_read_only;
     return object;
 }

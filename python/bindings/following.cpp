@@ -31,10 +31,10 @@ struct Leaf {
 struct Check {
     enum class Kind { place, leaf, plain, number, sequence } kind = Kind::plain;
     int64_t place = 0;
-    const ir::TensorType* type = nullptr;  // of a leaf; null: none is recognised
-    int64_t flags = 0;                     // of a leaf
+    const ir::TensorType* type = nullptr;   // of a leaf; null: none is recognised
+    int64_t flags = 0;                      // of a leaf
     std::optional<eager::Strides> strides;  // of a leaf that is not row-major
-    nb::object value;                      // of plain ones
+    nb::object value;                       // of plain ones
     std::vector<Check> items;
     bool is_list = false;
 };
@@ -47,9 +47,12 @@ int64_t flags_of_leaf(nb::handle value, Leaf& leaf) {
     leaf.is_recorded = tensor->is_leaf;
     if (!leaf.is_recorded) {
         if (is_there(tensor->record)) return -1;
-        if (!tensor->is_tainted && is_there(tensor->root)) {
+        if (is_there(tensor->root)) {
             const TensorObject* const root = as_tensor(tensor->root);
-            if (is_there(root->record) || root->is_leaf) return -1;
+            const bool was_recorded = is_there(root->record) || root->is_leaf;
+            const bool is_recorded_since =
+                is_there(root->record) && root->record != tensor->record_of_root;
+            if (tensor->is_tainted ? is_recorded_since : was_recorded) return -1;
         }
     }
     return (leaf.is_recorded ? 1 : 0) + (tensor->is_tainted ? 2 : 0) + 4;
@@ -147,7 +150,8 @@ class Matching {
 // A known operation, and the state after it.
 class Pattern {
   public:
-    // `arguments` and `named` say what each must be: ("place", n), ("leaf", n, code, strides or None),
+    // `arguments` and `named` say what each must be: ("place", n), ("leaf", n, code, strides or
+    // None),
     // ("plain", value), ("number", value), ("list" or "tuple", items).
     Pattern(nb::object function, bool is_recording, nb::object defaults, uintptr_t line,
             const nb::tuple& arguments, const nb::dict& named, nb::object state)
@@ -225,6 +229,7 @@ class Pattern {
             if (root.is_valid()) {
                 as_tensor(root)->is_shared = 1;
                 put(tensor->root, root);
+                if (!kind_.is_none()) tensor->number = static_cast<long long>(i) + 1;
                 put(tensor->record_of_root, record_of(root));
             }
             append(tensors, nb::steal(PyWeakref_NewRef(made.ptr(), nullptr)));

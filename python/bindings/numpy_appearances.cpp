@@ -48,9 +48,7 @@ Tensor turned(const Tensor& x) {
 // Real and imaginary parts along a new last axis, and back.
 Tensor parts(const Tensor& z) { return numpy::stack({numpy::real(z), numpy::imag(z)}, -1); }
 Tensor numbers(const Tensor& x) {
-    const auto part = [&](int64_t i) {
-        return numpy::get_item(x, {numpy::Ellipsis{}, i});
-    };
+    const auto part = [&](int64_t i) { return numpy::get_item(x, {numpy::Ellipsis{}, i}); };
     return numpy::apply("as_complex", {part(0), part(1)});
 }
 
@@ -117,8 +115,7 @@ void bind_numpy_appearances(nb::module_& module) {
         [](const LazyTensor& x, const std::vector<int64_t>& shape,
            const std::vector<int64_t>& strides, std::optional<int64_t> offset, bool is_writeable) {
             const int64_t begin = offset.value_or(x.cell->region().offset);
-            const nb::object object =
-                wrap_cell(eager::as_strided(x.cell, shape, strides, begin));
+            const nb::object object = wrap_cell(eager::as_strided(x.cell, shape, strides, begin));
             content_of<LazyTensor>(object).is_read_only = x.is_read_only || !is_writeable;
             return object;
         },
@@ -129,19 +126,15 @@ void bind_numpy_appearances(nb::module_& module) {
     module.def(
         "parts_of",
         [](const LazyTensor& z) {
-            return wrap_appearance({parts, [](const Tensor&, const Tensor& written) {
-                                        return numbers(written);
-                                    }},
-                                   z);
+            return wrap_appearance(
+                {parts, [](const Tensor&, const Tensor& written) { return numbers(written); }}, z);
         },
         located, "Real and imaginary parts along a new last axis, which it shares.");
     module.def(
         "numbers_of",
         [](const LazyTensor& x) {
-            return wrap_appearance({numbers, [](const Tensor&, const Tensor& written) {
-                                        return parts(written);
-                                    }},
-                                   x);
+            return wrap_appearance(
+                {numbers, [](const Tensor&, const Tensor& written) { return parts(written); }}, x);
         },
         located, "Complex numbers of pairs along the last axis, which it shares.");
     module.def(

@@ -8,6 +8,7 @@
 #include "composit/eager/overwriting.h"
 #include "composit/eager/small.h"
 #include "composit/execute/execute.h"
+#include "composit/nn/differentiation.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/index_plan.h"
@@ -377,6 +378,29 @@ void bind_tensor(nb::module_& module) {
         "is_known",
         [](const LazyTensor& self) { return static_cast<bool>(eager::known(self.tensor())); },
         "Whether its value is there.");
+    type.def(
+        "alias", [](const LazyTensor& self) { return wrap_cell(Cell::make_alias(self.cell)); },
+        "Another tensor that sees the memory of this one.");
+    type.def(
+        "write_with_gradient",
+        [](const LazyTensor& self, const LazyTensor& target, const Tensor& value) {
+            const Tensor whole = self.cell->written_through(
+                *target.cell, value, [](const Tensor& made) { return nn::stop_gradient(made); });
+            self.cell->show({[whole](const Tensor& seen) {
+                                 return nn::with_values(whole, nn::stop_gradient(seen));
+                             },
+                             [](const Tensor&, const Tensor& written) { return written; }});
+        },
+        nb::arg("target"), nb::arg("value"),
+        "Of an alias: writes a value into it, or into a view of it. The gradients of the alias and "
+        "of its views flow into the value from now on, those of others that share the memory do "
+        "not.");
+    module.def(
+        "check_overlap",
+        [](const LazyTensor& target, const LazyTensor& operand) {
+            eager::check_overlap(*target.cell, *operand.cell);
+        },
+        nb::call_guard<Located>(), "As PyTorch checks what it writes in place.");
     module.def(
         "laid_out",
         [](const LazyTensor& x, const eager::Strides& strides) {

@@ -26,12 +26,12 @@ template <class Object>
 constexpr std::array<size_t, 0> fields{};
 template <>
 constexpr std::array fields<TensorObject> = {
-    offsetof(TensorObject, lazy),      offsetof(TensorObject, record),
-    offsetof(TensorObject, root),      offsetof(TensorObject, record_of_root),
-    offsetof(TensorObject, grad),      offsetof(TensorObject, twin),
-    offsetof(TensorObject, twins),     offsetof(TensorObject, trace),
-    offsetof(TensorObject, counter),   offsetof(TensorObject, like),
-    offsetof(TensorObject, hooks),     offsetof(TensorObject, post_hooks)};
+    offsetof(TensorObject, lazy),    offsetof(TensorObject, record),
+    offsetof(TensorObject, root),    offsetof(TensorObject, record_of_root),
+    offsetof(TensorObject, grad),    offsetof(TensorObject, twin),
+    offsetof(TensorObject, twins),   offsetof(TensorObject, trace),
+    offsetof(TensorObject, counter), offsetof(TensorObject, like),
+    offsetof(TensorObject, hooks),   offsetof(TensorObject, post_hooks)};
 template <>
 constexpr std::array fields<TraceObject> = {
     offsetof(TraceObject, bound),   offsetof(TraceObject, bound_places),
@@ -106,6 +106,7 @@ PyMemberDef tensor_members[] = {
     number_at("_mark", offsetof(TensorObject, mark)),
     number_at("_place", offsetof(TensorObject, place)),
     number_at("_writes", offsetof(TensorObject, writes)),
+    number_at("_number", offsetof(TensorObject, number)),
     fact_at("_is_leaf_with_grad", offsetof(TensorObject, is_leaf)),
     fact_at("_is_tainted", offsetof(TensorObject, is_tainted)),
     fact_at("_is_shared", offsetof(TensorObject, is_shared)),
@@ -354,11 +355,11 @@ void bind_torch_objects(nb::module_& module) {
                "Where traces are, and what else the bindings of composit.torch need, by name.");
     module.def(
         "note_reading",
-        [](nb::handle leaf) {
-            const nb::object lazy = lazy_of(leaf);
-            note_reading(as_tensor(leaf), content_of<LazyTensor>(lazy).tensor());
+        [](nb::handle leaf, const LazyTensor& held) {
+            note_reading(as_tensor(leaf), held.tensor());
         },
-        nb::arg("leaf"), "A recorded operation reads what the leaf holds (composit/eager/readings.h).");
+        nb::arg("leaf"), nb::arg("held"),
+        "A recorded operation reads what the leaf holds (composit/eager/readings.h).");
     module.def(
         "readings_before",
         [](nb::handle leaf, const std::vector<Tensor>& outputs) {

@@ -25,6 +25,7 @@ struct TensorObject {
         *hooks, *post_hooks;
     eager::Readings* readings;  // of a leaf that recorded operations read; else null
     long long mark, place, writes;
+    long long number;  // of a view that a function made with others, from 1 on; else 0
     char is_leaf, is_tainted, is_shared, is_pending, is_data;
 };
 

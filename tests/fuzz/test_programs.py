@@ -1,24 +1,43 @@
-"""Random imperative programs against NumPy, for a fifth of COMPOSIT_FUZZ_MINUTES: `make fuzz`."""
+"""Random imperative programs against NumPy and PyTorch, each for a fifth of COMPOSIT_FUZZ_MINUTES:
+`make fuzz`."""
 
 import os
 import time
 
 import imperative_programs as programs
+import imperative_torch_programs as torch_programs
 import numpy as np
+import pytest
+import torch
 
 import composit.numpy as cnp
+import composit.torch as ours
 
 
-def differs(text):
+def differs_from_numpy(text):
     return not programs.same(programs.run(text, np), programs.run(text, cnp))
 
 
-def test_random_programs(capsys):
+def differs_from_torch(text):
+    expected, found = (torch_programs.run(text, t) for t in (torch, ours))
+    return not torch_programs.same(expected, found, programs.same)
+
+
+@pytest.mark.parametrize(
+    "writer, differs",
+    [
+        (programs.Writer, differs_from_numpy),
+        (torch_programs.Writer, differs_from_torch),
+    ],
+    ids=["numpy", "torch"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_random_programs(writer, differs, capsys):
     seconds = 12 * float(os.environ.get("COMPOSIT_FUZZ_MINUTES", "5"))
     seed = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
     start, counts, first = time.monotonic(), {}, seed
     while time.monotonic() - start < seconds:
-        text = programs.Writer(seed, counts).program()
+        text = writer(seed, counts).program()
         if differs(text):
             raise AssertionError(f"seed {seed}:\n{programs.smallest(text, differs)}")
         seed += 1

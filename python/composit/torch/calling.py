@@ -43,6 +43,7 @@ class TensorBase(_core.TensorFields):
     _twin: Any  # the Tensor this was detached from, whose cell it shares
     _twins: Any  # references to those that were detached from this
     _is_pending: bool  # a leaf with a gradient whose node is to be a constant before it is used
+    _number: int  # of a view that a function made with others, from 1 on; else 0
     _writes: int  # into its memory, also by views of it (composit/torch/versions.py)
     _counter: Any  # of the writes, where an operation saved it
     _is_data: bool  # its twin does not count its writes
@@ -70,10 +71,12 @@ def is_recorded(tensor: TensorBase) -> bool:
     """Whether gradients go through the tensor."""
     if tensor._is_leaf_with_grad or tensor._record is not None:
         return True
-    if tensor._is_tainted:
-        return False
     root = tensor._root
-    return root is not None and (root._record is not None or root._is_leaf_with_grad)
+    if root is None:
+        return False
+    if tensor._is_tainted:  # a view of what had no gradient then
+        return root._record is not None and root._record is not tensor._record_of_root
+    return root._record is not None or root._is_leaf_with_grad
 
 
 def record_of(tensor: TensorBase) -> Any:
@@ -125,11 +128,16 @@ def _operand(value: Any, is_detached: bool) -> Any:
 
 
 def read(tensor: TensorBase) -> None:
-    """A recorded operation reads the tensor: what a leaf holds is noted (composit/torch/tape.py)."""
-    if tensor._is_pending:
-        settling.settle(tensor)
-    if tensor._is_leaf_with_grad:
-        _core.note_reading(tensor)
+    """A recorded operation reads the tensor: what the leaf holds that it is, or is a view of, is
+    noted."""
+    leaf = tensor if tensor._root is None else tensor._root
+    if leaf._is_leaf_with_grad:
+        if leaf._is_pending:
+            settling.settle(leaf)
+        held = leaf._lazy if leaf is tensor else tensor._lazy.memory()
+        # A view sees the memory that the leaf had, if the leaf was given another one.
+        if held.node.is_constant or held.node.operation.name == "stop_gradient":
+            _core.note_reading(leaf, held)
 
 
 _drawing = ("composit.torch.functions.random", "composit.flashlight.operators.random")
@@ -212,6 +220,8 @@ def call_now(
     record = None
     if is_recording:
         record = [camel(name), *map(record_of, recorded)]
+    if isinstance(out, TensorBase):
+        check_overlap(out, (out, *found))
     result = _result(result, found, record, is_tainted, is_view)
     if record is not None and record[0] in versions.RULES:
         _note(record, function, args, kwargs, result)
@@ -243,9 +253,9 @@ def _written_out(name: str, out: Any, result: Any) -> Any:
             )
         )
     if out.shape == result.shape:
-        overwrite(out, result._lazy)
+        overwrite(out, stored(result))
     else:
-        out._lazy = result._lazy.copied()
+        out._lazy = stored(result).copied()
     return out
 
 
@@ -256,6 +266,9 @@ def _result(result: Any, found: list[Any], record: Any, is_tainted: bool, is_vie
         raise AssertionError("a function that writes is called by itself")
     if isinstance(result, (list, tuple)):
         parts = [_result(part, found, record, is_tainted, is_view) for part in result]
+        for number, part in enumerate(parts, 1):
+            if is_view and part._root is not None:
+                part._number = number
         if hasattr(result, "_fields"):
             return type(result)(*parts)
         return type(result)(parts)
@@ -312,9 +325,18 @@ def memory_of(tensor: Any) -> tuple[Any, bool, bool]:
         tensor = holder
 
 
-def overwrite(target: Any, value: LazyTensor) -> None:
+def stored(result: Any) -> LazyTensor:
+    """What memory holds of a result: no gradient goes from there to what it was made of, unless the
+    result is recorded."""
+    if result._is_tainted and not is_recorded(result):
+        return nn.stop_gradient(result._lazy)
+    return result._lazy
+
+
+def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> None:
     """Puts a value, in the target's dtype and shape, in the target's place and its views'. Where
-    autograd does not see it, gradients go on as if nothing had been written."""
+    autograd does not see it, gradients go on as if nothing had been written. `has_gradient` says
+    that gradients go from the target to what the value is made of."""
     steps.interrupt()
     lazy = target._lazy
     if value.dtype != lazy.dtype:
@@ -323,18 +345,24 @@ def overwrite(target: Any, value: LazyTensor) -> None:
         value = _broadcast(value, lazy.shape)
     owner, is_known, is_counted = memory_of(target)
     held = owner._lazy
+    before = None
+    if is_recorded(owner) and not owner._is_leaf_with_grad:
+        if not is_known or not is_grad_enabled():
+            before = held.copied()
+            value = value if has_gradient else nn.stop_gradient(value)
+    if has_gradient and not is_known:
+        # Through the detached tensor, and none through those that share its memory.
+        alias = target if target._root is None else target._root
+        alias._lazy.write_with_gradient(lazy, value)
+    else:
+        lazy.replaced(value)
     if owner._is_leaf_with_grad:
         # A leaf's node is of its own: gradients stop there.
-        lazy.replaced(value)
         held.replaced(nn.stop_gradient(held))
         owner._is_pending = True
         settling.enter(owner)
-    elif is_recorded(owner) and not (is_known and is_grad_enabled()):
-        before = held.copied()
-        lazy.replaced(nn.stop_gradient(value))
+    elif before is not None:
         held.replaced(nn.with_values(before, held))
-    else:
-        lazy.replaced(value)
     versions.written(target)
     if not is_counted and owner._counter is not None:
         owner._counter.unseen += 1
@@ -353,17 +381,21 @@ def _broadcast(value: LazyTensor, shape: Any) -> LazyTensor:
     return cnp.broadcast_to(value, shape)
 
 
-def check_writable(target: Any) -> None:
-    """RuntimeError for leaves that require gradients, and views of them, where it is recorded."""
+def check_writable(target: Any, is_view: bool = False) -> None:
+    """RuntimeError for leaves that require gradients, and views of them, where it is recorded.
+    `is_view` says that a view of the target is written."""
     if not is_grad_enabled():
         return
-    if target._is_leaf_with_grad:
+    if target._is_leaf_with_grad and not is_view:
         raise RuntimeError(
             with_location(
                 "a leaf Variable that requires grad is being used in an in-place operation."
             )
         )
-    if target._root is not None and target._root._is_leaf_with_grad:
+    root = target if target._root is None else target._root
+    if root._is_leaf_with_grad:
+        if target._number:
+            _refuse_one_of_several(target)
         raise RuntimeError(
             with_location(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
@@ -399,14 +431,29 @@ def write(target: Any, result: Any, name: str) -> Any:
     return target
 
 
+def _refuse_one_of_several(target: Any) -> None:
+    maker = target._record[0] if target._record else "a function of several views"
+    raise RuntimeError(
+        with_location(
+            f"Output {target._number - 1} of {maker} is a view and is being modified inplace. This "
+            "view is the output of a function that returns multiple views. Such functions do not "
+            "allow the output views to be modified inplace. You should replace the inplace "
+            "operation by an out-of-place one."
+        )
+    )
+
+
 _keeping = ("fill", "copy")  # what they overwrite gets a gradient of zeros
 
 
 def replace(target: Any, result: Any, name: str) -> None:
     """The target becomes the result, record and all."""
     steps.interrupt()
-    source = result._lazy
-    if is_recorded(result):
+    has_gradient = is_recorded(result)
+    is_written_with_gradient = is_grad_enabled() and (has_gradient or is_recorded(target))
+    if is_written_with_gradient and target._number:
+        _refuse_one_of_several(target)
+    if has_gradient:
         record = [camel(name), record_of(result)]
         if name == "copy" and is_grad_enabled() and target._record is not None:
             record.append(target._record)
@@ -427,9 +474,9 @@ def replace(target: Any, result: Any, name: str) -> None:
         and (target._record is None or is_grad_enabled())
     ):
         target._record = None
-        target._is_tainted = result._is_tainted
-    overwrite(target, source)
-    if is_recorded(result):
+        target._is_tainted = target._twin is not None
+    overwrite(target, stored(result), is_written_with_gradient)
+    if has_gradient:
         versions.moved(result._record, target)
 
 
@@ -477,6 +524,14 @@ def enter(
             functions[f"{name}_"] = methods[f"{name}_"]
 
 
+def check_overlap(target: Any, operands: Any) -> None:
+    """RuntimeError where elements of the target are one in memory, or are some, but not all, of an
+    operand's."""
+    for value in operands:
+        if isinstance(value, TensorBase):
+            _core.check_overlap(target._lazy, value._lazy)
+
+
 def inplace(over_tensors: Any, name: str) -> Any:
     """The function that writes its result over its first operand."""
 
@@ -485,6 +540,8 @@ def inplace(over_tensors: Any, name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self._is_leaf_with_grad or self._root is not None:
             check_writable(self)
+        if self._root is not None or self._is_shared:
+            check_overlap(self, (self, *args, *kwargs.values()))
         made = over_tensors(self, *args, **kwargs)
         for value in args:
             if made is value:

@@ -82,14 +82,15 @@ def _as_places(index: Any) -> Any:
 
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
-    calling.check_writable(self)
-    if not _is_basic(index):
+    is_basic = _is_basic(index)
+    calling.check_writable(self, is_view=is_basic)
+    if not is_basic:
         index = _as_places(index)
     if isinstance(value, np.ndarray):
         value = calling.functions["from_numpy"](value)
     if isinstance(value, (list, tuple)):
         raise TypeError(with_location(f"can't assign a {type(value).__name__} to a tensor"))
-    if self._lazy.sees_selection and _is_basic(index):
+    if self._lazy.sees_selection and is_basic:
         _copy(_get_item(self, index), value)
         return
     if is_grad_enabled() and (
@@ -99,7 +100,7 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         calling.replace(self, made, "copy_slices")
         return
     made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-    calling.overwrite(self, made._lazy)
+    calling.overwrite(self, calling.stored(made))
 
 
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -107,6 +108,8 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     calling.check_writable(self)
     if not isinstance(src, TensorBase):
         src = calling.functions["tensor"](src)
+    if self._root is not None or self._is_shared:
+        calling.check_overlap(self, (self, src))
     to = self._lazy
     made = calling.call(
         lambda x: cnp.broadcast_to(cnp.astype(x, to.dtype), tuple(to.shape)), "copy", False,

@@ -124,6 +124,7 @@ def _without_nodes(trace: Trace, state: State, first: int, source: Any) -> Any:
             root = source if source._root is None else source._root
             root._is_shared = True
             tensor._root, tensor._record_of_root = root, root._record
+            tensor._number = 0 if state.kind is None else i + 1
         trace.tensors.append(weakref.ref(tensor))
         made.append(tensor)
     if state.kind is None:

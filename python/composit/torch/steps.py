@@ -285,7 +285,7 @@ class Trace(_core.TraceFields):
             self.lazies.append(lazy.copied())
         self.records.append(tensor if is_recorded else None)
         if is_recorded:
-            _core.note_reading(tensor)
+            _core.note_reading(tensor, lazy)
         self.bound.append(lazy)
         self.bound_places.append(number)
         # Whether it is a view does not matter: views of it are made of itself.

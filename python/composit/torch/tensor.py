@@ -253,7 +253,7 @@ class Tensor(Hooked):
             with no_grad():
                 return calling.call(_same, "detach", False, (self,), {})
         made = object.__new__(Tensor)
-        made._lazy, made._is_tainted = self._lazy, True
+        made._lazy, made._is_tainted = self._lazy.alias(), True
         made._twin = self if self._twin is None else self._twin
         assigning.share(self, made)
         return made
@@ -281,6 +281,8 @@ class Tensor(Hooked):
         self._lazy = nn.with_values(self._lazy, values) if is_result else values
         self._root = None
         self._is_pending = self._is_leaf_with_grad
+        if self._is_leaf_with_grad and self._counter is not None:
+            self._counter.unseen += 1
         settling.enter(self)
 
     # ----- values

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from composit import _core
-from composit._core import with_location
+from composit._core import LazyTensor, with_location
 
 # What is saved: "r" the results, "r0" the first, "i" those that are integers, a number an argument
 # ("!": one that has no derivative), < the arguments one of which has to require a gradient
@@ -226,7 +226,8 @@ class Note:
 
 class Saved(Note):
     """The values that an operation saved, at the end of its record: of each the counter, what it
-    said, whether it is a result, the tensor's type, shape and record, and its place."""
+    said, whether it is a result, the tensor's type, shape and record, its place, and whether it is
+    the first operand."""
 
     __slots__ = ("entries",)
 
@@ -238,23 +239,33 @@ class Place:
     """Where a saved value lies, and what was there: writes through .data, which are not counted,
     reach it."""
 
-    __slots__ = ("counter", "index", "lazy", "node", "unseen")
+    __slots__ = ("counter", "index", "node", "place", "unseen")
 
     def __init__(self, tensor: Any) -> None:
-        self.lazy = tensor._lazy
-        self.node, self.index = self.lazy.node, self.lazy.output_index
+        lazy = tensor._lazy
+        # A leaf is saved itself: `leaf.data = other` reaches it.
+        self.place = tensor if tensor._is_leaf_with_grad else lazy
+        self.node, self.index = lazy.node, lazy.output_index
         while tensor._root is not None or tensor._twin is not None:
             tensor = tensor._twin if tensor._root is None else tensor._root
-        self.counter = _counter_at(tensor)
-        self.unseen = self.counter.unseen
+        # Nobody writes into the memory of what nobody holds.
+        self.counter = None if isinstance(tensor, _Nobody) else _counter_at(tensor)
+        self.unseen = 0 if self.counter is None else self.counter.unseen
 
     def before(self) -> Any:
         """What was there when it was saved."""
         return self.node.outputs[self.index]
 
+    def now(self) -> Any:
+        """What is there now, or was there if nothing else was put there."""
+        if not self.is_written():
+            return self.before()
+        place = self.place
+        return (place if isinstance(place, LazyTensor) else place._lazy).copied()
+
     def is_written(self) -> bool:
         """Whether something else was put there since, unseen."""
-        return self.counter.unseen != self.unseen
+        return self.counter is not None and self.counter.unseen != self.unseen
 
 
 class NoDerivative(Note):
@@ -263,10 +274,14 @@ class NoDerivative(Note):
     __slots__ = ()
 
 
-def _entry(tensor: Any, is_result: bool, maker: str | None) -> list[Any]:
+def _entry(
+    tensor: Any, is_result: bool, maker: str | None, is_first: bool = False
+) -> list[Any]:  # fmt: skip
     counter = counter_of(tensor)
-    place = Place(tensor) if isinstance(tensor, _core.TensorFields) else None
-    return [counter, counter.now(), is_result, tensor.dtype, tuple(tensor.shape), maker, place]
+    return [
+        counter, counter.now(), is_result, tensor.dtype, tuple(tensor.shape), maker, Place(tensor),
+        is_first,
+    ]  # fmt: skip
 
 
 @functools.cache
@@ -307,7 +322,9 @@ def note(record: Any, function: Any, operands: Iterable[Any], results: Any, give
                 if x is not None and (what == "r" or not x.dtype.is_floating_point)
             ]
         else:
-            entries += [_entry(x, False, _maker(x)) for place, x, _ in known if place == what]
+            entries += [
+                _entry(x, False, _maker(x), what == 0) for place, x, _ in known if place == what
+            ]
     if entries:
         record.append(Saved(entries))
     record += refused
@@ -328,8 +345,8 @@ def tensors_in(place: Any, value: Any, kind: Any, needs: Any) -> list[Any]:
 
 
 def moved(record: Any, target: Any) -> None:
-    """An in-place operation: what it made is in the target from now on, which was written. The
-    target as it was before is saved as a copy."""
+    """An in-place operation: what it made is in the target from now on, which was written. Its
+    first operand is the target as it was before: that is saved as a copy."""
     if not isinstance(record, list):
         return
     for saved in record:
@@ -337,8 +354,9 @@ def moved(record: Any, target: Any) -> None:
             counter = counter_of(target)
             for entry in saved.entries:
                 entry[2] = entry[2] or (record[0] in _FROM_RESULT and entry[0] is counter)
-            saved.entries = [x for x in saved.entries if x[2] or x[0] is not counter]
             for entry in saved.entries:
+                if entry[0] is counter and not entry[2] and entry[7]:
+                    entry[0] = entry[6].counter = None  # nobody writes into the copy
                 if entry[2]:
                     entry[0], entry[1], entry[6] = counter, counter.now(), Place(target)
 
@@ -356,19 +374,18 @@ def check(records: list[Any], reached: Any = None) -> None:
             if type(saved) is not Saved:
                 continue
             for entry in saved.entries:
-                if entry[0].now() != entry[1] and (reached is None or reached(record)):
+                if entry[0] is not None and entry[0].now() != entry[1] and (reached is None or reached(record)):
                     raise RuntimeError(with_location(_said(*entry[:6])))
 
 
 def with_what_is_there(gradients: list[Any], records: list[Any]) -> list[Any]:
     """Gradients, made of the values that are now where the records' operations saved some."""
     places = [entry[6] for record in records for saved in record if type(saved) is Saved
-              for entry in saved.entries if entry[6] is not None]  # fmt: skip
+              for entry in saved.entries]  # fmt: skip
     if not any(place.is_written() for place in places):
         return gradients
     before = [place.before() for place in places]
-    now = [place.lazy.copied() if place.is_written() else x for place, x in zip(places, before)]
-    return _core.substitute(gradients, before, now)
+    return _core.substitute(gradients, before, [place.now() for place in places])
 
 
 def of_tensor(tensor: Any, version: int) -> str:
@@ -431,7 +448,8 @@ def trace_noted(trace: Any) -> None:
             continue
 
         def held(value: Any) -> Any:
-            return _held(trace, value.number)
+            tensor = _held(trace, value.number)
+            return _Nobody(trace.lazies[value.number]) if tensor is None else tensor
 
         def needs(value: Any, sources: Any = state.sources) -> bool:
             return value.number in sources
@@ -442,23 +460,22 @@ def trace_noted(trace: Any) -> None:
                   for x in tensors_in(name, value, kind, needs)]  # fmt: skip
         operands = [(place, held(stands), need) for place, stands, need in found]
         results = [trace.result_of(first + i) for i in range(len(state.results))]
-        # A tensor that nobody holds cannot have been written.
         note(record, state.operation.function,
-             [x if x[1] is not None else (x[0], _Nobody, x[2]) for x in operands],
+             operands,
              results, [*enumerate(state.operands), *state.named.items()])  # fmt: skip
 
 
-class _Nobodys:
-    """Stands for a tensor that nobody holds any more."""
+class _Nobody:
+    """Stands for a tensor that nobody holds any more, of whose node it was."""
 
     _root = _twin = _counter = _record = None
     _writes = 0
-    _is_data = False
+    _is_data = _is_leaf_with_grad = False
     dtype: Any = None
     shape = ()
 
-
-_Nobody = _Nobodys()
+    def __init__(self, lazy: Any) -> None:
+        self._lazy = lazy
 
 
 def _core_place() -> Any:

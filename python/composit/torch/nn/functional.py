@@ -256,7 +256,7 @@ def _normalized(function: Any, args: tuple[Any, ...]) -> Any:
         return made
     for target, value in zip(args[3:5], made[1:]):
         if not assigning.assigned(target, value, is_detached=True):
-            calling.overwrite(target, value._lazy)
+            calling.overwrite(target, calling.stored(value))
     return made[0]
 
 
