@@ -301,7 +301,9 @@ def same(one, two, largest=1.0):
     if isinstance(one, (list, tuple)):
         if not isinstance(two, (list, tuple)) or len(one) != len(two):
             return False
-        largest = max([largest, *(abs(x) for x in one if isinstance(x, float) and math.isfinite(x))])
+        largest = max(
+            [largest, *(abs(x) for x in one if isinstance(x, float) and math.isfinite(x))]
+        )
         return all(same(x, y, largest) for x, y in zip(one, two))
     if isinstance(one, float) and isinstance(two, float):
         return (

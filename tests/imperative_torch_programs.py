@@ -103,8 +103,14 @@ class Writer:
     def view(self, shape):
         """What follows a tensor to make a view of it, and the view's shape."""
         if len(shape) == 1:
-            choices = [("[1:]", (shape[0] - 1,)), ("[0]", ()), ("[::2]", ((shape[0] + 1) // 2,)),
-                       (".view(-1, 1)", (shape[0], 1)), (".unbind()[-1]", ()), ("[:]", shape)]
+            choices = [
+                ("[1:]", (shape[0] - 1,)),
+                ("[0]", ()),
+                ("[::2]", ((shape[0] + 1) // 2,)),
+                (".view(-1, 1)", (shape[0], 1)),
+                (".unbind()[-1]", ()),
+                ("[:]", shape),
+            ]
             if shape[0] > 1:
                 choices.append((".unfold(0, 2, 2)[0]", (2,)))
             return self.draw.choice(choices)  # fmt: skip
@@ -228,7 +234,9 @@ class Writer:
 
     def write_detach(self):
         name = self.tensor()
-        self.write(self.update(f"{name}.detach()", self.shape(name)).replace("copy_(", "sub_(0.5 * "))
+        self.write(
+            self.update(f"{name}.detach()", self.shape(name)).replace("copy_(", "sub_(0.5 * ")
+        )
 
     def write_assign_data(self):
         name = self.leaf()
@@ -305,5 +313,7 @@ def run(text, t):
         exec(compile(text, "<program>", "exec"), {"t": t, "log": log})
     except RuntimeError as error:
         said = str(error).split(" [<")[0]
-        logged.append(next((what for text, what in REFUSALS.items() if said.startswith(text)), said))
+        logged.append(
+            next((what for text, what in REFUSALS.items() if said.startswith(text)), said)
+        )
     return logged

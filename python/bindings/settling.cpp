@@ -230,6 +230,20 @@ void bind_settling(nb::module_& module) {
         },
         nb::arg("program"), nb::arg("leaves"),
         "A program's outputs as constants, from the constants of its inputs.");
+    module.def(
+        "settled_by_structure",
+        [](nb::handle tensor) {
+            PyObject* const wanted = tensor.ptr();
+            return settle_by_structure(&wanted, 1, true);
+        },
+        nb::arg("tensor"),
+        "Computes a tensor as settle does if the trace's program is known; else False.");
+    module.def(
+        "own_constant",
+        [](const Tensor& constant) {
+            return wrap_copy(ir::constant(ir::constant_array(constant.node()).value()));
+        },
+        nb::arg("constant"), "Another constant with the same values.");
     module.def("restart_trace", restart_trace, "A new trace begins.");
 }
 

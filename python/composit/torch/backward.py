@@ -7,7 +7,16 @@ from typing import Any
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import anomaly, barriers, quiet, readings, recorded_backward, settling, steps, versions
+from composit.torch import (
+    anomaly,
+    barriers,
+    quiet,
+    readings,
+    recorded_backward,
+    settling,
+    steps,
+    versions,
+)
 from composit.torch.calling import TensorBase, is_recorded, record_of, wrapped
 from composit.torch.tape import free, is_grad_enabled, leaves_of
 

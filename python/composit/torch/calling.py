@@ -178,6 +178,11 @@ def call_unknown(
 ) -> Any:  # fmt: skip
     """The result of a function that was not met at this point of the trace."""
     if function in pure:
+        # Leaves that were written are constants before a trace meets them.
+        pending = [x for x in args if isinstance(x, TensorBase) and x._is_pending]
+        if pending and not steps.capturing[0]:
+            settling.settle(*pending)
+            return call(function, name, is_view, args, kwargs)
         trace = steps.open_trace()
         if trace is not None:
             return recording.recorded(trace, function, name, is_view, args, kwargs)
@@ -325,12 +330,23 @@ def memory_of(tensor: Any) -> tuple[Any, bool, bool]:
         tensor = holder
 
 
+def is_alias(one: Any, other: Any) -> bool:
+    """Whether both see the same elements of one memory."""
+    a, b = one._lazy, other._lazy
+    return (
+        a.is_in_memory_of(b)
+        and a.offset == b.offset
+        and (a.shape, a.strides) == (b.shape, b.strides)
+    )
+
+
 def stored(result: Any) -> LazyTensor:
     """What memory holds of a result: no gradient goes from there to what it was made of, unless the
     result is recorded."""
-    if result._is_tainted and not is_recorded(result):
-        return nn.stop_gradient(result._lazy)
-    return result._lazy
+    lazy = result._lazy
+    if not result._is_tainted or is_recorded(result):
+        return lazy
+    return _core.own_constant(lazy) if lazy.node.is_constant else nn.stop_gradient(lazy)
 
 
 def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> None:
@@ -346,27 +362,30 @@ def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> Non
     owner, is_known, is_counted = memory_of(target)
     held = owner._lazy
     before = None
-    if is_recorded(owner) and not owner._is_leaf_with_grad:
-        if not is_known or not is_grad_enabled():
-            before = held.copied()
-            value = value if has_gradient else nn.stop_gradient(value)
+    is_result = is_recorded(owner) and not owner._is_leaf_with_grad
+    if is_result and not (is_known and is_grad_enabled()):
+        before = held.copied()
+        value = value if has_gradient else nn.stop_gradient(value)
+    is_own = owner._is_leaf_with_grad and value.node.is_constant
     if has_gradient and not is_known:
         # Through the detached tensor, and none through those that share its memory.
         alias = target if target._root is None else target._root
         alias._lazy.write_with_gradient(lazy, value)
     else:
-        lazy.replaced(value)
-    if owner._is_leaf_with_grad:
         # A leaf's node is of its own: gradients stop there.
-        held.replaced(nn.stop_gradient(held))
-        owner._is_pending = True
-        settling.enter(owner)
+        lazy.replaced(_core.own_constant(value) if is_own else value)
+    if owner._is_leaf_with_grad:
+        owner._is_pending = not held.node.is_constant
+        if owner._is_pending:
+            held.replaced(nn.stop_gradient(held))
+            settling.enter(owner)
     elif before is not None:
         held.replaced(nn.with_values(before, held))
     versions.written(target)
     if not is_counted and owner._counter is not None:
         owner._counter.unseen += 1
-    settling.enter(target)
+    if not lazy.node.is_constant:
+        settling.enter(target)
 
 
 def _cast(value: LazyTensor, to: Any) -> LazyTensor:
@@ -410,8 +429,8 @@ _order = "biufc"
 def write(target: Any, result: Any, name: str) -> Any:
     """An in-place operation: the target becomes the result, which may be recorded."""
     check_writable(target)
-    result_lazy = result._lazy
-    has, new = target._lazy.dtype, result_lazy.dtype
+    seen, made = target._seen, result._seen
+    has, new = seen.dtype, made.dtype
     if has != new:
         kinds = [4 if d.kind == "V" else _order.index(d.kind) for d in (has, new)]
         kinds = [1 if kind == 2 else 3 if kind == 4 and d.kind == "V" else kind
@@ -420,11 +439,11 @@ def write(target: Any, result: Any, name: str) -> Any:
             raise RuntimeError(
                 with_location(f"result type {new} can't be cast to the desired output type {has}")
             )
-    if tuple(result_lazy.shape) != tuple(target._lazy.shape):
+    if tuple(made.shape) != tuple(seen.shape):
         raise RuntimeError(
             with_location(
-                f"output with shape {list(target._lazy.shape)} doesn't match the broadcast shape "
-                f"{list(result_lazy.shape)}"
+                f"output with shape {list(seen.shape)} doesn't match the broadcast shape "
+                f"{list(made.shape)}"
             )
         )
     replace(target, result, name)
@@ -448,6 +467,8 @@ _keeping = ("fill", "copy")  # what they overwrite gets a gradient of zeros
 
 def replace(target: Any, result: Any, name: str) -> None:
     """The target becomes the result, record and all."""
+    if not result._has_lazy and not is_recorded(result):
+        _core.settled_by_structure(result)  # so that no nodes are made of what came before
     steps.interrupt()
     has_gradient = is_recorded(result)
     is_written_with_gradient = is_grad_enabled() and (has_gradient or is_recorded(target))

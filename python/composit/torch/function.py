@@ -11,7 +11,7 @@ from typing import Any
 
 from composit import nn
 from composit._core import with_location
-from composit.torch import settling, versions
+from composit.torch import versions
 from composit.torch.calling import TensorBase, is_recorded, read, record_of, wrapped
 from composit.torch.tape import is_grad_enabled, no_grad
 

@@ -103,6 +103,13 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
     calling.overwrite(self, calling.stored(made))
 
 
+def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
+    return cnp.broadcast_to(cnp.astype(x, dtype), tuple(shape))
+
+
+calling.pure.add(_as_copied)
+
+
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """The elements become another tensor's."""
     calling.check_writable(self)
@@ -110,11 +117,7 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = calling.functions["tensor"](src)
     if self._root is not None or self._is_shared:
         calling.check_overlap(self, (self, src))
-    to = self._lazy
-    made = calling.call(
-        lambda x: cnp.broadcast_to(cnp.astype(x, to.dtype), tuple(to.shape)), "copy", False,
-        (src,), {},
-    )  # fmt: skip
+    made = calling.call(_as_copied, "copy", False, (src, self.dtype, self.shape), {})
     calling.replace(self, made, "copy")
     return self
 

@@ -111,8 +111,6 @@ def _settle_now(wanted: Any, with_gradients: bool) -> None:
 
 def values_of(tensor: Any) -> Any:
     """An ndarray of the values, computed now if they were not; not to be written."""
-    lazy = tensor._lazy
-    if not lazy.is_known:
+    if not tensor._has_lazy or not tensor._lazy.is_known:
         settle(tensor)
-        lazy = tensor._lazy
-    return lazy.evaluated()
+    return tensor._lazy.evaluated()

@@ -275,12 +275,18 @@ class Tensor(Hooked):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if value._has_lazy and self._has_lazy and calling.is_alias(value, self):
+            return  # x.data += 1: it is there
+        if not value._has_lazy and not is_recorded(value):
+            _core.settled_by_structure(value)  # so that no nodes are made of what came before
         steps.interrupt()
-        values = nn.stop_gradient(value._lazy)
+        values = value._lazy
+        is_constant = values.node.is_constant
+        values = _core.own_constant(values) if is_constant else nn.stop_gradient(values)
         is_result = is_recorded(self) and not self._is_leaf_with_grad
         self._lazy = nn.with_values(self._lazy, values) if is_result else values
         self._root = None
-        self._is_pending = self._is_leaf_with_grad
+        self._is_pending = self._is_leaf_with_grad and not is_constant
         if self._is_leaf_with_grad and self._counter is not None:
             self._counter.unseen += 1
         settling.enter(self)

@@ -374,7 +374,11 @@ def check(records: list[Any], reached: Any = None) -> None:
             if type(saved) is not Saved:
                 continue
             for entry in saved.entries:
-                if entry[0] is not None and entry[0].now() != entry[1] and (reached is None or reached(record)):
+                if (
+                    entry[0] is not None
+                    and entry[0].now() != entry[1]
+                    and (reached is None or reached(record))
+                ):
                     raise RuntimeError(with_location(_said(*entry[:6])))
 
 

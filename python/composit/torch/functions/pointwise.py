@@ -53,7 +53,6 @@ def view_as_complex(input: Any) -> Any:
     return _core.numpy.numbers_of(input)
 
 
-
 @torch_function(is_inplace=True)
 def round(input: Any, *, decimals: int = 0) -> Any:
     """To the nearest integers, halves to even ones, or to decimals."""
