@@ -110,6 +110,7 @@ std::vector<Call> calls_of_nn() {
     CALL(lecun_uniform, nn::lecun_uniform(b, {n, 2})),
     CALL(stop_gradient, nn::stop_gradient(a)),
     CALL(gradient_where, nn::gradient_where(a, b)),
+    CALL(with_values, nn::with_values(a, b)),
     CALL(gradient_where, nn::gradient_where(numpy::apply("equal", {a, a}), b)),
     CALL(chain_rule, nn::chain_rule({{a, b}}, {a})),
     CALL(optimize, nn::optimize({a}, {}, nn::sgd_optimizer(1))),

@@ -135,6 +135,21 @@ def test_gradients_flow_where_they_are_let_through():
         nn.gradient_where(ROWS > 0, ROWS[0])
 
 
+def test_values_with_the_gradient_of_others():
+    x, values = cnp.asarray(ROWS), cnp.asarray(ROWS * 2)
+    y = nn.with_values(3 * x, values)
+    check(y, ROWS * 2)
+    check(chain_rule({y: y}, [x])[0], 0 * ROWS + 3)
+    check(chain_rule({y: y}, [values])[0], 0 * ROWS)
+    check(composit.vmap(lambda a, b: nn.with_values(a, b))(ROWS, ROWS * 5), ROWS * 5)
+    _, tangent = composit.jvp(lambda a: nn.with_values(a, ROWS), (ROWS,), (ROWS * 7,))
+    check(tangent, ROWS * 7)
+    with pytest.raises(TypeError, match=r"with_values: the values are float64.*Dtype float32"):
+        nn.with_values(ROWS.astype("float32"), ROWS.astype("float64"))
+    with pytest.raises(ValueError, match=r"with_values: the values are .*Shape \(4, 8\)"):
+        nn.with_values(ROWS, ROWS[0])
+
+
 def test_optimize_keeps_names_and_takes_an_evaluate_function():
     w = cnp.asarray(ROWS, name="weight")
     calls = []

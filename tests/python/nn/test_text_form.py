@@ -47,6 +47,7 @@ MALFORMED = [
         "resize: x has shape (1, 2, 4, 4), axis 2 is resized from 5 elements.",
     ),
     ("stop_gradient(%0, %0)", "stop_gradient: 2 operands"),
+    ("with_values(%0)", "with_values: 1 operand"),
     ("gradient_where(%0, %0)", "gradient_where: operands are float64[1, 2, 4, 4] and"),
 ]
 
