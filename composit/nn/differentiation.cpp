@@ -78,6 +78,14 @@ const ir::Operation& gradient_where_operation() {
     return operation;
 }
 
+void check_with_values(const std::vector<Tensor>& x, const ir::Attributes&) {
+    ir::check_operand_count("with_values", x, 2);
+    user_check<TypeError>(x[0].dtype() == x[1].dtype(), "with_values: the values are ", x[1].type(),
+                          ". Dtype ", x[0].dtype(), " is required.");
+    user_check(x[0].shape() == x[1].shape(), "with_values: the values are ", x[1].type(),
+               ". Shape ", x[0].shape(), " is required.");
+}
+
 const ir::Operation& with_values_operation() {
     using Tensors = std::vector<Tensor>;
     static const ir::Operation& operation = ir::register_operation({
@@ -104,14 +112,7 @@ const ir::Operation& with_values_operation() {
         .by_components = [](const ir::Node&, const std::vector<ir::Components>& x)
             -> std::vector<ir::Components> { return {x[1]}; },
         .moves_elements = true,
-        .check =
-            [](const Tensors& x, const ir::Attributes&) {
-                ir::check_operand_count("with_values", x, 2);
-                user_check<TypeError>(x[0].dtype() == x[1].dtype(), "with_values: the values are ",
-                                      x[1].type(), ". Dtype ", x[0].dtype(), " is required.");
-                user_check(x[0].shape() == x[1].shape(), "with_values: the values are ",
-                           x[1].type(), ". Shape ", x[0].shape(), " is required.");
-            },
+        .check = check_with_values,
     });
     return operation;
 }
@@ -127,7 +128,9 @@ void register_differentiation() {
 Tensor stop_gradient(const Tensor& x) { return ir::make(stop_gradient_operation(), {x}); }
 
 Tensor with_values(const Tensor& x, const Tensor& values) {
-    return ir::make(with_values_operation(), {numpy::strong(x), numpy::strong(values)});
+    const std::vector<Tensor> both = {numpy::strong(x), numpy::strong(values)};
+    check_with_values(both, {});
+    return ir::make(with_values_operation(), both);
 }
 
 Tensor gradient_where(const Tensor& condition, const Tensor& x) {
