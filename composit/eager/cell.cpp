@@ -2,6 +2,7 @@
 #include "composit/eager/cell.h"
 
 #include "composit/base/error.h"
+#include "composit/eager/compacting.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/pending.h"
 #include "composit/ir/body.h"
@@ -56,6 +57,7 @@ Cell::Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> reg
         tensor_ = std::move(tensor);
     else
         pending().put(*this, std::move(tensor));
+    pending().enter(*this);
 }
 Cell::Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region)
     : tensor_(appearance.seen(source->tensor())),
@@ -63,7 +65,9 @@ Cell::Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region
       source_(std::move(source)),
       appearance_(std::make_unique<Appearance>(std::move(appearance))),
       lies_in_source_(region.has_value()),
-      region_(std::move(region)) {}
+      region_(std::move(region)) {
+    pending().enter(*this);
+}
 Cell::~Cell() { pending().remove(*this); }
 
 Ref<Cell> Cell::make(Tensor tensor, std::optional<Strides> strides) {
@@ -172,6 +176,21 @@ bool Cell::sees_selection() const {
     for (const Cell* at = this; at; at = at->origin())
         if (at->appearance_ && at->appearance_->is_selection) return true;
     return false;
+}
+
+void Cell::follow(const Compacting& compacting) const {
+    Tensor now = compacting.moved(tensor_);
+    if (origin()) {
+        tensor_ = std::move(now);
+        base_ = compacting.moved(base_);
+    } else if (!(now == tensor_)) {
+        pending().put(*this, std::move(now));
+    }
+}
+
+void Cell::each_held(const std::function<void(const Tensor&)>& use) const {
+    use(tensor_);
+    if (base_) use(base_);
 }
 
 Tensor Cell::places() const {

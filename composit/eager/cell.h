@@ -35,6 +35,8 @@ struct Appearance {
 // Elements that a function selects, which moves elements and does nothing else with them.
 Appearance selection(std::function<Tensor(const Tensor&)> function);
 
+class Compacting;
+
 // A place that holds a tensor. A view's tensor is a path of layout operations from the tensor of
 // its root: it is read again when the root was written, and writing it writes the root. So it is
 // with an appearance and its source; it can be the root of views.
@@ -79,6 +81,9 @@ class Cell : public Counted<Cell> {
     const Cell* root() const { return root_ ? root_.get() : this; }
     const Cell* memory() const;   // the plain cell behind views and appearances
     const Cell* laid_in() const;  // the cell whose memory region() speaks of
+    // Nodes give way to others of the same values (history.h).
+    void follow(const Compacting& compacting) const;
+    void each_held(const std::function<void(const Tensor&)>& use) const;  // tensors, as they are
     Tensor places() const;  // int64: the number of each element in the root, in row-major order
 
   private:
@@ -101,6 +106,7 @@ class Cell : public Counted<Cell> {
     // Neighbours among the cells whose values nobody has looked at, newest first (see look).
     mutable const Cell *newer_ = nullptr, *older_ = nullptr;
     mutable std::atomic<bool> is_pending_{false};
+    mutable const Cell *next_ = nullptr, *previous_ = nullptr;  // among all living cells
 };
 
 bool is_layout(const ir::Node& node);  // a slice, transpose, reshape, split, broadcast or element

@@ -38,9 +38,25 @@ void Pending::put(const Cell& cell, Tensor tensor) {
 
 void Pending::remove(const Cell& cell) {
     if (cell.is_plain()) cell.tensor_.node().count_holders(-1);
-    if (!cell.is_pending_) return;
     const std::lock_guard lock(mutex_);
     if (cell.is_pending_) unlink(cell);
+    (cell.previous_ ? cell.previous_->next_ : any_) = cell.next_;
+    if (cell.next_) cell.next_->previous_ = cell.previous_;
+}
+
+void Pending::enter(const Cell& cell) {
+    const std::lock_guard lock(mutex_);
+    cell.next_ = any_;
+    if (any_) any_->previous_ = &cell;
+    any_ = &cell;
+}
+
+std::vector<Ref<const Cell>> Pending::living() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Ref<const Cell>> cells;
+    for (const Cell* cell = any_; cell; cell = cell->next_)
+        if (cell->retain_if_alive()) cells.push_back(Ref<const Cell>::adopt(cell));
+    return cells;
 }
 
 std::vector<Tensor> Pending::take(size_t most) {

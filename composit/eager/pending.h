@@ -1,4 +1,4 @@
-// The cells whose values nobody has looked at.
+// The living cells, and those among them whose values nobody has looked at.
 #pragma once
 
 #include "composit/eager/cell.h"
@@ -8,21 +8,24 @@
 
 namespace composit::eager {
 
-// A list through the cells, which costs no memory and finds each in no time. Used by any thread.
+// Lists through the cells, which cost no memory and find each in no time. Used by any thread.
 class Pending {
   public:
     // A cell holds something new from now on. One whose value is there, or can never be, is left
     // out.
     void put(const Cell& cell, Tensor tensor);
+    void enter(const Cell& cell);  // it lives from now on
     void remove(const Cell& cell);
+    std::vector<Ref<const Cell>> living() const;
     // What the newest `most` of them hold. None of them stays.
     std::vector<Tensor> take(size_t most);
 
   private:
     void unlink(const Cell& cell);
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     const Cell* newest_ = nullptr;
+    const Cell* any_ = nullptr;  // of all
 };
 
 Pending& pending();

@@ -9,41 +9,16 @@
 namespace composit::execute {
 namespace {
 
-using ir::DType;
 using ir::Node;
 
-template <class T>
-bool selects_outside(const Array& index, int64_t length) {
-    const T* values = index.data_as<T>();
-    for (int64_t i = 0; i < index.size(); ++i) {
-        const auto value = static_cast<int64_t>(values[i]);
-        if (value >= length || value < -length) return true;
-    }
-    return false;
-}
-
-bool selects_outside(const Array& index, int64_t length) {
-    switch (index.dtype()) {
-        case DType::int8: return selects_outside<int8_t>(index, length);
-        case DType::int16: return selects_outside<int16_t>(index, length);
-        case DType::int32: return selects_outside<int32_t>(index, length);
-        case DType::int64: return selects_outside<int64_t>(index, length);
-        case DType::uint8: return selects_outside<uint8_t>(index, length);
-        case DType::uint16: return selects_outside<uint16_t>(index, length);
-        case DType::uint32: return selects_outside<uint32_t>(index, length);
-        case DType::uint64: return selects_outside<uint64_t>(index, length);
-        default: return false;
-    }
-}
-
 bool has_wrong_index(const Node& node) {
-    const auto& axes = node.attributes().get<std::vector<int64_t>>("axes");
-    const auto first = node.operands().begin() + 1;
-    const auto indices =
-        evaluate_without_blame({first, first + static_cast<long>(axes.size())}, {});
-    for (size_t i = 0; i < axes.size(); ++i)
-        if (selects_outside(indices[i], node.operand(0).shape()[static_cast<size_t>(axes[i])]))
-            return true;
+    const ir::Operation& operation = node.operation();
+    const std::vector<Array> indices = evaluate_without_blame(operation.deciding(node), {});
+    try {
+        operation.check_values(node, indices);
+    } catch (const IndexError&) {
+        return true;
+    }
     return false;
 }
 

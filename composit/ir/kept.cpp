@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/node.h"
+#include "composit/ir/operation.h"
 
 #include <array>
 #include <cstring>
@@ -48,7 +49,7 @@ class Node::History {
 
     void add(const Node& node, Kept& kept) {
         const std::lock_guard lock(mutex_);
-        if (kept.is_history || kept.bytes == 0) return;
+        if (kept.is_history || kept.bytes == 0 || node.operation().keeps_forever) return;
         kept.is_history = true;
         kept.older = newest_;
         if (newest_) newest_->kept_.load(std::memory_order_relaxed)->newer = &node;

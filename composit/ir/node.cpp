@@ -18,6 +18,7 @@ const std::string empty_text;
 thread_local Interned location_now = nullptr;
 thread_local const ErrorHandling* error_handling_now = nullptr;
 thread_local Interned reported_as_now = nullptr;
+std::atomic<uint64_t> made{0};
 
 uint64_t hash_type(const TensorType& type) {
     uint64_t h = hash_combine(static_cast<uint64_t>(type.dtype), type.weak ? 7 : 3);
@@ -141,12 +142,17 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->location_ = location_now;
     node->error_handling_ = error_handling_now;
     node->reported_as_ = reported_as_now;
+    node->number_ = made.fetch_add(1, std::memory_order_relaxed) + 1;
     node->is_open_ = is_input(*node);
     node->reads_borrowed_ = is_constant(*node) && constant_array(*node).is_borrowed();
     for (const Tensor& operand : node->operands_) {
         node->is_open_ |= operand.node().is_open_;
         node->reads_borrowed_ |= operand.node().reads_borrowed_;
+        if (operand.node().may_fail() && !operand.node().has_kept())
+            node->may_fail_.store(true, std::memory_order_relaxed);
     }
+    if (operation.may_fail && operation.may_fail(*node))
+        node->may_fail_.store(true, std::memory_order_relaxed);
     return result;
 }
 
@@ -189,6 +195,8 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->hash_ = node.hash_;
     renamed->is_open_ = node.is_open_;
     renamed->reads_borrowed_ = node.reads_borrowed_;
+    renamed->number_ = node.number_;
+    renamed->may_fail_.store(node.may_fail(), std::memory_order_relaxed);
     return Ref<Node>(renamed);
 }
 
@@ -200,11 +208,15 @@ Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
         is_alike = !type.weak && type == node.operands_[i].type();
     }
     const LocationScope scope(node);
-    if (!is_alike)
-        return make_node(*node.operation_, std::move(operands), node.attributes_, node.name());
-    return make_typed_node(*node.operation_, std::move(operands), node.attributes_, node.types_,
-                           node.name_);
+    const Ref<Node> made =
+        is_alike ? make_typed_node(*node.operation_, std::move(operands), node.attributes_,
+                                   node.types_, node.name_)
+                 : make_node(*node.operation_, std::move(operands), node.attributes_, node.name());
+    const_cast<Node&>(*made).number_ = node.number_;
+    return made;
 }
+
+uint64_t nodes_made() { return made.load(std::memory_order_relaxed); }
 
 LocationScope::LocationScope(Interned location) : LocationScope(location, error_handling_now) {}
 LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling)

@@ -126,6 +126,12 @@ class Node : public Counted<Node> {
     bool is_open() const { return is_open_; }
     // Whether it depends on memory that others can write: each evaluation computes it anew.
     bool reads_borrowed() const { return reads_borrowed_; }
+    // Whether it, or something that it is made of, may turn out to be an error for the values that
+    // there are (Operation::may_fail), and nobody has found out yet (eager/failing.h).
+    bool may_fail() const { return may_fail_.load(std::memory_order_relaxed); }
+    void set_checked() const { may_fail_.store(false, std::memory_order_relaxed); }
+    // Nodes that were made later have greater numbers. One that takes another's place has its.
+    uint64_t number() const { return number_; }
 
     // ----- values that somebody looked at (ir/kept.cpp). They are no part of the graph: whoever
     // computes may begin there, all others walk on to the leaves. Safe in any thread.
@@ -171,7 +177,9 @@ class Node : public Counted<Node> {
     uint64_t hash_ = 0;
     mutable std::atomic<Kept*> kept_{nullptr};
     mutable std::atomic<int> holders_{0};
+    uint64_t number_ = 0;
     bool is_open_ = false, reads_borrowed_ = false;
+    mutable std::atomic<bool> may_fail_{false};
 };
 
 inline const TensorType& Tensor::type() const {
@@ -184,6 +192,8 @@ inline DType Tensor::dtype() const { return type().dtype; }
 // oldest are given up beyond so many bytes in all; who needs one of those computes it again.
 void set_most_history_bytes(int64_t bytes);  // 256 MiB at first
 int64_t history_bytes();                     // now
+
+uint64_t nodes_made();  // by this process, until now
 
 // Infers types (throws what the operation's rule throws) and stamps the node with the current
 // location.

@@ -108,6 +108,17 @@ struct Operation {
     std::function<void(const std::vector<Tensor>& operands, const Attributes& attributes)> check =
         {};
 
+    // Whether a node may turn out to be an error for the values of its operands: an index out of
+    // bounds, a matrix that is not positive definite. Null: none.
+    std::function<bool(const Node& node)> may_fail = {};
+    // The tensors whose values decide it, and what throws for those. Null: it shows when the node
+    // is computed.
+    std::function<std::vector<Tensor>(const Node& node)> deciding = {};
+    std::function<void(const Node& node, const std::vector<Array>& values)> check_values = {};
+
+    // What a node keeps (Node::keep) stays as long as the node: it cannot be computed again.
+    bool keeps_forever = false;
+
     // Its kernel is a Foreign: the bits are another library's, and it cannot be exported.
     bool is_foreign = false;
 

@@ -63,8 +63,12 @@ std::string as_numpy_writes(const Shape& shape) {
 // The value as it is stored: x's dtype, the shape of x[index].
 Tensor stored(std::string_view function, const Tensor& x, const IndexPlan& plan,
               const Operand& value) {
-    check_integer_fits(function, value, x.dtype());
-    Tensor result = ops::astype(value, x.dtype());
+    const Tensor& given_value = value;
+    check_integer_fits(function, given_value, x.dtype());
+    if (given_value.type().weak && ir::is_floating(given_value.dtype()))
+        check_float_fits(function, *ir::constant_value(given_value.node()).data_as<double>(),
+                         x.dtype());
+    Tensor result = ops::astype(given_value, x.dtype());
     Shape shape = result.shape();
     while (shape.size() > plan.result.size() && shape.front() == 1) shape.erase(shape.begin());
     bool fits = shape.size() <= plan.result.size();

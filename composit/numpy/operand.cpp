@@ -5,6 +5,8 @@
 #include "composit/execute/execute.h"
 #include "composit/ops/ops.h"
 
+#include <cmath>
+
 namespace composit::numpy {
 namespace {
 
@@ -55,6 +57,18 @@ void check_integer_fits(std::string_view function, const Tensor& x, DType dtype)
                                            value < (int64_t{1} << (bits - 1)));
     user_check<OverflowError>(fits, function, ": Python integer ", value, " out of bounds for ",
                               dtype, ".");
+}
+
+void check_float_fits(std::string_view function, double value, DType dtype) {
+    if (!ir::is_integer(dtype)) return;
+    user_check(!std::isnan(value), function, ": cannot convert float NaN to integer.");
+    user_check<OverflowError>(!std::isinf(value), function,
+                              ": cannot convert float infinity to integer.");
+    const double whole = std::trunc(value);
+    const int bits = 8 * ir::size_of(dtype) - (ir::is_signed_integer(dtype) ? 1 : 0);
+    const double end = std::ldexp(1.0, bits), first = ir::is_signed_integer(dtype) ? -end : 0;
+    user_check<OverflowError>(whole >= first && whole < end, function, ": Python integer ", whole,
+                              " out of bounds for ", dtype, ".");
 }
 
 std::vector<Tensor> promoted(const std::vector<Tensor>& operands, std::optional<DType> dtype) {

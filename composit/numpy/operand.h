@@ -57,6 +57,9 @@ class Operand {
 
 // OverflowError, NumPy's words, when x is a Python integer that dtype, an integer, cannot hold.
 void check_integer_fits(std::string_view function, const Tensor& x, DType dtype);
+// What Python says where a float is to become an integer: ValueError for NaN, OverflowError for an
+// infinity or what is out of bounds.
+void check_float_fits(std::string_view function, double value, DType dtype);
 
 // Whether the value of a tensor is unknown until a function is called.
 [[nodiscard]] bool depends_on_placeholder(const Tensor& x);

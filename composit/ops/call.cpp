@@ -4,6 +4,8 @@
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
+
 namespace composit::ops {
 
 using ir::Attributes;
@@ -25,6 +27,7 @@ void register_search();
 void register_windows();
 void register_gather();
 void register_foreign_calls();
+void register_forgotten();
 void register_procedure();
 void register_solve();
 void register_least_squares();
@@ -64,6 +67,12 @@ const ir::Operation& call_operation() {
             [](const std::vector<Tensor>&, const Attributes& attributes) {
                 ir::checked_attribute<BodyRef>("call", attributes, "body");
             },
+        .may_fail =
+            [](const Node& node) {
+                const auto& results = node.attributes().get<BodyRef>("body")->results;
+                return std::any_of(results.begin(), results.end(),
+                                   [](const Tensor& result) { return result.node().may_fail(); });
+            },
     });
     return operation;
 }
@@ -88,6 +97,7 @@ void register_operations() {
     register_windows();
     register_gather();
     register_foreign_calls();
+    register_forgotten();
     register_procedure();
     register_solve();
     register_least_squares();

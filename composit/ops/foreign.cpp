@@ -113,6 +113,8 @@ const ir::Operation& call_operation() {
                 check_call("foreign_call", attributes);
                 ir::checked_attribute<std::string>("foreign_call", attributes, "name");
             },
+        .may_fail = [](const Node&) { return true; },
+        .keeps_forever = true,
         .is_foreign = true,
         .is_unchecked = true,
     });
@@ -211,6 +213,7 @@ Tensors batched_alike(const Node& node, const Tensors& operands, const std::vect
 
 const ir::Operation& register_foreign(ir::Operation operation, ForeignRule callee) {
     operation.is_foreign = true;
+    operation.may_fail = [](const Node&) { return true; };
     operation.batch = batched_alike;
     operation.lower = [callee](const Node& node, ir::Lowering& lowering) {
         emit_call(node, lowering, callee(node.attributes()));

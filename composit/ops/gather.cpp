@@ -69,8 +69,51 @@ void describe(Kernel& kernel, const Node& node, Lowering& lowering, const Shape&
     kernel.data = data;
 }
 
+// Constants were checked when they were given.
+bool has_computed_index(const Node& node) {
+    const size_t count = node.attributes().get<Axes>("axes").size();
+    return std::any_of(node.operands().begin() + 1,
+                       node.operands().begin() + 1 + static_cast<long>(count),
+                       [](const Tensor& index) { return !ir::is_constant(index.node()); });
+}
+
+template <class T>
+void check_index(const ir::Array& index, int64_t axis, int64_t length) {
+    const T* const values = index.data_as<T>();
+    for (int64_t i = 0; i < index.size(); ++i) {
+        const auto value = static_cast<int64_t>(values[i]);
+        if (value >= length || value < -length)
+            fail<IndexError>("index ", value, " is out of bounds for axis ", axis, " with size ",
+                             length);
+    }
+}
+
+void check_index(const ir::Array& index, int64_t axis, int64_t length) {
+    switch (index.dtype()) {
+        case DType::int8: return check_index<int8_t>(index, axis, length);
+        case DType::int16: return check_index<int16_t>(index, axis, length);
+        case DType::int32: return check_index<int32_t>(index, axis, length);
+        case DType::int64: return check_index<int64_t>(index, axis, length);
+        case DType::uint8: return check_index<uint8_t>(index, axis, length);
+        case DType::uint16: return check_index<uint16_t>(index, axis, length);
+        case DType::uint32: return check_index<uint32_t>(index, axis, length);
+        case DType::uint64: return check_index<uint64_t>(index, axis, length);
+        default: return;
+    }
+}
+
+void check_indices(const Node& node, const std::vector<ir::Array>& indices) {
+    const Axes& axes = node.attributes().get<Axes>("axes");
+    for (size_t i = 0; i < axes.size(); ++i)
+        check_index(indices[i], axes[i], node.operand(0).shape()[static_cast<size_t>(axes[i])]);
+}
+
 Tensors index_operands(const Node& node, size_t count) {
     return {node.operands().begin() + 1, node.operands().begin() + 1 + static_cast<long>(count)};
+}
+
+Tensors indices_of(const Node& node) {
+    return index_operands(node, node.attributes().get<Axes>("axes").size());
 }
 
 // The indices of all slices: the number of the slice selects along the leading axis of data.
@@ -133,6 +176,9 @@ const ir::Operation& gather_operation() {
             },
         .moves_elements = true,
         .check = check_gather,
+        .may_fail = has_computed_index,
+        .deciding = indices_of,
+        .check_values = check_indices,
     });
     return operation;
 }
@@ -194,6 +240,9 @@ const ir::Operation& scatter_operation() {
                 lowering.emit(std::move(kernel));
             },
         .check = check_scatter,
+        .may_fail = has_computed_index,
+        .deciding = indices_of,
+        .check_values = check_indices,
     });
     return operation;
 }

@@ -15,6 +15,18 @@ namespace {
 
 using Keep = std::function<bool(const ir::Operation&)>;
 
+// The values of a node that cannot be computed again, as constants; nothing for any other node.
+std::vector<Tensor> last_values(const Node& node) {
+    if (!node.operation().keeps_forever || !node.has_kept()) return {};
+    std::vector<Tensor> values;
+    for (int i = 0; i < node.output_count(); ++i) {
+        const ir::ConstantArray value = node.kept(i);
+        if (!value) return {};
+        values.push_back(ir::constant(value.value()));
+    }
+    return values;
+}
+
 // One round: calls of calls need another.
 std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& keep,
                                 bool& changed) {
@@ -28,6 +40,12 @@ std::vector<Tensor> inline_once(const std::vector<Tensor>& tensors, const Keep& 
         return found == rebuilt.end() ? x : found->second[static_cast<size_t>(x.output_index())];
     };
     for (const Node* node : ir::topological_order(tensors)) {
+        // Transforms go through them to what they were made of.
+        std::vector<Tensor> values = keep ? std::vector<Tensor>() : last_values(*node);
+        if (!values.empty()) {
+            rebuilt.emplace(node, std::move(values));
+            continue;
+        }
         bool differs = false;
         std::vector<Tensor> operands;
         for (const Tensor& operand : node->operands()) {

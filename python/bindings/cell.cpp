@@ -49,10 +49,10 @@ nb::object wrap_as(const Tensor& tensor, bool as_scalar) {
         return nb::borrow(found->self);
     constexpr int depth = 2;  // an operation, and a cast of an operand
     if (as_scalar && !tensor.node().is_open()) eager::compute_small(tensor, depth);
+    find_errors_of_call(tensor);
     Ref<Cell> cell = Cell::make(tensor);
     nb::object object = as_scalar ? make_scalar(std::move(cell)) : make_object(std::move(cell));
     enter(object, tensor);
-    if (is_wanted_at_once(tensor)) look_at_once(tensor);
     return object;
 }
 
@@ -63,7 +63,7 @@ void LazyTensor::check_writeable() const {
 }
 
 void LazyTensor::replace(const Tensor& tensor) const {
-    if (is_wanted_at_once(tensor)) look_at_once(tensor);
+    find_errors_of_call(tensor);
     cell->replace(tensor);
 }
 
@@ -92,7 +92,7 @@ nb::object wrap_elementwise(const Tensor& tensor, PyObject* const* operands, siz
     }
     eager::Strides strides = eager::elementwise_strides(tensor.shape(), laid);
     if (eager::is_row_major(tensor.shape(), strides)) return wrap(tensor);
-    if (is_wanted_at_once(tensor)) look_at_once(tensor);
+    find_errors_of_call(tensor);
     return make_object(Cell::make(tensor, std::move(strides)));
 }
 nb::object wrap_array(const Tensor& tensor) { return wrap_as(tensor, false); }
@@ -104,6 +104,7 @@ nb::object wrap_element(const Tensor& tensor) {
 }
 
 nb::object wrap_copy(const Tensor& tensor, bool by_columns) {
+    find_errors_of_call(tensor);
     if (!by_columns) return make_object(Cell::make(tensor));
     eager::Strides strides;
     int64_t step = 1;

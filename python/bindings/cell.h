@@ -31,7 +31,7 @@ struct LazyTensor {
     LazyTensor(const LazyTensor&) = delete;
     LazyTensor& operator=(const LazyTensor&) = delete;
     const Tensor& tensor() const { return cell->tensor(); }
-    void replace(const Tensor& tensor) const;  // the cell's, and errors that are wanted at once
+    void replace(const Tensor& tensor) const;  // the cell's, after errors that are wanted now
     void check_writeable() const;              // ValueError; for what the program writes
 };
 

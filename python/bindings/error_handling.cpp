@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace composit::python {
@@ -30,10 +31,14 @@ constexpr std::array<const char*, 4> kind_names{"divide", "over", "under", "inva
 
 class PythonErrorHandling final : public ir::ErrorHandling {
   public:
-    PythonErrorHandling(uint8_t reported, bool at_once, const nb::object& settings)
-        : ErrorHandling(reported, at_once), settings_(settings.inc_ref().ptr()) {}
+    PythonErrorHandling(uint8_t reported, bool at_once, bool under_filters,
+                        const nb::object& settings)
+        : ErrorHandling(reported, at_once),
+          under_filters_(under_filters),
+          settings_(settings.inc_ref().ptr()) {}
 
     PyObject* settings() const { return settings_; }
+    bool under_filters() const { return under_filters_; }
 
     void report(const std::string& operation, uint8_t kinds, ir::Interned line) const override {
         const Acquired acquired;
@@ -43,6 +48,7 @@ class PythonErrorHandling final : public ir::ErrorHandling {
     }
 
   private:
+    bool under_filters_;  // that make warnings errors
     PyObject* settings_;  // never released, as the record itself
 };
 
@@ -52,17 +58,65 @@ std::vector<const PythonErrorHandling*>& known() {
     return *all;
 }
 
-const ir::ErrorHandling* handling_of(const nb::object& settings) {
+// Whether Python's filters make errors of warnings of floating point, or may do so.
+bool are_errors(nb::handle filters) {
+    const nb::handle warning = PyExc_RuntimeWarning;
+    const auto is_subclass = [](nb::handle a, nb::handle b) {
+        const int is = PyObject_IsSubclass(a.ptr(), b.ptr());
+        if (is < 0) throw nb::python_error();
+        return is == 1;
+    };
+    for (nb::handle each : filters) {
+        const nb::object action = each[0], message = each[1], category = each[2];
+        const bool is_any = is_subclass(warning, category);
+        const bool is_error = nb::str(action).equal(nb::str("error"));
+        if (is_error && (is_any || is_subclass(category, warning))) return true;
+        if (is_any && message.is_none() && nb::object(each[3]).is_none()) return false;
+    }
+    return false;
+}
+
+// The filters that were looked through last. simplefilter and catch_warnings put others in front,
+// or another list in the place of this one.
+struct Filters {
+    PyObject *list = nullptr, *first = nullptr, *last = nullptr;  // owned
+    Py_ssize_t count = -1;
+    bool are_errors = false;
+};
+
+bool warnings_are_errors() {
+    static PyObject* const names = PyModule_GetDict(PyImport_ImportModule("warnings"));
+    static PyObject* const key = PyUnicode_InternFromString("filters");
+    static Filters last;
+    PyObject* const list = PyDict_GetItemWithError(names, key);
+    if (!list || !PyList_CheckExact(list) || PyList_GET_SIZE(list) == 0) return false;
+    const Py_ssize_t count = PyList_GET_SIZE(list);
+    PyObject* const first_item = PyList_GET_ITEM(list, 0);
+    PyObject* const last_item = PyList_GET_ITEM(list, count - 1);
+    if (list == last.list && count == last.count && first_item == last.first &&
+        last_item == last.last)
+        return last.are_errors;
+    const bool found = are_errors(list);
+    const Filters before = std::exchange(
+        last, {Py_NewRef(list), Py_NewRef(first_item), Py_NewRef(last_item), count, found});
+    Py_XDECREF(before.list);
+    Py_XDECREF(before.first);
+    Py_XDECREF(before.last);
+    return found;
+}
+
+const ir::ErrorHandling* handling_of(const nb::object& settings, bool under_filters) {
     for (const PythonErrorHandling* each : known())
-        if (settings.equal(nb::handle(each->settings()))) return each;
+        if (each->under_filters() == under_filters && settings.equal(nb::handle(each->settings())))
+            return each;
     uint8_t reported = ir::ErrorHandling::remark;  // Python's filters are asked, not errstate
-    bool raises = false;
+    bool raises = under_filters;
     for (size_t i = 0; i < kind_names.size(); ++i) {
         const std::string answer = nb::str(nb::object(settings[kind_names[i]])).c_str();
         if (answer != "ignore") reported |= static_cast<uint8_t>(1 << i);
         raises = raises || answer == "raise";
     }
-    known().push_back(new PythonErrorHandling(reported, raises, settings));
+    known().push_back(new PythonErrorHandling(reported, raises, under_filters, settings));
     return known().back();
 }
 
@@ -70,7 +124,7 @@ const ir::ErrorHandling* handling_of(const nb::object& settings) {
 // of them.
 struct Seen {
     PyObject* capsule = nullptr;
-    const ir::ErrorHandling* handling = nullptr;
+    std::array<const ir::ErrorHandling*, 2> handling{};  // by whether warnings are errors
 };
 std::array<Seen, 16> seen{};
 
@@ -80,15 +134,17 @@ const ir::ErrorHandling* current_error_handling() {
     if (!source.variable) return nullptr;
     PyObject* capsule = nullptr;
     if (PyContextVar_Get(source.variable, nullptr, &capsule) < 0) throw nb::python_error();
-    Seen& entry = seen[reinterpret_cast<uintptr_t>(capsule) / 64 % seen.size()];
-    if (entry.capsule == capsule) {
-        Py_DECREF(capsule);
-        return entry.handling;
-    }
     const nb::object held = nb::steal(capsule);
-    const ir::ErrorHandling* handling = handling_of(nb::handle(source.settings)());
-    Py_XDECREF(entry.capsule);
-    entry = {held.inc_ref().ptr(), handling};
+    const bool under_filters = warnings_are_errors();
+    Seen& entry = seen[reinterpret_cast<uintptr_t>(capsule) / 64 % seen.size()];
+    if (entry.capsule == capsule && entry.handling[under_filters])
+        return entry.handling[under_filters];
+    const ir::ErrorHandling* handling = handling_of(nb::handle(source.settings)(), under_filters);
+    if (entry.capsule != capsule) {
+        Py_XDECREF(entry.capsule);
+        entry = {held.inc_ref().ptr(), {}};
+    }
+    entry.handling[under_filters] = handling;
     return handling;
 }
 

@@ -7,7 +7,8 @@
 
 namespace composit::python {
 
-// That of the current context (np.errstate, np.seterr); the same record for the same settings.
+// That of the current context (np.errstate, np.seterr), and of whether Python's filters make
+// warnings errors; the same record for the same settings.
 // Null before follow_errstate. Costs some nanoseconds while the settings stay.
 const ir::ErrorHandling* current_error_handling();
 

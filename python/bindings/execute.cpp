@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "calling.h"
 #include "casters.h"
+#include "composit/eager/history.h"
 #include "composit/functional/functional.h"
 #include "composit/functional/loops.h"
 #include "composit/functional/scan.h"
@@ -155,13 +156,19 @@ void bind_execute(nb::module_& module) {
     module.def(
         "look",
         [](const std::vector<Tensor>& tensors, const Options& options) {
-            return computed([&] { return eager::look(tensors, options); });
+            nb::list values = computed([&] { return eager::look(tensors, options); });
+            eager::shorten_history();
+            return values;
         },
         "evaluate, remembered (composit/eager/cell.h).");
     module.def("history_bytes", &ir::history_bytes,
                "Bytes of values that are kept although nothing holds them any more.");
     module.def("set_most_history_bytes", &ir::set_most_history_bytes,
                "How many there may be; the oldest are computed again if they are needed.");
+    module.def("history_nodes", &eager::history_nodes, "Nodes behind values that were looked at.");
+    module.def("set_most_history_nodes", &eager::set_most_history_nodes, nb::arg("nodes"),
+               "How many there may be, about; the oldest give way to leaves that know what they "
+               "were made of.");
     module.def("default_threads", &execute::default_threads);
     module.def("plan_statistics", [] {
         const execute::PlanStatistics statistics = execute::plan_statistics();

@@ -20,6 +20,7 @@ namespace {
 
 struct CodeFacts {
     bool is_internal = false;
+    bool is_late = false;               // of a front door that leaves errors of values to looks
     std::string path, file;             // whole, and the base name
     std::vector<ir::Interned> line_of;  // by instruction
 };
@@ -59,6 +60,19 @@ bool is_internal(std::string_view path) {
     return false;
 }
 
+// torch's, flashlight's and tensorgrad's operations are recorded before they are computed; networks
+// and transforms are made as a whole.
+bool is_late(std::string_view path) {
+    for (const std::string& folder : internal_folders()) {
+        if (!path.starts_with(folder)) continue;
+        const std::string_view inside = path.substr(folder.size());
+        for (std::string_view door : {"torch/", "flashlight/", "tensorgrad/", "knossos/",
+                                      "model_zoo/", "nn/", "functional.py"})
+            if (inside.starts_with(door)) return true;
+    }
+    return false;
+}
+
 CodeFacts& facts_of(PyCodeObject* code) {
     Recent& seen = recent[reinterpret_cast<uintptr_t>(code) / alignof(std::max_align_t) % 256];
     if (seen.code == code) return *seen.facts;
@@ -72,6 +86,7 @@ CodeFacts& facts_of(PyCodeObject* code) {
     if (const char* text = PyUnicode_AsUTF8(code->co_filename)) {
         const std::string_view path(text);
         facts.is_internal = is_internal(path);
+        facts.is_late = is_late(path);
         facts.path = path;
         facts.file = path.substr(path.rfind('/') + 1);
     } else {
@@ -107,13 +122,19 @@ bool ends_with_location(std::string_view message) {
            message.rfind('[', at) != std::string_view::npos;
 }
 
+// Whether the user called the NumPy door when user_frame was last asked for on this thread.
+thread_local bool called_by_user = false;
+
 // The nearest frame that is not the package's own: a new reference, or null.
 PyFrameObject* user_frame() {
     PyFrameObject* frame = PyEval_GetFrame();
     Py_XINCREF(frame);
+    called_by_user = true;
     while (frame) {
         PyCodeObject* code = PyFrame_GetCode(frame);
-        const bool is_internal = facts_of(code).is_internal;
+        const CodeFacts& facts = facts_of(code);
+        const bool is_internal = facts.is_internal;
+        called_by_user = called_by_user && !facts.is_late;
         Py_DECREF(code);
         if (!is_internal) return frame;
         PyFrameObject* caller = PyFrame_GetBack(frame);
@@ -135,7 +156,10 @@ thread_local ir::Interned replayed_line = nullptr;
 }  // namespace
 
 ir::Interned user_location() {
-    if (replayed_line) return replayed_line;
+    if (replayed_line) {
+        called_by_user = false;
+        return replayed_line;
+    }
     PyFrameObject* frame = user_frame();
     if (!frame) return nullptr;
     PyCodeObject* code = PyFrame_GetCode(frame);
@@ -148,6 +172,8 @@ ir::Interned user_location() {
     places().try_emplace(location, places()[line]);
     return location;
 }
+
+bool is_called_by_user() { return called_by_user; }
 
 ir::Interned set_replayed_line(ir::Interned line) { return std::exchange(replayed_line, line); }
 

@@ -14,6 +14,10 @@ namespace composit::python {
 // by code object and instruction.
 ir::Interned user_location();
 
+// Whether user_location(), when it was last asked on this thread, found that the user called the
+// NumPy door, and no other one that calls it for him.
+bool is_called_by_user();
+
 // From now on user_location() on this thread is `line`, unless that is null: for nodes of calls
 // that were recorded there and are made late. Returns what it was before.
 ir::Interned set_replayed_line(ir::Interned line);

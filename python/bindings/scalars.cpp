@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/eager/history.h"
 #include "composit/numpy/indexing.h"
 #include "content.h"
 #include "indexing.h"
@@ -35,6 +36,7 @@ std::string numpys_name(const LazyTensor& self) {
 }
 
 ir::Array value_of(const LazyTensor& self) {
+    eager::shorten_history();
     const Tensor tensor = self.tensor();
     if (const ir::ConstantArray kept = tensor.node().kept(tensor.output_index()))
         return kept.value();

@@ -5,6 +5,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/eager/as_strided.h"
+#include "composit/eager/history.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/small.h"
 #include "composit/execute/execute.h"
@@ -38,6 +39,7 @@ nb::object evaluated(const LazyTensor& self) {
     }
     ir::Array value = std::move(values[0]);
     values.clear();
+    eager::shorten_history();
     return ndarray_from(std::move(value));
 }
 
@@ -145,15 +147,29 @@ bool write_in_place(const LazyTensor& self, const numpy::Index& index, const Ten
                                          numpy::value_to_store(before, index, value), written);
 }
 
+// A scalar is converted as Python's numbers are: one that is no integer of the dtype is refused.
+void check_scalar_fits(nb::handle value, ir::DType dtype) {
+    if (!ir::is_integer(dtype)) return;
+    if (is_tensor(value)) {
+        if (!is_scalar(value)) return;
+        const Tensor& tensor = content_of<LazyTensor>(value).tensor();
+        if (!ir::is_floating(tensor.dtype()) || tensor.node().is_open()) return;
+    } else if (!nb::isinstance(value, numpy_attribute("floating"))) {
+        return;
+    }
+    numpy::check_float_fits("set_item", nb::cast<double>(nb::float_(value)), dtype);
+}
+
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const auto position = position_from(key, self.tensor().shape());
     if (position && !self.is_read_only && is_tensor_or_number(value.ptr()) &&
         eager::write_element(*self.cell, *position, tensor_from(value)))
-        return;
+        return eager::shorten_history();
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const Tensor source = tensor_from(value);
     const ir::DType dtype = self.tensor().dtype();
+    check_scalar_fits(value, dtype);
     const Tensor written = numpy::set_item(self.tensor(), index, source);
     user_check<TypeError>(
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
@@ -168,6 +184,7 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
         return;
     }
     if (!write_in_place(self, index, source, written)) self.replace(written);
+    eager::shorten_history();
 }
 
 void bind_properties(nb::class_<LazyTensor>& type) {

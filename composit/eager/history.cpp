@@ -1,0 +1,76 @@
+#include "composit/eager/history.h"
+
+#include "composit/base/error.h"
+#include "composit/eager/compacting.h"
+#include "composit/eager/pending.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+namespace composit::eager {
+namespace {
+
+std::atomic<int64_t> most{100'000};
+std::atomic<uint64_t> next_time{100'000};  // when so many nodes were made
+
+// Those that are part of no trace.
+std::vector<Ref<const Cell>> cells_with_values() {
+    std::vector<Ref<const Cell>> cells = pending().living();
+    std::erase_if(cells, [](const auto& cell) { return cell->tensor().node().is_open(); });
+    return cells;
+}
+
+std::vector<Tensor> held(const std::vector<Ref<const Cell>>& cells) {
+    std::vector<Tensor> tensors;
+    for (const Ref<const Cell>& cell : cells) tensors.push_back(cell->tensor());
+    return tensors;
+}
+
+}  // namespace
+
+void set_most_history_nodes(int64_t nodes) {
+    user_check(nodes > 0, "set_most_history_nodes: ", nodes,
+               " is no bound. 1 or more is required.");
+    most.store(nodes, std::memory_order_relaxed);
+    next_time.store(0, std::memory_order_relaxed);
+}
+
+int64_t most_history_nodes() { return most.load(std::memory_order_relaxed); }
+
+int64_t history_nodes() {
+    return static_cast<int64_t>(Reach(held(cells_with_values())).history().size());
+}
+
+void shorten_history() {
+    const uint64_t now = ir::nodes_made();
+    if (now < next_time.load(std::memory_order_relaxed)) return;
+    const auto bound = static_cast<size_t>(most_history_nodes());
+    const std::vector<Ref<const Cell>> cells = cells_with_values();
+    size_t left = 0;
+    {
+        Reach reach(held(cells));
+        std::vector<uint64_t> ages = reach.history();
+        left = ages.size();
+        // The newest stay, up to a part of the bound, so that it takes a while until the next time.
+        // Values from which one could begin may be missing among the old: then fewer stay.
+        for (const size_t part : {2, 16, 0}) {
+            if (left <= bound) break;
+            uint64_t oldest = std::numeric_limits<uint64_t>::max();
+            if (part > 0) {
+                const auto place = ages.end() - static_cast<std::ptrdiff_t>(bound / part) - 1;
+                std::nth_element(ages.begin(), place, ages.end());
+                oldest = *place + 1;
+            }
+            const Cut cut = reach.cut_before(oldest);
+            if (part > 0 && cut.left > bound * 3 / 4) continue;
+            Compacting compacting(reach, cut, cells, static_cast<int64_t>(bound));
+            for (const Ref<const Cell>& cell : cells) cell->follow(compacting);
+            left = std::min(cut.left, bound);
+        }
+    }
+    const size_t room = std::max(bound - std::min(left, bound), bound / 8);
+    next_time.store(ir::nodes_made() + room, std::memory_order_relaxed);
+}
+
+}  // namespace composit::eager
