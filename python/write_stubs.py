@@ -36,7 +36,10 @@ NAMES: Replacements = [
         r"\1\n    def __init__(self, *args: Any) -> None: ...\n",
     ),
     (r"(def (?:wanted_places|follow)\(.*\)) -> object:", r"\1 -> Any:"),
-    (r"(def (?:constant|input|named|array_of|view|own_constant|laid_out|copied_in_order|memory|alias)\(.*\)) -> object:", r"\1 -> LazyTensor:"),
+    (
+        r"(def (?:constant|input|named|array_of|view|own_constant|laid_out|copied_in_order|memory|alias)\(.*\)) -> object:",
+        r"\1 -> LazyTensor:",
+    ),
 ]
 # Methods whose C++ returns any Python object, in a class CLASS.
 OBJECTS: Replacements = [

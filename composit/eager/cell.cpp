@@ -5,6 +5,7 @@
 #include "composit/eager/compacting.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/pending.h"
+#include "composit/eager/versions.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
@@ -136,6 +137,7 @@ const Tensor& Cell::tensor() const {
 
 void Cell::replace(Tensor tensor) const {
     if (!origin()) {
+        Versions::note(*this);
         pending().put(*this, std::move(tensor));
         return;
     }

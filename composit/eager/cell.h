@@ -93,6 +93,8 @@ class Cell : public Counted<Cell> {
     Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region);
     ~Cell();
 
+    friend class Versions;
+
     // What tensor_ was made from, of which it is a path or an appearance.
     const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
 
@@ -106,6 +108,7 @@ class Cell : public Counted<Cell> {
     // Neighbours among the cells whose values nobody has looked at, newest first (see look).
     mutable const Cell *newer_ = nullptr, *older_ = nullptr;
     mutable std::atomic<bool> is_pending_{false};
+    mutable uint32_t place_ = 0;  // its number, once it was written (see Versions)
     mutable const Cell *next_ = nullptr, *previous_ = nullptr;  // among all living cells
 };
 

@@ -213,6 +213,7 @@ Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
                                    node.types_, node.name_)
                  : make_node(*node.operation_, std::move(operands), node.attributes_, node.name());
     const_cast<Node&>(*made).number_ = node.number_;
+    made->place_.store(node.place(), std::memory_order_relaxed);
     return made;
 }
 

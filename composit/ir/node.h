@@ -132,6 +132,15 @@ class Node : public Counted<Node> {
     void set_checked() const { may_fail_.store(false, std::memory_order_relaxed); }
     // Nodes that were made later have greater numbers. One that takes another's place has its.
     uint64_t number() const { return number_; }
+    // The place that held it before something else was written there (eager/versions.h); 0: none,
+    // `several_places`: more than one.
+    static constexpr uint32_t several_places = ~uint32_t{0};
+    uint32_t place() const { return place_.load(std::memory_order_relaxed); }
+    void set_place(uint32_t place) const {
+        const uint32_t before = this->place();
+        if (before != place)
+            place_.store(before == 0 ? place : several_places, std::memory_order_relaxed);
+    }
 
     // ----- values that somebody looked at (ir/kept.cpp). They are no part of the graph: whoever
     // computes may begin there, all others walk on to the leaves. Safe in any thread.
@@ -180,6 +189,7 @@ class Node : public Counted<Node> {
     uint64_t number_ = 0;
     bool is_open_ = false, reads_borrowed_ = false;
     mutable std::atomic<bool> may_fail_{false};
+    mutable std::atomic<uint32_t> place_{0};
 };
 
 inline const TensorType& Tensor::type() const {

@@ -1,10 +1,13 @@
 // composit/nn/training.h, optimizers.h, composing.h and schedules.h, into module composit._core.nn.
 #include "casters.h"
+#include "cell.h"
 #include "composit/base/error.h"
+#include "composit/eager/versions.h"
 #include "composit/nn/budget.h"
 #include "composit/nn/composing.h"
 #include "composit/nn/remat.h"
 #include "composit/nn/training.h"
+#include "content.h"
 #include "flags.h"
 #include "location.h"
 #include "nn.h"
@@ -182,6 +185,22 @@ void bind_nn_training(nb::module_& module) {
     bind_optimizers(module);
     bind_clipping(module);
     bind_composing(module);
+    module.def(
+        "read_by",
+        [](const nb::list& inputs, const Tensors& outputs) {
+            nb::list read;
+            for (nb::handle input : inputs) {
+                if (!is_tensor(input)) {
+                    read.append(input);
+                    continue;
+                }
+                const auto& lazy = content_of<LazyTensor>(input);
+                const Tensor found = eager::Versions::read(*lazy.cell, outputs, "chain_rule");
+                read.append(found == lazy.tensor() ? nb::borrow(input) : wrap_copy(found));
+            }
+            return read;
+        },
+        located, "Inputs as they were when the outputs read them (composit/eager/versions.h).");
     module.def(
         "chain_rule",
         [](const Tensors& outputs, const Tensors& gradients, const Tensors& inputs) {

@@ -20,7 +20,8 @@ def chain_rule(
         raise TypeError(wrong(forward_outputs, "A mapping from outputs to incoming gradients"))
     outputs = list(forward_outputs)
     gradients = [as_tensor(gradient) for gradient in forward_outputs.values()]
-    return _core.nn.chain_rule(outputs, gradients, inputs)
+    read = _core.nn.read_by(list(inputs), outputs)
+    return _core.nn.chain_rule(outputs, gradients, read)
 
 
 def stop_gradient(x: Any) -> LazyTensor:

@@ -39,7 +39,9 @@ def test_a_gradient_behind_the_bound_is_an_error(bound):
         y = y * 0.999 + 0.001
         float(y[0])
     loss = (y * y).sum()
-    with pytest.raises(ValueError, match=r"test_history\.py:\d+ were given up.* more than 400 nodes"):
+    with pytest.raises(
+        ValueError, match=r"test_history\.py:\d+ were given up.* more than 400 nodes"
+    ):
         gradient(loss, start)
     with pytest.raises(ValueError, match="given up"):
         composit.evaluate(loss, {start: np.zeros(2)})
