@@ -33,12 +33,9 @@ def _put(self: LazyTensor, indices: Any, values: Any, mode: str = "raise") -> No
 
 def _conjugate(self: LazyTensor, out: Any = None) -> LazyTensor:
     """The complex conjugate; a real tensor itself."""
-    if self.dtype.kind == "c":
-        return cnp.conjugate(self, out=out)
-    if out is None:
+    if out is None and self.dtype.kind != "c":
         return self
-    out[...] = self
-    return out
+    return cnp.conjugate(self, out=out)
 
 
 def _real(self: LazyTensor) -> LazyTensor:

@@ -106,7 +106,7 @@ def tensors_in(made):
 SIGNATURES = re.compile(r"\(\) (takes|missing|got (an unexpected|multiple|some))")
 # What Python and nanobind say where something else than they expect meets them.
 FOREIGN = re.compile(
-    r"object (is not|cannot be|has no|does not)|indices must be integers or slices"
+    r"(?<!dtype )object (is not|cannot be|has no|does not)|indices must be integers or slices"
     r"|could not convert|invalid literal|argument must be|must be string"
     r"|(not enough|too many) values to unpack|cannot unpack"
     r"|(bad operand|unsupported operand) type|index out of range|has no attribute"

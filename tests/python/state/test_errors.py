@@ -41,7 +41,7 @@ def test_the_call_raises_with_its_line(name):
 
 def test_a_retry():
     a = computed([[1.0, 3.0], [3.0, 1.0]])
-    for tries in range(5):
+    for _tries in range(5):
         try:
             factor = cnp.linalg.cholesky(a)
             break

@@ -116,7 +116,7 @@ def test_chains_that_nobody_looked_at_are_not_cut(bound):
 
 
 def test_a_bound_is_a_number_of_nodes():
-    with pytest.raises(ValueError, match="0 is no bound. 1 or more is required"):
+    with pytest.raises(ValueError, match=r"0 is no bound\. 1 or more is required"):
         _core.set_most_history_nodes(0)
 
 
