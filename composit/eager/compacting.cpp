@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 
 namespace composit::eager {
@@ -36,10 +37,22 @@ void keep_as(const Node& made, const Node& before) {
 
 }  // namespace
 
+Places::Places(const std::vector<const Node*>& nodes)
+    : slots_(std::bit_ceil(2 * nodes.size() + 1)) {
+    for (size_t i = 0; i < nodes.size(); ++i) slots_[slot_of(nodes[i])] = {nodes[i], i};
+}
+
+size_t Places::slot_of(const Node* node) const {
+    const size_t mask = slots_.size() - 1;
+    size_t slot = mix(reinterpret_cast<uintptr_t>(node)) & mask;
+    while (slots_[slot].node && slots_[slot].node != node) slot = (slot + 1) & mask;
+    return slot;
+}
+
+size_t Places::find(const Node& node) const { return slots_[slot_of(&node)].place; }
+
 Reach::Reach(std::vector<Tensor> roots)
-    : roots_(std::move(roots)), order_(ir::topological_order(roots_)) {
-    place_.reserve(order_.size());
-    for (size_t i = 0; i < order_.size(); ++i) place_.emplace(order_[i], i);
+    : roots_(std::move(roots)), order_(ir::topological_order(roots_)), places_(order_) {
     is_behind_.resize(order_.size());
     for (size_t i = order_.size(); i-- > 0;) {
         if (!is_behind_[i] && !order_[i]->has_kept()) continue;

@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/eager/compacting.h"
 #include "composit/eager/pending.h"
+#include "composit/ir/living.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +13,16 @@ namespace composit::eager {
 namespace {
 
 std::atomic<int64_t> most{100'000};
-std::atomic<uint64_t> next_time{100'000};  // when so many nodes were made
+// All graphs are gone through again when so many more nodes live than ever since the last time.
+std::atomic<uint64_t> room{100'000};
+std::atomic<uint64_t> fewest{0};  // that lived since then
+
+bool is_time() {
+    const uint64_t living = ir::living_nodes();
+    const uint64_t least = fewest.load(std::memory_order_relaxed);
+    if (living < least) fewest.store(living, std::memory_order_relaxed);
+    return living >= least + room.load(std::memory_order_relaxed);
+}
 
 // Those that are part of no trace.
 std::vector<Ref<const Cell>> cells_with_values() {
@@ -33,7 +43,7 @@ void set_most_history_nodes(int64_t nodes) {
     user_check(nodes > 0, "set_most_history_nodes: ", nodes,
                " is no bound. 1 or more is required.");
     most.store(nodes, std::memory_order_relaxed);
-    next_time.store(0, std::memory_order_relaxed);
+    room.store(0, std::memory_order_relaxed);
 }
 
 int64_t most_history_nodes() { return most.load(std::memory_order_relaxed); }
@@ -43,8 +53,7 @@ int64_t history_nodes() {
 }
 
 void shorten_history() {
-    const uint64_t now = ir::nodes_made();
-    if (now < next_time.load(std::memory_order_relaxed)) return;
+    if (!is_time()) return;
     const auto bound = static_cast<size_t>(most_history_nodes());
     const std::vector<Ref<const Cell>> cells = cells_with_values();
     size_t left = 0;
@@ -69,8 +78,8 @@ void shorten_history() {
             left = std::min(cut.left, bound);
         }
     }
-    const size_t room = std::max(bound - std::min(left, bound), bound / 8);
-    next_time.store(ir::nodes_made() + room, std::memory_order_relaxed);
+    room.store(std::max(bound - std::min(left, bound), bound / 8), std::memory_order_relaxed);
+    fewest.store(ir::living_nodes(), std::memory_order_relaxed);
 }
 
 }  // namespace composit::eager

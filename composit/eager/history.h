@@ -16,9 +16,9 @@ void set_most_history_nodes(int64_t nodes);
 int64_t most_history_nodes();
 int64_t history_nodes();  // now; goes through all living graphs
 
-// If there may be too many, gives up the oldest: so many nodes were made since this was last asked.
-// Costs nothing mostly. It puts other nodes into cells: no other thread may use cells meanwhile,
-// and references to what a cell holds end.
+// If there may be too many, as so many more nodes live than when this was last found out, gives up
+// the oldest. Costs nothing mostly. It puts other nodes into cells: no other thread may use cells
+// meanwhile, and references to what a cell holds end.
 void shorten_history();
 
 }  // namespace composit::eager

@@ -2,6 +2,7 @@
 // all nodes.
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
+#include "composit/ir/living.h"
 #include "composit/ir/node.h"
 #include "composit/ir/operation.h"
 
@@ -108,6 +109,7 @@ class Node::History {
 };
 
 Node::~Node() {
+    nodes_gone().fetch_add(1, std::memory_order_relaxed);
     Kept* const kept = kept_.load(std::memory_order_relaxed);
     if (!kept) return;
     History::instance().remove(*kept);

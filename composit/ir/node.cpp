@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/check.h"
+#include "composit/ir/living.h"
 #include "composit/ir/operation.h"
 
 #include <algorithm>
@@ -196,16 +197,18 @@ Ref<Node> with_name(const Node& node, std::string_view name) {
     renamed->is_open_ = node.is_open_;
     renamed->reads_borrowed_ = node.reads_borrowed_;
     renamed->number_ = node.number_;
+    made.fetch_add(1, std::memory_order_relaxed);
     renamed->may_fail_.store(node.may_fail(), std::memory_order_relaxed);
     return Ref<Node>(renamed);
 }
 
 Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
-    // Types follow from types, but where a Python number is asked whether it fits.
+    // Types follow from types, but where another Python number is asked whether it fits.
     bool is_alike = operands.size() == node.operands_.size();
     for (size_t i = 0; i < operands.size() && is_alike; ++i) {
         const TensorType& type = operands[i].type();
-        is_alike = !type.weak && type == node.operands_[i].type();
+        is_alike =
+            operands[i] == node.operands_[i] || (!type.weak && type == node.operands_[i].type());
     }
     const LocationScope scope(node);
     const Ref<Node> made =
@@ -218,6 +221,14 @@ Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
 }
 
 uint64_t nodes_made() { return made.load(std::memory_order_relaxed); }
+std::atomic<uint64_t>& nodes_gone() {
+    static std::atomic<uint64_t> gone{0};
+    return gone;
+}
+uint64_t living_nodes() {
+    const uint64_t gone = nodes_gone().load(std::memory_order_relaxed);
+    return nodes_made() - gone;
+}
 
 LocationScope::LocationScope(Interned location) : LocationScope(location, error_handling_now) {}
 LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling)
