@@ -99,8 +99,8 @@ void print_body(KernelText& writer, const Gather& gather) {
     writer.code.add(text("    ", axes, ","));
     writer.code.add(text("    ", data_inner, ", ", output_outer, ", ", output_inner, "};"));
     bool has_range = writer.printed.tasks > 1;
-    writer.code.add(text("return gather(", task, ", ", has_range ? "begin" : "0", ", ",
-                         has_range ? "end" : text(outer), ");"));
+    writer.code.add(text("return ", inner == 1 ? "gather_elements(" : "gather(", task, ", ",
+                         has_range ? "begin" : "0", ", ", has_range ? "end" : text(outer), ");"));
 }
 
 void print_body(KernelText& writer, const Scatter& scatter) {
@@ -133,6 +133,10 @@ void print_body(KernelText& writer, const Scatter& scatter) {
     writer.code.add(text("    ", outer_loops, ", ", inner_loops, ","));
     writer.code.add(text("    ", axes, ","));
     writer.code.add(text("    ", data_inner, ", ", update_outer, ", ", update_inner, "};"));
+    if (inner == 1) {
+        writer.code.add(text("return scatter_elements<", operation, ">(", task, ", ", outer, ");"));
+        return;
+    }
     bool has_range = writer.printed.tasks > 1;
     writer.code.add(text("return scatter<", operation, ">(", task, ", ", has_range ? "begin" : "0",
                          ", ", has_range ? "end" : text(inner), ");"));

@@ -296,21 +296,32 @@ IndexAxes index_axes(const IndexArguments& a) {
 
 template <class T>
 BadIndex run_gather(const MoveArguments& a, int64_t begin, int64_t end) {
+    const GatherTask<T> task{static_cast<const T*>(a.from),
+                             static_cast<T*>(a.to),
+                             loops(a.outer),
+                             loops(a.inner),
+                             index_axes(a.axes),
+                             a.data_inner,
+                             a.other_outer,
+                             a.other_inner};
     const IndexFault fault =
-        gather(GatherTask<T>{static_cast<const T*>(a.from), static_cast<T*>(a.to), loops(a.outer),
-                             loops(a.inner), index_axes(a.axes), a.data_inner, a.other_outer,
-                             a.other_inner},
-               begin, end);
+        iterations(task.inner) == 1 ? gather_elements(task, begin, end) : gather(task, begin, end);
     return {fault.outer, fault.axis, fault.index};
 }
 
 template <class Op, class T>
 BadIndex run_scatter(const MoveArguments& a, int64_t begin, int64_t end) {
-    const IndexFault fault =
-        scatter<Op>(ScatterTask<T>{static_cast<const T*>(a.from), static_cast<T*>(a.to),
-                                   loops(a.outer), loops(a.inner), index_axes(a.axes), a.data_inner,
-                                   a.other_outer, a.other_inner},
-                    begin, end);
+    const ScatterTask<T> task{static_cast<const T*>(a.from),
+                              static_cast<T*>(a.to),
+                              loops(a.outer),
+                              loops(a.inner),
+                              index_axes(a.axes),
+                              a.data_inner,
+                              a.other_outer,
+                              a.other_inner};
+    const IndexFault fault = iterations(task.inner) == 1
+                                 ? scatter_elements<Op>(task, iterations(task.outer))
+                                 : scatter<Op>(task, begin, end);
     return {fault.outer, fault.axis, fault.index};
 }
 

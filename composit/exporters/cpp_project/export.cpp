@@ -101,14 +101,11 @@ Project plan(const std::vector<Program>& functions, const ExportOptions& options
     return project;
 }
 
-constexpr const char* standard_headers = R"(#include <algorithm>
-#include <cfenv>
+constexpr const char* standard_headers = R"(#include <cfenv>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -117,7 +114,8 @@ constexpr const char* standard_headers = R"(#include <algorithm>
 #include <vector>
 )";
 
-constexpr const char* weights_headers = R"(
+constexpr const char* weights_headers = R"(#include <memory>
+
 #if defined(__unix__)
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -194,7 +192,7 @@ std::string source_text(Project& project) {
     result += text("#include \"", project.name, ".hpp\"\n\n");
     if (has_many_modules(project))
         result += text("#include \"", project.name, "_kernels.hpp\"\n\n");
-    if (!project.procedures.is_empty()) result += "#include <cassert>\n";
+    if (!project.procedures.is_empty()) result += "#include <cassert>\n#include <utility>\n";
     result += standard_headers;
     if (!project.weights.is_empty()) result += weights_headers;
     const std::string procedures = project.procedures.text(functions);

@@ -39,12 +39,28 @@ constexpr const char* scratch_text = R"(void* scratch(int64_t bytes) {
 
 )";
 
-constexpr const char* pool_text = R"(// Threads that wait for work; one piece of work at a time.
+constexpr const char* pool_text =
+    R"(// A caller's closure, to be called with begin and end of a share while the closure lives.
+class Task {
+public:
+    template <class Closure>
+    Task(const Closure& closure)
+        : closure_(&closure), call_([](const void* to_call, int64_t begin, int64_t end) {
+              (*static_cast<const Closure*>(to_call))(begin, end);
+          }) {}
+    void operator()(int64_t begin, int64_t end) const { call_(closure_, begin, end); }
+
+private:
+    const void* closure_;
+    void (*call_)(const void*, int64_t, int64_t);
+};
+
+// Threads that wait for work; one piece of work at a time.
 class Pool {
 public:
     // task(begin, end) for even shares of 0 … count. Shares depend on `threads`, results do not.
-    void share_out(int threads, int64_t count, const std::function<void(int64_t, int64_t)>& task) {
-        const int64_t shares = std::min<int64_t>(threads, count);
+    void share_out(int threads, int64_t count, const Task& task) {
+        const int64_t shares = threads < count ? threads : count;
         if (shares <= 1) return task(0, count);
         const std::lock_guard<std::mutex> one_caller(callers_);
         std::unique_lock<std::mutex> lock(mutex_);
@@ -91,7 +107,7 @@ private:
     std::mutex callers_, mutex_;
     std::condition_variable wake_, done_;
     std::vector<std::thread> threads_;
-    const std::function<void(int64_t, int64_t)>* task_ = nullptr;
+    const Task* task_ = nullptr;
     int64_t count_ = 0, shares_ = 0, next_ = 0, unfinished_ = 0;
     bool is_ending_ = false;
 };

@@ -47,7 +47,7 @@ COMPOSIT_INLINE void copy_bytes(unsigned char* to, const unsigned char* from, in
 
 // Elements at `selected` places, side by side. Four at a time: vector gathers take longer.
 template <class T>
-COMPOSIT_INLINE void copy_selected(const T* from, const int64_t* selected, T* to, int64_t count) {
+COMPOSIT_APART void copy_selected(const T* from, const int64_t* selected, T* to, int64_t count) {
     int64_t r = 0;
     for (; r + 4 <= count; r += 4) {
         const T a = from[selected[r]], b = from[selected[r + 1]], c = from[selected[r + 2]],
@@ -87,7 +87,28 @@ inline int64_t run_length(const GatherTask<T>& g) {
     return g.inner.extents[last];
 }
 
-// Outer indices begin <= o < end. Stops at the first index out of bounds and returns it.
+// Of one element for each of the outer indices begin <= o < end. Stops at the first index out of
+// bounds and returns it.
+template <class T>
+inline IndexFault gather_elements(const GatherTask<T>& g, int64_t begin, int64_t end) {
+    OffsetWindow<index_window> output_outer;
+    int64_t selected[index_window];
+    for (int64_t o = begin; o < end; o += index_window) {
+        const int64_t count = end - o < index_window ? end - o : index_window;
+        const IndexFault fault = select_offsets(g.axes, g.outer, o, count, selected);
+        if (fault.outer >= 0) return fault;
+        output_outer.move(g.outer, g.output_outer, o, count);
+        const int64_t* const places = output_outer.offsets;
+        if (are_consecutive(places, count))
+            copy_selected(g.data, selected, g.output + places[0], count);
+        else
+            copy_elements(g.data, selected, g.output, places, count);
+    }
+    return {-1, 0, 0};
+}
+
+// Of slices for the outer indices begin <= o < end. Stops at the first index out of bounds and
+// returns it.
 template <class T>
 inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
     OffsetWindow<index_window> data_inner, output_inner, output_outer;
@@ -110,12 +131,6 @@ inline IndexFault gather(const GatherTask<T>& g, int64_t begin, int64_t end) {
             const IndexFault fault = select_offsets(g.axes, g.outer, o, count, selected);
             if (fault.outer >= 0) return fault;
             output_outer.move(g.outer, g.output_outer, o, count);
-            if (width == 1 && are_consecutive(output_outer.offsets, count)) {
-                const T* const from = g.data + data_inner.offsets[0];
-                T* const to = g.output + output_outer.offsets[0] + output_inner.offsets[0];
-                copy_selected(from, selected, to, count);
-                continue;
-            }
             if (is_consecutive && width > 1) {
                 const T* const from = g.data + data_inner.offsets[0];
                 T* const to = g.output + output_inner.offsets[0];

@@ -22,6 +22,25 @@ struct ScatterTask {
     const int64_t* update_inner;
 };
 
+// Of one element for each of `outer` outer indices. Stops at the first index out of bounds and
+// returns it.
+template <class Op, class T>
+inline IndexFault scatter_elements(const ScatterTask<T>& s, int64_t outer) {
+    OffsetWindow<index_window> update_outer;
+    int64_t selected[index_window];
+    for (int64_t o = 0; o < outer; o += index_window) {
+        const int64_t count = outer - o < index_window ? outer - o : index_window;
+        const IndexFault fault = select_offsets(s.axes, s.outer, o, count, selected);
+        if (fault.outer >= 0) return fault;
+        update_outer.move(s.outer, s.update_outer, o, count);
+        for (int64_t r = 0; r < count; ++r) {
+            T& element = s.data[selected[r]];
+            element = Op::of(element, s.update[update_outer.offsets[r]]);
+        }
+    }
+    return {-1, 0, 0};
+}
+
 // All outer indices, for the inner ones begin <= i < end: threads may split the inner range only.
 // Stops at the first index out of bounds and returns it.
 template <class Op, class T>
@@ -40,13 +59,6 @@ inline IndexFault scatter(const ScatterTask<T>& s, int64_t begin, int64_t end) {
             const IndexFault fault = select_offsets(s.axes, s.outer, o, count, selected);
             if (fault.outer >= 0) return fault;
             update_outer.move(s.outer, s.update_outer, o, count);
-            if (width == 1) {
-                T* to = s.data + data_inner.offsets[0];
-                const T* from = s.update + update_inner.offsets[0];
-                for (int64_t r = 0; r < count; ++r)
-                    to[selected[r]] = Op::of(to[selected[r]], from[update_outer.offsets[r]]);
-                continue;
-            }
             for (int64_t r = 0; r < count; ++r) {
                 T* to = s.data + selected[r];
                 const T* from = s.update + update_outer.offsets[r];

@@ -62,7 +62,10 @@ COMPOSIT_INLINE void store(T* to, const Vector<T>& v) {
 #define COMPOSIT_STEP __attribute__((always_inline))
 template <int n, class Step>
 COMPOSIT_INLINE void repeat(const Step& step) {
-    if constexpr (n > 0) {
+    if constexpr (n >= 4) {  // four by four: each round is compiled as a function of its own
+        repeat<n - 4>(step);
+        step(n - 4), step(n - 3), step(n - 2), step(n - 1);
+    } else if constexpr (n > 0) {
         repeat<n - 1>(step);
         step(n - 1);
     }
