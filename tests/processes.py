@@ -41,7 +41,7 @@ def start(program, cache=None, **environment):
     )
 
 
-def finish(process, timeout=60):
+def finish(process, timeout=300):
     """(exit status, standard output, standard error) of a process."""
     out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err

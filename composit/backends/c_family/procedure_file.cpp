@@ -57,15 +57,27 @@ bool any_arrays(const std::vector<Procedure>& procedures) {
     return std::any_of(procedures.begin(), procedures.end(), has_arrays);
 }
 
-// What the functions call, in a namespace without a name.
-std::string support(const std::vector<Procedure>& procedures, bool throws,
+bool says(const std::string& code, std::string_view word) {
+    return code.find(word) != std::string::npos;
+}
+
+// The headers that `code` needs beside <cstdint>; <vector> takes longer to compile than most
+// functions.
+std::string headers_of(const std::string& code) {
+    return std::string(says(code, "std::exchange") ? "#include <utility>\n" : "") +
+           (says(code, "std::vector") ? "#include <vector>\n" : "");
+}
+
+// What the functions, whose text is `code`, call, in a namespace without a name.
+std::string support(const std::vector<Procedure>& procedures, const std::string& code, bool throws,
                     std::vector<Expr> expressions = {}) {
     for (const Procedure& procedure : procedures)
         for (const Expr& expr : expressions_of(without_unread(procedure)))
             expressions.push_back(expr);
     std::string out = zeros_pragma(expressions) + "namespace {\n\n";
     out += std::string(scalar_prelude()) + "\n";
-    if (any_arrays(procedures)) out += array_functions(throws) + run_functions(throws);
+    if (any_arrays(procedures))
+        out += array_functions(throws, says(code, "std::vector")) + run_functions(throws);
     if (has_any(procedures, Statement::Kind::take)) out += taking_functions();
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
@@ -145,8 +157,7 @@ std::string run_function(const Procedure& procedure, size_t number) {
 
 // clang takes elements of a std::vector for calls that && would leave out.
 std::string bits_pragma(const std::string& code) {
-    if (code.find(" & ") == std::string::npos || code.find("std::vector") == std::string::npos)
-        return "";
+    if (!says(code, " & ") || !says(code, "std::vector")) return "";
     return "#if defined(__has_warning)\n#if __has_warning(\"-Wbitwise-instead-of-logical\")\n"
            "#pragma clang diagnostic ignored \"-Wbitwise-instead-of-logical\"\n#endif\n#endif\n";
 }
@@ -175,14 +186,16 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
     out.header = comment(name, families) + "#pragma once\n\n#include <cstdint>\n\nnamespace " +
                  space + " {\n\n";
     out.source = comment(name, families) + "#include \"" + name + ".hpp\"\n\n";
-    if (any_arrays(all)) out.source += "#include <algorithm>\n";
     if (any_arrays(all) || has_assertion(all)) out.source += "#include <cassert>\n";
-    out.source += "#include <cstdint>\n";
-    if (any_arrays(all)) out.source += "#include <utility>\n#include <vector>\n";
     const std::string text = functions(all);
-    out.source += "\n" + exactness_pragmas(optimisation_of_statements) + bits_pragma(text) +
-                  assertions_pragma(text) + "\n" + support(all, false, extents) + "namespace " +
-                  space + " {\n\n" + text;
+    std::string selfchecks;
+    for (const ProcedureFamily& family : families)
+        if (has_selfcheck(family)) selfchecks += print_selfcheck(space, family);
+    if (says(text + selfchecks, "size_t")) out.source += "#include <cstddef>\n";
+    out.source += "#include <cstdint>\n" + headers_of(text + selfchecks) + "\n" +
+                  exactness_pragmas(optimisation_of_statements) + bits_pragma(text) +
+                  assertions_pragma(text) + "\n" + support(all, text, false, extents) +
+                  "namespace " + space + " {\n\n" + text;
     std::set<std::string> structs;  // in double and in float, one where neither is in the results
     for (const Procedure& procedure : all) {
         const std::string own = results_struct(procedure);
@@ -191,11 +204,9 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
             out.header += "// The same for each element.\n" + array_signature_of(procedure) + ";\n";
         out.header += "\n";
     }
-    for (const ProcedureFamily& family : families) {
-        if (!has_selfcheck(family)) continue;
-        out.header += declare_selfcheck(family);
-        out.source += print_selfcheck(space, family);
-    }
+    for (const ProcedureFamily& family : families)
+        if (has_selfcheck(family)) out.header += declare_selfcheck(family);
+    out.source += selfchecks;
     out.header += "}  // namespace " + space + "\n";
     out.source += "}  // namespace " + space + "\n";
     return out;
@@ -204,10 +215,10 @@ ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFam
 std::string print_functions(const std::vector<Procedure>& given) {
     std::vector<Procedure> procedures = given;
     for (Procedure& each : procedures) each = with_names(std::move(each));
-    std::string out = support(procedures, false);
+    std::string code;
     for (const Procedure& procedure : procedures)
-        out += results_struct(procedure) + print_procedure(procedure) + "\n";
-    return out;
+        code += results_struct(procedure) + print_procedure(procedure) + "\n";
+    return support(procedures, code, false) + code;
 }
 
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& given,
@@ -217,19 +228,19 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     for (Procedure& each : all)
         if (has_arrays(each)) each = with_indices_ahead(with_assertions_ahead(std::move(each)));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
+    const std::string code = functions(all);
     if (any_arrays(all))
-        out +=
-            "#include <algorithm>\n#include <utility>\n#include <vector>\n"
-            "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
+        out += headers_of(code) +
+               "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
-    out += "\n" + exactness_pragmas() + "\n" + support(all, true) +
+    out += "\n" + exactness_pragmas() + "\n" + support(all, code, true) +
            "namespace {\nnamespace kernels {\n\n";
     std::set<std::string> structs;
     for (const Procedure& procedure : all)
         if (const std::string own = results_struct(procedure); structs.insert(own).second)
             out += own;
-    out += functions(all) +
+    out += code +
            "}  // namespace kernels\n\nunion Slot {\n    double as_float64;\n    float "
            "as_float32;\n    int64_t as_int64;\n"
            "    bool as_boolean;\n};\n\n}  // namespace\n\nextern \"C\" {\n";

@@ -74,17 +74,20 @@ T take_last(std::vector<T>& x) {
 )";
 }
 
-std::string array_functions(bool throws) {
+std::string array_functions(bool throws, bool has_vectors) {
     const std::string filling = R"(// Arrays and how many elements of each become 0.
 template <class T>
 void fill_zeros(T* x, int64_t n) {
-    std::fill_n(x, n, T());
+    for (int64_t i = 0; i < n; ++i) x[i] = T();
 }
-template <class T>
+)";
+    const std::string filling_vectors = R"(template <class T>
 void fill_zeros(std::vector<T>& x, int64_t n) {
-    std::fill_n(x.begin(), n, T());
+    auto to = x.begin();
+    for (const auto end = to + n; to != end; ++to) *to = T();
 }
-template <class Array, class... Others>
+)";
+    const std::string filling_several = R"(template <class Array, class... Others>
 void fill_zeros(Array&& x, int64_t n, Others&&... others) {
     fill_zeros(x, n);
     fill_zeros(others...);
@@ -119,7 +122,8 @@ void fill_zeros(Array&& x, int64_t n, Others&&... others) {
 }
 
 )";
-    return filling + (throws ? throwing : asserting);
+    return filling + (has_vectors ? filling_vectors : "") + filling_several +
+           (throws ? throwing : asserting);
 }
 
 }  // namespace composit::c_family

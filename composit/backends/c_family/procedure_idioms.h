@@ -29,8 +29,9 @@ std::string assignment(const ir::procedure::Statement& statement, const std::str
 bool is_own_value(const ir::procedure::Statement& statement);
 
 // The functions that text of arrays calls: for exported files, whose assertions are `assert`, and
-// for those that are loaded, which throw the line of their text.
-std::string array_functions(bool throws);
+// for those that are loaded, which throw the line of their text. `has_vectors`: some arrays are
+// vectors.
+std::string array_functions(bool throws, bool has_vectors);
 // Those that text calls which takes elements from the end of an array.
 std::string_view taking_functions();
 

@@ -56,7 +56,7 @@ const std::unordered_set<std::string>& helpers() {
     static const std::unordered_set<std::string> words = [] {
         std::unordered_set<std::string> made;
         add_defined(scalar_prelude(), made);
-        add_defined(array_functions(true), made);
+        add_defined(array_functions(true, true), made);
         add_defined(run_functions(true), made);
         add_defined(taking_functions(), made);
         return made;

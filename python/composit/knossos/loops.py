@@ -341,16 +341,16 @@ class Loops(ArrayStatements):
     def _is_used_outside(self, loop: ast.For, name: str) -> bool:
         """Whether the function reads or assigns the name outside the loop, apart from loops of
         the same name."""
-        inside = {id(each) for each in ast.walk(loop)}
-        within_same = {
-            id(each) for other in ast.walk(self.source.tree)
-            if isinstance(other, ast.For) and name in names_in(other.target)
-            for each in ast.walk(other)
-        }  # fmt: skip
-        return any(
-            isinstance(each, ast.Name) and each.id == name and id(each) not in inside
-            and id(each) not in within_same for each in ast.walk(self.source.tree)
-        )  # fmt: skip
+        waiting: list[ast.AST] = [self.source.tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Name) and node.id == name:
+                return True
+            for each in ast.iter_child_nodes(node):
+                is_same = isinstance(each, ast.For) and name in names_in(each.target)
+                if each is not loop and not is_same:
+                    waiting.append(each)
+        return False
 
     def _kept(self, end: Any, changed: set[str], out: list[Any], node: ast.AST) -> Any:
         """The bound as it was before the loop."""
