@@ -8,6 +8,7 @@
 #include "composit/eager/versions.h"
 #include "composit/ir/body.h"
 #include "composit/ir/operation.h"
+#include "composit/ir/tracing.h"
 #include "composit/ops/ops.h"
 
 #include <array>
@@ -135,8 +136,22 @@ const Tensor& Cell::tensor() const {
     return tensor_;
 }
 
+void Cell::check_trace(const Tensor& tensor) const {
+    const uint64_t begin = ir::TraceScope::begin();
+    if (begin == 0 || born_ >= begin || !tensor.node().is_open()) return;
+    const ir::Node& held = tensor_.node();
+    const std::string name = held.name().empty() ? "" : " '" + held.name() + "'";
+    const std::string line = held.location().empty() ? "" : ", made at " + held.location();
+    fail<ValueError>(
+        "a value of a function that is traced is written into an array", name,
+        " from outside of it", line,
+        ". It has no elements yet: return it, or write into an array that the function "
+        "makes.");
+}
+
 void Cell::replace(Tensor tensor) const {
     if (!origin()) {
+        check_trace(tensor);
         Versions::note(*this);
         pending().put(*this, std::move(tensor));
         return;

@@ -65,7 +65,8 @@ class Cell : public Counted<Cell> {
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;  // now
-    // Shape and dtype are those of the old one. ValueError where a view repeats elements.
+    // Shape and dtype are those of the old one. ValueError where a view repeats elements, and where
+    // a function that is traced writes what it was given into what was there before.
     void replace(Tensor tensor) const;
     // Writes `value` over the elements of those numbers (int64, of value's shape; the last of equal
     // ones counts).
@@ -94,6 +95,7 @@ class Cell : public Counted<Cell> {
     ~Cell();
 
     friend class Versions;
+    void check_trace(const Tensor& tensor) const;
 
     // What tensor_ was made from, of which it is a path or an appearance.
     const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
@@ -108,7 +110,8 @@ class Cell : public Counted<Cell> {
     // Neighbours among the cells whose values nobody has looked at, newest first (see look).
     mutable const Cell *newer_ = nullptr, *older_ = nullptr;
     mutable std::atomic<bool> is_pending_{false};
-    mutable uint32_t place_ = 0;  // its number, once it was written (see Versions)
+    const uint64_t born_ = ir::nodes_made();  // when it was made
+    mutable uint32_t place_ = 0;              // its number, once it was written (see Versions)
     mutable const Cell *next_ = nullptr, *previous_ = nullptr;  // among all living cells
 };
 

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/ir/body.h"
+#include "composit/ir/tracing.h"
 #include "composit/numpy/axis.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operand.h"
@@ -27,12 +28,23 @@ Tensors strong(const Tensors& arguments) {
 
 // f of placeholders typed as the arguments.
 Traced trace(const Function& f, const Tensors& arguments) {
+    const ir::TraceScope scope;
     Traced traced;
     for (size_t i = 0; i < arguments.size(); ++i) {
         const Tensor& x = arguments[i];
         const std::string name = x.name().empty() ? text("x", i) : x.name();
         traced.inputs.push_back(ir::input(name, x.dtype(), x.shape()));
     }
+    traced.outputs = strong(f(traced.inputs));
+    return traced;
+}
+
+// f of the arguments themselves, as nodes of their own: what is looked at within has its value, as
+// far as the arguments have theirs.
+Traced called(const Function& f, const Tensors& arguments) {
+    const ir::TraceScope scope;
+    Traced traced;
+    for (const Tensor& x : arguments) traced.inputs.push_back(ops::with_values(x, x));
     traced.outputs = strong(f(traced.inputs));
     return traced;
 }
@@ -74,7 +86,7 @@ execute::Compiled compile_function(const Function& f, const Tensors& examples,
 Gradients value_and_gradients(const Function& f, const Tensors& arguments,
                               const std::vector<int64_t>& argnums) {
     const Tensors given = strong(arguments);
-    const Traced traced = trace(f, given);
+    const Traced traced = called(f, given);
     Tensors wanted;
     for (int64_t argnum : argnums) {
         const auto count = static_cast<int64_t>(given.size());
@@ -106,7 +118,7 @@ Gradients value_and_gradients(const Function& f, const Tensors& arguments,
 
 std::pair<Tensors, Pullback> vjp_function(const Function& f, const Tensors& primals) {
     const Tensors given = strong(primals);
-    const auto traced = std::make_shared<const Traced>(trace(f, given));
+    const auto traced = std::make_shared<const Traced>(called(f, given));
     const Tensors values = ir::substitute(traced->outputs, traced->inputs, given);
     return {values, [traced, given](const Tensors& cotangents) {
                 const Tensors gradients =
@@ -118,7 +130,7 @@ std::pair<Tensors, Pullback> vjp_function(const Function& f, const Tensors& prim
 std::pair<Tensors, Tensors> jvp_function(const Function& f, const Tensors& primals,
                                          const Tensors& tangents) {
     const Tensors given = strong(primals);
-    const Traced traced = trace(f, given);
+    const Traced traced = called(f, given);
     const Tensors results = errors_as(
         "jvp", [&] { return transforms::jvp(traced.outputs, traced.inputs, strong(tangents)); });
     return parted(ir::substitute(joined(traced.outputs, results), traced.inputs, given),
@@ -149,7 +161,11 @@ Tensors vmap_function(const Function& f, const Tensors& arguments, const InAxes&
         passed.push_back(inputs.back());
     }
     user_check(!inputs.empty(), "vmap must have at least one non-None value in in_axes.");
-    Tensors results = transforms::vmap(strong(f(passed)), inputs, batched);
+    const auto made = [&] {
+        const ir::TraceScope scope;
+        return strong(f(passed));
+    };
+    Tensors results = transforms::vmap(made(), inputs, batched);
     for (Tensor& x : results)
         x = numpy::moveaxis(x, 0, numpy::normalize_axis("vmap", out_axis, x.rank()));
     return results;

@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/functional/captured.h"
 #include "composit/functional/loop_body.h"
+#include "composit/ir/tracing.h"
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
@@ -21,6 +22,7 @@ Tensors settled(const LoopBody& f, const Tensors& init) {
         state.push_back(x.type().weak ? x : ir::input("x", x.dtype(), x.shape()));
     }
     // What the body makes of Python's scalars, as weak as they are, decides on their dtypes.
+    const ir::TraceScope scope;
     const Tensors made = any ? f(ir::input("i", DType::int64, {}), state) : Tensors();
     for (size_t k = 0; k < init.size() && k < made.size(); ++k)
         if (init[k].type().weak) result[k] = ops::astype(init[k], made[k].dtype());
@@ -29,6 +31,7 @@ Tensors settled(const LoopBody& f, const Tensors& init) {
 }
 
 Body traced_body(const LoopBody& f, const Tensors& init, const std::string& name) {
+    const ir::TraceScope scope;
     Body body;
     body.name = name;
     body.parameters = {ir::input("i", DType::int64, {})};

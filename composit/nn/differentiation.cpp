@@ -78,59 +78,17 @@ const ir::Operation& gradient_where_operation() {
     return operation;
 }
 
-void check_with_values(const std::vector<Tensor>& x, const ir::Attributes&) {
-    ir::check_operand_count("with_values", x, 2);
-    user_check<TypeError>(x[0].dtype() == x[1].dtype(), "with_values: the values are ", x[1].type(),
-                          ". Dtype ", x[0].dtype(), " is required.");
-    user_check(x[0].shape() == x[1].shape(), "with_values: the values are ", x[1].type(),
-               ". Shape ", x[0].shape(), " is required.");
-}
-
-const ir::Operation& with_values_operation() {
-    using Tensors = std::vector<Tensor>;
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "with_values",
-        .doc = "The second operand, through which the gradients of the first one flow.",
-        .infer =
-            [](const Tensors& x, const ir::Attributes&) {
-                return std::vector<ir::TensorType>{{x[0].shape(), x[0].dtype()}};
-            },
-        .vjp = [](const ir::Node&, const Tensors& gradients,
-                  const std::vector<bool>&) { return Tensors{gradients[0], Tensor()}; },
-        .batch =
-            [](const ir::Node& node, const Tensors& x, const std::vector<bool>& batched,
-               int64_t size) {
-                Tensors all;
-                for (size_t i = 0; i < 2; ++i) {
-                    ir::Shape shape = node.operand(static_cast<int>(i)).shape();
-                    shape.insert(shape.begin(), size);
-                    all.push_back(batched[i] ? x[i] : ops::broadcast_to(x[i], shape));
-                }
-                return Tensors{with_values(all[0], all[1])};
-            },
-        .decompose = [](const ir::Node& node) { return Tensors{node.operand(1)}; },
-        .by_components = [](const ir::Node&, const std::vector<ir::Components>& x)
-            -> std::vector<ir::Components> { return {x[1]}; },
-        .moves_elements = true,
-        .check = check_with_values,
-    });
-    return operation;
-}
-
 }  // namespace
 
 void register_differentiation() {
     stop_gradient_operation();
     gradient_where_operation();
-    with_values_operation();
 }
 
 Tensor stop_gradient(const Tensor& x) { return ir::make(stop_gradient_operation(), {x}); }
 
 Tensor with_values(const Tensor& x, const Tensor& values) {
-    const std::vector<Tensor> both = {numpy::strong(x), numpy::strong(values)};
-    check_with_values(both, {});
-    return ir::make(with_values_operation(), both);
+    return ops::with_values(numpy::strong(x), numpy::strong(values));
 }
 
 Tensor gradient_where(const Tensor& condition, const Tensor& x) {

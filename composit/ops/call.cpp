@@ -22,6 +22,7 @@ void register_contract();
 void register_convolve();
 void register_layout();
 void register_element();
+void register_with_values();
 void register_sort();
 void register_search();
 void register_windows();
@@ -92,6 +93,7 @@ void register_operations() {
     register_convolve();
     register_layout();
     register_element();
+    register_with_values();
     register_sort();
     register_search();
     register_windows();

@@ -118,6 +118,11 @@ Tensor iota(Shape shape, int64_t axis);
 Tensor full(Shape shape, const Tensor& value);  // a broadcast 0-d tensor
 Tensor zeros_like(const Tensor& x);
 
+// ----- with_values.cpp
+// `values`, through which the gradients of x flow, and none of its own. TypeError and ValueError
+// unless dtypes and shapes are equal.
+Tensor with_values(const Tensor& x, const Tensor& values);
+
 // ----- element.cpp
 // x's element at a position: an index from 0 on for each axis (IndexError). Without dimensions.
 Tensor element(const Tensor& x, std::vector<int64_t> position);

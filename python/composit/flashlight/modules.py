@@ -15,6 +15,31 @@ from composit import _core
 _set_part: Any = _core.set_current_part  # type: ignore[attr-defined]
 
 
+_GROUPS = ("_parameters", "_buffers", "_modules")
+
+
+@contextlib.contextmanager
+def kept_as_they_are(model: Any) -> Iterator[None]:
+    """What the parts of a model have as attributes, buffers and parameters is the same afterwards:
+    what a trace assigns to them has no elements. Parts that are initialised by their first call
+    are left to that."""
+    parts = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    before = [
+        (vars(part), dict(vars(part)), {name: dict(vars(part)[name]) for name in _GROUPS})
+        for part in parts
+        if not isinstance(part, torch.nn.modules.lazy.LazyModuleMixin)
+    ]
+    try:
+        yield
+    finally:
+        for own, attributes, groups in before:
+            own.clear()
+            own.update(attributes)
+            for name, members in groups.items():
+                own[name].clear()
+                own[name].update(members)
+
+
 class ModulePaths:
     """The modules being called on the thread of the trace, outermost first."""
 

@@ -12,6 +12,7 @@ from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.evaluation import as_tensor, evaluate
 from composit.flashlight.dtypes import numpy_dtype
+from composit.flashlight.modules import kept_as_they_are
 from composit.flashlight.places import mapped, tensors_in
 from composit.flashlight.tensor import Cell, Place, Tensor
 from composit.flashlight.tracer import trace as tracing
@@ -60,7 +61,8 @@ class TracedModel:
                 with _disable_current_modes():
                     return Tensor(tracer, tracer.twin(tensor), Place(Cell(leaf)))
 
-            output = model(*mapped(args, placeholder), **mapped(kwargs, placeholder))
+            with kept_as_they_are(model):
+                output = model(*mapped(args, placeholder), **mapped(kwargs, placeholder))
             found: list[Any] = []
             self._rebuild = _structured(output, found)
             with _disable_current_modes():
