@@ -137,8 +137,11 @@ struct Request {
 // Elements of rows (count, length) at positions (shares) or (shares, count) -> (shares, count).
 Tensor picked(const Tensor& rows, const Tensor& positions) {
     const Tensor at = ops::astype(positions, DType::int64);
-    if (at.rank() == 1) return ops::gather(rows, {at}, {1});
-    return ops::gather(rows, {ops::iota({rows.shape()[0]}, 0), at}, {0, 1});
+    Tensor found = at.rank() == 1
+                       ? ops::gather(rows, {at}, {1})
+                       : ops::gather(rows, {ops::iota({rows.shape()[0]}, 0), at}, {0, 1});
+    found.node().set_checked();  // shares of the length lie within it
+    return found;
 }
 
 // What is not NaN in each row of x, which is sorted.
