@@ -51,10 +51,36 @@ void put(char* memory, const Region& region, const ir::Shape& shape, const char*
     });
 }
 
+// Where an element of a view lies in its root, of which it is a path; nothing where the root's
+// elements are repeated, or shown otherwise.
+std::optional<std::vector<int64_t>> position_in_root(const Cell& view,
+                                                     const std::vector<int64_t>& position) {
+    if (!view.is_view() || !view.root()->is_plain()) return {};
+    const Tensor &seen = view.tensor(), &root = view.root()->tensor();
+    // Values are row-major, however NumPy's array lies in memory.
+    const auto region = region_through(root, {0, ir::row_major_strides(root.shape())}, seen);
+    if (!region) return {};
+    int64_t place = region->offset;
+    for (size_t d = 0; d < position.size(); ++d) {
+        if (region->strides[d] == 0 && seen.shape()[d] > 1) return {};
+        place += position[d] * region->strides[d];
+    }
+    std::vector<int64_t> found(root.shape().size());
+    for (size_t d = found.size(); d-- > 0;) {
+        found[d] = place % root.shape()[d];
+        place /= root.shape()[d];
+    }
+    return found;
+}
+
 }  // namespace
 
 bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value) {
-    if (!cell.is_plain() || value.rank() != 0 || value.node().is_open()) return false;
+    if (!cell.is_plain()) {
+        const auto found = position_in_root(cell, position);
+        return found && write_element(*cell.root(), *found, value);
+    }
+    if (value.rank() != 0 || value.node().is_open()) return false;
     const Tensor& before = cell.tensor();
     const DType dtype = before.dtype();
     if (!fits(value.dtype(), value.type().weak, dtype) || !has_own_value(before)) return false;

@@ -9,7 +9,7 @@
 
 namespace composit::eager {
 
-// Writes x[position] = value into a cell that is no view, where both are known and the value is of
+// Writes x[position] = value into a cell or a view of one, where both are known and the value is of
 // the cell's dtype or fits it without loss. False where another way has to be taken: nothing has
 // changed then.
 bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value);

@@ -224,6 +224,9 @@ void warn_user(const std::string& text) {
 std::string with_location(std::string_view message) {
     const ir::Interned location = user_location();
     if (!location || ends_with_location(message)) return std::string(message);
+    // An evaluation at the call names the line of what failed: it is said once.
+    const std::string own = " (" + *location + ")";
+    if (message.ends_with(own)) message.remove_suffix(own.size());
     return std::string(message) + " [" + *location + "]";
 }
 

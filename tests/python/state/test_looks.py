@@ -125,3 +125,22 @@ def test_memory_of_values_that_nobody_holds_is_bounded():
         float(x[0])
     assert _core.history_bytes() <= 256 << 20
     del x
+
+
+def test_elements_of_views_are_written_in_place():
+    x = cnp.sin(cnp.arange(12.0)).reshape(3, 4)
+    expected = np.sin(np.arange(12.0)).reshape(3, 4)
+    for view, numpys in ((x, expected), (x.T, expected.T), (x[::-1, 1:], expected[::-1, 1:])):
+        view.tolist()
+        before = _core.plan_statistics()
+        for i in range(2):
+            for j in range(3):
+                view[i, j] += float(view[j % 2, i]) + 1
+                numpys[i, j] += numpys[j % 2, i] + 1
+        assert _core.plan_statistics() == before
+        assert np.array_equal(np.asarray(x), expected)
+    wide = np.broadcast_to(expected[0], (2, 4))
+    with pytest.raises(ValueError, match="read-only"):
+        wide[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        cnp.broadcast_to(x[0], (2, 4))[0, 0] = 1
