@@ -37,7 +37,8 @@ NAMES: Replacements = [
     ),
     (r"(def (?:wanted_places|follow)\(.*\)) -> object:", r"\1 -> Any:"),
     (
-        r"(def (?:constant|input|named|array_of|view|own_constant|laid_out|copied_in_order|memory|alias)\(.*\)) -> object:",
+        r"(def (?:constant|input|named|array_of|view|own_constant|laid_out|copied_in_order|memory|"
+        r"alias)\(.*\)) -> object:",
         r"\1 -> LazyTensor:",
     ),
 ]

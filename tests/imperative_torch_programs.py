@@ -1,6 +1,6 @@
 """Random imperative programs of PyTorch's API: leaves, results and plain tensors that are written
 in place, through views, `.data`, `detach` and under `no_grad`; hooks, optimisers, backward at any
-time. A program is text, which runs under any module that is called `t`; what it logs is compared."""
+time. A program is text, which runs under any module that is called `t`; its logs are compared."""
 
 import random
 
@@ -139,8 +139,9 @@ class Writer:
 
     def statement(self):
         kinds = [
-            "result", "result", "result", "view", "write", "write", "item", "view_write", "augmented",
-            "no_grad", "no_grad", "data", "data", "detach", "assign_data", "backward", "grad",
+            "result", "result", "result", "view", "write", "write", "item", "view_write",
+            "augmented", "no_grad", "no_grad", "data", "data",
+            "detach", "assign_data", "backward", "grad",
             "zero", "optimizer", "step", "look", "branch", "loop", "hook", "clone", "rebind", "out",
         ]  # fmt: skip
         if self.depth >= 2:

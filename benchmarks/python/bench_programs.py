@@ -48,9 +48,9 @@ def cases():
 
 if __name__ == "__main__":
     notes = (
-        "Whole programs of NumPy's and PyTorch's API, unedited (benchmarks/python/models/programs.py "
-        "and torch_programs.py): an element is a node, a look ends a plan, a write finds its memory. "
-        "The second run counts: the first one makes plans. Results agree to 1e-9 and 1e-4 of the "
-        "largest."
+        "Whole programs of NumPy's and PyTorch's API, unedited: models/programs.py and "
+        "torch_programs.py in benchmarks/python. An element is a node, a look ends a plan, a write "
+        "finds its memory. The second run counts: the first one makes plans. Results agree to 1e-9 "
+        "and 1e-4 of the largest."
     )
     main("Programs", notes, cases)

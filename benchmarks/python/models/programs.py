@@ -5,12 +5,11 @@ import math
 
 def iterated(np):
     """x = f(x), with a look a step."""
-    x, steps = np.linspace(0.1, 1, 100), 0
+    x = np.linspace(0.1, 1, 100)
     for _ in range(300):
         x = x * 0.99 + 0.001
         if float(x.max()) < 0.01:
             break
-        steps += 1
     return x
 
 

@@ -10,7 +10,7 @@ from composit import numpy as cnp
 from composit.flashlight.operators.promotion import floating
 from composit.torch import calling, dtypes
 from composit.torch.calling import define
-from composit.torch.tensor import constant
+from composit.torch.given import constant
 
 
 def _in_precision(input: Any, result: Any) -> Any:

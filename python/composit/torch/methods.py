@@ -9,7 +9,7 @@ import numpy as np
 from composit import _core
 from composit import numpy as cnp
 from composit._core import with_location
-from composit.torch import calling, dtypes, functions
+from composit.torch import calling, dtypes, functions, writing
 from composit.torch.calling import TensorBase, is_recorded
 from composit.torch.functions.indexing import get_item, set_item
 from composit.torch.tape import is_grad_enabled
@@ -83,7 +83,7 @@ def _as_places(index: Any) -> Any:
 
 def _set_item(self: Tensor, index: Any, value: Any) -> None:
     is_basic = _is_basic(index)
-    calling.check_writable(self, is_view=is_basic)
+    writing.check_writable(self, is_view=is_basic)
     if not is_basic:
         index = _as_places(index)
     if isinstance(value, np.ndarray):
@@ -97,10 +97,10 @@ def _set_item(self: Tensor, index: Any, value: Any) -> None:
         is_recorded(self) or (isinstance(value, TensorBase) and is_recorded(value))
     ):
         made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-        calling.replace(self, made, "copy_slices")
+        writing.replace(self, made, "copy_slices")
         return
     made = calling.call(set_item, "copy_slices", False, (self, index, value), {})
-    calling.overwrite(self, calling.stored(made))
+    writing.overwrite(self, writing.stored(made))
 
 
 def _as_copied(x: Any, dtype: Any, shape: Any) -> Any:
@@ -112,23 +112,23 @@ calling.pure.add(_as_copied)
 
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """The elements become another tensor's."""
-    calling.check_writable(self)
+    writing.check_writable(self)
     if not isinstance(src, TensorBase):
         src = calling.functions["tensor"](src)
     if self._root is not None or self._is_shared:
-        calling.check_overlap(self, (self, src))
+        writing.check_overlap(self, (self, src))
     made = calling.call(_as_copied, "copy", False, (src, self.dtype, self.shape), {})
-    calling.replace(self, made, "copy")
+    writing.replace(self, made, "copy")
     return self
 
 
 def _fill(self: Tensor, value: Any) -> Tensor:
     """The elements become one value."""
-    calling.check_writable(self)
+    writing.check_writable(self)
     if isinstance(value, TensorBase):
         return _copy(self, value)
     lazy = cnp.full(tuple(self._lazy.shape), value, self._lazy.dtype)
-    calling.replace(self, calling.wrapped(lazy), "fill")
+    writing.replace(self, calling.wrapped(lazy), "fill")
     return self
 
 

@@ -4,7 +4,7 @@ their results over placeholders are learnt, and without from then on."""
 from __future__ import annotations
 
 import weakref
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +41,10 @@ class Operation:
             return calling.as_views(result, plain[0])
         if not isinstance(result, LazyTensor):
             return result
-        is_shared = not result.is_plain or any(result is value for value in plain)
-        return result.copied_in_order() if is_shared else result
+        is_shared = not result.is_plain or any(
+            isinstance(value, LazyTensor) and result.is_same(value) for value in plain
+        )
+        return calling.of_its_own(result, state.sources is not None) if is_shared else result
 
     def replay(self, trace: Trace, state: State) -> list[LazyTensor]:
         """The results, made from the trace's nodes."""
@@ -230,6 +232,27 @@ def new_inputs(trace: Trace) -> list[LazyTensor]:
     return made
 
 
+def _first_place(entry: tuple[int, State]) -> int:
+    return entry[0] - len(entry[1].inputs)
+
+
+class Symbols:
+    """A trace's symbols, then a next operation's inputs, by place. Each is looked up: a list of all
+    for every operation that is learnt would take longer and longer."""
+
+    __slots__ = ("_entries", "_inputs", "_met")
+
+    def __init__(self, trace: Trace, inputs: list[LazyTensor]) -> None:
+        self._entries, self._inputs, self._met = trace.entries, inputs, trace.met()
+
+    def __getitem__(self, number: int) -> LazyTensor:
+        if number >= self._met:
+            return self._inputs[number - self._met]
+        entry = self._entries[bisect_right(self._entries, number, key=_first_place) - 1]
+        first, state = entry
+        return state.results[number - first] if number >= first else state.inputs[number - first]
+
+
 def _learnt(
     trace: Trace, line: int, operands: Any, named: Any, call: Any, result: Any, parts: list[Any]
 ) -> State | None:
@@ -257,7 +280,7 @@ def _learnt(
     state.is_tainted = any(part._is_tainted for part in parts) and not recorded_ones
     state.operands, state.named = operands, named
     state.line = line
-    symbols = steps.Symbols(trace, state.inputs)
+    symbols = Symbols(trace, state.inputs)
     token = quiet.begin()
     try:
         made = state.operation.over(trace, state, symbols)
@@ -275,4 +298,7 @@ def _learnt(
             return None
     state.results = results
     state.floats = [symbol.dtype.kind in "fcV" for symbol in results]
+    if recorded_ones:  # integers that an operation saves are its results
+        first = len(trace.tensors)
+        state.saved |= {first + i for i, is_float in enumerate(state.floats) if not is_float}
     return state

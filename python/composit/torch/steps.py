@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from bisect import bisect_right
 from typing import Any
 
 from composit import _core
@@ -394,27 +393,6 @@ class Trace(_core.TraceFields):
                 made = self.seen(state)
                 self.lazies[first : first + len(made)] = made
                 return
-
-
-def _first_place(entry: tuple[int, State]) -> int:
-    return entry[0] - len(entry[1].inputs)
-
-
-class Symbols:
-    """A trace's symbols, then a next operation's inputs, by place. Each is looked up: a list of all
-    for every operation that is learnt would take longer and longer."""
-
-    __slots__ = ("_entries", "_inputs", "_met")
-
-    def __init__(self, trace: Trace, inputs: list[LazyTensor]) -> None:
-        self._entries, self._inputs, self._met = trace.entries, inputs, trace.met()
-
-    def __getitem__(self, number: int) -> LazyTensor:
-        if number >= self._met:
-            return self._inputs[number - self._met]
-        entry = self._entries[bisect_right(self._entries, number, key=_first_place) - 1]
-        first, state = entry
-        return state.results[number - first] if number >= first else state.inputs[number - first]
 
 
 _none = type(None)

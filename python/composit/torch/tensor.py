@@ -11,51 +11,13 @@ import numpy as np
 from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
-from composit._floating_point import in_default_state
-from composit.torch import assigning, calling, dtypes, settling, steps
+from composit.torch import assigning, calling, dtypes, settling, steps, writing
 from composit.torch import backward as _backward
 from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.given import array_of, constant
 from composit.torch.hooks import Hooked
 from composit.torch.hooks import _Handle as _Handle
 from composit.torch.tape import GradFn, no_grad
-
-
-@in_default_state
-def array_of(data: Any, dtype: Any = None) -> Any:
-    """The NumPy array of what a user gives as data, in the dtype torch chooses."""
-    if isinstance(data, TensorBase):
-        array = settling.values_of(data)
-    elif isinstance(data, LazyTensor):
-        array = data.evaluated()
-    elif isinstance(data, (np.ndarray, np.generic)):
-        array = np.asarray(data)
-    else:
-        data = _plain(data)
-        try:
-            array = np.asarray(data)
-        except ValueError as error:
-            raise ValueError(with_location(f"tensor: {error}")) from None
-        if array.dtype.kind in "OSU":
-            raise TypeError(
-                with_location(f"tensor: {data!r} holds what is no number. Numbers are required.")
-            )
-        if dtype is None:
-            array = array.astype(dtypes.from_numbers(array))
-    return array if dtype is None else array.astype(dtypes.numpy_dtype(dtype))
-
-
-def _plain(data: Any) -> Any:
-    """Lists with tensors in them as lists of numbers."""
-    if isinstance(data, TensorBase):
-        return settling.values_of(data).tolist()
-    if isinstance(data, (list, tuple)):
-        return [_plain(item) for item in data]
-    return data
-
-
-def constant(array: Any) -> LazyTensor:
-    """A leaf of an array's values, copied."""
-    return _core.constant(np.array(array, order="C"), "", False)
 
 
 class Tensor(Hooked):
@@ -275,7 +237,7 @@ class Tensor(Hooked):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        if value._has_lazy and self._has_lazy and calling.is_alias(value, self):
+        if value._has_lazy and self._has_lazy and writing.is_alias(value, self):
             return  # x.data += 1: it is there
         if not value._has_lazy and not is_recorded(value):
             _core.settled_by_structure(value)  # so that no nodes are made of what came before
@@ -283,6 +245,8 @@ class Tensor(Hooked):
         values = value._lazy
         is_constant = values.node.is_constant
         values = _core.own_constant(values) if is_constant else nn.stop_gradient(values)
+        if self._is_leaf_with_grad:  # views of it see the old memory
+            _core.note_reading(self, self._lazy)
         is_result = is_recorded(self) and not self._is_leaf_with_grad
         self._lazy = nn.with_values(self._lazy, values) if is_result else values
         self._root = None

@@ -11,6 +11,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import LazyTensor, with_location
+from composit.torch import dtypes
 
 # What is saved: "r" the results, "r0" the first, "i" those that are integers, a number an argument
 # ("!": one that has no derivative), < the arguments one of which has to require a gradient
@@ -249,7 +250,7 @@ class Place:
         while tensor._root is not None or tensor._twin is not None:
             tensor = tensor._twin if tensor._root is None else tensor._root
         # Nobody writes into the memory of what nobody holds.
-        self.counter = None if isinstance(tensor, _Nobody) else _counter_at(tensor)
+        self.counter = None if isinstance(tensor, _Gone) else _counter_at(tensor)
         self.unseen = 0 if self.counter is None else self.counter.unseen
 
     def before(self) -> Any:
@@ -452,8 +453,7 @@ def trace_noted(trace: Any) -> None:
             continue
 
         def held(value: Any) -> Any:
-            tensor = _held(trace, value.number)
-            return _Nobody(trace.lazies[value.number]) if tensor is None else tensor
+            return _held(trace, value.number)
 
         def needs(value: Any, sources: Any = state.sources) -> bool:
             return value.number in sources
@@ -464,22 +464,21 @@ def trace_noted(trace: Any) -> None:
                   for x in tensors_in(name, value, kind, needs)]  # fmt: skip
         operands = [(place, held(stands), need) for place, stands, need in found]
         results = [trace.result_of(first + i) for i in range(len(state.results))]
-        note(record, state.operation.function,
-             operands,
-             results, [*enumerate(state.operands), *state.named.items()])  # fmt: skip
+        given = [*enumerate(state.operands), *state.named.items()]
+        note(record, state.operation.function, operands, results, given)
 
 
-class _Nobody:
-    """Stands for a tensor that nobody holds any more, of whose node it was."""
+class _Gone:
+    """Stands for a tensor that nobody holds any more: what it held, its record, and the tensor that
+    it was a view of."""
 
-    _root = _twin = _counter = _record = None
+    _twin = _counter = None
     _writes = 0
     _is_data = _is_leaf_with_grad = False
-    dtype: Any = None
-    shape = ()
 
-    def __init__(self, lazy: Any) -> None:
-        self._lazy = lazy
+    def __init__(self, lazy: Any, record: Any, root: Any) -> None:
+        self._lazy, self._record, self._root = lazy, record, root
+        self.dtype, self.shape = dtypes.of_numpy(lazy.dtype), lazy.shape
 
 
 def _core_place() -> Any:
@@ -489,16 +488,12 @@ def _core_place() -> Any:
 
 
 def _held(trace: Any, number: int) -> Any:
-    """The tensor at a place; of a view that nobody holds what it is a view of."""
-    while True:
-        tensor = trace.result_of(number)
-        if tensor is not None:
-            return tensor
-        for first, state in trace.entries:
-            if first <= number < first + len(state.results):
-                if not state.is_view:
-                    return None
-                number = state.operands[0].number
-                break
-        else:
-            return None
+    """The tensor at a place, or what stands for it."""
+    tensor = trace.result_of(number)
+    if tensor is not None:
+        return tensor
+    for first, state in trace.entries:
+        if first <= number < first + len(state.results):
+            root = _held(trace, state.operands[0].number) if state.is_view else None
+            return _Gone(trace.lazies[number], trace.records[number], root)
+    raise AssertionError(f"place {number} is of no operation, and leaves are held")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import composit.torch as ours
-from composit.torch import calling, readings, versions
+from composit.torch import calling, readings, versions, writing
 
 PARTS, OF_A_PART = 8, 250
 
@@ -43,8 +43,8 @@ FAULTS = {
     # Writes through .data do not reach what was saved.
     "saved values stay": (versions, "with_what_is_there", lambda was: lambda found, _: found),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
-    "all is known": (calling, "memory_of", lambda was: lambda x: (*was(x)[:1], True, True)),
-    "values with gradients": (calling, "stored", lambda was: lambda result: result._lazy),
+    "all is known": (writing, "memory_of", lambda was: lambda x: (*was(x)[:1], True, True)),
+    "values with gradients": (writing, "stored", lambda was: lambda result: result._lazy),
     # Views copy.
     "copies": (calling, "as_views", lambda was: lambda made, _: _copied(made)),
     # What was written since is no error.

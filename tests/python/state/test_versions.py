@@ -1,4 +1,4 @@
-"""Gradients with respect to arrays that were written since: of what the output read, or an error."""
+"""Gradients with respect to arrays that were written since: of what was read, or an error."""
 
 import numpy as np
 import pytest

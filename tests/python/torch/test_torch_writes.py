@@ -155,6 +155,7 @@ def test_running_statistics_and_draws_are_part_of_steps(change):
 
 
 def test_running_statistics_of_known_steps_make_no_nodes():
+    steps.forget()
     _, was_lazy = normalized(8)
     assert not was_lazy[-1] and was_lazy[0]
 

@@ -10,7 +10,7 @@ import numpy as np
 from composit import numpy as cnp
 from composit import random as keys
 from composit._core import with_location
-from composit.torch import calling
+from composit.torch import calling, writing
 from composit.torch.calling import torch_function
 from composit.torch.functions import random
 
@@ -70,19 +70,19 @@ def float_power_(self: Any, exponent: Any) -> Any:
                 f"requires dtype {made.dtype}"
             )
         )
-    return calling.write(self, made, "float_power")
+    return writing.write(self, made, "float_power")
 
 
 @_method
 def polygamma_(self: Any, n: int) -> Any:
     """polygamma, written over the tensor."""
-    return calling.write(self, calling.functions["polygamma"](n, self), "polygamma")
+    return writing.write(self, calling.functions["polygamma"](n, self), "polygamma")
 
 
 @_method
 def conj_physical_(self: Any) -> Any:
     """The conjugate, written over the tensor."""
-    return calling.write(self, calling.functions["conj_physical"](self), "conj_physical")
+    return writing.write(self, calling.functions["conj_physical"](self), "conj_physical")
 
 
 @_method

@@ -10,10 +10,11 @@ import numpy as np
 from composit import numpy as cnp
 from composit._core import with_location
 from composit._floating_point import in_default_state
-from composit.torch import calling, dtypes
+from composit.torch import calling, dtypes, writing
 from composit.torch.calling import TensorBase
 from composit.torch.functions.arguments import integers
-from composit.torch.tensor import Tensor, constant, tensor
+from composit.torch.given import constant
+from composit.torch.tensor import Tensor, tensor
 
 
 def _made(lazy: Any, requires_grad: bool) -> Any:
@@ -68,7 +69,7 @@ def _full(name: str, value: float) -> None:
         dtypes.check_device(device)
         to = (dtype or dtypes.default()).numpy
         if out is not None:
-            calling.overwrite(out, cnp.full(integers(size), value, out.dtype.numpy))
+            writing.overwrite(out, cnp.full(integers(size), value, out.dtype.numpy))
             return out
         return _made(_of_one_value(size, value, to), requires_grad)
 

@@ -13,8 +13,8 @@ from composit.flashlight.operators.table import function_of
 from composit.torch import calling, dtypes, linalg
 from composit.torch.calling import define, torch_function
 from composit.torch.functions import indexing, special_functions
+from composit.torch.given import constant
 from composit.torch.named_results import pair
-from composit.torch.tensor import constant
 
 # ----- special functions
 

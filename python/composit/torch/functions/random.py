@@ -11,7 +11,7 @@ import numpy as np
 from composit import nn, random
 from composit import numpy as cnp
 from composit.flashlight.operators.table import function_of
-from composit.torch import calling, dtypes
+from composit.torch import calling, dtypes, writing
 from composit.torch.functions.arguments import integers
 
 
@@ -207,9 +207,9 @@ for _draw in _draws:
 
 def _draws_in_place(name: str, draw: Any) -> None:
     def method(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
-        calling.check_writable(self)
+        writing.check_writable(self)
         lazy = draw(self, *args, key=next_key(generator), **kwargs)
-        calling.replace(self, calling.wrapped(lazy), name)
+        writing.replace(self, calling.wrapped(lazy), name)
         return self
 
     method.__doc__ = f"The elements become draws: {name.rstrip('_')}."

@@ -12,7 +12,7 @@ from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import with_location
 from composit.flashlight.operators.table import function_of
-from composit.torch import assigning, calling
+from composit.torch import assigning, calling, writing
 from composit.torch.calling import define, torch_function
 from composit.torch.functions import random
 
@@ -31,9 +31,9 @@ def _in_place_option(name: str, function: Any, is_function: bool = False) -> Non
 
     def unknown(input: Any, *args: Any, inplace: bool = False, **kwargs: Any) -> Any:
         if inplace:
-            calling.check_writable(input)
+            writing.check_writable(input)
         made = calling.call(function, name, False, (input, *args), kwargs)
-        return calling.write(input, made, name) if inplace else made
+        return writing.write(input, made, name) if inplace else made
 
     over: Any = _core.TorchFunction(function, unknown)
     functools.update_wrapper(over, unknown)
@@ -82,7 +82,7 @@ def rrelu(
         return calling.neural["leaky_relu"](input, (lower + upper) / 2, inplace=inplace)
     slopes = calling.functions["rand_like"](input) * (upper - lower) + lower
     made = calling.functions["where"](input >= 0, input, input * slopes)
-    return calling.write(input, made, "rrelu") if inplace else made
+    return writing.write(input, made, "rrelu") if inplace else made
 
 
 def gumbel_softmax(
@@ -256,7 +256,7 @@ def _normalized(function: Any, args: tuple[Any, ...]) -> Any:
         return made
     for target, value in zip(args[3:5], made[1:]):
         if not assigning.assigned(target, value, is_detached=True):
-            calling.overwrite(target, calling.stored(value))
+            writing.overwrite(target, writing.stored(value))
     return made[0]
 
 
@@ -322,7 +322,7 @@ def _feature_dropout(name: str) -> None:
             return input
         given = (input, p, random.next_key_tensor())
         made = calling.call(_without_features, name, False, given, {})
-        return calling.write(input, made, name) if inplace else made
+        return writing.write(input, made, name) if inplace else made
 
     function.__doc__ = "Whole channels zero with probability p, the others divided by 1 - p."
     calling.neural[name] = function
@@ -335,7 +335,7 @@ def _dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = 
             with_location(f"dropout probability has to be between 0 and 1, but got {p}")
         )
     made = random.dropout(input, p, training)
-    return calling.write(input, made, "dropout") if inplace and made is not input else made
+    return writing.write(input, made, "dropout") if inplace and made is not input else made
 
 
 calling.neural["dropout"] = _dropout

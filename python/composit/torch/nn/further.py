@@ -10,7 +10,7 @@ import numpy as np
 from composit import numpy as cnp
 from composit._core import with_location
 from composit._floating_point import in_default_state
-from composit.torch import calling
+from composit.torch import calling, writing
 from composit.torch.calling import torch_function
 from composit.torch.nn import functional, pools_and_losses
 
@@ -186,7 +186,7 @@ def _alpha_dropout(name: str, is_of_features: bool) -> None:
             scale = 1 / math.sqrt((1 - p) * (1 + p * _SATURATED**2))
             made = calling.functions["where"](kept, input, _SATURATED) * scale
             made = made - scale * p * _SATURATED
-        return calling.write(input, made, name) if inplace else made
+        return writing.write(input, made, name) if inplace else made
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "Dropout that keeps mean and variance of what SELU gives."

@@ -10,7 +10,7 @@ from typing import Any
 
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
-from composit.torch import calling, quiet, settling, steps, versions
+from composit.torch import calling, quiet, settling, steps, versions, writing
 from composit.torch.calling import TensorBase
 from composit.torch.optim import recorded_step
 from composit.torch.tape import enable_grad
@@ -141,7 +141,7 @@ class Optimizer:
                             # A cell of its own: the gradient's may be written by others.
                             state[name] = calling.wrapped(value.copied())
                         else:
-                            calling.overwrite(held, value)
+                            writing.overwrite(held, value)
                     else:
                         state[name] = value
         settling.settle(with_gradients=False)

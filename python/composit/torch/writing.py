@@ -1,0 +1,232 @@
+"""Writes in place: what a memory holds afterwards, and where gradients go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit import _core, nn
+from composit._core import LazyTensor, with_location
+from composit.torch import assigning, settling, steps, versions
+from composit.torch.calling import TensorBase, is_recorded, record_of
+from composit.torch.tape import is_grad_enabled
+from composit.torch.versions import camel
+
+
+def memory_of(tensor: Any) -> tuple[Any, bool, bool]:
+    """The tensor in whose memory this one's elements lie; whether autograd knows of writes through
+    this one, and whether they are counted."""
+    is_known = is_counted = True
+    while True:
+        if tensor._root is not None:
+            holder = tensor._root
+        elif tensor._twin is not None:
+            holder, is_known = tensor._twin, False
+            is_counted = is_counted and not tensor._is_data
+        else:
+            return tensor, is_known, is_counted
+        if not tensor._lazy.is_in_memory_of(holder._lazy):
+            return tensor, is_known, is_counted
+        tensor = holder
+
+
+def is_alias(one: Any, other: Any) -> bool:
+    """Whether both see the same elements of one memory."""
+    a, b = one._lazy, other._lazy
+    return (
+        a.is_in_memory_of(b)
+        and a.offset == b.offset
+        and (a.shape, a.strides) == (b.shape, b.strides)
+    )
+
+
+def stored(result: Any) -> LazyTensor:
+    """What memory holds of a result: no gradient goes from there to what it was made of, unless the
+    result is recorded."""
+    lazy = result._lazy
+    if not result._is_tainted or is_recorded(result):
+        return lazy
+    return _core.own_constant(lazy) if lazy.node.is_constant else nn.stop_gradient(lazy)
+
+
+def overwrite(target: Any, value: LazyTensor, has_gradient: bool = False) -> None:
+    """Puts a value, in the target's dtype and shape, in the target's place and its views'. Where
+    autograd does not see it, gradients go on as if nothing had been written. `has_gradient` says
+    that gradients go from the target to what the value is made of."""
+    steps.interrupt()
+    lazy = target._lazy
+    if value.dtype != lazy.dtype:
+        value = _cast(value, lazy.dtype)
+    if tuple(value.shape) != tuple(lazy.shape):
+        value = _broadcast(value, lazy.shape)
+    owner, is_known, is_counted = memory_of(target)
+    held = owner._lazy
+    before = None
+    is_result = is_recorded(owner) and not owner._is_leaf_with_grad
+    if is_result and not (is_known and is_grad_enabled()):
+        before = held.copied()
+        value = value if has_gradient else nn.stop_gradient(value)
+    is_own = owner._is_leaf_with_grad and value.node.is_constant
+    if has_gradient and not is_known:
+        # Through the detached tensor, and none through those that share its memory.
+        alias = target if target._root is None else target._root
+        alias._lazy.write_with_gradient(lazy, value)
+    else:
+        # A leaf's node is of its own: gradients stop there.
+        lazy.replaced(_core.own_constant(value) if is_own else value)
+    if owner._is_leaf_with_grad:
+        owner._is_pending = not held.node.is_constant
+        if owner._is_pending:
+            held.replaced(nn.stop_gradient(held))
+            settling.enter(owner)
+    elif before is not None:
+        held.replaced(nn.with_values(before, held))
+    versions.written(target)
+    if not is_counted and owner._counter is not None:
+        owner._counter.unseen += 1
+    if not lazy.node.is_constant:
+        settling.enter(target)
+
+
+def _cast(value: LazyTensor, to: Any) -> LazyTensor:
+    from composit import numpy as cnp
+
+    return cnp.astype(value, to)
+
+
+def _broadcast(value: LazyTensor, shape: Any) -> LazyTensor:
+    from composit import numpy as cnp
+
+    return cnp.broadcast_to(value, shape)
+
+
+def check_writable(target: Any, is_view: bool = False) -> None:
+    """RuntimeError for leaves that require gradients, and views of them, where it is recorded.
+    `is_view` says that a view of the target is written."""
+    if not is_grad_enabled():
+        return
+    if target._is_leaf_with_grad and not is_view:
+        raise RuntimeError(
+            with_location(
+                "a leaf Variable that requires grad is being used in an in-place operation."
+            )
+        )
+    root = target if target._root is None else target._root
+    if root._is_leaf_with_grad:
+        if target._number:
+            _refuse_one_of_several(target)
+        raise RuntimeError(
+            with_location(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation."
+            )
+        )
+
+
+_order = "biufc"
+
+
+def write(target: Any, result: Any, name: str) -> Any:
+    """An in-place operation: the target becomes the result, which may be recorded."""
+    check_writable(target)
+    seen, made = target._seen, result._seen
+    has, new = seen.dtype, made.dtype
+    if has != new:
+        kinds = [4 if d.kind == "V" else _order.index(d.kind) for d in (has, new)]
+        kinds = [1 if kind == 2 else 3 if kind == 4 and d.kind == "V" else kind
+                 for kind, d in zip(kinds, (has, new))]  # fmt: skip
+        if kinds[1] > kinds[0]:
+            raise RuntimeError(
+                with_location(f"result type {new} can't be cast to the desired output type {has}")
+            )
+    if tuple(made.shape) != tuple(seen.shape):
+        raise RuntimeError(
+            with_location(
+                f"output with shape {list(seen.shape)} doesn't match the broadcast shape "
+                f"{list(made.shape)}"
+            )
+        )
+    replace(target, result, name)
+    return target
+
+
+def _refuse_one_of_several(target: Any) -> None:
+    maker = target._record[0] if target._record else "a function of several views"
+    raise RuntimeError(
+        with_location(
+            f"Output {target._number - 1} of {maker} is a view and is being modified inplace. This "
+            "view is the output of a function that returns multiple views. Such functions do not "
+            "allow the output views to be modified inplace. You should replace the inplace "
+            "operation by an out-of-place one."
+        )
+    )
+
+
+_keeping = ("fill", "copy")  # what they overwrite gets a gradient of zeros
+
+
+def replace(target: Any, result: Any, name: str) -> None:
+    """The target becomes the result, record and all."""
+    if not result._has_lazy and not is_recorded(result):
+        _core.settled_by_structure(result)  # so that no nodes are made of what came before
+    steps.interrupt()
+    has_gradient = is_recorded(result)
+    is_written_with_gradient = is_grad_enabled() and (has_gradient or is_recorded(target))
+    if is_written_with_gradient and target._number:
+        _refuse_one_of_several(target)
+    if has_gradient:
+        record = [camel(name), record_of(result)]
+        if name == "copy" and is_grad_enabled() and target._record is not None:
+            record.append(target._record)
+        root = target._root
+        if root is not None:
+            root._record = target._record_of_root = ["CopySlices", root._record, record]
+        target._record = record
+    elif (
+        name in _keeping
+        and is_grad_enabled()
+        and target._root is None
+        and target._record is not None
+    ):
+        target._record = [camel(name), target._record]  # zeros go on to where it came from
+    elif (
+        target._root is None
+        and not target._is_leaf_with_grad
+        and (target._record is None or is_grad_enabled())
+    ):
+        target._record = None
+        target._is_tainted = target._twin is not None
+    overwrite(target, stored(result), is_written_with_gradient)
+    if has_gradient:
+        versions.moved(result._record, target)
+
+
+def check_overlap(target: Any, operands: Any) -> None:
+    """RuntimeError where elements of the target are one in memory, or are some, but not all, of an
+    operand's."""
+    for value in operands:
+        if isinstance(value, TensorBase):
+            _core.check_overlap(target._lazy, value._lazy)
+
+
+def inplace(over_tensors: Any, name: str) -> Any:
+    """The function that writes its result over its first operand."""
+
+    assigned = assigning.assigned
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._is_leaf_with_grad or self._root is not None:
+            check_writable(self)
+        if self._root is not None or self._is_shared:
+            check_overlap(self, (self, *args, *kwargs.values()))
+        made = over_tensors(self, *args, **kwargs)
+        for value in args:
+            if made is value:
+                break
+        else:
+            if assigned(self, made):
+                return self
+        return write(self, made, name)
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = f"{name}, written over the tensor."
+    return method
