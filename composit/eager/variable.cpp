@@ -1,101 +1,201 @@
 #include "composit/eager/variable.h"
 
 #include "composit/base/error.h"
-#include "composit/execute/execute.h"
+#include "composit/eager/readings.h"
 #include "composit/ir/body.h"
+#include "composit/nn/differentiation.h"
+#include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
+#include "composit/ops/ops.h"
 
 #include <algorithm>
 
 namespace composit::eager {
 
-struct Variable::State {
-    Tensor tensor;
-    std::optional<Array> value;
+// What views of one memory have in common.
+struct Variable::Memory {
+    Ref<Cell> cell;
     bool is_parameter = false;
     std::optional<Tensor> gradient;
-    // Parameters that it was made from, and what they held then: gradients are of that.
-    std::vector<std::pair<std::shared_ptr<State>, Tensor>> sources;
+    Readings readings;                             // of a parameter
+    std::vector<std::shared_ptr<Memory>> sources;  // parameters that it was made from
+};
+
+struct Variable::State {
+    std::shared_ptr<Memory> memory;
+    Ref<Cell> cell;  // the memory's, or a view of it
+    bool is_detached = false;
+    mutable Tensor stopped;  // of a detached one: what it holds, as it is seen
 };
 
 namespace {
 
-std::shared_ptr<Variable::State> state_of(Tensor tensor) {
-    auto state = std::make_shared<Variable::State>();
-    state->tensor = std::move(tensor);
-    return state;
+template <class Sources>
+void add(Sources& sources, const typename Sources::value_type& source) {
+    if (std::find(sources.begin(), sources.end(), source) == sources.end())
+        sources.push_back(source);
+}
+
+// Whether a tensor is NumPy's view of another one: no index of it is a tensor.
+bool is_basic(const numpy::Index& index) {
+    return std::none_of(index.begin(), index.end(),
+                        [](const auto& entry) { return std::holds_alternative<Tensor>(entry); });
 }
 
 }  // namespace
 
-Variable::Variable(Array value) : state_(state_of(ir::constant(std::move(value)))) {}
-Variable::Variable(Tensor tensor) : state_(state_of(std::move(tensor))) {}
+Variable::Variable(Tensor tensor) : state_(std::make_shared<State>()) {
+    state_->memory = std::make_shared<Memory>();
+    state_->cell = state_->memory->cell = Cell::make(std::move(tensor));
+}
+Variable::Variable(Array value) : Variable(ir::constant(std::move(value))) {}
 
 Variable Variable::parameter(Array value) {
     Variable made(std::move(value));
-    made.state_->is_parameter = true;
+    made.state_->memory->is_parameter = true;
     return made;
 }
 
-const Tensor& Variable::tensor() const { return state_->tensor; }
-bool Variable::is_parameter() const { return state_->is_parameter; }
+const Tensor& Variable::tensor() const {
+    const Tensor& held = state_->cell->tensor();
+    if (!state_->is_detached) return held;
+    Tensor& stopped = state_->stopped;
+    if (!stopped || !(stopped.node().operand(0) == held)) stopped = nn::stop_gradient(held);
+    return stopped;
+}
+bool Variable::is_parameter() const {
+    return state_->memory->is_parameter && !state_->is_detached && state_->cell->is_plain();
+}
 
 Array Variable::value() const {
-    if (ir::is_constant(state_->tensor.node())) return ir::constant_value(state_->tensor.node());
-    if (!state_->value) {
-        state_->value = execute::evaluate({state_->tensor})[0];
-        // Nothing goes back through it: its graph is not needed any more.
-        if (state_->sources.empty()) state_->tensor = ir::constant(*state_->value);
+    const Cell& cell = *state_->cell;
+    Array found = look({cell.tensor()})[0];
+    // Nothing goes back through it: its graph is not needed any more.
+    const Memory& memory = *state_->memory;
+    if (cell.is_plain() && memory.sources.empty() && !ir::is_constant(cell.tensor().node()))
+        cell.replace(ir::constant(found));
+    return found;
+}
+
+double Variable::number() const {
+    const Array found = value();
+    user_check(found.size() == 1 && !ir::is_complex(found.dtype()), "number: the variable is ",
+               state_->cell->tensor().type(), ". One real element is required.");
+    const Tensor one = ops::astype(ir::constant(found), ir::DType::float64);
+    return *look({one})[0].data_as<double>();
+}
+
+Variable Variable::at(const numpy::Index& index) const {
+    const Tensor part = numpy::get_item(state_->cell->tensor(), index);
+    Ref<Cell> view = is_basic(index) && is_layout_path(state_->cell->tensor(), part)
+                         ? Cell::make_view(part, state_->cell)
+                         : Ref<Cell>();
+    if (!view) return made(numpy::get_item(tensor(), index), {*this});
+    auto state = std::make_shared<State>();
+    state->memory = state_->memory;
+    state->cell = std::move(view);
+    state->is_detached = state_->is_detached;
+    return Variable(std::move(state));
+}
+
+Variable Variable::detached() const {
+    auto state = std::make_shared<State>();
+    state->memory = state_->memory;
+    state->cell = state_->cell;
+    state->is_detached = true;
+    return Variable(std::move(state));
+}
+
+void Variable::assign(const Variable& value) const {
+    const Tensor& held = state_->cell->tensor();
+    const bool fits = [&] {
+        const ir::Shape &from = value.tensor().shape(), &to = held.shape();
+        if (from.size() > to.size()) return false;
+        for (size_t d = 0; d < from.size(); ++d) {
+            const int64_t length = from[from.size() - 1 - d];
+            if (length != 1 && length != to[to.size() - 1 - d]) return false;
+        }
+        return true;
+    }();
+    user_check(fits, "assign: ", value.tensor().type(), " for ", held.type(),
+               ". A shape that broadcasts to that one is required.");
+    Tensor written = ops::broadcast_to(ops::astype(value.tensor(), held.dtype()), held.shape());
+    Memory& memory = *state_->memory;
+    if (memory.is_parameter) {
+        // A leaf, so that gradients stop there: of the values as they are now.
+        state_->cell->replace(nn::stop_gradient(written));
+        memory.cell->replace(ir::constant(look({memory.cell->tensor()})[0]));
+        return;
     }
-    return *state_->value;
+    if (state_->is_detached) {
+        const Tensor before = memory.cell->tensor();
+        state_->cell->replace(nn::stop_gradient(written));
+        if (!memory.sources.empty())
+            memory.cell->replace(ops::with_values(before, memory.cell->tensor()));
+        return;
+    }
+    state_->cell->replace(std::move(written));
+    if (value.state_->is_detached) return;
+    const std::shared_ptr<Memory>& from = value.state_->memory;
+    if (from->is_parameter) {
+        from->readings.note(from->cell->tensor());
+        add(memory.sources, from);
+    }
+    for (const auto& source : from->sources) add(memory.sources, source);
 }
 
 Variable made(Tensor tensor, const std::vector<Variable>& operands) {
     Variable result(std::move(tensor));
-    auto& sources = result.state_->sources;
-    const auto add = [&](const std::shared_ptr<Variable::State>& source, const Tensor& held) {
-        const bool is_there = std::any_of(sources.begin(), sources.end(), [&](const auto& known) {
-            return known.first == source && known.second == held;
-        });
-        if (!is_there) sources.emplace_back(source, held);
-    };
+    auto& sources = result.state_->memory->sources;
     for (const Variable& operand : operands) {
-        if (operand.is_parameter()) add(operand.state_, operand.tensor());
-        for (const auto& [source, held] : operand.state_->sources) add(source, held);
+        if (operand.state_->is_detached) continue;
+        const auto& memory = operand.state_->memory;
+        if (memory->is_parameter) {
+            memory->readings.note(memory->cell->tensor());
+            add(sources, memory);
+        }
+        for (const auto& source : memory->sources) add(sources, source);
     }
     return result;
 }
 
 void Variable::backward() const {
-    const auto& sources = state_->sources;
-    user_check(!sources.empty(), "backward: the variable was made from no parameter. ",
+    const auto& sources = state_->memory->sources;
+    const Tensor& output = tensor();
+    user_check(!sources.empty() && !state_->is_detached,
+               "backward: the variable was made from no parameter. ",
                "Variable::parameter makes one.");
-    user_check(state_->tensor.size() == 1, "backward: the variable has ", state_->tensor.size(),
+    user_check(output.size() == 1, "backward: the variable has ", output.size(),
                " elements. One is required.");
     std::vector<Tensor> inputs;
-    for (const auto& [source, held] : sources) inputs.push_back(held);
-    const std::vector<Tensor> gradients =
-        nn::chain_rule({{state_->tensor, state_->tensor}}, inputs);
+    std::vector<size_t> owners;
     for (size_t i = 0; i < sources.size(); ++i) {
-        std::optional<Tensor>& gradient = sources[i].first->gradient;
+        const Tensor& now = sources[i]->cell->tensor();
+        inputs.push_back(now);
+        owners.push_back(i);
+        for (Tensor& read : reached({output}, sources[i]->readings.before(now))) {
+            inputs.push_back(std::move(read));
+            owners.push_back(i);
+        }
+    }
+    const std::vector<Tensor> gradients = nn::chain_rule({{output, output}}, inputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        std::optional<Tensor>& gradient = sources[owners[i]]->gradient;
         gradient = gradient ? *gradient + gradients[i] : gradients[i];
     }
 }
 
 std::optional<Tensor> Variable::gradient() const {
     user_check(is_parameter(), "gradient: this is no parameter. Variable::parameter makes one.");
-    return state_->gradient;
+    return state_->memory->gradient;
 }
 
-void Variable::forget_gradient() const { state_->gradient.reset(); }
+void Variable::forget_gradient() const { state_->memory->gradient.reset(); }
 
-void Variable::assign(Array value) const {
-    const Tensor& held = state_->tensor;
-    user_check(is_parameter(), "assign: this is no parameter. Variable::parameter makes one.");
-    user_check(value.dtype() == held.dtype() && value.shape() == held.shape(),
-               "assign: ", value.dtype(), " of shape ", value.shape(), " for a parameter of ",
-               held.type(), ". They must be the same.");
-    state_->tensor = ir::constant(std::move(value));
+void swap(const Variable& a, const Variable& b) {
+    const Variable before = made(a.tensor(), {a});
+    a.assign(made(b.tensor(), {b}));
+    b.assign(before);
 }
 
 void update(const std::vector<Variable>& parameters, const nn::OptimizerFunction& optimizer) {
@@ -109,8 +209,7 @@ void update(const std::vector<Variable>& parameters, const nn::OptimizerFunction
         gradients.push_back(*gradient);
     }
     const std::vector<Tensor> updated = nn::optimize(tensors, gradients, optimizer);
-    for (size_t i = 0; i < chosen.size(); ++i)
-        chosen[i].assign(ir::constant_value(updated[i].node()));
+    for (size_t i = 0; i < chosen.size(); ++i) chosen[i].assign(Variable(updated[i]));
 }
 
 }  // namespace composit::eager

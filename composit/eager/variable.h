@@ -5,11 +5,18 @@
 //     Variable loss = apply([](const Tensor& w, const Tensor& x) { return sum(w * x); }, w, x);
 //     loss.backward();
 //     update({w}, nn::sgd_optimizer(0.1));
+//
+// They stand on cells, as composit.numpy's arrays do: views share memory, values are remembered.
+//
+//     Variable a(numbers);
+//     if (a.at({0}).number() > a.at({1}).number()) swap(a.at({0}), a.at({1}));
 #pragma once
 
+#include "composit/eager/cell.h"
 #include "composit/ir/array.h"
 #include "composit/ir/node.h"
 #include "composit/nn/training.h"
+#include "composit/numpy/indexing.h"
 
 #include <memory>
 #include <optional>
@@ -19,10 +26,7 @@
 
 namespace composit::eager {
 
-using ir::Array;
-using ir::Tensor;
-
-// Copies are the same variable. Not to be used by two threads at once.
+// Copies are the same variable. Not to be used by two threads at once, nor are its views.
 class Variable {
   public:
     Variable(Array value);    // NOLINT: an array is a variable
@@ -31,21 +35,35 @@ class Variable {
     [[nodiscard]] static Variable parameter(Array value);
 
     [[nodiscard]] const Tensor& tensor() const;  // the node it holds now
-    [[nodiscard]] Array value() const;           // computed at most once
+    // Computed at most once, in one plan with what lives beside it and has no value yet.
+    [[nodiscard]] Array value() const;
+    // The value of its only element. ValueError for other numbers of elements, and complex ones.
+    [[nodiscard]] double number() const;
     [[nodiscard]] bool is_parameter() const;
 
-    // Adds to the gradients of the parameters that this variable of one element was made from.
-    // ValueError where it was made from none, or has another number of elements.
+    // A part that shares its memory: at({i}), at({Slice{0, 3}, j}). Where NumPy copies (indices
+    // that are tensors), a variable of its own. IndexError as numpy::get_item.
+    [[nodiscard]] Variable at(const numpy::Index& index) const;
+    // The same elements in the same memory, through which no gradient goes.
+    [[nodiscard]] Variable detached() const;
+    // The elements become those of `value`, cast and broadcast to this variable's dtype and shape,
+    // in all that share its memory. Gradients go on to what the value was made of; a parameter, and
+    // what is part of one, gets the values alone, and keeps the gradients of what was read before.
+    // ValueError where the shape does not fit, and where elements repeat.
+    void assign(const Variable& value) const;
+
+    // Adds to the gradients of the parameters that this variable of one element was made from, as
+    // they were when it was made. ValueError where it was made from none, or has another number of
+    // elements.
     void backward() const;
     // The gradients that were added up, where there are any. ValueError for what is no parameter.
     [[nodiscard]] std::optional<Tensor> gradient() const;
     void forget_gradient() const;
-    // The parameter becomes other values, of its dtype and shape; gradients stay as they are.
-    void assign(Array value) const;
 
     struct State;
 
   private:
+    struct Memory;
     explicit Variable(std::shared_ptr<State> state) : state_(std::move(state)) {}
     friend Variable made(Tensor tensor, const std::vector<Variable>& operands);
 
@@ -61,6 +79,9 @@ template <class Function, class... Variables>
     static_assert((std::is_same_v<Variables, Variable> && ...));
     return made(function(variables.tensor()...), {variables...});
 }
+
+// The values of two variables of one dtype and shape change places.
+void swap(const Variable& a, const Variable& b);
 
 // One step of all parameters that have gradients, computed at once.
 void update(const std::vector<Variable>& parameters, const nn::OptimizerFunction& optimizer);

@@ -221,6 +221,7 @@ Ref<Node> with_operands(const Node& node, std::vector<Tensor> operands) {
 }
 
 uint64_t nodes_made() { return made.load(std::memory_order_relaxed); }
+uint64_t next_time() { return made.fetch_add(1, std::memory_order_relaxed) + 1; }
 std::atomic<uint64_t>& nodes_gone() {
     static std::atomic<uint64_t> gone{0};
     return gone;

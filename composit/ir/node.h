@@ -204,6 +204,8 @@ void set_most_history_bytes(int64_t bytes);  // 256 MiB at first
 int64_t history_bytes();                     // now
 
 uint64_t nodes_made();  // by this process, until now
+// The same, later than anything before and earlier than anything after.
+uint64_t next_time();
 
 // Infers types (throws what the operation's rule throws) and stamps the node with the current
 // location.

@@ -2,7 +2,6 @@
 
 #include "composit/ir/node.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace composit::ir {
@@ -12,8 +11,7 @@ thread_local uint64_t begin_of_trace = 0;
 
 }  // namespace
 
-TraceScope::TraceScope()
-    : around_(std::exchange(begin_of_trace, std::max<uint64_t>(nodes_made(), 1))) {}
+TraceScope::TraceScope() : around_(std::exchange(begin_of_trace, next_time())) {}
 TraceScope::~TraceScope() { begin_of_trace = around_; }
 
 uint64_t TraceScope::begin() { return begin_of_trace; }

@@ -14,8 +14,7 @@ class TraceScope {
     TraceScope(const TraceScope&) = delete;
     TraceScope& operator=(const TraceScope&) = delete;
 
-    // How many nodes there were (nodes_made) when the innermost trace of this thread began; 0:
-    // there is none.
+    // The time (next_time) at which the innermost trace of this thread began; 0: there is none.
     static uint64_t begin();
 
   private:

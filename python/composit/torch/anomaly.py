@@ -12,7 +12,7 @@ import numpy as np
 from composit import _core
 from composit._core import with_location
 from composit.torch import quiet
-from composit.torch.versions import camel
+from composit.torch.saved_values import camel
 
 
 class _Mode(threading.local):

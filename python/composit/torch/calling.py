@@ -15,8 +15,9 @@ from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 from composit.flashlight.operators import table
 from composit.torch import quiet, settling, steps, versions
 from composit.torch.dtypes import Size, check_device, device, dtype
+from composit.torch.saved_values import RULES
+from composit.torch.saved_values import camel as camel
 from composit.torch.tape import is_grad_enabled
-from composit.torch.versions import camel as camel
 
 functions: dict[str, Any] = {}  # torch.NAME
 methods: dict[str, Any] = {}  # Tensor.NAME
@@ -228,7 +229,7 @@ def call_now(
     if isinstance(out, TensorBase):
         writing.check_overlap(out, (out, *found))
     result = _result(result, found, record, is_tainted, is_view)
-    if record is not None and record[0] in versions.RULES:
+    if record is not None and record[0] in RULES:
         _note(record, function, args, kwargs, result)
     if out is None:
         return result

@@ -8,8 +8,8 @@ from composit import _core, nn
 from composit._core import LazyTensor, with_location
 from composit.torch import assigning, settling, steps, versions
 from composit.torch.calling import TensorBase, is_recorded, record_of
+from composit.torch.saved_values import camel
 from composit.torch.tape import is_grad_enabled
-from composit.torch.versions import camel
 
 
 def memory_of(tensor: Any) -> tuple[Any, bool, bool]:
