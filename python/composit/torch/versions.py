@@ -147,7 +147,8 @@ class Entry:
 
     def error(self) -> str:
         """What PyTorch says of it then."""
-        return _said(self.counter, self.version, self.is_result, self.dtype, self.shape, self.maker)
+        now = self.version if self.counter is None else self.counter.now()
+        return _said(now, self.version, self.dtype, self.shape, self.maker)
 
 
 @functools.cache
@@ -258,11 +259,10 @@ def with_what_is_there(gradients: list[Any], records: list[Any]) -> list[Any]:
 def of_tensor(tensor: Any, version: int) -> str:
     """The error's text for a tensor that is not at a version any more."""
     maker = _maker(tensor)
-    return _said(counter_of(tensor), version, False, tensor.dtype, tensor.shape, maker)
+    return _said(counter_of(tensor).now(), version, tensor.dtype, tensor.shape, maker)
 
 
-def _said(counter: Counter, version: int, is_result: bool, dtype: Any, shape: Any,
-          maker: str | None) -> str:  # fmt: skip
+def _said(now: int, version: int, dtype: Any, shape: Any, maker: str | None) -> str:
     kinds = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int",
              "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "float16": "Half",
              "bfloat16": "BFloat16", "complex64": "ComplexFloat",
@@ -271,7 +271,7 @@ def _said(counter: Counter, version: int, is_result: bool, dtype: Any, shape: An
     return (
         "one of the variables needed for gradient computation has been modified by an inplace "
         f"operation: [torch.{kinds.get(dtype.name, dtype.name)}Tensor {list(shape)}]{which} is at "
-        f"version {counter.now()}; expected version {version} instead. Hint: enable anomaly "
+        f"version {now}; expected version {version} instead. Hint: enable anomaly "
         "detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True)."
     )
