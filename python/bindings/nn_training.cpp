@@ -3,10 +3,12 @@
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/versions.h"
+#include "composit/ir/operation.h"
 #include "composit/nn/budget.h"
 #include "composit/nn/composing.h"
 #include "composit/nn/remat.h"
 #include "composit/nn/training.h"
+#include "composit/transforms/transforms.h"
 #include "content.h"
 #include "flags.h"
 #include "location.h"
@@ -186,8 +188,16 @@ void bind_nn_training(nb::module_& module) {
     bind_clipping(module);
     bind_composing(module);
     module.def(
+        "opened_for_gradients",
+        [](const Tensors& tensors) {
+            return transforms::inline_calls(
+                tensors, [](const ir::Operation& operation) { return bool(operation.vjp); });
+        },
+        "The tensors without calls of composed functions, as chain_rule differentiates them.");
+    module.def(
         "read_by",
-        [](const nb::list& inputs, const Tensors& outputs) {
+        [](const nb::object& inputs, const Tensors& outputs) -> nb::object {
+            if (!PySequence_Check(inputs.ptr())) return inputs;
             nb::list read;
             for (nb::handle input : inputs) {
                 if (!is_tensor(input)) {
@@ -200,7 +210,8 @@ void bind_nn_training(nb::module_& module) {
             }
             return read;
         },
-        located, "Inputs as they were when the outputs read them (composit/eager/versions.h).");
+        nb::arg("inputs").none(), nb::arg("outputs"), located,
+        "Inputs as they were when the outputs read them (composit/eager/versions.h).");
     module.def(
         "chain_rule",
         [](const Tensors& outputs, const Tensors& gradients, const Tensors& inputs) {

@@ -28,16 +28,18 @@ void bind_numpy_polynomials(nb::module_& module) {
     module.def(
         "polyfit",
         [](const Tensor& x, const Tensor& y, int64_t degree, std::optional<double> rcond,
-           const MaybeOperand& weights) {
+           const MaybeOperand& weights, bool wants_covariance) {
             const numpy::PolynomialFit fit = numpy::polyfit(x, y, degree, rcond, weights);
             const Tensor is_full =
                 numpy::apply("equal", {fit.rank, static_cast<int64_t>(degree + 1)});
             return nb::make_tuple(wrap(fit.coefficients), wrap(fit.residuals), wrap(fit.rank),
-                                  wrap(fit.singular_values), fit.rcond, wrap(fit.covariance),
+                                  wrap(fit.singular_values), fit.rcond,
+                                  // It has none where the rank is not full: an error for who asks.
+                                  wants_covariance ? wrap(fit.covariance) : nb::none(),
                                   numpy::is_violated(is_full));
         },
         nb::arg("x"), nb::arg("y"), nb::arg("degree"), nb::arg("rcond").none(),
-        nb::arg("weights").none(), located);
+        nb::arg("weights").none(), nb::arg("wants_covariance"), located);
 }
 
 }  // namespace composit::python

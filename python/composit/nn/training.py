@@ -20,7 +20,7 @@ def chain_rule(
         raise TypeError(wrong(forward_outputs, "A mapping from outputs to incoming gradients"))
     outputs = list(forward_outputs)
     gradients = [as_tensor(gradient) for gradient in forward_outputs.values()]
-    read = _core.nn.read_by(list(inputs), outputs)
+    read: Any = _core.nn.read_by(inputs, outputs)
     return _core.nn.chain_rule(outputs, gradients, read)
 
 

@@ -88,7 +88,9 @@ def polyfit(
 
     order = _order("polyfit", deg) + 1
     x, y = asarray(x), asarray(y)
-    found, *report, epsilon, covariance, lacks_rank = _c.polyfit(x, y, order - 1, rcond, w)
+    found, *report, epsilon, covariance, lacks_rank = _c.polyfit(
+        x, y, order - 1, rcond, w, bool(cov)
+    )
     if full:
         kind = np.float32 if x.dtype == np.float32 else np.float64
         return (found, *report, kind(epsilon) if rcond is None else rcond)

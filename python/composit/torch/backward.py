@@ -46,16 +46,18 @@ def _chained(
     """The gradients of tensors, from what flows into the outputs' nodes."""
     has_barriers = barriers.has_barriers(records)
 
-    def chain_rule(ends: list[Any]) -> list[Any]:
+    def by_graph(starts: list[Any], ends: list[Any]) -> list[Any]:
         if not has_barriers:
-            return _by_graph(outputs, incoming, ends)
-        given = (outputs, incoming, ends, records, is_recording)
+            return _by_graph(starts, incoming, ends)
+        given = (starts, incoming, ends, records, is_recording)
         return barriers.chained(_by_graph, *given, is_reached)
+
+    def chain_rule(ends: list[Any]) -> list[Any]:
+        return versions.with_what_is_there(by_graph, outputs, ends, records, has_barriers)
 
     starts = outputs + [x for record in records for x in getattr(record, "nodes", ())
                         if x is not None]  # fmt: skip
     found = readings.summed(chain_rule, inputs, starts)
-    found = versions.with_what_is_there(found, records)
     # Each is a cell of its own, also where two are equal: writing into one leaves the others.
     return [gradient.copied() for gradient in found]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from composit import _core
@@ -156,6 +156,15 @@ def _names_of(function: Any) -> dict[str, int]:
     return {name: i for i, name in enumerate(inspect.signature(function).parameters)}
 
 
+@functools.cache
+def _place_of_self(function: Any) -> int:
+    """The argument that the tensor of a method is."""
+    try:
+        return _names_of(function).get("input", 0)
+    except (TypeError, ValueError):  # a function of the core tells no names
+        return 0
+
+
 def note(record: Any, function: Any, operands: Iterable[Any], results: Any, given: Any) -> None:
     """Adds to a record what its operation saves. An operand is (number or name of the argument, the
     tensor, whether a gradient goes to it); `given` has pairs (number or name, argument)."""
@@ -172,6 +181,7 @@ def note(record: Any, function: Any, operands: Iterable[Any], results: Any, give
         values |= {place: tensor for place, tensor, _ in known}
         rule = rule_of_text(rule(values, results))
     needing = {place for place, _, needs in known if needs}
+    own = _place_of_self(function)
     entries: list[Entry] = []
     refused: list[Any] = []
     for what, by in rule:
@@ -190,7 +200,7 @@ def note(record: Any, function: Any, operands: Iterable[Any], results: Any, give
             ]
         else:
             entries += [
-                Entry(x, False, _maker(x), what == 0) for place, x, _ in known if place == what
+                Entry(x, False, _maker(x), what == own) for place, x, _ in known if place == what
             ]
     if entries:
         record.append(Saved(entries))
@@ -246,14 +256,25 @@ def check(records: list[Any], reached: Any = None) -> None:
                     raise RuntimeError(with_location(entry.error()))
 
 
-def with_what_is_there(gradients: list[Any], records: list[Any]) -> list[Any]:
-    """Gradients, made of the values that are now where the records' operations saved some."""
+def with_what_is_there(
+    chain_rule: Callable[[list[Any], list[Any]], list[Any]], outputs: list[Any], ends: list[Any],
+    records: list[Any], is_cut: bool,
+) -> list[Any]:  # fmt: skip
+    """Gradients by chain_rule(outputs, ends), made of the values that are now where the records'
+    operations saved some. `is_cut`: the graph is cut at nodes that Functions and hooks remember."""
     places = [entry.place for record in records for saved in record if type(saved) is Saved
               for entry in saved.entries]  # fmt: skip
     if not any(place.is_written() for place in places):
-        return gradients
+        return chain_rule(outputs, ends)
+    # Composed functions are opened first: what was saved are nodes of the graph that results.
     before = [place.before() for place in places]
-    return _core.substitute(gradients, before, [place.now() for place in places])
+    now = [place.now() for place in places]
+    if is_cut:
+        return _core.substitute(chain_rule(outputs, ends), before, now)
+    made = _core.nn.opened_for_gradients([*outputs, *ends, *before])
+    count = len(outputs) + len(ends)
+    gradients = chain_rule(made[: len(outputs)], made[len(outputs) : count])
+    return _core.substitute(gradients, made[count:], now)
 
 
 def of_tensor(tensor: Any, version: int) -> str:

@@ -164,13 +164,13 @@ def test_modes_of_qr_without_derivatives_say_so(mode):
 
 
 def test_a_singular_matrix_in_a_gradient_is_an_error_of_the_line():
-    with pytest.raises(np.linalg.LinAlgError, match=r"Singular matrix.*test_linalg.py:\d+\)"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"Singular matrix.*test_linalg.py:\d+\]"):
         cnp.evaluate(composit.grad(lambda a: L.det(a))(np.zeros((2, 2))))
 
 
 def test_eig_has_no_placeholders():
     with pytest.raises(NotSupported, match=r"eigvals: .*placeholder"):
-        composit.grad(lambda a: cnp.sum(L.eigvals(a)))(square(3, 3))
+        composit.compile(composit.grad(lambda a: cnp.sum(L.eigvals(a))))(square(3, 3))
 
 
 @pytest.mark.parametrize("batch", [(), (2, 0)])

@@ -206,13 +206,15 @@ def test_apply_along_axis(name, shape, axis):
     numpy_agreement.assert_same(cnp.apply_along_axis(ours, axis, cnp.asarray(x)), expected, 4)
 
 
-def test_positions_that_are_computed_are_checked_when_they_are_used():
+def test_positions_that_are_computed_are_checked_at_the_call():
     one = cnp.ones(2, int) + cnp.asarray([0, 8])
-    for made in (cnp.choose(one, [1, 2, 3]), cnp.unravel_index(one, (3, 3))[0],
-                 cnp.unravel_index(-one, (3, 3))[0],
-                 cnp.ravel_multi_index((one,), (3,))):  # fmt: skip
+    for call in (lambda x: cnp.choose(x, [1, 2, 3]), lambda x: cnp.unravel_index(x, (3, 3))[0],
+                 lambda x: cnp.unravel_index(-x, (3, 3))[0],
+                 lambda x: cnp.ravel_multi_index((x,), (3,))):  # fmt: skip
         with pytest.raises(IndexError):
-            cnp.evaluate(made)
+            cnp.evaluate(call(one))
+        with pytest.raises(IndexError):
+            composit.compile(call)(np.array([1, 9]))
     good = cnp.evaluate(cnp.choose(one - 1, [1, 2] + [3] * 7))
     assert good.tolist() == [1, 3]
 

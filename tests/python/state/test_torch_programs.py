@@ -41,7 +41,11 @@ FAULTS = {
     # The gradient of a leaf is that of what it holds now.
     "one reading": (readings, "summed", lambda was: _of_the_leaf_alone),
     # Writes through .data do not reach what was saved.
-    "saved values stay": (versions, "with_what_is_there", lambda was: lambda found, _: found),
+    "saved values stay": (
+        versions,
+        "with_what_is_there",
+        lambda was: lambda rule, x, y, *_: rule(x, y),
+    ),
     # Writes that autograd does not see cut the gradient, or let it through to what was written.
     "all is known": (writing, "memory_of", lambda was: lambda x: (*was(x)[:1], True, True)),
     "values with gradients": (writing, "stored", lambda was: lambda result: result._lazy),
