@@ -6,8 +6,9 @@ import math
 import random
 
 
-class Writer:
-    """Writes one program from a seed. `counts` says how often each construct was written."""
+class Text:
+    """The lines of one program, drawn from a seed. `counts` says how often each construct was
+    written. Who derives from it has `statement`."""
 
     def __init__(self, seed, counts=None):
         self.draw = random.Random(seed)
@@ -15,6 +16,29 @@ class Writer:
         self.lines = []
         self.depth = 0
         self.made = 0
+
+    def write(self, line):
+        self.lines.append("    " * self.depth + line)
+
+    def count(self, construct):
+        self.counts[construct] = self.counts.get(construct, 0) + 1
+
+    def name(self, letter):
+        self.made += 1
+        return f"{letter}{self.made}"
+
+    def block(self):
+        self.depth += 1
+        for _ in range(self.draw.randint(1, 3)):
+            self.statement()
+        self.depth -= 1
+
+
+class Writer(Text):
+    """Writes one program of NumPy's API."""
+
+    def __init__(self, seed, counts=None):
+        super().__init__(seed, counts)
         self.arrays = {}  # name: shape
         self.integers = {}
         self.scalars = []
@@ -33,17 +57,7 @@ class Writer:
             self.write(f"log({name})")
         return "\n".join(self.lines) + "\n"
 
-    # ----- text
-
-    def write(self, line):
-        self.lines.append("    " * self.depth + line)
-
-    def count(self, construct):
-        self.counts[construct] = self.counts.get(construct, 0) + 1
-
-    def name(self, letter):
-        self.made += 1
-        return f"{letter}{self.made}"
+    # ----- names
 
     def new_array(self, shape):
         name = self.name("a")
@@ -149,12 +163,6 @@ class Writer:
         kind = self.draw.choice(kinds)
         self.count(kind)
         getattr(self, f"write_{kind}")()
-
-    def block(self):
-        self.depth += 1
-        for _ in range(self.draw.randint(1, 3)):
-            self.statement()
-        self.depth -= 1
 
     def write_element(self):
         operator = self.draw.choice(["=", "=", "+=", "*="])

@@ -2,7 +2,7 @@
 in place, through views, `.data`, `detach` and under `no_grad`; hooks, optimisers, backward at any
 time. A program is text, which runs under any module that is called `t`; its logs are compared."""
 
-import random
+from imperative_programs import Text
 
 # What both libraries say of a program that they refuse, by its beginning.
 REFUSALS = {
@@ -16,15 +16,11 @@ REFUSALS = {
 }
 
 
-class Writer:
-    """Writes one program from a seed. `counts` says how often each construct was written."""
+class Writer(Text):
+    """Writes one program of PyTorch's API."""
 
     def __init__(self, seed, counts=None):
-        self.draw = random.Random(seed)
-        self.counts = {} if counts is None else counts
-        self.lines = []
-        self.depth = 0
-        self.made = 0
+        super().__init__(seed, counts)
         self.leaves, self.tensors, self.optimizers = {}, {}, []  # names and shapes
 
     def program(self, statements=10):
@@ -40,14 +36,7 @@ class Writer:
             self.write(f"log({name})")
         return "\n".join(self.lines) + "\n"
 
-    # ----- text
-
-    def write(self, line):
-        self.lines.append("    " * self.depth + line)
-
-    def name(self, letter):
-        self.made += 1
-        return f"{letter}{self.made}"
+    # ----- names
 
     def values(self, shape):
         if not shape:
@@ -149,14 +138,8 @@ class Writer:
         if self.depth:  # names that are made here may not exist later
             kinds = [kind for kind in kinds if kind not in ("view", "clone", "optimizer")]
         kind = self.draw.choice(kinds)
-        self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.count(kind)
         getattr(self, f"write_{kind}")()
-
-    def block(self):
-        self.depth += 1
-        for _ in range(self.draw.randint(1, 3)):
-            self.statement()
-        self.depth -= 1
 
     def write_result(self):
         source = self.tensor()

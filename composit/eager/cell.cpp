@@ -20,8 +20,7 @@ namespace {
 
 // The number of each element of `view` in `base`: numbered elements, sent through the path.
 Tensor places_of(const Tensor& view, const Tensor& base) {
-    const Tensor numbers = ops::reshape(ops::iota({base.size()}, 0), base.shape());
-    return ir::substitute({view}, {base}, {numbers})[0];
+    return ir::substitute({view}, {base}, {numbers_of(base.shape())})[0];
 }
 
 // `base` with `value` where `places`, numbers of its elements, say.
@@ -44,11 +43,14 @@ Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value
 
 }  // namespace
 
+Tensor numbers_of(const ir::Shape& shape) {
+    return ops::reshape(ops::iota({ir::element_count(shape)}, 0), shape);
+}
+
 Appearance selection(std::function<Tensor(const Tensor&)> function) {
     return {function,
             [function](const Tensor& source, const Tensor& written) {
-                const Tensor numbers = ops::reshape(ops::iota({source.size()}, 0), source.shape());
-                return written_at(source, function(numbers), written);
+                return written_at(source, function(numbers_of(source.shape())), written);
             },
             true};
 }
@@ -185,8 +187,7 @@ void Cell::replace_at(const Tensor& numbers, const Tensor& value) const {
     if (!appearance_ || !appearance_->is_selection)
         return replace(written_at(tensor(), numbers, value));
     const Tensor& source = source_->tensor();
-    const Tensor all = ops::reshape(ops::iota({source.size()}, 0), source.shape());
-    source_->replace_at(chosen(appearance_->seen(all)), value);
+    source_->replace_at(chosen(appearance_->seen(numbers_of(source.shape()))), value);
 }
 
 bool Cell::sees_selection() const {

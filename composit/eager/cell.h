@@ -32,6 +32,9 @@ struct Appearance {
     bool is_selection = false;
 };
 
+// 0, 1, 2, … in row-major order, int64: sent through what selects elements, they say which.
+Tensor numbers_of(const ir::Shape& shape);
+
 // Elements that a function selects, which moves elements and does nothing else with them.
 Appearance selection(std::function<Tensor(const Tensor&)> function);
 

@@ -4,6 +4,7 @@
 #include "composit/eager/readings.h"
 #include "composit/ir/body.h"
 #include "composit/nn/differentiation.h"
+#include "composit/numpy/index_plan.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
@@ -34,12 +35,6 @@ template <class Sources>
 void add(Sources& sources, const typename Sources::value_type& source) {
     if (std::find(sources.begin(), sources.end(), source) == sources.end())
         sources.push_back(source);
-}
-
-// Whether a tensor is NumPy's view of another one: no index of it is a tensor.
-bool is_basic(const numpy::Index& index) {
-    return std::none_of(index.begin(), index.end(),
-                        [](const auto& entry) { return std::holds_alternative<Tensor>(entry); });
 }
 
 }  // namespace
@@ -87,7 +82,7 @@ double Variable::number() const {
 
 Variable Variable::at(const numpy::Index& index) const {
     const Tensor part = numpy::get_item(state_->cell->tensor(), index);
-    Ref<Cell> view = is_basic(index) && is_layout_path(state_->cell->tensor(), part)
+    Ref<Cell> view = numpy::is_basic(index) && is_layout_path(state_->cell->tensor(), part)
                          ? Cell::make_view(part, state_->cell)
                          : Ref<Cell>();
     if (!view) return made(numpy::get_item(tensor(), index), {*this});

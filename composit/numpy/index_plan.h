@@ -3,8 +3,10 @@
 
 #include "composit/numpy/indexing.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace composit::numpy {
@@ -29,6 +31,13 @@ struct IndexPlan {
     // Gather's axes in the result's order (without new axes).
     [[nodiscard]] std::vector<int64_t> order() const;
 };
+
+// Whether NumPy's x[index] is a view of x: no entry is a tensor.
+[[nodiscard]] inline bool is_basic(const Index& index) {
+    return std::none_of(index.begin(), index.end(), [](const IndexEntry& entry) {
+        return std::holds_alternative<Tensor>(entry);
+    });
+}
 
 // IndexError and NotSupported as get_item says.
 [[nodiscard]] IndexPlan plan_index(std::string_view function, const Shape& shape,

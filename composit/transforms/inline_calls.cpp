@@ -77,4 +77,9 @@ std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors, const Keep&
     return change_bodies(result, [](const auto& results) { return inline_calls(results); });
 }
 
+std::vector<Tensor> open_for_derivatives(const std::vector<Tensor>& tensors) {
+    return inline_calls(tensors,
+                        [](const ir::Operation& operation) { return bool(operation.vjp); });
+}
+
 }  // namespace composit::transforms

@@ -99,7 +99,7 @@ bool has_rules(const Tensors& outputs) {
 Tensors forward(const Tensors& outputs, const Tensors& inputs, const Tensors& tangents) {
     Tensors all = outputs;
     all.insert(all.end(), inputs.begin(), inputs.end());
-    all = inline_calls(all, [](const ir::Operation& operation) { return bool(operation.vjp); });
+    all = open_for_derivatives(all);
     const auto middle = all.begin() + static_cast<long>(outputs.size());
     const Tensors results(all.begin(), middle), sources(middle, all.end());
     Forward pass(sources, tangents);

@@ -62,6 +62,9 @@ std::vector<Tensor> share_loops(const std::vector<Tensor>& outputs);
 // once, so that what they share stays shared.
 std::vector<Tensor> inline_calls(const std::vector<Tensor>& tensors,
                                  const std::function<bool(const ir::Operation&)>& keep = {});
+// The same for who differentiates: operations that bring a derivative of their own stay. vjp finds
+// nothing to open in what it returns.
+std::vector<Tensor> open_for_derivatives(const std::vector<Tensor>& tensors);
 
 // ----- simplify.cpp
 // Bit-preserving: common subexpressions, transposes of transposes, reshapes of reshapes, broadcasts

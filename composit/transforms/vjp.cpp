@@ -108,9 +108,7 @@ std::vector<Tensor> vjp(const std::vector<Tensor>& outputs, const std::vector<Te
     std::vector<Tensor> results = outputs, sources = inputs;
     if (has_calls(outputs)) {
         results.insert(results.end(), inputs.begin(), inputs.end());
-        // An operation that brings a derivative of its own is differentiated by it.
-        results = inline_calls(results,
-                               [](const ir::Operation& operation) { return bool(operation.vjp); });
+        results = open_for_derivatives(results);
         sources.assign(results.begin() + static_cast<long>(outputs.size()), results.end());
         results.resize(outputs.size());
     }

@@ -3,7 +3,6 @@
 #include "cell.h"
 #include "composit/base/error.h"
 #include "composit/eager/versions.h"
-#include "composit/ir/operation.h"
 #include "composit/nn/budget.h"
 #include "composit/nn/composing.h"
 #include "composit/nn/remat.h"
@@ -188,11 +187,7 @@ void bind_nn_training(nb::module_& module) {
     bind_clipping(module);
     bind_composing(module);
     module.def(
-        "opened_for_gradients",
-        [](const Tensors& tensors) {
-            return transforms::inline_calls(
-                tensors, [](const ir::Operation& operation) { return bool(operation.vjp); });
-        },
+        "open_for_derivatives", &transforms::open_for_derivatives,
         "The tensors without calls of composed functions, as chain_rule differentiates them.");
     module.def(
         "read_by",

@@ -133,10 +133,7 @@ void make_zeros(nb::pointer_and_handle<LazyTensor> made, const std::vector<int64
 // to be written in another way.
 bool write_in_place(const LazyTensor& self, const numpy::Index& index, const Tensor& value,
                     const Tensor& written) {
-    const bool is_basic = std::none_of(index.begin(), index.end(), [](const auto& entry) {
-        return std::holds_alternative<Tensor>(entry);
-    });
-    if (!is_basic || !self.cell->is_plain()) return false;
+    if (!numpy::is_basic(index) || !self.cell->is_plain()) return false;
     const Tensor& before = self.tensor();
     const Tensor part = numpy::get_item(before, index);
     if (!eager::is_layout_path(before, part)) return false;
@@ -178,12 +175,11 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     self.check_writeable();
     if (self.cell->sees_selection()) {  // an element that is seen twice is written once
         const Tensor& before = self.tensor();
-        const Tensor all = ops::reshape(ops::iota({before.size()}, 0), before.shape());
-        self.cell->replace_at(numpy::get_item(all, index),
+        self.cell->replace_at(numpy::get_item(eager::numbers_of(before.shape()), index),
                               numpy::value_to_store(before, index, source));
-        return;
+    } else if (!write_in_place(self, index, source, written)) {
+        self.replace(written);
     }
-    if (!write_in_place(self, index, source, written)) self.replace(written);
     eager::shorten_history();
 }
 

@@ -31,11 +31,12 @@ class Counter:
         return self.last if owner is None else owner._writes
 
 
-def owner_of(tensor: Any) -> Any:
-    """The tensor that counts the writes into this one's memory."""
+def owner_of(tensor: Any, through_data: bool = False) -> Any:
+    """The tensor that counts the writes into this one's memory; `through_data`: the one that was
+    there first, whose count does not hear of writes through .data."""
     while True:
         held = tensor._root
-        if held is None and not tensor._is_data:
+        if held is None and (through_data or not tensor._is_data):
             held = tensor._twin
         if held is None:
             return tensor
@@ -88,10 +89,9 @@ class Place:
         # A leaf is saved itself: `leaf.data = other` reaches it.
         self.place = tensor if tensor._is_leaf_with_grad else lazy
         self.node, self.index = lazy.node, lazy.output_index
-        while tensor._root is not None or tensor._twin is not None:
-            tensor = tensor._twin if tensor._root is None else tensor._root
+        owner = owner_of(tensor, through_data=True)
         # Nobody writes into the memory of what nobody holds.
-        self.counter = None if isinstance(tensor, _Gone) else _counter_at(tensor)
+        self.counter = None if isinstance(owner, _Gone) else _counter_at(owner)
         self.unseen = 0 if self.counter is None else self.counter.unseen
 
     def before(self) -> Any:
@@ -271,7 +271,7 @@ def with_what_is_there(
     now = [place.now() for place in places]
     if is_cut:
         return _core.substitute(chain_rule(outputs, ends), before, now)
-    made = _core.nn.opened_for_gradients([*outputs, *ends, *before])
+    made = _core.nn.open_for_derivatives([*outputs, *ends, *before])
     count = len(outputs) + len(ends)
     gradients = chain_rule(made[: len(outputs)], made[len(outputs) : count])
     return _core.substitute(gradients, made[count:], now)
