@@ -130,7 +130,11 @@ Ref<Cell> Cell::make_appearance(Appearance appearance, const Ref<Cell>& source,
 }
 
 const Tensor& Cell::tensor() const {
-    if (!origin()) return tensor_;
+    if (!origin()) {
+        if (is_written()) [[unlikely]]
+            make_written();
+        return tensor_;
+    }
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
     tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "composit/base/ref.h"
+#include "composit/eager/deferred.h"
 #include "composit/eager/strides.h"
 #include "composit/execute/execute.h"
 #include "composit/ir/node.h"
@@ -68,12 +69,25 @@ class Cell : public Counted<Cell> {
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;  // now
+    // Of what it holds, which never changes.
+    const ir::TensorType& type() const { return tensor_.type(); }
     // Shape and dtype are those of the old one. ValueError where a view repeats elements, and where
     // a function that is traced writes what it was given into what was there before.
     void replace(Tensor tensor) const;
     // Writes `value` over the elements of those numbers (int64, of value's shape; the last of equal
     // ones counts).
     void replace_at(const Tensor& numbers, const Tensor& value) const;
+    // An element of known values, by its place in row-major order; null where they are not known,
+    // or are to be read in another way.
+    Ref<Deferred> element(int64_t place) const;
+    // What it holds, as an operand of deferred numbers; null where it is no known number.
+    Ref<Deferred> number() const;
+    // Writes a number over an element, in memory that nobody else sees, without a node for now.
+    // False where it is to be written in another way.
+    bool write_element(int64_t place, const Ref<Deferred>& value) const;
+    // What was written has a node, and nothing refers to the values but that.
+    void close_elements() const;
+
     bool sees_selection() const;   // it, or what it is a view of, may show an element twice
     const Region& region() const;  // where its elements lie in memory (see laid_in)
     const Strides& strides() const { return region().strides; }
@@ -100,10 +114,23 @@ class Cell : public Counted<Cell> {
     friend class Versions;
     void check_trace(const Tensor& tensor) const;
 
+    // How elements are read and written one by one.
+    struct Elements {
+        Ref<Deferred> now;                   // what the cell holds
+        std::shared_ptr<const void> memory;  // where its values are, in row-major order
+        // The values, where `now` was written since tensor_: in memory of the cell's own.
+        ir::ConstantArray own;
+    };
+    bool find_elements() const;
+    bool own_elements() const;
+    void make_written() const;  // the node of what was written
+    bool is_written() const { return elements_ && elements_->own; }
+
     // What tensor_ was made from, of which it is a path or an appearance.
     const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
 
-    mutable Tensor tensor_;
+    mutable Tensor tensor_;  // before what was written to elements_
+    mutable std::unique_ptr<Elements> elements_;
     Ref<Cell> root_;       // never a view itself
     mutable Tensor base_;  // what the origin held when tensor_ was made
     Ref<Cell> source_;

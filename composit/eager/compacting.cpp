@@ -37,6 +37,14 @@ void keep_as(const Node& made, const Node& before) {
 
 }  // namespace
 
+std::vector<Tensor> Held::tensors() const {
+    std::vector<Tensor> all;
+    all.reserve(cells.size() + numbers.size());
+    for (const Ref<const Cell>& cell : cells) all.push_back(cell->tensor());
+    for (const Ref<const Deferred>& number : numbers) all.push_back(number->tensor());
+    return all;
+}
+
 Places::Places(const std::vector<const Node*>& nodes)
     : slots_(std::bit_ceil(2 * nodes.size() + 1)) {
     for (size_t i = 0; i < nodes.size(); ++i) slots_[slot_of(nodes[i])] = {nodes[i], i};
@@ -100,13 +108,12 @@ size_t Compacting::Hash::operator()(const Key& key) const {
     return hash_combine(reinterpret_cast<uintptr_t>(key.node), static_cast<uint64_t>(key.output));
 }
 
-Compacting::Compacting(const Reach& reach, const Cut& cut,
-                       const std::vector<Ref<const Cell>>& cells, int64_t bound)
+Compacting::Compacting(const Reach& reach, const Cut& cut, const Held& held, int64_t bound)
     : reach_(reach), cut_(cut), bound_(bound) {
     const std::vector<const Node*>& order = reach.order();
     sets_.resize(order.size());
     moved_.resize(order.size());
-    count_names(cells);
+    count_names(held);
     std::vector<std::vector<Tensor>> forgotten(order.size());  // by place
     for (const Tensor& tensor : cut.frontier) {
         std::vector<Tensor>& there = forgotten[reach.place_of(tensor.node())];
@@ -125,8 +132,9 @@ Compacting::~Compacting() {
     for (const Ref<Node>& node : held_) node->count_holders(-1);
 }
 
-// Cells are given what takes the place of what they hold; what others hold stays as it is.
-void Compacting::count_names(const std::vector<Ref<const Cell>>& cells) {
+// Cells and numbers are given what takes the place of what they hold; what others hold stays as it
+// is.
+void Compacting::count_names(const Held& held) {
     const std::vector<const Node*>& order = reach_.order();
     std::vector<uint32_t> known(order.size());
     is_named_.resize(order.size());
@@ -134,14 +142,15 @@ void Compacting::count_names(const std::vector<Ref<const Cell>>& cells) {
         for (const Tensor& operand : node->operands()) ++known[reach_.place_of(operand.node())];
     for (const Tensor& root : reach_.roots()) ++known[reach_.place_of(root.node())];
     for (const Tensor& tensor : cut_.frontier) ++known[reach_.place_of(tensor.node())];
-    for (const Ref<const Cell>& cell : cells)
-        cell->each_held([&](const Tensor& tensor) {
-            const size_t place = reach_.place_of(tensor.node());
-            if (is_leaf(tensor.node()))
-                is_named_[place] = true;
-            else
-                ++known[place];
-        });
+    const auto count = [&](const Tensor& tensor) {
+        const size_t place = reach_.place_of(tensor.node());
+        if (is_leaf(tensor.node()))
+            is_named_[place] = true;
+        else
+            ++known[place];
+    };
+    for (const Ref<const Cell>& cell : held.cells) cell->each_held(count);
+    for (const Ref<const Deferred>& number : held.numbers) count(number->tensor());
     for (size_t i = 0; i < order.size(); ++i)
         is_named_[i] = is_named_[i] || order[i]->use_count() > known[i];
 }

@@ -11,6 +11,14 @@
 
 namespace composit::eager {
 
+// What programs hold.
+struct Held {
+    std::vector<Ref<const Cell>> cells;
+    std::vector<Ref<const Deferred>> numbers;  // that are made
+
+    std::vector<Tensor> tensors() const;  // theirs, now
+};
+
 // Where the old part of a graph begins.
 struct Cut {
     std::vector<bool> stays;        // by the place of a node: something needs it
@@ -59,8 +67,7 @@ class Reach {
 // The same graphs, of which the part behind a cut gave way to forgotten leaves.
 class Compacting {
   public:
-    Compacting(const Reach& reach, const Cut& cut, const std::vector<Ref<const Cell>>& cells,
-               int64_t bound);
+    Compacting(const Reach& reach, const Cut& cut, const Held& held, int64_t bound);
     ~Compacting();
     Compacting(const Compacting&) = delete;
     Compacting& operator=(const Compacting&) = delete;
@@ -70,7 +77,7 @@ class Compacting {
     // Of tensors that can be named, by number; those of most nodes are those of an operand.
     using Set = std::shared_ptr<const std::vector<size_t>>;
 
-    void count_names(const std::vector<Ref<const Cell>>& cells);
+    void count_names(const Held& held);
     Set behind(const Tensor& tensor);
     Set united(const Set& a, const Set& b);
     Set only(const Tensor& tensor);

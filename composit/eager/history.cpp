@@ -24,17 +24,17 @@ bool is_time() {
     return living >= least + room.load(std::memory_order_relaxed);
 }
 
-// Those that are part of no trace.
-std::vector<Ref<const Cell>> cells_with_values() {
-    std::vector<Ref<const Cell>> cells = pending().living();
-    std::erase_if(cells, [](const auto& cell) { return cell->tensor().node().is_open(); });
-    return cells;
-}
-
-std::vector<Tensor> held(const std::vector<Ref<const Cell>>& cells) {
-    std::vector<Tensor> tensors;
-    for (const Ref<const Cell>& cell : cells) tensors.push_back(cell->tensor());
-    return tensors;
+// All that is part of no trace. Numbers get their nodes.
+Held held_now() {
+    Held held{pending().living(), {}};
+    for (const Ref<const Cell>& cell : held.cells) cell->close_elements();
+    for (const Ref<const Deferred>& number : Deferred::living())
+        if (!number->is_literal()) number->tensor();
+    std::erase_if(held.cells, [](const auto& cell) { return cell->tensor().node().is_open(); });
+    // Those that only others were made of are gone.
+    for (Ref<const Deferred>& number : Deferred::living())
+        if (number->is_made()) held.numbers.push_back(std::move(number));
+    return held;
 }
 
 }  // namespace
@@ -49,16 +49,16 @@ void set_most_history_nodes(int64_t nodes) {
 int64_t most_history_nodes() { return most.load(std::memory_order_relaxed); }
 
 int64_t history_nodes() {
-    return static_cast<int64_t>(Reach(held(cells_with_values())).history().size());
+    return static_cast<int64_t>(Reach(held_now().tensors()).history().size());
 }
 
 void shorten_history() {
     if (!is_time()) return;
     const auto bound = static_cast<size_t>(most_history_nodes());
-    const std::vector<Ref<const Cell>> cells = cells_with_values();
+    const Held held = held_now();
     size_t left = 0;
     {
-        Reach reach(held(cells));
+        Reach reach(held.tensors());
         std::vector<uint64_t> ages = reach.history();
         left = ages.size();
         // The newest stay, up to a part of the bound, so that it takes a while until the next time.
@@ -73,8 +73,10 @@ void shorten_history() {
             }
             const Cut cut = reach.cut_before(oldest);
             if (part > 0 && cut.left > bound * 3 / 4) continue;
-            Compacting compacting(reach, cut, cells, static_cast<int64_t>(bound));
-            for (const Ref<const Cell>& cell : cells) cell->follow(compacting);
+            Compacting compacting(reach, cut, held, static_cast<int64_t>(bound));
+            for (const Ref<const Cell>& cell : held.cells) cell->follow(compacting);
+            for (const Ref<const Deferred>& number : held.numbers)
+                number->follow([&](const Tensor& tensor) { return compacting.moved(tensor); });
             left = std::min(cut.left, bound);
         }
     }

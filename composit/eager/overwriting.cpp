@@ -51,58 +51,40 @@ void put(char* memory, const Region& region, const ir::Shape& shape, const char*
     });
 }
 
-// Where an element of a view lies in its root, of which it is a path; nothing where the root's
-// elements are repeated, or shown otherwise.
-std::optional<std::vector<int64_t>> position_in_root(const Cell& view,
-                                                     const std::vector<int64_t>& position) {
+// Where an element of a view lies in its root, of which it is a path, in row-major order; nothing
+// where the root's elements are repeated, or shown otherwise.
+std::optional<int64_t> place_in_root(const Cell& view, int64_t place) {
     if (!view.is_view() || !view.root()->is_plain()) return {};
     const Tensor &seen = view.tensor(), &root = view.root()->tensor();
     // Values are row-major, however NumPy's array lies in memory.
     const auto region = region_through(root, {0, ir::row_major_strides(root.shape())}, seen);
     if (!region) return {};
-    int64_t place = region->offset;
-    for (size_t d = 0; d < position.size(); ++d) {
-        if (region->strides[d] == 0 && seen.shape()[d] > 1) return {};
-        place += position[d] * region->strides[d];
-    }
-    std::vector<int64_t> found(root.shape().size());
-    for (size_t d = found.size(); d-- > 0;) {
-        found[d] = place % root.shape()[d];
-        place /= root.shape()[d];
+    int64_t found = region->offset;
+    for (size_t d = seen.shape().size(); d-- > 0;) {
+        const int64_t length = seen.shape()[d];
+        if (region->strides[d] == 0 && length > 1) return {};
+        found += place % length * region->strides[d];
+        place /= length;
     }
     return found;
 }
 
 }  // namespace
 
-bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value) {
+bool write_element(const Cell& cell, int64_t place, const Ref<Deferred>& value) {
     if (!cell.is_plain()) {
-        const auto found = position_in_root(cell, position);
+        const std::optional<int64_t> found = place_in_root(cell, place);
         return found && write_element(*cell.root(), *found, value);
     }
-    if (value.rank() != 0 || value.node().is_open()) return false;
-    const Tensor& before = cell.tensor();
-    const DType dtype = before.dtype();
-    if (!fits(value.dtype(), value.type().weak, dtype) || !has_own_value(before)) return false;
-    const std::optional<Number> number = small_number(value);
-    if (!number) return false;
-    const auto bits = ir::scalar::cast_bits(number->dtype, dtype, number->bits);
-    // What was made of the old elements is computed while they are there.
-    if (before.node().use_count() > 1) settle();
-    const Tensor after = ops::with_element(before, position, ops::astype(value, dtype));
-    const ir::Shape& shape = before.shape();
-    int64_t place = 0;
-    for (size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + position[d];
-    const auto size = static_cast<size_t>(ir::size_of(dtype));
-    std::memcpy(static_cast<char*>(memory_for(after, before)) + static_cast<size_t>(place) * size,
-                bits.data(), size);
-    cell.replace(after);
-    return true;
+    const bool is_fitting = fits(value->dtype(), value->is_weak(), cell.type().dtype);
+    return is_fitting && cell.write_element(place, value);
 }
 
 bool write_region(const Cell& cell, const Region& region, const Tensor& value, Tensor after) {
+    if (!cell.is_plain()) return false;
+    cell.close_elements();  // which refer to the memory
     const Tensor& before = cell.tensor();
-    if (!cell.is_plain() || value.node().is_open() || value.dtype() != before.dtype() ||
+    if (value.node().is_open() || value.dtype() != before.dtype() ||
         value.size() == 0 || after.node().reads_borrowed() || !has_own_value(before) ||
         known(after))
         return false;

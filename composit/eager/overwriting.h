@@ -9,10 +9,10 @@
 
 namespace composit::eager {
 
-// Writes x[position] = value into a cell or a view of one, where both are known and the value is of
-// the cell's dtype or fits it without loss. False where another way has to be taken: nothing has
-// changed then.
-bool write_element(const Cell& cell, const std::vector<int64_t>& position, const Tensor& value);
+// Writes the element at a place, in row-major order, of a cell or a view of one, where both are
+// known and the value is of the cell's dtype or fits it without loss. False where another way has
+// to be taken: nothing has changed then.
+bool write_element(const Cell& cell, int64_t place, const Ref<Deferred>& value);
 
 // Writes a value into a region of a cell that is no view and whose value is known; it holds `after`
 // then. The value, of the cell's dtype and the region's shape, is computed now: its errors come

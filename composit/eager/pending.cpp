@@ -20,6 +20,7 @@ Pending& pending() {
 
 void Pending::put(const Cell& cell, Tensor tensor) {
     tensor.node().count_holders(1);
+    cell.elements_.reset();
     {
         const std::lock_guard lock(mutex_);
         std::swap(cell.tensor_, tensor);

@@ -1,15 +1,14 @@
 #include "composit/eager/small.h"
 
 #include "composit/base/default_floating_point.h"
+#include "composit/eager/loops.h"
 #include "composit/ir/scalar/values.h"
 #include "composit/ops/components.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>
-#include <cfenv>
 #include <cstring>
 #include <optional>
-#include <unordered_map>
 
 namespace composit::eager {
 namespace {
@@ -17,7 +16,6 @@ namespace {
 using ir::DType;
 using ir::Node;
 using ir::scalar::Bits;
-using ir::scalar::Op;
 using ir::scalar::Specialisation;
 
 Number number_at(const ir::ConstantArray& array, int64_t place) {
@@ -33,15 +31,6 @@ int64_t place_of(const std::vector<int64_t>& position, const ir::Shape& shape) {
     int64_t place = 0;
     for (size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + position[d];
     return place;
-}
-
-// Expressions in the order of their evaluation, made once. Specialisations live as long as the
-// process.
-const ir::scalar::Evaluator& evaluator_of(const Specialisation& function) {
-    thread_local std::unordered_map<const Specialisation*, ir::scalar::Evaluator> known;
-    const auto found = known.find(&function);
-    if (found != known.end()) return found->second;
-    return known.emplace(&function, ir::scalar::Evaluator({function.body})).first->second;
 }
 
 // Where a view's elements lie in the value of its base, which is row-major.
@@ -109,21 +98,8 @@ class Computing {
         }
         if (!is_complete) return {};
         const uint8_t reported = node.error_handling() ? node.error_handling()->reported() : 0;
-        if (reported != 0 && is_reported_by_value(node, function)) return fail();
-        if (reported == 0) return Number{node.types()[0].dtype, evaluator_of(function)(x)[0]};
-        std::feclearexcept(FE_ALL_EXCEPT);
-        const Number result{node.types()[0].dtype, evaluator_of(function)(x)[0]};
-        const bool under = (reported & ir::ErrorHandling::under) != 0;
-        const int loud = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | (under ? FE_UNDERFLOW : 0);
-        if (std::fetestexcept(loud) != 0) return fail();
-        return result;
-    }
-
-    // Warnings of their own, and integers divided by zero, raise no flags: plans find them.
-    static bool is_reported_by_value(const Node& node, const Specialisation& function) {
-        const auto& signals = node.attributes().get<ir::scalar::RowRef>("row")->signals;
-        const bool is_inexact = ir::is_inexact(function.signature.operands[0]);
-        return !signals.warning.empty() || (!signals.poles.empty() && !is_inexact);
+        const std::optional<Bits> bits = computed(function, x, reported);
+        return bits ? std::optional(Number{node.types()[0].dtype, *bits}) : fail();
     }
 
     std::vector<Tensor>* needed_;

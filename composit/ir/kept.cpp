@@ -201,7 +201,21 @@ bool Node::copy_kept_number(void* bytes) const {
     return true;
 }
 
+ConstantArray Node::take_kept() const {
+    if (operation().keeps_forever) return {};
+    const std::lock_guard lock(mutex_of(this));
+    Kept* const kept = kept_.load(std::memory_order_relaxed);
+    if (!kept || kept->has_number || !kept->first || !kept->others.empty()) return {};
+    if (!kept->first.memory_of_its_own()) return {};
+    History::instance().remove(*kept);
+    ConstantArray value = std::exchange(kept->first, {});
+    kept_.store(nullptr, std::memory_order_release);
+    delete kept;
+    return value;
+}
+
 void* Node::take_over_kept(const Node& before) const {
+    if (before.operation().keeps_forever) return nullptr;
     Kept* taken = nullptr;
     void* memory = nullptr;
     {

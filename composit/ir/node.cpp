@@ -19,6 +19,7 @@ const std::string empty_text;
 thread_local Interned location_now = nullptr;
 thread_local const ErrorHandling* error_handling_now = nullptr;
 thread_local Interned reported_as_now = nullptr;
+thread_local uint64_t number_now = 0;  // 0: the next one
 std::atomic<uint64_t> made{0};
 
 uint64_t hash_type(const TensorType& type) {
@@ -143,7 +144,8 @@ Ref<Node> make_typed_node(const Operation& operation, std::vector<Tensor> operan
     node->location_ = location_now;
     node->error_handling_ = error_handling_now;
     node->reported_as_ = reported_as_now;
-    node->number_ = made.fetch_add(1, std::memory_order_relaxed) + 1;
+    const uint64_t next = made.fetch_add(1, std::memory_order_relaxed) + 1;
+    node->number_ = number_now != 0 ? number_now : next;
     node->is_open_ = is_input(*node);
     node->reads_borrowed_ = is_constant(*node) && constant_array(*node).is_borrowed();
     for (const Tensor& operand : node->operands_) {
@@ -240,6 +242,11 @@ LocationScope::LocationScope(const Node& node)
     : LocationScope(node.location_, node.error_handling_) {
     reported_as_now = node.reported_as_;
 }
+LocationScope::LocationScope(Interned location, const ErrorHandling* error_handling,
+                             Interned reported_as)
+    : LocationScope(location, error_handling) {
+    reported_as_now = reported_as;
+}
 LocationScope::~LocationScope() {
     location_now = previous_;
     error_handling_now = previous_handling_;
@@ -249,6 +256,11 @@ ReportingScope::ReportingScope(Interned function)
     : previous_(std::exchange(reported_as_now, reported_as_now ? reported_as_now : function)) {}
 ReportingScope::~ReportingScope() { reported_as_now = previous_; }
 Interned current_location() { return location_now; }
+const ErrorHandling* current_error_handling() { return error_handling_now; }
+Interned current_reported_as() { return reported_as_now; }
+
+NumberScope::NumberScope(uint64_t number) : previous_(std::exchange(number_now, number)) {}
+NumberScope::~NumberScope() { number_now = previous_; }
 
 std::vector<const Node*> topological_order(const std::vector<Tensor>& outputs) {
     std::vector<const Node*> order;

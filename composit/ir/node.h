@@ -153,6 +153,9 @@ class Node : public Counted<Node> {
     // For who writes over it: this node keeps the memory of the value that `before` kept, if nobody
     // else has that memory; else null, and nothing has changed. Both have one output, of one type.
     void* take_over_kept(const Node& before) const;
+    // The value of its only output, for who writes over its memory: the node keeps it no longer.
+    // Empty, and nothing has changed, where somebody else has that memory.
+    ConstantArray take_kept() const;
     // How many places that programs write to (eager/cell.h) hold the node now: kept values matter
     // to them.
     void count_holders(int more) const;
@@ -234,6 +237,7 @@ class LocationScope {
     explicit LocationScope(Interned location);  // leaves the reporting as it is
     LocationScope(Interned location, const ErrorHandling* error_handling);
     explicit LocationScope(const Node& node);  // those of a node, whose place others take
+    LocationScope(Interned location, const ErrorHandling* error_handling, Interned reported_as);
     ~LocationScope();
     LocationScope(const LocationScope&) = delete;
     LocationScope& operator=(const LocationScope&) = delete;
@@ -258,6 +262,21 @@ class ReportingScope {
     Interned previous_;
 };
 Interned current_location();
+const ErrorHandling* current_error_handling();
+Interned current_reported_as();
+
+// While it lives, nodes made on this thread have that number: they take the place of something that
+// was made then.
+class NumberScope {
+  public:
+    explicit NumberScope(uint64_t number);
+    ~NumberScope();
+    NumberScope(const NumberScope&) = delete;
+    NumberScope& operator=(const NumberScope&) = delete;
+
+  private:
+    uint64_t previous_;
+};
 
 // ----- leaves
 Tensor constant(Array value, std::string_view name = {});

@@ -39,6 +39,8 @@ std::vector<Components> product_by_components(const ir::Node& node,
 bool is_map(const ir::Node& node);
 // The dtypes that a map's row is computed in (map.cpp).
 const ir::scalar::Signature& map_signature(const ir::Node& node);
+// The dtype that a weak scalar takes beside one that is not (NEP 50).
+DType strengthened(DType weak, DType strong);
 // Its row for these dtypes.
 const ir::scalar::Specialisation& map_specialisation(const ir::Node& node);
 std::vector<Components> map_by_components(const ir::Node& node,

@@ -66,15 +66,6 @@ bool fits(const Tensor& scalar, DType dtype) {
            (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1)));
 }
 
-// The dtype that a weak scalar takes beside `strong` (NEP 50).
-DType strengthen(DType weak, DType strong) {
-    if (ir::is_complex(weak))
-        return ir::is_inexact(strong) ? ir::promote(strong, DType::complex64) : DType::complex128;
-    if (ir::is_floating(weak)) return ir::is_inexact(strong) ? strong : DType::float64;
-    if (ir::is_integer(weak)) return strong == DType::boolean ? DType::int64 : strong;
-    return DType::boolean;
-}
-
 // The dtypes of the operands with weak ones made strong; `dtypes` has room for them.
 void find_strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands,
                         std::span<DType> dtypes) {
@@ -90,7 +81,7 @@ void find_strong_dtypes(const RowRef& row, const std::vector<Tensor>& operands,
     }
     if (!any_weak) return;
     for (size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].type().weak && any_strong) dtypes[i] = strengthen(dtypes[i], strong);
+        if (operands[i].type().weak && any_strong) dtypes[i] = strengthened(dtypes[i], strong);
     for (size_t i = 0; i < operands.size(); ++i) {
         if (!operands[i].type().weak || operands[i].dtype() != DType::int64 ||
             fits(operands[i], dtypes[i]))
@@ -304,6 +295,14 @@ const ir::Operation& astype_operation() {
 }
 
 }  // namespace
+
+DType strengthened(DType weak, DType strong) {
+    if (ir::is_complex(weak))
+        return ir::is_inexact(strong) ? ir::promote(strong, DType::complex64) : DType::complex128;
+    if (ir::is_floating(weak)) return ir::is_inexact(strong) ? strong : DType::float64;
+    if (ir::is_integer(weak)) return strong == DType::boolean ? DType::int64 : strong;
+    return DType::boolean;
+}
 
 bool is_map(const Node& node) { return &node.operation() == &map_operation(); }
 bool is_astype(const Node& node) { return &node.operation() == &astype_operation(); }

@@ -9,6 +9,7 @@ void bind_errors(nanobind::module_& module);         // base/error.h
 void bind_printable(nanobind::module_& module);      // base/printable.h
 void bind_node(nanobind::module_& module);           // ir/node.h, ir/operation.h, ir/attribute.h
 void bind_tensor(nanobind::module_& module);         // cell.h: class LazyTensor
+void bind_elements(nanobind::module_& module);       // its elements, and iteration
 void bind_operators(nanobind::module_& module);      // its operators
 void bind_scalars(nanobind::module_& module);        // of no dimension: LazyScalar
 void bind_scalar(nanobind::module_& module);         // ir/scalar/*.h

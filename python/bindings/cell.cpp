@@ -27,9 +27,11 @@ nb::object make_object(Ref<Cell> cell) {
     return object;
 }
 
-nb::object make_scalar(Ref<Cell> cell) {
-    nb::object object = nb::inst_alloc(scalar_type(cell->tensor().dtype()));
-    auto* content = new (nb::inst_ptr<LazyScalar>(object)) LazyScalar(std::move(cell));
+// Of a cell or a number.
+template <class Held>
+nb::object make_scalar(Held held) {
+    nb::object object = nb::inst_alloc(scalar_type(held->type().dtype));
+    auto* content = new (nb::inst_ptr<LazyScalar>(object)) LazyScalar(std::move(held));
     content->self = object.ptr();
     nb::inst_set_state(object, true, true);
     return object;
@@ -64,13 +66,23 @@ void LazyTensor::check_writeable() const {
 
 void LazyTensor::replace(const Tensor& tensor) const {
     find_errors_of_call(tensor);
-    cell->replace(tensor);
+    cell()->replace(tensor);
 }
 
-void set_tensor_type(nb::handle type) { type_of_tensors = type.ptr(); }
+void set_tensor_type(nb::handle type) {
+    type_of_tensors = type.ptr();
+    Deferred::when_made([](const Deferred& number) {
+        auto* const owner = static_cast<LazyTensor*>(number.owner());
+        if (!PyGILState_Check() || owner->key_node) return;
+        owner->key_node = &number.tensor().node();
+        owner->key_index = number.tensor().output_index();
+        live().enter(owner);
+    });
+}
 nb::handle tensor_type() { return type_of_tensors; }
 
 LazyTensor::~LazyTensor() {
+    if (number_) number_->set_owner(nullptr);
     if (key_node) live().remove(this);
 }
 
@@ -78,16 +90,16 @@ nb::object wrap(const Tensor& tensor) { return wrap_as(tensor, tensor.rank() == 
 nb::object wrap_elementwise(const Tensor& tensor, PyObject* const* operands, size_t count) {
     const auto has_own_order = [](PyObject* operand) {
         if (!is_tensor(operand)) return false;
-        const Cell& cell = *content_of<LazyTensor>(operand).cell;
-        const ir::Shape& shape = cell.tensor().shape();
-        return shape.size() > 1 && !eager::is_row_major(shape, cell.strides());
+        const auto& held = content_of<LazyTensor>(operand);
+        const ir::Shape& shape = held.type().shape;
+        return shape.size() > 1 && !eager::is_row_major(shape, held.cell()->strides());
     };
     if (tensor.rank() < 2 || std::none_of(operands, operands + count, has_own_order))
         return wrap(tensor);
     std::vector<eager::Laid> laid;
     for (size_t i = 0; i < count; ++i) {
         if (!is_tensor(operands[i])) continue;
-        const Cell& cell = *content_of<LazyTensor>(operands[i]).cell;
+        const Cell& cell = *content_of<LazyTensor>(operands[i]).cell();
         laid.push_back({cell.tensor().shape(), cell.strides()});
     }
     eager::Strides strides = eager::elementwise_strides(tensor.shape(), laid);
@@ -100,6 +112,12 @@ nb::object wrap_element(const Tensor& tensor) {
     nb::object object = wrap(tensor);
     const bool is_new = Py_REFCNT(object.ptr()) == 1;  // no hash changes while its object lives
     if (is_new) nb::inst_ptr<LazyScalar>(object)->is_element = true;
+    return object;
+}
+
+nb::object wrap_number(Ref<Deferred> number, bool is_element) {
+    nb::object object = make_scalar(std::move(number));
+    nb::inst_ptr<LazyScalar>(object)->is_element = is_element;
     return object;
 }
 
@@ -119,7 +137,7 @@ nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent) {
     if (is_scalar(parent.self)) return wrap(tensor);
     const Tensor& from = parent.tensor();
     if (!eager::is_layout_path(from, tensor)) return wrap(tensor);
-    Ref<Cell> view = Cell::make_view(tensor, parent.cell);
+    Ref<Cell> view = Cell::make_view(tensor, parent.cell());
     if (!view) return wrap_copy(tensor);
     nb::object object = make_object(std::move(view));
     nb::inst_ptr<LazyTensor>(object)->is_read_only = parent.is_read_only;
@@ -128,11 +146,11 @@ nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent) {
 }
 
 nb::object wrap_root(const LazyTensor& view) {
-    if (!view.cell->is_view()) return nb::none();
-    const Ref<Cell> root(view.cell->root());
+    if (!view.cell()->is_view()) return nb::none();
+    const Ref<Cell> root(view.cell()->root());
     const Tensor& tensor = root->tensor();
     const LazyTensor* found = live().find(&tensor.node(), tensor.output_index());
-    if (found && Py_REFCNT(found->self) > 0 && found->cell == root) return nb::borrow(found->self);
+    if (found && Py_REFCNT(found->self) > 0 && found->cell() == root) return nb::borrow(found->self);
     return make_object(root);
 }
 
@@ -142,7 +160,7 @@ nb::object wrap_appearance(Appearance appearance, const LazyTensor& source,
                            std::optional<eager::Region> region) {
     if (is_scalar(source.self)) return wrap(appearance.seen(source.tensor()));
     nb::object object =
-        make_object(Cell::make_appearance(std::move(appearance), source.cell, std::move(region)));
+        make_object(Cell::make_appearance(std::move(appearance), source.cell(), std::move(region)));
     nb::inst_ptr<LazyTensor>(object)->is_read_only = source.is_read_only;
     return object;
 }

@@ -17,22 +17,42 @@ using ir::Tensor;
 
 using eager::Appearance;
 using eager::Cell;
+using eager::Deferred;
 
-// What a Python object of class LazyTensor contains.
+// What a Python object of class LazyTensor contains: a cell, or a number whose node may not be made
+// yet.
 struct LazyTensor {
-    Ref<Cell> cell;
     PyObject* self = nullptr;            // the object, for the table of live ones
     const ir::Node* key_node = nullptr;  // under which it stands there
     int key_index = 0;
     bool is_read_only = false;  // as NumPy's flags.writeable of one array; views of it are, too
 
-    explicit LazyTensor(Ref<Cell> held) : cell(std::move(held)) {}
+    explicit LazyTensor(Ref<Cell> held) : cell_(std::move(held)) {}
+    explicit LazyTensor(Ref<Deferred> number) : number_(std::move(number)) {
+        number_->set_owner(this);
+    }
     ~LazyTensor();
     LazyTensor(const LazyTensor&) = delete;
     LazyTensor& operator=(const LazyTensor&) = delete;
-    const Tensor& tensor() const { return cell->tensor(); }
+    const Tensor& tensor() const { return cell_ ? cell_->tensor() : number_->tensor(); }
+    const ir::TensorType& type() const { return cell_ ? cell_->type() : number_->type(); }
+    const Ref<Cell>& cell() const {
+        if (!cell_) cell_ = Cell::make(number_->tensor());
+        return cell_;
+    }
+    void set_cell(Ref<Cell> cell) { cell_ = std::move(cell); }
+    // As an operand of numbers that are computed at once; null where it is no known number.
+    Ref<Deferred> number() const {
+        return number_ ? number_ : type().shape.empty() ? cell_->number() : Ref<Deferred>();
+    }
+    // The same where that takes no search.
+    const Deferred* known_number() const { return number_.get(); }
     void replace(const Tensor& tensor) const;  // the cell's, after errors that are wanted now
     void check_writeable() const;              // ValueError; for what the program writes
+
+  private:
+    mutable Ref<Cell> cell_;
+    Ref<Deferred> number_;  // of scalars, which nobody writes to
 };
 
 // What answers for NumPy's scalars: elements, full reductions, results of no dimension. Nobody
@@ -71,6 +91,8 @@ nb::object wrap_elementwise(const Tensor& tensor, PyObject* const* operands, siz
 nb::object wrap_array(const Tensor& tensor);
 // An element of an array.
 nb::object wrap_element(const Tensor& tensor);
+// The object of a number.
+nb::object wrap_number(Ref<Deferred> number, bool is_element = false);
 // A new object whose cell nothing else names: for functions that promise a copy. Its memory is
 // row-major or column-major.
 nb::object wrap_copy(const Tensor& tensor, bool by_columns = false);

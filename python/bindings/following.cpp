@@ -118,7 +118,7 @@ class Matching {
         leaf.lazy = lazy_of(value);
         const Tensor& held = content_of<LazyTensor>(leaf.lazy).tensor();
         if (!ir::is_constant(held.node()) || !(held.type() == *check.type)) return false;
-        const Cell& cell = *content_of<LazyTensor>(leaf.lazy).cell;
+        const Cell& cell = *content_of<LazyTensor>(leaf.lazy).cell();
         if (check.strides ? cell.strides() != *check.strides : !cell.is_row_major()) return false;
         leaves.push_back(std::move(leaf));
         return true;

@@ -31,6 +31,7 @@ NB_MODULE(_core, module) {
     bind_procedure(module);
     bind_node(module);
     bind_tensor(module);
+    bind_elements(module);
     bind_operators(module);
     bind_scalars(module);
     bind_ops(module);

@@ -200,7 +200,7 @@ void bind_nn_training(nb::module_& module) {
                     continue;
                 }
                 const auto& lazy = content_of<LazyTensor>(input);
-                const Tensor found = eager::Versions::read(*lazy.cell, outputs, "chain_rule");
+                const Tensor found = eager::Versions::read(*lazy.cell(), outputs, "chain_rule");
                 read.append(found == lazy.tensor() ? nb::borrow(input) : wrap_copy(found));
             }
             return read;

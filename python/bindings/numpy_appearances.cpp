@@ -25,7 +25,7 @@ nb::object real_of(const LazyTensor& x) {
                             [](const Tensor& z, const Tensor& re) {
                                 return numpy::apply("as_complex", {re, numpy::imag(z)});
                             }},
-                           x, eager::part_region(*x.cell, false));
+                           x, eager::part_region(*x.cell(), false));
 }
 
 nb::object imag_of(const LazyTensor& x) {
@@ -33,7 +33,7 @@ nb::object imag_of(const LazyTensor& x) {
                             [](const Tensor& z, const Tensor& im) {
                                 return numpy::apply("as_complex", {numpy::real(z), im});
                             }},
-                           x, eager::part_region(*x.cell, true));
+                           x, eager::part_region(*x.cell(), true));
 }
 
 // The bytes of each number, of both parts of a complex one, in the opposite order.
@@ -90,7 +90,7 @@ void bind_numpy_appearances(nb::module_& module) {
             };
             (void)diagonal(x.tensor());  // its errors come before the strides are asked for
             return wrap_selection(diagonal, x, !is_writeable,
-                                  eager::diagonal_region(*x.cell, offset, axis1, axis2));
+                                  eager::diagonal_region(*x.cell(), offset, axis1, axis2));
         },
         nb::arg("x"), nb::arg("offset"), nb::arg("axis1"), nb::arg("axis2"),
         nb::arg("is_writeable") = false, located, "A diagonal, which it shares.");
@@ -106,7 +106,7 @@ void bind_numpy_appearances(nb::module_& module) {
             std::iota(all.begin(), all.end(), 0);
             return wrap_selection(
                 windows, x, !is_writeable,
-                eager::windows_region(*x.cell, axes.is_none() ? all : axes.axes()));
+                eager::windows_region(*x.cell(), axes.is_none() ? all : axes.axes()));
         },
         nb::arg("x"), nb::arg("lengths"), nb::arg("axes").none(), nb::arg("is_writeable"), located,
         "Sliding windows, which it shares.");
@@ -114,8 +114,8 @@ void bind_numpy_appearances(nb::module_& module) {
         "as_strided_of",
         [](const LazyTensor& x, const std::vector<int64_t>& shape,
            const std::vector<int64_t>& strides, std::optional<int64_t> offset, bool is_writeable) {
-            const int64_t begin = offset.value_or(x.cell->region().offset);
-            const nb::object object = wrap_cell(eager::as_strided(x.cell, shape, strides, begin));
+            const int64_t begin = offset.value_or(x.cell()->region().offset);
+            const nb::object object = wrap_cell(eager::as_strided(x.cell(), shape, strides, begin));
             content_of<LazyTensor>(object).is_read_only = x.is_read_only || !is_writeable;
             return object;
         },

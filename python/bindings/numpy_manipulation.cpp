@@ -27,7 +27,7 @@ void bind_views(nb::module_& module) {
             const Tensor tensor = tensor_from(x), line = numpy::ravel(tensor);
             if (!nb::isinstance<LazyTensor>(x)) return wrap(line);
             const auto& content = content_of<LazyTensor>(x);
-            const bool is_view = eager::is_row_major(tensor.shape(), content.cell->strides());
+            const bool is_view = eager::is_row_major(tensor.shape(), content.cell()->strides());
             return is_view ? wrap_view(line, content) : wrap_copy(line);
         },
         located);
@@ -124,7 +124,7 @@ void bind_numpy_manipulation(nb::module_& module) {
     // Where the memory of others begins that the tensor is in, else 0; its root; and the number of
     // each element within.
     module.def("placed", [](nb::handle x) {
-        const Cell& cell = *content_of<LazyTensor>(x).cell;
+        const Cell& cell = *content_of<LazyTensor>(x).cell();
         const ir::Node& root = cell.root()->tensor().node();
         const bool is_borrowed = ir::is_constant(root) && ir::constant_value(root).is_borrowed();
         const void* data = is_borrowed ? ir::constant_value(root).data() : nullptr;

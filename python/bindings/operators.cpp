@@ -8,6 +8,7 @@
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "location.h"
+#include "numbers.h"
 
 #include <array>
 #include <iterator>
@@ -145,9 +146,31 @@ PyObject* made_of(const char* ufunc, PyObject* a, PyObject* b, const Make& make)
                            [&] { return make(tensor_from(a), tensor_from(b)); });
 }
 
+// By the row where the operands are known numbers; else null, mostly without an error.
+PyObject* made_of_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) noexcept {
+    try {
+        const Entered entered;
+        const Located located;
+        return applied_to_numbers(row, a, b);
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+bool may_be_number(PyObject* value) {
+    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
+           (is_tensor(value) && nb::inst_ready(value) &&
+            nb::inst_ptr<LazyTensor>(value)->type().shape.empty());
+}
+
 template <size_t number>
 PyObject* operated(PyObject* a, PyObject* b) {
     static const ir::scalar::RowRef& row = ir::scalar::table_row(arithmetic[number].row);
+    if (may_be_number(a) && may_be_number(b)) {
+        PyObject* const found = made_of_numbers(row, a, b);
+        if (found || PyErr_Occurred()) return found;
+    }
     return made_of(arithmetic[number].row, a, b,
                    [](const Tensor& x, const Tensor& y) { return numpy::apply_row(row, x, y); });
 }
@@ -173,6 +196,10 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
         return found;
     }();
     const ir::scalar::RowRef& row = *rows[static_cast<size_t>(operation)];
+    if (may_be_number(a) && may_be_number(b)) {
+        PyObject* const found = made_of_numbers(row, a, b);
+        if (found || PyErr_Occurred()) return found;
+    }
     return made_if_operand(row->name.c_str(), a, b, b, [&] {
         const Tensor& x = content_of<LazyTensor>(a).tensor();  // Python asks its own class alone
         return numpy::apply_row(row, x, comparand(b, x));
@@ -181,6 +208,10 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
 
 PyObject* negated(PyObject* a) {
     static const ir::scalar::RowRef& row = ir::scalar::table_row("negative");
+    if (may_be_number(a)) {
+        PyObject* const found = made_of_numbers(row, a, nullptr);
+        if (found || PyErr_Occurred()) return found;
+    }
     return made(a, nullptr, [&] { return numpy::apply_row(row, tensor_from(a)); });
 }
 

@@ -10,6 +10,7 @@
 #include "indexing.h"
 #include "interpreter_lock.h"
 #include "location.h"
+#include "numbers.h"
 
 #include <array>
 #include <string>
@@ -30,9 +31,13 @@ Kind kind_of(DType dtype) {
 
 // NumPy's name of the class of scalars of a dtype: "numpy.float64".
 std::string numpys_name(const LazyTensor& self) {
-    const DType dtype = self.tensor().dtype();
+    const DType dtype = self.type().dtype;
     return "numpy." +
            (dtype == DType::boolean ? std::string("bool") : std::string(ir::name(dtype)));
+}
+
+bool is_open(const LazyTensor& self) {
+    return !self.known_number() && self.tensor().node().is_open();
 }
 
 ir::Array value_of(const LazyTensor& self) {
@@ -59,6 +64,7 @@ PyObject* number_of(const ir::Array& value) {
 }
 
 nb::object number_of(const LazyTensor& self) {
+    if (const Deferred* const number = self.known_number()) return nb::steal(python_number(*number));
     const ir::Array value = value_of(self);
     if (PyObject* number = number_of(value)) return nb::steal(number);
     return ndarray_from(value).attr("item")();
@@ -67,9 +73,9 @@ nb::object number_of(const LazyTensor& self) {
 Py_hash_t hash_of(PyObject* object) {
     try {
         const auto& self = content_of<LazyScalar>(object);
-        const DType dtype = self.tensor().dtype();
+        const DType dtype = self.type().dtype;
         const bool is_exact = dtype == DType::boolean || ir::is_integer(dtype);
-        if (!(is_exact || self.is_element) || self.tensor().node().is_open())
+        if (!(is_exact || self.is_element) || is_open(self))
             return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
         return PyObject_Hash(number_of(self).ptr());
     } catch (...) {
@@ -84,7 +90,7 @@ template <unaryfunc* by_method, bool is_wanted(PyObject*)>
 PyObject* converted(PyObject* object) {
     try {
         const auto& self = content_of<LazyTensor>(object);
-        if (self.tensor().rank() == 0 && !self.tensor().node().is_open()) {
+        if (self.type().shape.empty() && !is_open(self)) {
             const Entered entered;
             nb::object number = number_of(self);
             if (is_wanted(number.ptr())) return number.release().ptr();
@@ -105,7 +111,7 @@ inquiry truth_by_method = nullptr;
 int truth_of(PyObject* object) {
     try {
         const auto& self = content_of<LazyTensor>(object);
-        if (self.tensor().rank() == 0 && !self.tensor().node().is_open()) {
+        if (self.type().shape.empty() && !is_open(self)) {
             const Entered entered;
             return PyObject_IsTrue(number_of(self).ptr());
         }

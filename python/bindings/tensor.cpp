@@ -18,6 +18,7 @@
 #include "composit/numpy/operand.h"
 #include "composit/ops/ops.h"
 #include "content.h"
+#include "elements.h"
 #include "indexing.h"
 #include "interpreter_lock.h"
 #include "location.h"
@@ -47,7 +48,7 @@ nb::object evaluated(const LazyTensor& self) {
 bool is_what_is_there(const LazyTensor& self, const numpy::Index& index, nb::handle value) {
     if (!nb::isinstance<LazyTensor>(value)) return false;
     const auto* view = &content_of<LazyTensor>(value);
-    if (!view->cell->is_view() || view->cell->root() != self.cell->root()) return false;
+    if (!view->cell()->is_view() || view->cell()->root() != self.cell()->root()) return false;
     const Tensor here = numpy::get_item(self.tensor(), index);
     const Tensor* a = &here;
     const Tensor* b = &view->tensor();
@@ -68,32 +69,6 @@ bool is_what_is_there(const LazyTensor& self, const numpy::Index& index, nb::han
     return *a == base && *b == base;
 }
 
-// The element that an integer for each axis names, counted from 0; nothing for any other key.
-std::optional<std::vector<int64_t>> position_from(nb::handle key, const ir::Shape& shape) {
-    PyObject* const object = key.ptr();
-    const bool is_tuple = PyTuple_CheckExact(object);
-    const auto count = is_tuple ? static_cast<size_t>(PyTuple_GET_SIZE(object)) : 1;
-    if (count != shape.size() || count == 0) return {};
-    std::vector<int64_t> position;
-    position.reserve(count);
-    for (size_t d = 0; d < count; ++d) {
-        PyObject* const item =
-            is_tuple ? PyTuple_GET_ITEM(object, static_cast<Py_ssize_t>(d)) : object;
-        if (!PyLong_CheckExact(item)) return {};
-        int overflow = 0;
-        int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow);
-        if (index < 0) index += shape[d];
-        if (overflow != 0 || index < 0 || index >= shape[d]) return {};
-        position.push_back(index);
-    }
-    return position;
-}
-
-bool is_tensor_or_number(PyObject* value) {
-    return is_tensor(value) || PyFloat_CheckExact(value) || PyLong_CheckExact(value) ||
-           PyBool_Check(value);
-}
-
 // Whether NumPy gives a scalar, which is no view.
 bool is_of_scalar(const Tensor& found, const numpy::Index& index) {
     return found.rank() == 0 && std::none_of(index.begin(), index.end(), [](const auto& entry) {
@@ -111,16 +86,16 @@ void warn_of_lost_parts() {
 
 // The object becomes a view of what it was, under another shape or dtype: others see the old one.
 void reshape_in_place(LazyTensor& self, const std::vector<int64_t>& shape) {
-    Ref<Cell> view = Cell::make_view(numpy::reshape(self.tensor(), shape), self.cell);
+    Ref<Cell> view = Cell::make_view(numpy::reshape(self.tensor(), shape), self.cell());
     if (!view)
         throw nb::attribute_error(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
             "the desired shape.");
-    self.cell = std::move(view);
+    self.set_cell(std::move(view));
 }
 void recast_in_place(LazyTensor& self, ir::DType dtype) {
     if (dtype != self.tensor().dtype())
-        self.cell = Cell::make_appearance(bits_as(dtype), self.cell);
+        self.set_cell(Cell::make_appearance(bits_as(dtype), self.cell()));
 }
 
 void make_zeros(nb::pointer_and_handle<LazyTensor> made, const std::vector<int64_t>& shape,
@@ -133,14 +108,14 @@ void make_zeros(nb::pointer_and_handle<LazyTensor> made, const std::vector<int64
 // to be written in another way.
 bool write_in_place(const LazyTensor& self, const numpy::Index& index, const Tensor& value,
                     const Tensor& written) {
-    if (!numpy::is_basic(index) || !self.cell->is_plain()) return false;
+    if (!numpy::is_basic(index) || !self.cell()->is_plain()) return false;
     const Tensor& before = self.tensor();
     const Tensor part = numpy::get_item(before, index);
     if (!eager::is_layout_path(before, part)) return false;
     // Kept values are row-major, however NumPy's array lies in memory.
     const auto region =
         eager::region_through(before, {0, ir::row_major_strides(before.shape())}, part);
-    return region && eager::write_region(*self.cell, *region,
+    return region && eager::write_region(*self.cell(), *region,
                                          numpy::value_to_store(before, index, value), written);
 }
 
@@ -158,10 +133,6 @@ void check_scalar_fits(nb::handle value, ir::DType dtype) {
 }
 
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
-    const auto position = position_from(key, self.tensor().shape());
-    if (position && !self.is_read_only && is_tensor_or_number(value.ptr()) &&
-        eager::write_element(*self.cell, *position, tensor_from(value)))
-        return eager::shorten_history();
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
     const Tensor source = tensor_from(value);
@@ -173,9 +144,9 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
         "a tensor of dtype ", dtype, " cannot hold a complex number. Take its real part.");
     if (ir::is_complex(source.dtype()) && !ir::is_complex(dtype)) warn_of_lost_parts();
     self.check_writeable();
-    if (self.cell->sees_selection()) {  // an element that is seen twice is written once
+    if (self.cell()->sees_selection()) {  // an element that is seen twice is written once
         const Tensor& before = self.tensor();
-        self.cell->replace_at(numpy::get_item(eager::numbers_of(before.shape()), index),
+        self.cell()->replace_at(numpy::get_item(eager::numbers_of(before.shape()), index),
                               numpy::value_to_store(before, index, source));
     } else if (!write_in_place(self, index, source, written)) {
         self.replace(written);
@@ -185,10 +156,10 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
 
 void bind_properties(nb::class_<LazyTensor>& type) {
     type.def_prop_rw(
-        "shape", [](const LazyTensor& self) { return tuple_from(self.tensor().shape()); },
+        "shape", [](const LazyTensor& self) { return tuple_from(self.type().shape); },
         reshape_in_place);
     type.def_prop_rw(
-        "dtype", [](const LazyTensor& self) { return dtype_object(self.tensor().dtype()); },
+        "dtype", [](const LazyTensor& self) { return dtype_object(self.type().dtype); },
         recast_in_place);
     type.def_prop_ro("rank", [](const LazyTensor& self) { return self.tensor().rank(); });
     type.def_prop_ro("ndim", [](const LazyTensor& self) { return self.tensor().rank(); });
@@ -201,7 +172,7 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     type.def_prop_ro(
         "strides",
         [](const LazyTensor& self) {
-            eager::Strides strides = self.cell->strides();
+            eager::Strides strides = self.cell()->strides();
             for (int64_t& stride : strides) stride *= ir::size_of(self.tensor().dtype());
             return tuple_from(strides);
         },
@@ -214,8 +185,8 @@ void bind_properties(nb::class_<LazyTensor>& type) {
              "ValueError, in NumPy's words, where it is read-only.");
     type.def("is_contiguous_in", [](const LazyTensor& self, bool by_columns) {
         const ir::Shape& shape = self.tensor().shape();
-        return by_columns ? eager::is_column_major(shape, self.cell->strides())
-                          : self.cell->is_row_major();
+        return by_columns ? eager::is_column_major(shape, self.cell()->strides())
+                          : self.cell()->is_row_major();
     });
     type.def_prop_ro("name", [](const LazyTensor& self) { return self.tensor().name(); });
     type.def_prop_ro("location",
@@ -232,36 +203,6 @@ void bind_properties(nb::class_<LazyTensor>& type) {
         [](const LazyTensor& self) { return wrap_view(numpy::transpose(self.tensor()), self); },
         nb::call_guard<Located>());
 }
-
-// Goes through the first axis of what the tensor holds when it is asked.
-struct Elements {
-    nb::object tensor;
-    int64_t next = 0;
-};
-
-nb::object element_at(const LazyTensor& self, int64_t place) {
-    const Tensor& tensor = self.tensor();
-    if (tensor.rank() == 1) return wrap_element(ops::element(tensor, {place}));
-    return wrap_view(numpy::get_item(tensor, {place}), self);
-}
-
-PyObject* next_element(PyObject* iterator) {
-    try {
-        const Entered entered;
-        const Located located;
-        auto& elements = content_of<Elements>(iterator);
-        const auto& self = content_of<LazyTensor>(elements.tensor);
-        if (elements.next >= self.tensor().shape()[0]) return nullptr;
-        return element_at(self, elements.next++).release().ptr();
-    } catch (...) {
-        set_python_error();
-        return nullptr;
-    }
-}
-
-PyType_Slot slots_of_elements[] = {{Py_tp_iternext, reinterpret_cast<void*>(next_element)},
-                                   {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
-                                   {0, nullptr}};
 
 // memoryview(x): the values, evaluated now, in memory of their own.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
@@ -290,7 +231,7 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "__getitem__",
         [](const LazyTensor& self, nb::handle key) {
-            if (const auto position = position_from(key, self.tensor().shape()))
+            if (const auto position = position_from(key, self.type().shape))
                 return wrap_element(ops::element(self.tensor(), *position));
             const numpy::Index index = index_from(key);
             const Tensor found = numpy::get_item(self.tensor(), index);
@@ -302,18 +243,6 @@ void bind_tensor(nb::module_& module) {
     type.def("__len__", [](const LazyTensor& self) {
         user_check<TypeError>(self.tensor().rank() > 0, "len() of unsized object");
         return self.tensor().shape()[0];
-    });
-    nb::class_<Elements>(module, "Elements", nb::type_slots(slots_of_elements),
-                         "An iterator over the first axis of a tensor.");
-    type.def("__iter__", [](nb::handle_t<LazyTensor> self) {
-        user_check<TypeError>(content_of<LazyTensor>(self).tensor().rank() > 0,
-                              "iteration over a 0-d array");
-        const Tensor tensor = content_of<LazyTensor>(self).tensor();
-        if (!tensor.node().is_open() && !eager::known(tensor)) {
-            const Released released;
-            eager::look({tensor});
-        }
-        return Elements{nb::borrow(self)};
     });
     type.def("__hash__", [](const LazyTensor& self) {
         return static_cast<Py_ssize_t>(reinterpret_cast<uintptr_t>(&self) >> 4);
@@ -345,7 +274,7 @@ void bind_tensor(nb::module_& module) {
         },
         "Writes a tensor of the same shape and dtype over this one, as out= does.");
     type.def(
-        "become", [](LazyTensor& self, const Tensor& tensor) { self.cell = Cell::make(tensor); },
+        "become", [](LazyTensor& self, const Tensor& tensor) { self.set_cell(Cell::make(tensor)); },
         "Makes this object another tensor; views of it stay what they are.");
     type.def(
         "is_same",
@@ -356,34 +285,34 @@ void bind_tensor(nb::module_& module) {
     type.def(
         "is_in_memory_of",
         [](const LazyTensor& self, const LazyTensor& other) {
-            return self.cell->memory() == other.cell->memory();
+            return self.cell()->memory() == other.cell()->memory();
         },
         "Whether both see one memory: what is written through one is seen by the other.");
     type.def_prop_ro(
-        "is_plain", [](const LazyTensor& self) { return self.cell->is_plain(); },
+        "is_plain", [](const LazyTensor& self) { return self.cell()->is_plain(); },
         "Whether its memory is its own: it is no view, and shows nothing else otherwise.");
     type.def(
         "memory",
         [](nb::handle self) {
-            const Ref<Cell>& cell = content_of<LazyTensor>(self).cell;
+            const Ref<Cell>& cell = content_of<LazyTensor>(self).cell();
             return cell->is_plain() ? nb::borrow(self) : wrap_cell(Ref<Cell>(cell->memory()));
         },
         "The tensor of the memory that it sees: itself if that is its own.");
     type.def_prop_ro(
-        "sees_selection", [](const LazyTensor& self) { return self.cell->sees_selection(); },
+        "sees_selection", [](const LazyTensor& self) { return self.cell()->sees_selection(); },
         "Whether it may show an element of its memory twice.");
     type.def_prop_ro(
-        "memory_size", [](const LazyTensor& self) { return eager::memory_size(*self.cell); },
+        "memory_size", [](const LazyTensor& self) { return eager::memory_size(*self.cell()); },
         "How many elements the memory has that its strides refer to.");
     type.def_prop_ro(
-        "offset", [](const LazyTensor& self) { return self.cell->region().offset; },
+        "offset", [](const LazyTensor& self) { return self.cell()->region().offset; },
         "Where its first element lies in that memory, in elements.");
     type.def(
         "copied_in_order",
         [](const LazyTensor& self) {
             const ir::Shape& shape = self.tensor().shape();
             eager::Strides strides =
-                eager::elementwise_strides(shape, {{shape, self.cell->strides()}});
+                eager::elementwise_strides(shape, {{shape, self.cell()->strides()}});
             return wrap_cell(Cell::make(self.tensor(), std::move(strides)));
         },
         "Another object for the same node, whose axes follow each other in memory as its own.");
@@ -392,14 +321,14 @@ void bind_tensor(nb::module_& module) {
         [](const LazyTensor& self) { return static_cast<bool>(eager::known(self.tensor())); },
         "Whether its value is there.");
     type.def(
-        "alias", [](const LazyTensor& self) { return wrap_cell(Cell::make_alias(self.cell)); },
+        "alias", [](const LazyTensor& self) { return wrap_cell(Cell::make_alias(self.cell())); },
         "Another tensor that sees the memory of this one.");
     type.def(
         "write_with_gradient",
         [](const LazyTensor& self, const LazyTensor& target, const Tensor& value) {
-            const Tensor whole = self.cell->written_through(
-                *target.cell, value, [](const Tensor& made) { return nn::stop_gradient(made); });
-            self.cell->show({[whole](const Tensor& seen) {
+            const Tensor whole = self.cell()->written_through(
+                *target.cell(), value, [](const Tensor& made) { return nn::stop_gradient(made); });
+            self.cell()->show({[whole](const Tensor& seen) {
                                  return nn::with_values(whole, nn::stop_gradient(seen));
                              },
                              [](const Tensor&, const Tensor& written) { return written; }});
@@ -411,7 +340,7 @@ void bind_tensor(nb::module_& module) {
     module.def(
         "check_overlap",
         [](const LazyTensor& target, const LazyTensor& operand) {
-            eager::check_overlap(*target.cell, *operand.cell);
+            eager::check_overlap(*target.cell(), *operand.cell());
         },
         nb::call_guard<Located>(), "As PyTorch checks what it writes in place.");
     module.def(

@@ -140,7 +140,7 @@ int set_lazy(PyObject* self, PyObject* value, void*) {
         if (!value)
             drop(field);
         else if (is_tensor(value) && is_scalar(value))
-            put(field, wrap_cell(content_of<LazyTensor>(value).cell));
+            put(field, wrap_cell(content_of<LazyTensor>(value).cell()));
         else
             put(field, value);
         return Py_NewRef(Py_None);

@@ -145,10 +145,10 @@ TEST(Look, history_is_bounded_by_bytes) {
 TEST(Cell, elements_are_written_in_place_where_nobody_sees_it) {
     const Ref<Cell> x = Cell::make(line({1, 2, 3}) + 0.5);
     const void* const memory = look({x->tensor()})[0].data();
-    EXPECT_TRUE(write_element(*x, {1}, ir::weak_scalar(7.0)));
+    EXPECT_TRUE(write_element(*x, 1, Deferred::literal(7.0)));
     EXPECT_EQ(known(x->tensor()).row_major().get(), memory);
     const Ref<Cell> copy = Cell::make(x->tensor());
-    EXPECT_TRUE(write_element(*x, {0}, ir::weak_scalar(int64_t{4})));
+    EXPECT_TRUE(write_element(*x, 0, Deferred::literal(int64_t{4})));
     EXPECT_EQ(values_of(x->tensor()), (Values{4, 7, 3.5}));
     EXPECT_EQ(values_of(copy->tensor()), (Values{1.5, 7, 3.5}));
     // The graph says the same: the old node computes what it was.

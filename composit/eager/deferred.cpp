@@ -1,0 +1,325 @@
+#include "composit/eager/deferred.h"
+
+#include "composit/eager/loops.h"
+#include "composit/eager/small.h"
+#include "composit/ir/living.h"
+#include "composit/ir/scalar/values.h"
+#include "composit/ops/ops.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace composit::eager {
+namespace {
+
+// Memory for deferred nodes, in blocks that stay: whoever goes through all of them goes through
+// the blocks. Each thread has a list of free places of its own.
+struct Slot {
+    bool is_used = false;
+    Slot* next_free = nullptr;
+    alignas(Deferred) std::array<std::byte, sizeof(Deferred)> memory;
+};
+
+class Slots {
+  public:
+    static Slots& instance() {
+        static auto& all = *new Slots;
+        return all;
+    }
+
+    Slot* take() {
+        const std::lock_guard lock(mutex_);
+        if (Slot* const left = std::exchange(left_, nullptr)) return left;
+        auto block = std::make_unique<Block>();
+        blocks_.reserve(blocks_.size() + 1);
+        for (size_t i = 0; i + 1 < block->size(); ++i) (*block)[i].next_free = &(*block)[i + 1];
+        blocks_.push_back(std::move(block));
+        return blocks_.back()->data();
+    }
+
+    // A list of free ones, of a thread that ends.
+    void leave(Slot* first) {
+        if (!first) return;
+        Slot* last = first;
+        while (last->next_free) last = last->next_free;
+        const std::lock_guard lock(mutex_);
+        last->next_free = std::exchange(left_, first);
+    }
+
+    template <class Use>
+    void each_used(const Use& use) {
+        const std::lock_guard lock(mutex_);
+        for (const auto& block : blocks_)
+            for (Slot& slot : *block)
+                if (slot.is_used) use(slot);
+    }
+
+  private:
+    using Block = std::array<Slot, 256>;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Block>> blocks_;
+    Slot* left_ = nullptr;
+};
+
+thread_local Slot* free_slots = nullptr;
+thread_local bool has_ended = false;  // objects that die later give their places to all
+
+struct AtEnd {
+    bool is_there = true;
+    ~AtEnd() {
+        has_ended = true;
+        Slots::instance().leave(std::exchange(free_slots, nullptr));
+    }
+};
+thread_local AtEnd at_end;
+
+std::mutex& making() {
+    static auto& mutex = *new std::mutex;
+    return mutex;
+}
+
+std::atomic<void (*)(const Deferred&)> tell_owner{nullptr};
+
+std::vector<int64_t> position_of(int64_t place, const ir::Shape& shape) {
+    std::vector<int64_t> position(shape.size());
+    for (size_t d = shape.size(); d-- > 0;) {
+        position[d] = place % shape[d];
+        place /= shape[d];
+    }
+    return position;
+}
+
+}  // namespace
+
+bool can_be_deferred(DType dtype) {
+    return dtype == DType::boolean || ir::is_integer(dtype) || dtype == DType::float32 ||
+           dtype == DType::float64;
+}
+
+void* Deferred::operator new(size_t) {
+    if (!free_slots) {
+        at_end.is_there = true;  // its destructor is to be called
+        free_slots = Slots::instance().take();
+    }
+    Slot* const slot = free_slots;
+    free_slots = slot->next_free;
+    slot->is_used = true;
+    return slot->memory.data();
+}
+
+void Deferred::operator delete(void* memory) {
+    auto* const slot = reinterpret_cast<Slot*>(static_cast<std::byte*>(memory) -
+                                               offsetof(Slot, memory));
+    slot->is_used = false;
+    slot->next_free = nullptr;
+    if (has_ended) return Slots::instance().leave(slot);
+    slot->next_free = std::exchange(free_slots, slot);
+}
+
+Deferred::Deferred(Kind kind, DType dtype)
+    : kind_(kind),
+      dtype_(dtype),
+      number_(ir::next_time()),
+      line_(ir::current_location()),
+      error_handling_(ir::current_error_handling()),
+      reported_as_(ir::current_reported_as()) {}
+
+void Deferred::release(const Deferred* deferred) {
+    // Those that wait to be deleted are linked by their numbers, which nobody asks for any more.
+    thread_local const Deferred* waiting = nullptr;
+    thread_local bool is_releasing = false;
+    const auto add = [](const Deferred* dead) {
+        dead->number_ = reinterpret_cast<uintptr_t>(waiting);
+        waiting = dead;
+    };
+    add(deferred);
+    if (is_releasing) return;
+    is_releasing = true;
+    while (waiting) {
+        const Deferred* const dead = waiting;
+        waiting = reinterpret_cast<const Deferred*>(static_cast<uintptr_t>(dead->number_));
+        for (Ref<Deferred>* operand : {&dead->first_, &dead->second_}) {
+            const Deferred* const behind = operand->detach();
+            if (behind && behind->drop()) add(behind);
+        }
+        ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
+        delete dead;
+    }
+    is_releasing = false;
+}
+
+Ref<Deferred> Deferred::of(Tensor tensor) {
+    const ir::TensorType& type = tensor.type();
+    auto* const made = new Deferred(Kind::tensor, type.dtype);
+    Ref<Deferred> result(made);
+    made->is_weak_ = type.weak;
+    made->has_number_ = false;
+    if (type.shape.empty() && can_be_deferred(type.dtype))
+        if (const std::optional<Number> number = small_number(tensor)) {
+            made->bits_ = number->bits[0];
+            made->has_number_ = true;
+        }
+    made->tensor_ = std::move(tensor);
+    made->is_made_.store(true, std::memory_order_release);
+    return result;
+}
+
+Ref<Deferred> Deferred::literal(double value) {
+    auto* const made = new Deferred(Kind::literal, DType::float64);
+    made->is_weak_ = true;
+    std::memcpy(&made->bits_, &value, sizeof value);
+    return Ref<Deferred>(made);
+}
+Ref<Deferred> Deferred::literal(int64_t value) {
+    auto* const made = new Deferred(Kind::literal, DType::int64);
+    made->is_weak_ = true;
+    std::memcpy(&made->bits_, &value, sizeof value);
+    return Ref<Deferred>(made);
+}
+Ref<Deferred> Deferred::literal(bool value) {
+    auto* const made = new Deferred(Kind::literal, DType::boolean);
+    made->is_weak_ = true;
+    made->bits_ = value ? 1 : 0;
+    return Ref<Deferred>(made);
+}
+
+Ref<Deferred> Deferred::element(Ref<Deferred> array, DType dtype, int64_t place,
+                                const void* bytes) {
+    auto* const made = new Deferred(Kind::element, dtype);
+    made->first_ = std::move(array);
+    made->place_ = place;
+    std::memcpy(&made->bits_, bytes, static_cast<size_t>(ir::size_of(dtype)));
+    return Ref<Deferred>(made);
+}
+
+Ref<Deferred> Deferred::written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
+                                uint32_t cell) {
+    auto* const made = new Deferred(Kind::written, value->dtype());
+    made->has_number_ = false;
+    made->first_ = std::move(array);
+    made->second_ = std::move(value);
+    made->place_ = place;
+    made->cell_ = cell;
+    return Ref<Deferred>(made);
+}
+
+Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, const Ref<Deferred>& a,
+                                const Ref<Deferred>& b) {
+    std::array<Scalar, 2> operands;
+    size_t count = 0;
+    for (const Ref<Deferred>* x : {&a, &b}) {
+        if (!*x) continue;
+        if (!(*x)->has_number_) return {};
+        operands[count++] = {(*x)->dtype_, (*x)->is_weak_, (*x)->bits_};
+    }
+    const ir::ErrorHandling* const handling = ir::current_error_handling();
+    const std::optional<Scalar> result =
+        computed(row, std::span(operands).first(count), handling ? handling->reported() : 0);
+    if (!result || !can_be_deferred(result->dtype)) return {};
+    auto* const made = new Deferred(Kind::row, result->dtype);
+    made->row_ = &row;
+    made->first_ = a;
+    made->second_ = b;
+    made->bits_ = result->bits;
+    return Ref<Deferred>(made);
+}
+
+Ref<Deferred> Deferred::converted(const Ref<Deferred>& x, DType dtype) {
+    if (x->dtype_ == dtype && !x->is_weak_) return x;
+    auto* const made = new Deferred(Kind::cast, dtype);
+    made->bits_ = ir::scalar::cast_bits(x->dtype_, dtype, {x->bits_, 0})[0];
+    made->first_ = x;
+    return Ref<Deferred>(made);
+}
+
+const ir::TensorType& Deferred::type() const {
+    static const auto& types = *[] {
+        auto* const all = new std::array<ir::TensorType, 2 * ir::dtype_count>;
+        for (size_t i = 0; i < ir::dtype_count; ++i)
+            for (size_t weak : {0, 1})
+                (*all)[2 * i + weak] = {{}, static_cast<DType>(i), weak == 1};
+        return all;
+    }();
+    return types[2 * static_cast<size_t>(dtype_) + (is_weak_ ? 1 : 0)];
+}
+
+Tensor Deferred::made() const {
+    switch (kind_) {
+        case Kind::tensor: break;
+        case Kind::literal:
+            if (dtype_ == DType::boolean) return ir::weak_scalar(bits_ != 0);
+            if (dtype_ == DType::int64) return ir::weak_scalar(number<int64_t>());
+            return ir::weak_scalar(number<double>());
+        case Kind::element: {
+            const Tensor& array = first_->tensor_;
+            return ops::element(array, position_of(place_, array.shape()));
+        }
+        case Kind::written: {
+            const Tensor& array = first_->tensor_;
+            return ops::with_element(array, position_of(place_, array.shape()), second_->tensor_);
+        }
+        case Kind::row:
+            if (!second_) return ops::map(*row_, {first_->tensor_});
+            return ops::map(*row_, {first_->tensor_, second_->tensor_});
+        case Kind::cast: return ops::astype(first_->tensor_, dtype_);
+    }
+    return tensor_;
+}
+
+void Deferred::make() const {
+    std::vector<Ref<const Deferred>> told;
+    {
+        const std::lock_guard lock(making());
+        std::vector<const Deferred*> open{this};
+        while (!open.empty()) {
+            const Deferred& at = *open.back();
+            bool is_ready = true;
+            if (!at.tensor_)
+                for (const Ref<Deferred>* operand : {&at.first_, &at.second_})
+                    if (*operand && !(*operand)->tensor_) {
+                        open.push_back(operand->get());
+                        is_ready = false;
+                    }
+            if (!is_ready) continue;
+            open.pop_back();
+            if (at.tensor_) continue;
+            const ir::LocationScope scope(at.line_, at.error_handling_, at.reported_as_);
+            const ir::NumberScope number(at.number_);
+            at.tensor_ = at.made();
+            const ir::Node& node = at.tensor_.node();
+            if (at.kind_ == Kind::written) node.set_place(at.cell_);
+            const bool is_new = at.kind_ == Kind::element || at.kind_ == Kind::row ||
+                                at.kind_ == Kind::cast;
+            if (is_new && !node.operands().empty()) node.keep_number(&at.bits_);
+            at.is_made_.store(true, std::memory_order_release);
+            if (at.owner_) told.push_back(Ref<const Deferred>(&at));
+            at.first_ = {};
+            at.second_ = {};
+        }
+    }
+    if (const auto tell = tell_owner.load(std::memory_order_acquire))
+        for (const Ref<const Deferred>& deferred : told) tell(*deferred);
+}
+
+void Deferred::when_made(void (*tell)(const Deferred&)) {
+    tell_owner.store(tell, std::memory_order_release);
+}
+
+void Deferred::follow(const std::function<Tensor(const Tensor&)>& moved) const {
+    const std::lock_guard lock(making());
+    if (tensor_) tensor_ = moved(tensor_);
+}
+
+std::vector<Ref<const Deferred>> Deferred::living() {
+    std::vector<Ref<const Deferred>> all;
+    Slots::instance().each_used([&](Slot& slot) {
+        const auto* const deferred =
+            std::launder(reinterpret_cast<const Deferred*>(slot.memory.data()));
+        if (deferred->retain_if_alive()) all.push_back(Ref<const Deferred>::adopt(deferred));
+    });
+    return all;
+}
+
+}  // namespace composit::eager

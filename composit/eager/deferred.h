@@ -1,0 +1,115 @@
+// Nodes that are made when somebody asks for the graph.
+//
+// Programs that go through arrays element by element make a node for each step. Mostly nobody asks
+// them for more than a number. So a step is noted: its number, what it was made of, and where. The
+// graph that comes of it is the one that would have been made at once.
+//
+//     Ref<Deferred> x = cell->element(3);                        // of an array with a value
+//     Ref<Deferred> y = Deferred::applied(row, x, Deferred::literal(0.5));
+//     y->number<double>();                                       // no node was made
+//     y->tensor();                                               // now there are three
+#pragma once
+
+#include "composit/base/ref.h"
+#include "composit/ir/node.h"
+#include "composit/ir/scalar/row.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+
+namespace composit::eager {
+
+using ir::DType;
+using ir::Tensor;
+
+// Numbers of these dtypes are deferred: real ones, and none of 16 bits that are floats.
+bool can_be_deferred(DType dtype);
+
+// Safe in any thread, as nodes are.
+class Deferred : public Counted<Deferred> {
+  public:
+    // A tensor that is there. It has a number where it has no dimension and the number is known.
+    static Ref<Deferred> of(Tensor tensor);
+    // Python's numbers: they promote by their kind only (NEP 50).
+    static Ref<Deferred> literal(double value);
+    static Ref<Deferred> literal(int64_t value);
+    static Ref<Deferred> literal(bool value);
+    // The element of an array at a place in row-major order, whose bytes are given.
+    static Ref<Deferred> element(Ref<Deferred> array, DType dtype, int64_t place,
+                                 const void* bytes);
+    // An array with another element, of its dtype, at a place. It has no number. `cell` is the
+    // place that holds it (see Versions).
+    static Ref<Deferred> written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
+                                 uint32_t cell);
+    // A row of the scalar table applied to numbers; `b` is null for rows of one operand. Null where
+    // it has to be made as a node: there is no such loop, or something is to be reported.
+    static Ref<Deferred> applied(const ir::scalar::RowRef& row, const Ref<Deferred>& a,
+                                 const Ref<Deferred>& b);
+    // The same number as another dtype that has it, as ops::astype makes it.
+    static Ref<Deferred> converted(const Ref<Deferred>& x, DType dtype);
+
+    bool has_number() const { return has_number_; }
+    DType dtype() const { return dtype_; }
+    bool is_weak() const { return is_weak_; }
+    uint64_t bits() const { return bits_; }
+    template <class T>
+    T number() const {  // of its dtype
+        T value;
+        std::memcpy(&value, &bits_, sizeof value);
+        return value;
+    }
+    const ir::TensorType& type() const;  // of what has a number
+    bool is_written() const { return kind_ == Kind::written; }
+    bool is_literal() const { return kind_ == Kind::literal; }
+
+    // The nodes are made by the first who asks. They are on the lines where they were noted, with
+    // the numbers of that time, and keep their values.
+    const Tensor& tensor() const {
+        if (!is_made_.load(std::memory_order_acquire)) make();
+        return tensor_;
+    }
+    bool is_made() const { return is_made_.load(std::memory_order_acquire); }
+    // The node gave way to another one of the same value (history.h).
+    void follow(const std::function<Tensor(const Tensor&)>& moved) const;
+
+    // Whoever stands for it in a front door, to be told of its tensor when that is made.
+    void set_owner(void* owner) const { owner_ = owner; }
+    void* owner() const { return owner_; }
+    static void when_made(void (*tell)(const Deferred&));
+
+    // Those that live now. No other thread may make any meanwhile.
+    static std::vector<Ref<const Deferred>> living();
+
+    static void release(const Deferred* deferred);  // iteratively
+    static void* operator new(size_t bytes);
+    static void operator delete(void* memory);
+
+  private:
+    enum class Kind : uint8_t { tensor, literal, element, written, row, cast };
+
+    Deferred(Kind kind, DType dtype);
+    ~Deferred() = default;
+    void make() const;
+    Tensor made() const;  // of operands that are made
+
+    Kind kind_;
+    DType dtype_;
+    bool is_weak_ = false, has_number_ = true;
+    mutable std::atomic<bool> is_made_{false};
+    uint32_t cell_ = 0;
+    uint64_t bits_ = 0;
+    int64_t place_ = 0;
+    const ir::scalar::RowRef* row_ = nullptr;  // of the table
+    mutable Ref<Deferred> first_, second_;     // until the node is made
+    mutable uint64_t number_;                  // of the node; once it dies, a link
+    ir::Interned line_;
+    const ir::ErrorHandling* error_handling_;
+    ir::Interned reported_as_;
+    mutable Tensor tensor_;
+    mutable void* owner_ = nullptr;
+};
+
+}  // namespace composit::eager

@@ -1,0 +1,153 @@
+// Elements of tensors by integers, one by one: x[i, j], x[i, j] = y, and iteration. What the
+// methods of class LazyTensor do for any index, these do without nodes where values are known.
+#include "elements.h"
+
+#include "arguments.h"
+#include "bindings.h"
+#include "composit/eager/history.h"
+#include "composit/eager/overwriting.h"
+#include "composit/eager/small.h"
+#include "composit/numpy/indexing.h"
+#include "composit/ops/ops.h"
+#include "content.h"
+#include "interpreter_lock.h"
+#include "location.h"
+#include "numbers.h"
+
+#include <utility>
+
+namespace composit::python {
+namespace {
+
+// The place of an element in row-major order, by an integer for each axis; negative for any other
+// key.
+int64_t place_from(PyObject* key, const ir::Shape& shape) {
+    const bool is_tuple = PyTuple_CheckExact(key);
+    const auto count = is_tuple ? static_cast<size_t>(PyTuple_GET_SIZE(key)) : 1;
+    if (count != shape.size() || count == 0) return -1;
+    int64_t place = 0;
+    for (size_t d = 0; d < count; ++d) {
+        PyObject* const item =
+            is_tuple ? PyTuple_GET_ITEM(key, static_cast<Py_ssize_t>(d)) : key;
+        if (!PyLong_CheckExact(item)) return -1;
+        int overflow = 0;
+        int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow);
+        if (index < 0) index += shape[d];
+        if (overflow != 0 || index < 0 || index >= shape[d]) return -1;
+        place = place * shape[d] + index;
+    }
+    return place;
+}
+
+// An element of a known array, or null.
+PyObject* element_of(const LazyTensor& tensor, int64_t place) {
+    if (tensor.known_number()) return nullptr;
+    Ref<Deferred> found = tensor.cell()->element(place);
+    return found ? wrap_number(std::move(found), true).release().ptr() : nullptr;
+}
+
+binaryfunc item_by_method = nullptr;
+objobjargproc assign_by_method = nullptr;
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+    try {
+        const auto& tensor = content_of<LazyTensor>(self);
+        const int64_t place = place_from(key, tensor.type().shape);
+        if (place >= 0) {
+            const Entered entered;
+            const Located located;
+            eager::shorten_history();
+            if (PyObject* const found = element_of(tensor, place)) return found;
+        }
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+    return item_by_method(self, key);
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+    try {
+        const auto& tensor = content_of<LazyTensor>(self);
+        const int64_t place = value ? place_from(key, tensor.type().shape) : -1;
+        if (place >= 0 && !tensor.is_read_only) {
+            const Entered entered;
+            const Located located;
+            eager::shorten_history();
+            const Ref<Deferred> number = known_number_from(value);
+            if (number && eager::write_element(*tensor.cell(), place, number)) return 0;
+        }
+    } catch (...) {
+        set_python_error();
+        return -1;
+    }
+    return assign_by_method(self, key, value);
+}
+
+// Goes through the first axis of what the tensor holds when it is asked.
+struct Elements {
+    nb::object tensor;
+    int64_t next = 0;
+};
+
+PyObject* next_element(PyObject* iterator) {
+    try {
+        auto& elements = content_of<Elements>(iterator);
+        const auto& self = content_of<LazyTensor>(elements.tensor);
+        const ir::Shape& shape = self.type().shape;
+        if (elements.next >= shape[0]) return nullptr;
+        const int64_t place = elements.next++;
+        const Entered entered;
+        const Located located;
+        eager::shorten_history();
+        if (shape.size() == 1)
+            if (PyObject* const found = element_of(self, place)) return found;
+        const Tensor& tensor = self.tensor();
+        if (shape.size() == 1) return wrap_element(ops::element(tensor, {place})).release().ptr();
+        return wrap_view(numpy::get_item(tensor, {place}), self).release().ptr();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
+PyType_Slot slots_of_elements[] = {{Py_tp_iternext, reinterpret_cast<void*>(next_element)},
+                                   {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                   {0, nullptr}};
+
+Elements elements_of(nb::handle self) {
+    const auto& held = content_of<LazyTensor>(self);
+    user_check<TypeError>(!held.type().shape.empty(), "iteration over a 0-d array");
+    const Tensor tensor = held.tensor();
+    if (!tensor.node().is_open() && !eager::known(tensor)) {
+        const Released released;
+        eager::look({tensor});
+    }
+    return Elements{nb::borrow(self)};
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> position_from(nb::handle key, const ir::Shape& shape) {
+    int64_t place = place_from(key.ptr(), shape);
+    if (place < 0) return {};
+    std::vector<int64_t> position(shape.size());
+    for (size_t d = shape.size(); d-- > 0;) {
+        position[d] = place % shape[d];
+        place /= shape[d];
+    }
+    return position;
+}
+
+void bind_elements(nb::module_& module) {
+    auto type = nb::borrow<nb::class_<LazyTensor>>(module.attr("LazyTensor"));
+    nb::class_<Elements>(module, "Elements", nb::type_slots(slots_of_elements),
+                         "An iterator over the first axis of a tensor.");
+    type.def("__iter__", [](nb::handle_t<LazyTensor> self) { return elements_of(self); });
+    // Python asks a type's slots before its methods, which remain for who calls or overrides them.
+    PyMappingMethods& slots = *reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_mapping;
+    item_by_method = std::exchange(slots.mp_subscript, get_item);
+    assign_by_method = std::exchange(slots.mp_ass_subscript, set_item);
+}
+
+}  // namespace composit::python
