@@ -137,6 +137,7 @@ const Tensor& Cell::tensor() const {
     }
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
+    elements_.reset();
     tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);
     base_ = now;
     return tensor_;
@@ -202,7 +203,12 @@ bool Cell::sees_selection() const {
 
 void Cell::follow(const Compacting& compacting) const {
     Tensor now = compacting.moved(tensor_);
-    if (origin()) {
+    if (root_) {
+        // Its path, not a value that it happens to have: other values will be seen through it.
+        const Tensor base = compacting.moved(base_);
+        if (!(base == base_)) tensor_ = ir::substitute({tensor_}, {base_}, {base})[0];
+        base_ = base;
+    } else if (origin()) {
         tensor_ = std::move(now);
         base_ = compacting.moved(base_);
     } else if (!(now == tensor_)) {

@@ -85,6 +85,9 @@ class Cell : public Counted<Cell> {
     // Writes a number over an element, in memory that nobody else sees, without a node for now.
     // False where it is to be written in another way.
     bool write_element(int64_t place, const Ref<Deferred>& value) const;
+    // The values, where elements were written, of it or of its root, for which there is no node yet;
+    // else empty.
+    ir::ConstantArray written_values() const;
     // What was written has a node, and nothing refers to the values but that.
     void close_elements() const;
 
@@ -120,7 +123,14 @@ class Cell : public Counted<Cell> {
         std::shared_ptr<const void> memory;  // where its values are, in row-major order
         // The values, where `now` was written since tensor_: in memory of the cell's own.
         ir::ConstantArray own;
+        // Of a view: how it is made of its root, where its elements are in the root's memory, and
+        // of what the root held `now` is a view.
+        Ref<Deferred> path, seen;
+        Region where;
     };
+    bool find_elements_of_root() const;
+    // Where an element is in the root's memory; negative where it is to be found in another way.
+    int64_t place_in_root(int64_t place) const;
     bool find_elements() const;
     bool own_elements() const;
     void make_written() const;  // the node of what was written

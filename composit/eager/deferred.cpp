@@ -2,6 +2,7 @@
 
 #include "composit/eager/loops.h"
 #include "composit/eager/small.h"
+#include "composit/ir/body.h"
 #include "composit/ir/living.h"
 #include "composit/ir/scalar/values.h"
 #include "composit/ops/ops.h"
@@ -194,6 +195,20 @@ Ref<Deferred> Deferred::element(Ref<Deferred> array, DType dtype, int64_t place,
     return Ref<Deferred>(made);
 }
 
+Ref<Deferred> Deferred::path(const Tensor& base, const Tensor& view) {
+    const Ref<Deferred> made = of(view);
+    made->first_ = of(base);
+    return made;
+}
+
+Ref<Deferred> Deferred::view(Ref<Deferred> array, Ref<Deferred> path) {
+    auto* const made = new Deferred(Kind::view, path->dtype());
+    made->has_number_ = false;
+    made->first_ = std::move(array);
+    made->second_ = std::move(path);
+    return Ref<Deferred>(made);
+}
+
 Ref<Deferred> Deferred::written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
                                 uint32_t cell) {
     auto* const made = new Deferred(Kind::written, value->dtype());
@@ -247,7 +262,7 @@ const ir::TensorType& Deferred::type() const {
 
 Tensor Deferred::made() const {
     switch (kind_) {
-        case Kind::tensor: break;
+        case Kind::tensor: break;  // it is there
         case Kind::literal:
             if (dtype_ == DType::boolean) return ir::weak_scalar(bits_ != 0);
             if (dtype_ == DType::int64) return ir::weak_scalar(number<int64_t>());
@@ -256,6 +271,9 @@ Tensor Deferred::made() const {
             const Tensor& array = first_->tensor_;
             return ops::element(array, position_of(place_, array.shape()));
         }
+        case Kind::view:
+            return ir::substitute({second_->tensor_}, {second_->first_->tensor_},
+                                  {first_->tensor_})[0];
         case Kind::written: {
             const Tensor& array = first_->tensor_;
             return ops::with_element(array, position_of(place_, array.shape()), second_->tensor_);

@@ -40,6 +40,10 @@ class Deferred : public Counted<Deferred> {
     // The element of an array at a place in row-major order, whose bytes are given.
     static Ref<Deferred> element(Ref<Deferred> array, DType dtype, int64_t place,
                                  const void* bytes);
+    // A view of an array: the layout operations from `base` to `view` applied to it. Views of one
+    // path share what `path` makes.
+    static Ref<Deferred> path(const Tensor& base, const Tensor& view);
+    static Ref<Deferred> view(Ref<Deferred> array, Ref<Deferred> path);
     // An array with another element, of its dtype, at a place. It has no number. `cell` is the
     // place that holds it (see Versions).
     static Ref<Deferred> written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
@@ -88,7 +92,7 @@ class Deferred : public Counted<Deferred> {
     static void operator delete(void* memory);
 
   private:
-    enum class Kind : uint8_t { tensor, literal, element, written, row, cast };
+    enum class Kind : uint8_t { tensor, literal, element, view, written, row, cast };
 
     Deferred(Kind kind, DType dtype);
     ~Deferred() = default;

@@ -3,6 +3,7 @@
 #include "composit/eager/cell.h"
 #include "composit/eager/pending.h"
 #include "composit/eager/small.h"
+#include "composit/eager/strides.h"
 #include "composit/eager/versions.h"
 
 #include <cstring>
@@ -13,24 +14,56 @@ namespace composit::eager {
 // Whether they are there.
 bool Cell::find_elements() const {
     if (elements_) return true;
-    if (origin() || !can_be_deferred(tensor_.dtype()) || tensor_.type().weak) return false;
+    if (origin() && !root_) return false;
+    if (!can_be_deferred(tensor_.dtype()) || tensor_.type().weak) return false;
+    if (root_) return find_elements_of_root();
     const ir::ConstantArray value = known(tensor_);
     if (!value || tensor_.node().reads_borrowed()) return false;
-    elements_ = std::make_unique<Elements>(Elements{Deferred::of(tensor_), value.row_major(), {}});
+    elements_ = std::make_unique<Elements>();
+    elements_->now = Deferred::of(tensor_);
+    elements_->memory = value.row_major();
     return true;
 }
 
+bool Cell::find_elements_of_root() const {
+    if (root_->origin() || !root_->find_elements()) return false;
+    // Values are row-major, however NumPy's array lies in memory. The path is as old as base_.
+    std::optional<Region> where =
+        region_through(base_, {0, ir::row_major_strides(base_.shape())}, tensor_);
+    if (!where) return false;
+    elements_ = std::make_unique<Elements>();
+    elements_->path = Deferred::path(base_, tensor_);
+    elements_->where = std::move(*where);
+    return true;
+}
+
+int64_t Cell::place_in_root(int64_t place) const {
+    if (!root_) return place;
+    const ir::Shape& shape = type().shape;
+    int64_t found = elements_->where.offset;
+    for (size_t d = shape.size(); d-- > 0;) {
+        found += place % shape[d] * elements_->where.strides[d];
+        place /= shape[d];
+    }
+    return found;
+}
+
 Ref<Deferred> Cell::element(int64_t place) const {
-    if (!find_elements()) return {};
+    if (!find_elements() || !root()->find_elements()) return {};
+    const Elements& there = *root()->elements_;
+    if (root_ && elements_->seen != there.now) {
+        elements_->seen = there.now;
+        elements_->now = Deferred::view(there.now, elements_->path);
+    }
     const ir::DType dtype = tensor_.dtype();
-    const auto* const at = static_cast<const char*>(elements_->memory.get()) +
-                           place * static_cast<int64_t>(ir::size_of(dtype));
+    const auto* const at = static_cast<const char*>(there.memory.get()) +
+                           place_in_root(place) * static_cast<int64_t>(ir::size_of(dtype));
     return Deferred::element(elements_->now, dtype, place, at);
 }
 
 Ref<Deferred> Cell::number() const {
     if (!type().shape.empty() || !find_elements()) return {};
-    if (is_written()) return element(0);
+    if (root_ || is_written()) return element(0);
     return elements_->now->has_number() ? elements_->now : Ref<Deferred>();
 }
 
@@ -62,7 +95,14 @@ bool Cell::own_elements() const {
 }
 
 bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
-    if (origin() || !value->has_number() || !own_elements()) return false;
+    if (!find_elements() || !value->has_number()) return false;
+    if (root_) {
+        const ir::Shape& shape = type().shape;
+        for (size_t d = 0; d < shape.size(); ++d)  // elements that are seen twice
+            if (elements_->where.strides[d] == 0 && shape[d] > 1) return false;
+        return root_->write_element(place_in_root(place), value);
+    }
+    if (!own_elements()) return false;
     const ir::DType dtype = tensor_.dtype();
     const auto size = static_cast<int64_t>(ir::size_of(dtype));
     const Ref<Deferred> stored = Deferred::converted(value, dtype);
@@ -72,6 +112,20 @@ bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
     std::memcpy(memory + place * size, &bits, static_cast<size_t>(size));
     elements_->now = Deferred::written(std::move(elements_->now), place, stored, place_);
     return true;
+}
+
+ir::ConstantArray Cell::written_values() const {
+    if (is_written()) return elements_->own;
+    if (!root_ || !root_->is_written() || !find_elements()) return {};
+    const Array values(type().dtype, type().shape);
+    const auto size = static_cast<size_t>(ir::size_of(values.dtype()));
+    const auto* const from = static_cast<const char*>(root_->elements_->memory.get());
+    auto* to = static_cast<char*>(values.mutable_data());
+    for_each_row(elements_->where, values.shape(), [&](int64_t place, int64_t step, int64_t length) {
+        for (int64_t i = 0; i < length; ++i, to += size)
+            std::memcpy(to, from + static_cast<size_t>(place + i * step) * size, size);
+    });
+    return values;
 }
 
 void Cell::make_written() const {

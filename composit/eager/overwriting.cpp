@@ -51,31 +51,9 @@ void put(char* memory, const Region& region, const ir::Shape& shape, const char*
     });
 }
 
-// Where an element of a view lies in its root, of which it is a path, in row-major order; nothing
-// where the root's elements are repeated, or shown otherwise.
-std::optional<int64_t> place_in_root(const Cell& view, int64_t place) {
-    if (!view.is_view() || !view.root()->is_plain()) return {};
-    const Tensor &seen = view.tensor(), &root = view.root()->tensor();
-    // Values are row-major, however NumPy's array lies in memory.
-    const auto region = region_through(root, {0, ir::row_major_strides(root.shape())}, seen);
-    if (!region) return {};
-    int64_t found = region->offset;
-    for (size_t d = seen.shape().size(); d-- > 0;) {
-        const int64_t length = seen.shape()[d];
-        if (region->strides[d] == 0 && length > 1) return {};
-        found += place % length * region->strides[d];
-        place /= length;
-    }
-    return found;
-}
-
 }  // namespace
 
 bool write_element(const Cell& cell, int64_t place, const Ref<Deferred>& value) {
-    if (!cell.is_plain()) {
-        const std::optional<int64_t> found = place_in_root(cell, place);
-        return found && write_element(*cell.root(), *found, value);
-    }
     const bool is_fitting = fits(value->dtype(), value->is_weak(), cell.type().dtype);
     return is_fitting && cell.write_element(place, value);
 }

@@ -78,6 +78,19 @@ int kind_rank(DType dtype) {
     return ir::is_unsigned_integer(dtype) ? 1 : 0;
 }
 
+std::string_view row_of_power(double exponent, DType exponents, DType base) {
+    const bool is_inexact = ir::is_inexact(base);
+    const bool is_integer = ir::is_integer(base) && ir::is_integer(exponents);
+    const bool is_number = is_inexact || is_integer;
+    const bool is_bool = base == DType::boolean && ir::is_integer(exponents);
+    if (exponent == 2 && (is_number || is_bool)) return "square";
+    if (exponent == 3 && is_number && !ir::is_complex(base)) return "cube";
+    if (!is_inexact) return {};
+    if (exponent == 0.5) return "sqrt";
+    if (exponent == 1) return "positive";
+    return exponent == -1 ? "reciprocal" : "";
+}
+
 Tensor raised(const Operand& x, const Operand& y) {
     const Tensor& base = x;
     const Tensor& exponent = y;
@@ -85,18 +98,7 @@ Tensor raised(const Operand& x, const Operand& y) {
                             !ir::is_complex(exponent.dtype());
     if (!is_literal || base.type().weak) return apply("power", {x, y});
     const double value = element(ir::constant_value(exponent.node()), 0);
-    const bool is_inexact = ir::is_inexact(base.dtype());
-    const bool is_integer = ir::is_integer(base.dtype()) && ir::is_integer(exponent.dtype());
-    const bool is_number = is_inexact || is_integer;
-    const bool is_bool = base.dtype() == DType::boolean && ir::is_integer(exponent.dtype());
-    const std::string_view same = value == 2 && (is_number || is_bool) ? "square"
-                                  : value == 3 && is_number && !ir::is_complex(base.dtype())
-                                      ? "cube"
-                                  : !is_inexact  ? ""
-                                  : value == 0.5 ? "sqrt"
-                                  : value == 1   ? "positive"
-                                  : value == -1  ? "reciprocal"
-                                                 : "";
+    const std::string_view same = row_of_power(value, exponent.dtype(), base.dtype());
     if (same.empty()) return apply("power", {x, y});
     return errors_as("power", [&] { return apply(same, {x}); });
 }

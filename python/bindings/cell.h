@@ -78,7 +78,8 @@ nb::handle tensor_type();
 nb::handle scalar_type(ir::DType dtype);
 bool is_scalar(nb::handle value);
 inline bool is_tensor(nb::handle value) {
-    return PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(tensor_type().ptr()));
+    return value.type().is(tensor_type()) || is_scalar(value) ||
+           PyObject_TypeCheck(value.ptr(), reinterpret_cast<PyTypeObject*>(tensor_type().ptr()));
 }
 
 // The one live object of an untouched (node, output index), or a new one: a scalar where it has no

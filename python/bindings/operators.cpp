@@ -181,8 +181,28 @@ PyObject* multiplied(PyObject* a, PyObject* b) {
 }
 
 ternaryfunc power_by_method = nullptr;
+// The row of x ** y for a known number x and one of Python's numbers; null where there is none.
+const ir::scalar::RowRef* row_of_power(PyObject* a, PyObject* b) {
+    if (!is_tensor(a) || !may_be_number(a) || is_tensor(b) || !may_be_number(b)) return nullptr;
+    const double exponent = PyFloat_AsDouble(b);
+    if (exponent == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return nullptr;
+    }
+    const ir::DType base = content_of<LazyTensor>(a).type().dtype;
+    const ir::DType exponents = PyFloat_CheckExact(b)  ? ir::DType::float64
+                                : PyBool_Check(b)      ? ir::DType::boolean
+                                                       : ir::DType::int64;
+    const std::string_view row = numpy::row_of_power(exponent, exponents, base);
+    return row.empty() ? nullptr : &ir::scalar::table_row(row);
+}
+
 PyObject* raised(PyObject* a, PyObject* b, PyObject* modulus) {
     if (modulus != Py_None) return power_by_method(a, b, modulus);
+    if (const ir::scalar::RowRef* const row = row_of_power(a, b)) {
+        PyObject* const found = made_of_numbers(*row, a, nullptr);
+        if (found || PyErr_Occurred()) return found;
+    }
     return made_of("power", a, b,
                    [](const Tensor& x, const Tensor& y) { return numpy::raised(x, y); });
 }
@@ -206,8 +226,10 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
     });
 }
 
-PyObject* negated(PyObject* a) {
-    static const ir::scalar::RowRef& row = ir::scalar::table_row("negative");
+constexpr const char* unary[] = {"negative", "absolute"};
+template <size_t number>
+PyObject* operated_alone(PyObject* a) {
+    static const ir::scalar::RowRef& row = ir::scalar::table_row(unary[number]);
     if (may_be_number(a)) {
         PyObject* const found = made_of_numbers(row, a, nullptr);
         if (found || PyErr_Occurred()) return found;
@@ -231,7 +253,8 @@ void operate_quickly(nb::handle type) {
     slots.nb_lshift = operated<10>;
     slots.nb_rshift = operated<11>;
     slots.nb_matrix_multiply = multiplied;
-    slots.nb_negative = negated;
+    slots.nb_negative = operated_alone<0>;
+    slots.nb_absolute = operated_alone<1>;
     object->tp_richcompare = compared;
 }
 

@@ -5,6 +5,7 @@
 #include "composit/numpy/elementwise.h"
 #include "content.h"
 #include "location.h"
+#include "numbers.h"
 #include "numpy.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -27,12 +28,16 @@ struct RowFunction {
     scalar::RowRef row;
     bool is_user_row;  // another one may take its name: it is looked up at each call
     bool is_comparison;
+    const scalar::RowRef* of_numbers;  // the table's, for numbers that are known; null: not so
 
     // By name: what the table holds, not the Python object that was given for it.
     explicit RowFunction(const scalar::Row& given)
         : row(scalar::row(given.name)),
           is_user_row(scalar::is_user_row(*row)),
-          is_comparison(std::ranges::find(comparisons, given.name) != std::end(comparisons)) {}
+          is_comparison(std::ranges::find(comparisons, given.name) != std::end(comparisons)),
+          of_numbers(is_user_row || row->arity > 2 || row->name == "power" || row->name == "ldexp"
+                         ? nullptr
+                         : &scalar::table_row(row->name)) {}
 };
 
 // Whether it is one of NumPy's own arrays, of numbers that composit has.
@@ -53,6 +58,13 @@ bool is_plain(PyObject* object) {
 nb::object applied(const RowFunction& function, PyObject* arguments) {
     const Entered entered;
     const Located located;
+    if (function.of_numbers) {
+        const bool is_binary = PyTuple_GET_SIZE(arguments) == 2;
+        PyObject* const found =
+            applied_to_numbers(*function.of_numbers, PyTuple_GET_ITEM(arguments, 0),
+                               is_binary ? PyTuple_GET_ITEM(arguments, 1) : nullptr);
+        if (found) return nb::steal(found);
+    }
     std::vector<Tensor> operands;
     operands.reserve(static_cast<size_t>(PyTuple_GET_SIZE(arguments)));
     PyObject* const* const items = &PyTuple_GET_ITEM(arguments, 0);

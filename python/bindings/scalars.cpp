@@ -137,6 +137,17 @@ void convert_quickly(nb::handle type) {
     slots.nb_index = converted<&index_by_method, is_integer>;
 }
 
+// Without asking those methods.
+void forget_in_place(nb::handle type) {
+    PyNumberMethods& slots = *reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_number;
+    slots.nb_inplace_add = slots.nb_inplace_subtract = slots.nb_inplace_multiply = nullptr;
+    slots.nb_inplace_true_divide = slots.nb_inplace_floor_divide = nullptr;
+    slots.nb_inplace_remainder = slots.nb_inplace_matrix_multiply = nullptr;
+    slots.nb_inplace_and = slots.nb_inplace_or = slots.nb_inplace_xor = nullptr;
+    slots.nb_inplace_lshift = slots.nb_inplace_rshift = nullptr;
+    slots.nb_inplace_power = nullptr;
+}
+
 template <class T, class Base>
 nb::class_<T, Base> scalar_class(nb::module_& module, const char* name, const char* doc) {
     nb::class_<T, Base> type(module, name, nb::is_weak_referenceable(), doc);
@@ -163,7 +174,10 @@ nb::object item_of(const LazyTensor& self, nb::handle key) {
 nb::handle scalar_type(DType dtype) { return {reinterpret_cast<PyObject*>(types[kind_of(dtype)])}; }
 
 bool is_scalar(nb::handle value) {
-    return PyObject_TypeCheck(value.ptr(), types[boolean]);  // the class that the others inherit
+    const PyTypeObject* const type = Py_TYPE(value.ptr());
+    for (const PyTypeObject* const known : types)
+        if (type == known) return true;
+    return false;
 }
 
 void bind_scalars(nb::module_& module) {
@@ -193,6 +207,7 @@ void bind_scalars(nb::module_& module) {
                              "__imod__", "__ipow__", "__iand__", "__ior__", "__ixor__",
                              "__ilshift__", "__irshift__", "__imatmul__"})
         type.def(name, [](nb::handle, nb::handle) { return nb::borrow(Py_NotImplemented); });
+    for (const nb::handle scalar : all) forget_in_place(scalar);
     type.def(
         "number", [](const LazyScalar& self) { return number_of(self); },
         "The value as a Python number.");

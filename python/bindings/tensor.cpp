@@ -32,6 +32,9 @@ namespace composit::python {
 namespace {
 
 nb::object evaluated(const LazyTensor& self) {
+    if (!self.known_number())
+        if (const ir::ConstantArray values = self.cell()->written_values())
+            return ndarray_from(values.value());
     const Tensor tensor = self.tensor();
     std::vector<ir::Array> values;
     {
