@@ -11,6 +11,7 @@
 #include "composit/ir/tracing.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -227,11 +228,14 @@ Tensor Cell::places() const {
 }
 
 bool is_layout(const ir::Node& node) {
-    static const std::array<std::string_view, 6> names = {"slice", "transpose",    "reshape",
-                                                          "split", "broadcast_to", "element"};
-    for (std::string_view name : names)
-        if (node.operation().name == name) return true;
-    return false;
+    static const auto operations = [] {
+        ops::register_operations();
+        return std::array<const ir::Operation*, 6>{
+            ir::find_operation("slice"), ir::find_operation("transpose"),
+            ir::find_operation("reshape"), ir::find_operation("split"),
+            ir::find_operation("broadcast_to"), ir::find_operation("element")};
+    }();
+    return std::find(operations.begin(), operations.end(), &node.operation()) != operations.end();
 }
 
 bool is_layout_path(const Tensor& from, const Tensor& to) {

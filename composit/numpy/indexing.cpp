@@ -24,29 +24,6 @@ Tensor basic_part(const Tensor& x, const IndexPlan& plan) {
     return reshape(result, plan.sliced);
 }
 
-// x with `part` (shaped as plan.lengths) in place of what the basic entries select: every element
-// is taken from one of two tensors of x's shape, by a mask.
-Tensor with_part(const Tensor& x, const IndexPlan& plan, Tensor part) {
-    if (plan.slices_nothing()) return part;
-    Axes low, high, interior, turned_starts, turned_steps;
-    bool is_turned = false;
-    for (size_t d = 0; d < plan.source.size(); ++d) {
-        const int64_t n = plan.lengths[d], step = plan.steps[d];
-        const int64_t first = step < 0 ? plan.starts[d] + (n - 1) * step : plan.starts[d];
-        const int64_t stride = step < 0 ? -step : step;
-        is_turned = is_turned || step < 0;
-        turned_starts.push_back(step < 0 ? n - 1 : 0);
-        turned_steps.push_back(step < 0 ? -1 : 1);
-        low.push_back(first);
-        interior.push_back(stride - 1);
-        high.push_back(plan.source[d] - first - ((n - 1) * stride + 1));
-    }
-    if (is_turned) part = ops::slice(part, turned_starts, plan.lengths, turned_steps);
-    const Tensor inside = ops::full(plan.lengths, scalar(DType::boolean, 1, "True"));
-    const Tensor mask = ops::pad(inside, scalar(DType::boolean, 0, "False"), low, high, interior);
-    return apply("where", {mask, ops::pad(part, scalar(x.dtype(), 0), low, high, interior), x});
-}
-
 // Whether an integer is given for each axis.
 bool is_of_one_element(const Tensor& x, const IndexPlan& plan) {
     return plan.is_basic() && x.rank() > 0 && plan.source == x.shape() && plan.sliced.empty() &&
@@ -97,13 +74,20 @@ Tensor as_update(const IndexPlan& plan, const Tensor& value) {
     return transpose(reshape(value, ordered), inverse);
 }
 
+// x with another part where the basic entries select.
+Tensor with_part(const Tensor& x, const IndexPlan& plan, const Tensor& part) {
+    if (plan.slices_nothing()) return reshape(part, x.shape());
+    const Tensor whole = reshape(strong(x), plan.source);
+    const Tensor written =
+        ops::with_slice(whole, plan.starts, plan.steps, reshape(part, plan.lengths));
+    return reshape(written, x.shape());
+}
+
 // x with part = change(part) where the basic entries select.
 template <class Change>
 Tensor changed(const Tensor& x, const IndexPlan& plan, const Change& change) {
     if (ir::element_count(plan.lengths) == 0) return strong(x);
-    const Tensor source = reshape(strong(x), plan.source);
-    const Tensor part = reshape(change(basic_part(source, plan)), plan.lengths);
-    return reshape(with_part(source, plan, part), x.shape());
+    return with_part(x, plan, change(basic_part(reshape(strong(x), plan.source), plan)));
 }
 
 }  // namespace
@@ -125,8 +109,9 @@ Tensor set_item(const Tensor& x, const Index& index, const Operand& value) {
     const IndexPlan plan = plan_index("set_item", x.shape(), index);
     const Tensor update = stored("set_item", x, plan, value);
     if (is_of_one_element(x, plan)) return ops::with_element(strong(x), plan.starts, update);
+    if (plan.is_basic())
+        return update.size() == 0 ? strong(x) : with_part(x, plan, update);
     return changed(x, plan, [&](const Tensor& part) {
-        if (plan.is_basic()) return reshape(update, plan.sliced);
         return ops::scatter(part, plan.indices, plan.axes, as_update(plan, update), false);
     });
 }

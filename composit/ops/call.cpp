@@ -22,6 +22,7 @@ void register_contract();
 void register_convolve();
 void register_layout();
 void register_element();
+void register_with_slice();
 void register_with_values();
 void register_sort();
 void register_search();
@@ -93,6 +94,7 @@ void register_operations() {
     register_convolve();
     register_layout();
     register_element();
+    register_with_slice();
     register_with_values();
     register_sort();
     register_search();

@@ -1,14 +1,13 @@
 // One element: read, and replaced. Programs that walk through an array make these by the thousand,
 // so each is one node, which becomes a slice or a scatter when a plan is made.
 #include "composit/base/error.h"
-#include "composit/base/hash.h"
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/lately.h"
 #include "composit/ops/ops.h"
 
-#include <array>
 #include <utility>
 
 namespace composit::ops {
@@ -44,24 +43,6 @@ void check_with_element(const Tensors& x, const Attributes& attributes) {
     const TensorType required{{}, x[0].dtype()};
     user_check<TypeError>(x[1].type() == required, "with_element: the value has type ", x[1].type(),
                           ". ", required, " is required.");
-}
-
-// Programs come back to the same few positions: those of late are kept.
-const ir::SharedAttributes& attributes_of(Axes position) {
-    constexpr size_t most = 256;
-    struct Lately {
-        Axes position;
-        ir::SharedAttributes attributes;
-    };
-    thread_local std::array<Lately, most> lately;
-    uint64_t hash = position.size();
-    for (const int64_t index : position) hash = hash_combine(hash, static_cast<uint64_t>(index));
-    Lately& found = lately[hash % most];
-    if (!found.attributes || found.position != position) {
-        found.attributes = ir::shared({{"position", position}});
-        found.position = std::move(position);
-    }
-    return found.attributes;
 }
 
 Tensor part_at(const Tensor& x, const Axes& position) {
@@ -147,15 +128,23 @@ const ir::Operation& with_element_operation() {
 }  // namespace
 
 Tensor element(const Tensor& x, std::vector<int64_t> position) {
-    const ir::SharedAttributes& attributes = attributes_of(std::move(position));
-    check_element({x}, attributes->values);
-    return {ir::make_node(element_operation(), {x}, attributes), 0};
+    thread_local Lately<1> lately;
+    const auto& record = lately.find(
+        {&position}, x.dtype(), [&] { return Attributes{{"position", position}}; },
+        [&] { return std::vector<TensorType>{{{}, x.dtype()}}; });
+    check_position("element", x, record.attributes->values);
+    return {ir::make_typed_node(element_operation(), {x}, record.attributes, record.types), 0};
 }
 
 Tensor with_element(const Tensor& x, std::vector<int64_t> position, const Tensor& value) {
-    const ir::SharedAttributes& attributes = attributes_of(std::move(position));
-    check_with_element({x, value}, attributes->values);
-    return {ir::make_node(with_element_operation(), {x, value}, attributes), 0};
+    thread_local Lately<1> lately;
+    const auto& record = lately.find(
+        {&position}, x.dtype(), [&] { return Attributes{{"position", position}}; },
+        [&] { return std::vector<TensorType>(); });
+    check_with_element({x, value}, record.attributes->values);
+    return {ir::make_typed_node(with_element_operation(), {x, value}, record.attributes,
+                                strong_types_of(x)),
+            0};
 }
 
 void register_element() {

@@ -4,6 +4,7 @@
 #include "composit/ir/check.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
+#include "composit/ops/lately.h"
 #include "composit/ops/nest.h"
 #include "composit/ops/ops.h"
 #include "composit/ops/part.h"
@@ -23,6 +24,11 @@ namespace {
 
 std::vector<TensorType> like(const Tensor& x, Shape shape) {
     return {{std::move(shape), x.dtype()}};
+}
+// Types of possible shapes.
+std::vector<TensorType> checked(const ir::Operation& operation, std::vector<TensorType> types) {
+    for (const TensorType& type : types) ir::check_shape(operation.name, type.shape);
+    return types;
 }
 const Axes& axes_of(const Attributes& attributes, std::string_view name) {
     return attributes.get<Axes>(name);
@@ -195,6 +201,16 @@ const ir::Operation& broadcast_operation() {
 }
 
 // ----- slice
+void check_is_within(const Shape& shape, const Axes& starts, const Axes& lengths,
+                     const Axes& steps) {
+    for (size_t d = 0; d < lengths.size(); ++d) {
+        const int64_t n = shape[d], last = starts[d] + (lengths[d] - 1) * steps[d];
+        internal_check(
+            lengths[d] == 0 || (starts[d] >= 0 && starts[d] < n && last >= 0 && last < n), "slice ",
+            starts, lengths, steps, " of ", shape);
+    }
+}
+
 const ir::Operation& slice_operation() {
     static const ir::Operation& operation = ir::register_operation({
         .name = "slice",
@@ -204,13 +220,7 @@ const ir::Operation& slice_operation() {
                 const Axes &starts = axes_of(attributes, "starts"),
                            &lengths = axes_of(attributes, "lengths");
                 const Axes& steps = axes_of(attributes, "steps");
-                for (size_t d = 0; d < lengths.size(); ++d) {
-                    const int64_t n = x[0].shape()[d],
-                                  last = starts[d] + (lengths[d] - 1) * steps[d];
-                    internal_check(lengths[d] == 0 ||
-                                       (starts[d] >= 0 && starts[d] < n && last >= 0 && last < n),
-                                   "slice ", starts, lengths, steps, " of ", x[0].shape());
-                }
+                check_is_within(x[0].shape(), starts, lengths, steps);
                 return like(x[0], lengths);
             },
         .vjp = [](const Node& node, const Tensors& g, const Wanted&) -> Tensors {
@@ -430,7 +440,13 @@ const ir::Operation& split_operation() {
 }  // namespace
 
 Tensor reshape(const Tensor& x, Shape shape) {
-    return ir::make(reshape_operation(), {x}, {{"shape", shape}});
+    thread_local Lately<1> lately;
+    if (ir::element_count(shape) != x.size())
+        return ir::make(reshape_operation(), {x}, {{"shape", shape}});  // says what is wrong
+    const auto& record = lately.find(
+        {&shape}, x.dtype(), [&] { return Attributes{{"shape", shape}}; },
+        [&] { return checked(reshape_operation(), like(x, shape)); });
+    return {ir::make_typed_node(reshape_operation(), {x}, record.attributes, record.types), 0};
 }
 
 Tensor transpose(const Tensor& x, Axes permutation) {
@@ -444,10 +460,17 @@ Tensor broadcast_to(const Tensor& x, Shape shape) {
 
 Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths,
              std::vector<int64_t> steps) {
+    thread_local Lately<3> lately;
     check_lists("slice", x.shape().size(),
                 {{"starts", starts}, {"lengths", lengths}, {"steps", steps}});
-    return ir::make(slice_operation(), {x},
-                    {{"starts", starts}, {"lengths", lengths}, {"steps", steps}});
+    check_is_within(x.shape(), starts, lengths, steps);
+    const auto& record = lately.find(
+        {&starts, &lengths, &steps}, x.dtype(),
+        [&] {
+            return Attributes{{"starts", starts}, {"lengths", lengths}, {"steps", steps}};
+        },
+        [&] { return checked(slice_operation(), like(x, lengths)); });
+    return {ir::make_typed_node(slice_operation(), {x}, record.attributes, record.types), 0};
 }
 
 Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,

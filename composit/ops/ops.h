@@ -131,6 +131,12 @@ Tensor with_element(const Tensor& x, std::vector<int64_t> position, const Tensor
 bool is_element(const ir::Node& node);  // whether `element` made it
 const std::vector<int64_t>& element_position(const ir::Node& node);
 
+// ----- with_slice.cpp
+// x with the slice of these starts and steps (see slice) replaced by a value, of x's rank and dtype
+// (TypeError). IndexError where its elements do not lie within x.
+Tensor with_slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> steps,
+                  const Tensor& value);
+
 // ----- gather.cpp: NumPy's integer indexing
 // data indexed by integer tensors at `axes` (ascending); the indices broadcast together. Result:
 // their common shape, then the other axes of data. Negative indices count from the end; out of

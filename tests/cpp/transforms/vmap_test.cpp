@@ -158,6 +158,9 @@ TEST(Vmap, Layout) {
         return {ops::pad(x[0], x[1], {1, -1}, {0, 2}, {1, 0}), ops::element(x[0], {1, 2}),
                 ops::with_element(x[0], {0, 1}, x[1]), ops::with_element(x[1], {}, x[1])};
     });
+    expect_vmap({{{4, 3}}, {{2, 2}}}, [](const Tensors& x) -> Tensors {
+        return {ops::with_slice(x[0], {3, 0}, {-2, 1}, x[1])};
+    });
     expect_vmap({{{2, 3}}, {{2, 1}}, {{2, 2}}},
                 [](const Tensors& x) -> Tensors { return {ops::concatenate(x, 1)}; });
     expect_vmap({{{2, 3, 4, 2}}}, [](const Tensors& x) -> Tensors {
