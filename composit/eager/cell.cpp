@@ -33,13 +33,43 @@ Tensor written_at(const Tensor& base, const Tensor& places, const Tensor& value)
     return ops::reshape(written, base.shape());
 }
 
+// Where an output of a split begins, in its operand.
+std::vector<int64_t> starts_of_part(const Tensor& part) {
+    const ir::Attributes& attributes = part.node().attributes();
+    const auto axis = static_cast<size_t>(attributes.get<int64_t>("axis"));
+    const auto& lengths = attributes.get<std::vector<int64_t>>("lengths");
+    std::vector<int64_t> starts(part.shape().size(), 0);
+    for (int i = 0; i < part.output_index(); ++i) starts[axis] += lengths[static_cast<size_t>(i)];
+    return starts;
+}
+
+// What a view is made of, with `value` in place of what the view shows.
+Tensor written_below(const Tensor& view, const Tensor& value) {
+    using List = std::vector<int64_t>;
+    const ir::Node& node = view.node();
+    const Tensor& below = node.operand(0);
+    const std::string_view name = node.operation().name;
+    const auto list = [&](std::string_view of) { return node.attributes().get<List>(of); };
+    if (name == "reshape") return ops::reshape(value, below.shape());
+    if (name == "slice") return ops::with_slice(below, list("starts"), list("steps"), value);
+    if (name == "element") return ops::with_element(below, list("position"), value);
+    if (name == "split")
+        return ops::with_slice(below, starts_of_part(view), List(value.shape().size(), 1), value);
+    user_check(name != "broadcast_to", "assignment destination is read-only");
+    internal_check(name == "transpose", "no path of a view goes through ", name);
+    const List axes = list("axes");
+    List inverse(axes.size());
+    for (size_t d = 0; d < axes.size(); ++d)
+        inverse[static_cast<size_t>(axes[d])] = static_cast<int64_t>(d);
+    return ops::transpose(value, inverse);
+}
+
 // Writing `value` where the path from `base` to `view` looks.
 Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value) {
+    Tensor written = value;
     for (const Tensor* at = &view; !(*at == base); at = &at->node().operand(0))
-        user_check(at->node().operation().name != "broadcast_to",
-                   "assignment destination is read-only");
-    if (view == base) return value;
-    return written_at(base, places_of(view, base), value);
+        written = written_below(*at, written);
+    return written;
 }
 
 }  // namespace
