@@ -81,9 +81,9 @@ int64_t checked(int64_t index, int64_t axis, int64_t length) {
     return index < 0 ? index + length : index;
 }
 
-// One int64 tensor per axis of the mask.
-std::vector<Tensor> mask_indices(std::string_view function, const Tensor& mask, const Shape& shape,
-                                 int64_t first) {
+// Which elements of the axes that a mask indexes, counted together: int64.
+Tensor mask_indices(std::string_view function, const Tensor& mask, const Shape& shape,
+                    int64_t first) {
     for (int64_t d = 0; d < mask.rank(); ++d) {
         const int64_t own = mask.shape()[static_cast<size_t>(d)];
         const int64_t size = shape[static_cast<size_t>(first + d)];
@@ -91,7 +91,8 @@ std::vector<Tensor> mask_indices(std::string_view function, const Tensor& mask, 
                                first + d, "; size of axis is ", size,
                                " but size of corresponding boolean axis is ", own, ".");
     }
-    return nonzero(ir::constant(concrete(function, "a boolean index", mask)));
+    const Array value = concrete(function, "a boolean index", mask);
+    return nonzero(ops::reshape(ir::constant(value), {mask.size()}))[0];
 }
 
 class Planner {
@@ -174,10 +175,11 @@ class Planner {
                 gather_next(zeros({is_true ? 1 : 0}, DType::int64, "index"), 1);
                 return;
             }
-            for (const Tensor& index : mask_indices(function_, tensor, shape_, axis_)) {
-                const int64_t axis = next_axis();
-                gather_next(index, shape_[static_cast<size_t>(axis)]);
-            }
+            // Its axes are one, so that there is one index.
+            const Tensor index = mask_indices(function_, tensor, shape_, axis_);
+            plan_.source.push_back(tensor.size());
+            axis_ += tensor.rank();
+            gather_next(index, tensor.size());
             return;
         }
         user_check<IndexError>(ir::is_integer(tensor.dtype()),

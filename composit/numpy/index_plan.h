@@ -15,7 +15,8 @@ namespace composit::numpy {
 // sliced; the axes `dropped` (integers) go; `indices` gather along `axes` of what is left. Then the
 // result's dimensions are put in order.
 struct IndexPlan {
-    Shape source;  // x's shape with the axes that 0-d masks index
+    // x's shape with the axes that 0-d masks index; the axes that another mask indexes are one.
+    Shape source;
     std::vector<int64_t> starts, lengths, steps;
     Shape sliced;                 // lengths without the dropped axes
     std::vector<Tensor> indices;  // int64, empty for basic indexing
