@@ -103,6 +103,9 @@ Cell::Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region
       region_(std::move(region)) {
     pending().enter(*this);
 }
+Cell::Cell(std::unique_ptr<Elements> elements) : elements_(std::move(elements)) {
+    pending().enter(*this);
+}
 Cell::~Cell() { pending().remove(*this); }
 
 Ref<Cell> Cell::make(Tensor tensor, std::optional<Strides> strides) {
@@ -151,7 +154,7 @@ Tensor Cell::written_through(const Cell& target, Tensor value,
 }
 
 const Region& Cell::region() const {
-    if (!region_) region_ = Region{0, ir::row_major_strides(tensor().shape())};
+    if (!region_) region_ = Region{0, ir::row_major_strides(type().shape)};
     return *region_;
 }
 
@@ -177,7 +180,7 @@ const Tensor& Cell::tensor() const {
 void Cell::check_trace(const Tensor& tensor) const {
     const uint64_t begin = ir::TraceScope::begin();
     if (begin == 0 || born_ >= begin || !tensor.node().is_open()) return;
-    const ir::Node& held = tensor_.node();
+    const ir::Node& held = this->tensor().node();
     const std::string name = held.name().empty() ? "" : " '" + held.name() + "'";
     const std::string line = held.location().empty() ? "" : ", made at " + held.location();
     fail<ValueError>(

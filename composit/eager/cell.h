@@ -66,11 +66,13 @@ class Cell : public Counted<Cell> {
     // made of then is returned; its source gets what `stored` makes of that.
     Tensor written_through(const Cell& target, Tensor value,
                            const std::function<Tensor(const Tensor&)>& stored) const;
+    // Of known values, of which the node is made when somebody asks.
+    static Ref<Cell> make_known(Ref<Deferred> now, Array values);
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;  // now
     // Of what it holds, which never changes.
-    const ir::TensorType& type() const { return tensor_.type(); }
+    const ir::TensorType& type() const { return tensor_ ? tensor_.type() : *elements_->type; }
     // Shape and dtype are those of the old one. ValueError where a view repeats elements, and where
     // a function that is traced writes what it was given into what was there before.
     void replace(Tensor tensor) const;
@@ -82,6 +84,15 @@ class Cell : public Counted<Cell> {
     Ref<Deferred> element(int64_t place) const;
     // What it holds, as an operand of deferred numbers; null where it is no known number.
     Ref<Deferred> number() const;
+    // Known values, as an operand: where the elements lie that it shows.
+    struct Seen {
+        const Ref<Deferred>* now;
+        const char* memory;  // of an array in row-major order
+        const Region* where;
+    };
+    std::optional<Seen> seen() const;
+    // Writes known values, of its type, over all elements of a cell that is no view.
+    void replace_known(Ref<Deferred> now, Array values) const;
     // Writes a number over an element, in memory that nobody else sees, without a node for now.
     // False where it is to be written in another way.
     bool write_element(int64_t place, const Ref<Deferred>& value) const;
@@ -95,7 +106,7 @@ class Cell : public Counted<Cell> {
     const Region& region() const;  // where its elements lie in memory (see laid_in)
     const Strides& strides() const { return region().strides; }
     bool is_row_major() const {  // its elements follow each other, the last axis fastest
-        return !region_ || eager::is_row_major(tensor().shape(), strides());
+        return !region_ || eager::is_row_major(type().shape, strides());
     }
     bool is_view() const { return static_cast<bool>(root_); }
     bool is_plain() const { return !origin(); }  // no view, and no appearance
@@ -110,28 +121,32 @@ class Cell : public Counted<Cell> {
   private:
     friend class Pending;
 
-    Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region);
-    Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region);
-    ~Cell();
-
-    friend class Versions;
-    void check_trace(const Tensor& tensor) const;
-
     // How elements are read and written one by one.
     struct Elements {
         Ref<Deferred> now;                   // what the cell holds
         std::shared_ptr<const void> memory;  // where its values are, in row-major order
         // The values, where `now` was written since tensor_: in memory of the cell's own.
         ir::ConstantArray own;
+        std::unique_ptr<const ir::TensorType> type;  // where there is no tensor_ yet
         // Of a view: how it is made of its root, where its elements are in the root's memory, and
         // of what the root held `now` is a view.
         Ref<Deferred> path, seen;
-        Region where;
+        Region where;  // of others: all
     };
+
+    Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region);
+    Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region);
+    explicit Cell(std::unique_ptr<Elements> elements);
+    ~Cell();
+
+    friend class Versions;
+    void check_trace(const Tensor& tensor) const;
+
     bool find_elements_of_root() const;
     // Where an element is in the root's memory; negative where it is to be found in another way.
     int64_t place_in_root(int64_t place) const;
     bool find_elements() const;
+    bool find_seen() const;
     bool own_elements() const;
     void make_written() const;  // the node of what was written
     bool is_written() const { return elements_ && elements_->own; }
@@ -139,7 +154,7 @@ class Cell : public Counted<Cell> {
     // What tensor_ was made from, of which it is a path or an appearance.
     const Cell* origin() const { return root_ ? root_.get() : source_.get(); }
 
-    mutable Tensor tensor_;  // before what was written to elements_
+    mutable Tensor tensor_;  // before what was written to elements_; maybe none yet
     mutable std::unique_ptr<Elements> elements_;
     Ref<Cell> root_;       // never a view itself
     mutable Tensor base_;  // what the origin held when tensor_ was made

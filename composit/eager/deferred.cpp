@@ -7,6 +7,7 @@
 #include "composit/ir/scalar/values.h"
 #include "composit/ops/ops.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
@@ -122,7 +123,7 @@ void Deferred::operator delete(void* memory) {
 Deferred::Deferred(Kind kind, DType dtype)
     : kind_(kind),
       dtype_(dtype),
-      number_(ir::next_time()),
+      number_(kind == Kind::literal ? 0 : ir::next_time()),
       line_(ir::current_location()),
       error_handling_(ir::current_error_handling()),
       reported_as_(ir::current_reported_as()) {}
@@ -145,7 +146,9 @@ void Deferred::release(const Deferred* deferred) {
             const Deferred* const behind = operand->detach();
             if (behind && behind->drop()) add(behind);
         }
-        ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
+        // Numbers of Python's are not counted as nodes, unless they become some.
+        if (dead->kind_ != Kind::literal)
+            ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
         delete dead;
     }
     is_releasing = false;
@@ -241,6 +244,29 @@ Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, const Ref<Deferre
     return Ref<Deferred>(made);
 }
 
+Ref<Deferred> Deferred::applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
+                                          Ref<Deferred> b, DType dtype) {
+    auto* const made = new Deferred(Kind::row, dtype);
+    made->has_number_ = false;
+    made->row_ = &row;
+    made->first_ = std::move(a);
+    made->second_ = std::move(b);
+    return Ref<Deferred>(made);
+}
+
+Ref<Deferred> Deferred::stacked(std::vector<Ref<Deferred>> numbers, DType dtype) {
+    Ref<Deferred> list;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        const bool is_last = i + 1 == numbers.size();
+        auto* const made = new Deferred(is_last ? Kind::stacked : Kind::part, dtype);
+        made->has_number_ = false;
+        made->first_ = std::move(list);
+        made->second_ = converted(numbers[i], dtype);
+        list = Ref<Deferred>(made);
+    }
+    return list;
+}
+
 Ref<Deferred> Deferred::converted(const Ref<Deferred>& x, DType dtype) {
     if (x->dtype_ == dtype && !x->is_weak_) return x;
     auto* const made = new Deferred(Kind::cast, dtype);
@@ -262,7 +288,8 @@ const ir::TensorType& Deferred::type() const {
 
 Tensor Deferred::made() const {
     switch (kind_) {
-        case Kind::tensor: break;  // it is there
+        case Kind::tensor:
+        case Kind::part: break;  // nobody asks
         case Kind::literal:
             if (dtype_ == DType::boolean) return ir::weak_scalar(bits_ != 0);
             if (dtype_ == DType::int64) return ir::weak_scalar(number<int64_t>());
@@ -282,6 +309,13 @@ Tensor Deferred::made() const {
             if (!second_) return ops::map(*row_, {first_->tensor_});
             return ops::map(*row_, {first_->tensor_, second_->tensor_});
         case Kind::cast: return ops::astype(first_->tensor_, dtype_);
+        case Kind::stacked: {
+            std::vector<Tensor> parts;
+            for (const Deferred* at = this; at; at = at->first_.get())
+                parts.push_back(ops::reshape(at->second_->tensor_, {1}));
+            std::reverse(parts.begin(), parts.end());
+            return ops::concatenate(parts, 0);
+        }
     }
     return tensor_;
 }
@@ -294,12 +328,18 @@ void Deferred::make() const {
         while (!open.empty()) {
             const Deferred& at = *open.back();
             bool is_ready = true;
-            if (!at.tensor_)
-                for (const Ref<Deferred>* operand : {&at.first_, &at.second_})
-                    if (*operand && !(*operand)->tensor_) {
-                        open.push_back(operand->get());
-                        is_ready = false;
-                    }
+            const auto need = [&](const Ref<Deferred>& operand) {
+                if (!operand || operand->tensor_) return;
+                open.push_back(operand.get());
+                is_ready = false;
+            };
+            if (!at.tensor_ && at.kind_ == Kind::stacked) {
+                for (const Deferred* item = &at; item; item = item->first_.get())
+                    need(item->second_);
+            } else if (!at.tensor_) {
+                need(at.first_);
+                need(at.second_);
+            }
             if (!is_ready) continue;
             open.pop_back();
             if (at.tensor_) continue;
@@ -308,8 +348,7 @@ void Deferred::make() const {
             at.tensor_ = at.made();
             const ir::Node& node = at.tensor_.node();
             if (at.kind_ == Kind::written) node.set_place(at.cell_);
-            const bool is_new = at.kind_ == Kind::element || at.kind_ == Kind::row ||
-                                at.kind_ == Kind::cast;
+            const bool is_new = at.has_number_ && at.kind_ != Kind::literal;
             if (is_new && !node.operands().empty()) node.keep_number(&at.bits_);
             at.is_made_.store(true, std::memory_order_release);
             if (at.owner_) told.push_back(Ref<const Deferred>(&at));

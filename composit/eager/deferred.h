@@ -52,6 +52,11 @@ class Deferred : public Counted<Deferred> {
     // it has to be made as a node: there is no such loop, or something is to be reported.
     static Ref<Deferred> applied(const ir::scalar::RowRef& row, const Ref<Deferred>& a,
                                  const Ref<Deferred>& b);
+    // The same for arrays, whose elements somebody else computed: it has no number.
+    static Ref<Deferred> applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
+                                           Ref<Deferred> b, DType dtype);
+    // Numbers side by side, converted to one dtype: an array of one dimension.
+    static Ref<Deferred> stacked(std::vector<Ref<Deferred>> numbers, DType dtype);
     // The same number as another dtype that has it, as ops::astype makes it.
     static Ref<Deferred> converted(const Ref<Deferred>& x, DType dtype);
 
@@ -67,7 +72,8 @@ class Deferred : public Counted<Deferred> {
     }
     const ir::TensorType& type() const;  // of what has a number
     bool is_written() const { return kind_ == Kind::written; }
-    bool is_literal() const { return kind_ == Kind::literal; }
+    // Whether it is more than a part of another one's description.
+    bool stands_alone() const { return kind_ != Kind::literal && kind_ != Kind::part; }
 
     // The nodes are made by the first who asks. They are on the lines where they were noted, with
     // the numbers of that time, and keep their values.
@@ -92,7 +98,7 @@ class Deferred : public Counted<Deferred> {
     static void operator delete(void* memory);
 
   private:
-    enum class Kind : uint8_t { tensor, literal, element, view, written, row, cast };
+    enum class Kind : uint8_t { tensor, literal, element, view, written, row, cast, stacked, part };
 
     Deferred(Kind kind, DType dtype);
     ~Deferred() = default;
@@ -107,7 +113,8 @@ class Deferred : public Counted<Deferred> {
     uint64_t bits_ = 0;
     int64_t place_ = 0;
     const ir::scalar::RowRef* row_ = nullptr;  // of the table
-    mutable Ref<Deferred> first_, second_;     // until the node is made
+    // Until the node is made. What is stacked is a list: parts are its beginnings.
+    mutable Ref<Deferred> first_, second_;
     mutable uint64_t number_;                  // of the node; once it dies, a link
     ir::Interned line_;
     const ir::ErrorHandling* error_handling_;

@@ -48,17 +48,53 @@ int64_t Cell::place_in_root(int64_t place) const {
     return found;
 }
 
-Ref<Deferred> Cell::element(int64_t place) const {
-    if (!find_elements() || !root()->find_elements()) return {};
-    const Elements& there = *root()->elements_;
-    if (root_ && elements_->seen != there.now) {
-        elements_->seen = there.now;
-        elements_->now = Deferred::view(there.now, elements_->path);
+// Whether they are there, and `now` is what is shown.
+bool Cell::find_seen() const {
+    if (!find_elements() || !root()->find_elements()) return false;
+    const Ref<Deferred>& whole = root()->elements_->now;
+    if (root_ && elements_->seen != whole) {
+        elements_->seen = whole;
+        elements_->now = Deferred::view(whole, elements_->path);
     }
-    const ir::DType dtype = tensor_.dtype();
-    const auto* const at = static_cast<const char*>(there.memory.get()) +
+    return true;
+}
+
+Ref<Deferred> Cell::element(int64_t place) const {
+    if (!find_seen()) return {};
+    const ir::DType dtype = type().dtype;
+    const auto* const at = static_cast<const char*>(root()->elements_->memory.get()) +
                            place_in_root(place) * static_cast<int64_t>(ir::size_of(dtype));
     return Deferred::element(elements_->now, dtype, place, at);
+}
+
+std::optional<Cell::Seen> Cell::seen() const {
+    if (!find_seen()) return {};
+    Elements& elements = *elements_;
+    if (!root_ && elements.where.strides.size() != type().shape.size())
+        elements.where = {0, ir::row_major_strides(type().shape)};
+    return Seen{&elements.now, static_cast<const char*>(root()->elements_->memory.get()),
+                &elements.where};
+}
+
+Ref<Cell> Cell::make_known(Ref<Deferred> now, Array values) {
+    auto elements = std::make_unique<Elements>();
+    elements->type = std::unique_ptr<const ir::TensorType>(
+        new ir::TensorType{values.shape(), values.dtype(), false});
+    elements->now = std::move(now);
+    elements->own = std::move(values);
+    elements->memory = elements->own.row_major();
+    return Ref<Cell>(new Cell(std::move(elements)));
+}
+
+void Cell::replace_known(Ref<Deferred> now, Array values) const {
+    Versions::note(*this);
+    std::unique_ptr<const ir::TensorType> type;
+    if (elements_) type = std::move(elements_->type);
+    elements_ = std::make_unique<Elements>();
+    elements_->type = std::move(type);
+    elements_->now = std::move(now);
+    elements_->own = std::move(values);
+    elements_->memory = elements_->own.row_major();
 }
 
 Ref<Deferred> Cell::number() const {
@@ -103,7 +139,7 @@ bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
         return root_->write_element(place_in_root(place), value);
     }
     if (!own_elements()) return false;
-    const ir::DType dtype = tensor_.dtype();
+    const ir::DType dtype = type().dtype;
     const auto size = static_cast<int64_t>(ir::size_of(dtype));
     const Ref<Deferred> stored = Deferred::converted(value, dtype);
     // The memory is the cell's own.
@@ -129,8 +165,8 @@ ir::ConstantArray Cell::written_values() const {
 }
 
 void Cell::make_written() const {
+    Tensor made = elements_->now->tensor();
     const std::unique_ptr<Elements> written = std::move(elements_);
-    Tensor made = written->now->tensor();
     written->memory.reset();
     const ir::Node& node = made.node();
     node.count_holders(1);  // the value is no history, not even for a moment

@@ -29,7 +29,7 @@ Held held_now() {
     Held held{pending().living(), {}};
     for (const Ref<const Cell>& cell : held.cells) cell->close_elements();
     for (const Ref<const Deferred>& number : Deferred::living())
-        if (!number->is_literal()) number->tensor();
+        if (number->stands_alone()) number->tensor();
     std::erase_if(held.cells, [](const auto& cell) { return cell->tensor().node().is_open(); });
     // Those that only others were made of are gone.
     for (Ref<const Deferred>& number : Deferred::living())

@@ -221,21 +221,37 @@ std::optional<Bits> computed(const Specialisation& function, const std::vector<B
     return result;
 }
 
+namespace {
+
+std::optional<Scalar> quickly(const Loop& loop, std::span<const Scalar> operands,
+                              uint8_t reported) {
+    if (loop.quick == Quick::none) return {};
+    const ir::scalar::Signature& signature = loop.function->signature;
+    const uint64_t a = converted(operands[0], signature.operands[0]);
+    const uint64_t b =
+        operands.size() > 1 ? converted(operands[1], signature.operands[1]) : uint64_t{0};
+    const std::optional<uint64_t> bits =
+        signature.operands[0] == DType::float64
+            ? quick_floats(loop.quick, std::bit_cast<double>(a), std::bit_cast<double>(b),
+                           (reported & ir::ErrorHandling::under) != 0)
+            : quick_integers(loop.quick, static_cast<int64_t>(a), static_cast<int64_t>(b));
+    if (!bits) return {};
+    return Scalar{signature.result, false, *bits};
+}
+
+}  // namespace
+
+std::optional<Scalar> computed_quickly(const RowRef& row, std::span<const Scalar> operands,
+                                       uint8_t reported) {
+    return quickly(loop_of(row, operands), operands, reported);
+}
+
 std::optional<Scalar> computed(const RowRef& row, std::span<const Scalar> operands,
                                uint8_t reported) {
     const Loop& loop = loop_of(row, operands);
     if (!loop.function) return {};
+    if (const std::optional<Scalar> found = quickly(loop, operands, reported)) return found;
     const ir::scalar::Signature& signature = loop.function->signature;
-    if (loop.quick != Quick::none) {
-        uint64_t a = converted(operands[0], signature.operands[0]), b = 0;
-        if (operands.size() > 1) b = converted(operands[1], signature.operands[1]);
-        const std::optional<uint64_t> bits =
-            signature.operands[0] == DType::float64
-                ? quick_floats(loop.quick, std::bit_cast<double>(a), std::bit_cast<double>(b),
-                               (reported & ir::ErrorHandling::under) != 0)
-                : quick_integers(loop.quick, static_cast<int64_t>(a), static_cast<int64_t>(b));
-        if (bits) return Scalar{signature.result, false, *bits};
-    }
     std::vector<Bits> x;
     x.reserve(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)

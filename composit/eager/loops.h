@@ -28,4 +28,8 @@ struct Scalar {
 std::optional<Scalar> computed(const ir::scalar::RowRef& row, std::span<const Scalar> operands,
                                uint8_t reported);
 
+// The same where it is one operation of the processor's.
+std::optional<Scalar> computed_quickly(const ir::scalar::RowRef& row,
+                                       std::span<const Scalar> operands, uint8_t reported);
+
 }  // namespace composit::eager

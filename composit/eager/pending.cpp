@@ -38,7 +38,7 @@ void Pending::put(const Cell& cell, Tensor tensor) {
 }
 
 void Pending::remove(const Cell& cell) {
-    if (cell.is_plain()) cell.tensor_.node().count_holders(-1);
+    if (cell.is_plain() && cell.tensor_) cell.tensor_.node().count_holders(-1);
     const std::lock_guard lock(mutex_);
     if (cell.is_pending_) unlink(cell);
     (cell.previous_ ? cell.previous_->next_ : any_) = cell.next_;

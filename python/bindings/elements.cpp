@@ -144,6 +144,14 @@ void bind_elements(nb::module_& module) {
     nb::class_<Elements>(module, "Elements", nb::type_slots(slots_of_elements),
                          "An iterator over the first axis of a tensor.");
     type.def("__iter__", [](nb::handle_t<LazyTensor> self) { return elements_of(self); });
+    module.def(
+        "stacked_numbers",
+        [](nb::handle items) -> nb::object {
+            const Located located;
+            PyObject* const found = stacked_numbers(items.ptr());
+            return found ? nb::steal(found) : nb::none();
+        },
+        "An array of a list of known numbers; None where it is no such list.");
     // Python asks a type's slots before its methods, which remain for who calls or overrides them.
     PyMappingMethods& slots = *reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_mapping;
     item_by_method = std::exchange(slots.mp_subscript, get_item);

@@ -1,6 +1,7 @@
 #include "numbers.h"
 
 #include "composit/eager/history.h"
+#include "composit/eager/small_arrays.h"
 #include "content.h"
 
 namespace composit::python {
@@ -11,6 +12,17 @@ const LazyTensor* scalar_from(PyObject* value) {
     if (!is_tensor(value)) return nullptr;
     const auto& tensor = content_of<LazyTensor>(value);
     return tensor.known_number() || tensor.type().shape.empty() ? &tensor : nullptr;
+}
+
+// An array, or a number; nothing where it is neither.
+std::optional<eager::SmallOperand> small_from(PyObject* value) {
+    if (is_tensor(value)) {
+        const auto& tensor = content_of<LazyTensor>(value);
+        if (!tensor.type().shape.empty()) return eager::SmallOperand{tensor.cell().get(), {}};
+    }
+    Ref<Deferred> number = known_number_from(value);
+    if (!number) return {};
+    return eager::SmallOperand{nullptr, std::move(number)};
 }
 
 }  // namespace
@@ -35,6 +47,48 @@ PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObjec
     if (b && !y) return nullptr;
     Ref<Deferred> result = Deferred::applied(row, x, y);
     return result ? wrap_number(std::move(result)).release().ptr() : nullptr;
+}
+
+std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, PyObject* a,
+                                                PyObject* b) {
+    eager::shorten_history();
+    std::vector<eager::SmallOperand> operands;
+    for (PyObject* value : {a, b}) {
+        if (!value) continue;
+        std::optional<eager::SmallOperand> operand = small_from(value);
+        if (!operand) return {};
+        operands.push_back(std::move(*operand));
+    }
+    return eager::applied_to_small(row, operands);
+}
+
+PyObject* applied_to_small_arrays(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {
+    std::optional<eager::SmallArray> found = small_array_of(row, a, b);
+    if (!found) return nullptr;
+    return wrap_cell(Cell::make_known(std::move(found->now), std::move(found->values)))
+        .release()
+        .ptr();
+}
+
+PyObject* stacked_numbers(PyObject* items) {
+    if (!PyList_CheckExact(items) && !PyTuple_CheckExact(items)) return nullptr;
+    std::vector<Ref<Deferred>> numbers;
+    bool is_ours = false;
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+    if (count > eager::most_small_elements) return nullptr;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* const item = PySequence_Fast_GET_ITEM(items, i);
+        is_ours = is_ours || is_tensor(item);
+        Ref<Deferred> number = known_number_from(item);
+        if (!number) return nullptr;
+        numbers.push_back(std::move(number));
+    }
+    if (!is_ours) return nullptr;
+    std::optional<eager::SmallArray> found = eager::stacked(std::move(numbers));
+    if (!found) return nullptr;
+    return wrap_cell(Cell::make_known(std::move(found->now), std::move(found->values)))
+        .release()
+        .ptr();
 }
 
 PyObject* python_number(const Deferred& number) {

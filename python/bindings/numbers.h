@@ -2,9 +2,11 @@
 #pragma once
 
 #include "cell.h"
+#include "composit/eager/small_arrays.h"
 #include "composit/ir/scalar/row.h"
 
 #include <Python.h>
+#include <optional>
 
 namespace composit::python {
 
@@ -15,6 +17,16 @@ Ref<Deferred> known_number_from(PyObject* value);
 // row(a, b), or row(a) where `b` is null, for such operands, of which one is composit's: a new
 // reference. Null without an error where it has to be made as a node. The caller is Located.
 PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b);
+
+// The values of that, where one operand at least is such an array.
+std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, PyObject* a,
+                                                PyObject* b);
+// The same for operands of which one at least is a small array of composit's whose values are known.
+PyObject* applied_to_small_arrays(const ir::scalar::RowRef& row, PyObject* a, PyObject* b);
+
+// An array of the known numbers in a list or tuple, of which one is composit's; null without an
+// error for all else.
+PyObject* stacked_numbers(PyObject* items);
 
 // Python's bool, int or float of a deferred number: a new reference.
 PyObject* python_number(const Deferred& number);

@@ -146,31 +146,40 @@ PyObject* made_of(const char* ufunc, PyObject* a, PyObject* b, const Make& make)
                            [&] { return make(tensor_from(a), tensor_from(b)); });
 }
 
-// By the row where the operands are known numbers; else null, mostly without an error.
-PyObject* made_of_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) noexcept {
+enum class Kind : uint8_t { other, number, array };
+
+// Whether it may be computed with at once: a number, or a small array.
+Kind kind_of(PyObject* value) {
+    if (PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value))
+        return Kind::number;
+    if (!is_tensor(value) || !nb::inst_ready(value)) return Kind::other;
+    const ir::Shape& shape = nb::inst_ptr<LazyTensor>(value)->type().shape;
+    if (shape.empty()) return Kind::number;
+    return ir::element_count(shape) <= eager::most_small_elements ? Kind::array
+                                                                  : Kind::other;
+}
+
+// By the row where the values of small operands are known; else null, mostly without an error.
+PyObject* made_at_once(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) noexcept {
     try {
+        const Kind first = kind_of(a), second = b ? kind_of(b) : Kind::number;
+        if (first == Kind::other || second == Kind::other) return nullptr;
         const Entered entered;
         const Located located;
-        return applied_to_numbers(row, a, b);
+        if (first == Kind::number && second == Kind::number)
+            return applied_to_numbers(row, a, b);
+        return applied_to_small_arrays(row, a, b);
     } catch (...) {
         set_python_error();
         return nullptr;
     }
 }
 
-bool may_be_number(PyObject* value) {
-    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) ||
-           (is_tensor(value) && nb::inst_ready(value) &&
-            nb::inst_ptr<LazyTensor>(value)->type().shape.empty());
-}
-
 template <size_t number>
 PyObject* operated(PyObject* a, PyObject* b) {
     static const ir::scalar::RowRef& row = ir::scalar::table_row(arithmetic[number].row);
-    if (may_be_number(a) && may_be_number(b)) {
-        PyObject* const found = made_of_numbers(row, a, b);
-        if (found || PyErr_Occurred()) return found;
-    }
+    PyObject* const found = made_at_once(row, a, b);
+    if (found || PyErr_Occurred()) return found;
     return made_of(arithmetic[number].row, a, b,
                    [](const Tensor& x, const Tensor& y) { return numpy::apply_row(row, x, y); });
 }
@@ -181,9 +190,9 @@ PyObject* multiplied(PyObject* a, PyObject* b) {
 }
 
 ternaryfunc power_by_method = nullptr;
-// The row of x ** y for a known number x and one of Python's numbers; null where there is none.
+// The row of x ** y for one of Python's numbers y; null where there is none.
 const ir::scalar::RowRef* row_of_power(PyObject* a, PyObject* b) {
-    if (!is_tensor(a) || !may_be_number(a) || is_tensor(b) || !may_be_number(b)) return nullptr;
+    if (!is_tensor(a) || is_tensor(b) || kind_of(b) != Kind::number) return nullptr;
     const double exponent = PyFloat_AsDouble(b);
     if (exponent == -1 && PyErr_Occurred()) {
         PyErr_Clear();
@@ -200,7 +209,7 @@ const ir::scalar::RowRef* row_of_power(PyObject* a, PyObject* b) {
 PyObject* raised(PyObject* a, PyObject* b, PyObject* modulus) {
     if (modulus != Py_None) return power_by_method(a, b, modulus);
     if (const ir::scalar::RowRef* const row = row_of_power(a, b)) {
-        PyObject* const found = made_of_numbers(*row, a, nullptr);
+        PyObject* const found = made_at_once(*row, a, nullptr);
         if (found || PyErr_Occurred()) return found;
     }
     return made_of("power", a, b,
@@ -216,10 +225,8 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
         return found;
     }();
     const ir::scalar::RowRef& row = *rows[static_cast<size_t>(operation)];
-    if (may_be_number(a) && may_be_number(b)) {
-        PyObject* const found = made_of_numbers(row, a, b);
-        if (found || PyErr_Occurred()) return found;
-    }
+    PyObject* const found = made_at_once(row, a, b);
+    if (found || PyErr_Occurred()) return found;
     return made_if_operand(row->name.c_str(), a, b, b, [&] {
         const Tensor& x = content_of<LazyTensor>(a).tensor();  // Python asks its own class alone
         return numpy::apply_row(row, x, comparand(b, x));
@@ -230,12 +237,40 @@ constexpr const char* unary[] = {"negative", "absolute"};
 template <size_t number>
 PyObject* operated_alone(PyObject* a) {
     static const ir::scalar::RowRef& row = ir::scalar::table_row(unary[number]);
-    if (may_be_number(a)) {
-        PyObject* const found = made_of_numbers(row, a, nullptr);
-        if (found || PyErr_Occurred()) return found;
-    }
+    PyObject* const found = made_at_once(row, a, nullptr);
+    if (found || PyErr_Occurred()) return found;
     return made(a, nullptr, [&] { return numpy::apply_row(row, tensor_from(a)); });
 }
+
+// x += y and its like, over the known values of a small array.
+template <size_t number>
+struct InPlace {
+    static inline binaryfunc by_method = nullptr;
+
+    static bool is_written(PyObject* a, PyObject* b) {
+        static const ir::scalar::RowRef& row = ir::scalar::table_row(arithmetic[number].row);
+        if (kind_of(a) != Kind::array || kind_of(b) == Kind::other) return false;
+        const auto& self = content_of<LazyTensor>(a);
+        if (self.is_read_only || !self.cell()->is_plain()) return false;
+        const Entered entered;
+        const Located located;
+        std::optional<eager::SmallArray> found = small_array_of(row, a, b);
+        if (!found || found->values.shape() != self.type().shape ||
+            found->values.dtype() != self.type().dtype)
+            return false;
+        self.cell()->replace_known(std::move(found->now), std::move(found->values));
+        return true;
+    }
+    static PyObject* operated(PyObject* a, PyObject* b) {
+        try {
+            if (is_written(a, b)) return Py_NewRef(a);
+        } catch (...) {
+            set_python_error();
+            return nullptr;
+        }
+        return by_method(a, b);
+    }
+};
 
 void operate_quickly(nb::handle type) {
     auto* const object = reinterpret_cast<PyTypeObject*>(type.ptr());
@@ -256,6 +291,10 @@ void operate_quickly(nb::handle type) {
     slots.nb_negative = operated_alone<0>;
     slots.nb_absolute = operated_alone<1>;
     object->tp_richcompare = compared;
+    InPlace<0>::by_method = std::exchange(slots.nb_inplace_add, InPlace<0>::operated);
+    InPlace<1>::by_method = std::exchange(slots.nb_inplace_subtract, InPlace<1>::operated);
+    InPlace<2>::by_method = std::exchange(slots.nb_inplace_multiply, InPlace<2>::operated);
+    InPlace<3>::by_method = std::exchange(slots.nb_inplace_true_divide, InPlace<3>::operated);
 }
 
 }  // namespace

@@ -241,11 +241,10 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
                            expr.table()->size());
             return (*expr.table())[index[0]];
         }
-        case Op::call: {
+        case Op::call: {  // one that touches complex numbers: others are steps of their own
             std::vector<DType> dtypes;
             for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
-            if (touches_complex(expr)) return evaluate_parts(expr.row(), dtypes, x);
-            return evaluate({specialise(expr.row(), dtypes).body}, x)[0];
+            return evaluate_parts(expr.row(), dtypes, x);
         }
         default: return arithmetic(expr, x);
     }
@@ -256,9 +255,15 @@ Bits evaluate_node(const Expr& expr, const std::vector<Bits>& x,
 Evaluator::Evaluator(std::vector<Expr> results) {
     std::unordered_map<const ExprNode*, size_t> number;
     for (const Expr& expr : topological_order(results)) {
-        Step step{expr, {}};
+        Step step{expr, {}, {}};
         for (const Expr& operand : expr.operands())
             step.operands.push_back(number.at(operand.id()));
+        if (expr.op() == Op::call && !touches_complex(expr)) {
+            std::vector<DType> dtypes;
+            for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+            step.called = std::make_shared<const Evaluator>(
+                std::vector<Expr>{specialise(expr.row(), dtypes).body});
+        }
         number.emplace(expr.id(), steps_.size());
         steps_.push_back(std::move(step));
     }
@@ -273,6 +278,10 @@ std::vector<Bits> Evaluator::operator()(const std::vector<Bits>& arguments) cons
     for (const Step& step : steps_) {
         operands.clear();
         for (const size_t operand : step.operands) operands.push_back(values[operand]);
+        if (step.called) {
+            values.push_back((*step.called)(operands)[0]);
+            continue;
+        }
         if (step.expr.op() == Op::loop) {
             std::vector<Bits>& state = runs[run_of(step.expr)];
             if (state.empty()) state = evaluate_loop(*step.expr.loop(), operands);

@@ -3,6 +3,7 @@
 
 #include "composit/ir/scalar/expr.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class Evaluator {
     struct Step {
         Expr expr;
         std::vector<size_t> operands;  // numbers of steps
+        std::shared_ptr<const Evaluator> called;  // of a call
     };
     std::vector<Step> steps_;
     std::vector<size_t> results_;

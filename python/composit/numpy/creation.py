@@ -52,7 +52,8 @@ def asarray(
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
         a = a.lazy_tensor
     if isinstance(a, (list, tuple)) and _holds_tensors(a):
-        a = _stacked(a)
+        found = _core.stacked_numbers(a)
+        a = _stacked(a) if found is None else found
     if isinstance(a, LazyTensor):
         if dtype is not None and _core.dtype_of(dtype) != a.dtype:
             a = _c.astype(a, dtype)
