@@ -103,7 +103,8 @@ Cell::Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region
       region_(std::move(region)) {
     pending().enter(*this);
 }
-Cell::Cell(std::unique_ptr<Elements> elements) : elements_(std::move(elements)) {
+Cell::Cell(std::unique_ptr<Elements> elements, Ref<Cell> root, std::optional<Region> region)
+    : elements_(std::move(elements)), root_(std::move(root)), region_(std::move(region)) {
     pending().enter(*this);
 }
 Cell::~Cell() { pending().remove(*this); }
@@ -171,6 +172,11 @@ const Tensor& Cell::tensor() const {
     }
     const Tensor& now = origin()->tensor();
     if (now == base_) return tensor_;
+    if (!tensor_) {
+        tensor_ = elements_->path->shown_of(now);
+        base_ = now;
+        return tensor_;
+    }
     elements_.reset();
     tensor_ = root_ ? ir::substitute({tensor_}, {base_}, {now})[0] : appearance_->seen(now);
     base_ = now;

@@ -60,6 +60,8 @@ class Cell : public Counted<Cell> {
                                      std::optional<Region> region = {});
     // Another name for the memory of `source`, which `show` can tell apart from it.
     static Ref<Cell> make_alias(const Ref<Cell>& source);
+    // A view of known values: the path is made when somebody asks. Null where they are not known.
+    static Ref<Cell> make_view(Viewing viewing, const Ref<Cell>& parent);
     // An appearance shows its source in another way from now on, to its views, too.
     void show(Appearance appearance) const;
     // Of an alias: writes `value` into `target`, which is this cell or sees it. What the alias is
@@ -136,7 +138,8 @@ class Cell : public Counted<Cell> {
 
     Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region);
     Cell(Appearance appearance, Ref<Cell> source, std::optional<Region> region);
-    explicit Cell(std::unique_ptr<Elements> elements);
+    explicit Cell(std::unique_ptr<Elements> elements, Ref<Cell> root = {},
+                  std::optional<Region> region = {});
     ~Cell();
 
     friend class Versions;

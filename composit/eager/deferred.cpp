@@ -95,6 +95,19 @@ std::vector<int64_t> position_of(int64_t place, const ir::Shape& shape) {
 
 }  // namespace
 
+ir::Shape Viewing::result() const {
+    ir::Shape shape;
+    for (size_t d = 0; d < lengths.size(); ++d)
+        if (stays[d]) shape.push_back(lengths[d]);
+    return shape;
+}
+
+Tensor Viewing::of(const Tensor& array) const {
+    const Tensor part = ops::slice(array, starts, lengths, steps);
+    ir::Shape shape = result();
+    return part.shape() == shape ? part : ops::reshape(part, std::move(shape));
+}
+
 bool can_be_deferred(DType dtype) {
     return dtype == DType::boolean || ir::is_integer(dtype) || dtype == DType::float32 ||
            dtype == DType::float64;
@@ -204,6 +217,19 @@ Ref<Deferred> Deferred::path(const Tensor& base, const Tensor& view) {
     return made;
 }
 
+Ref<Deferred> Deferred::path(Viewing viewing, Ref<Deferred> before, DType dtype) {
+    auto* const made = new Deferred(Kind::part, dtype);
+    made->has_number_ = false;
+    made->viewing_ = std::make_unique<const Viewing>(std::move(viewing));
+    made->first_ = std::move(before);
+    return Ref<Deferred>(made);
+}
+
+Tensor Deferred::shown_of(const Tensor& array) const {
+    if (!viewing_) return ir::substitute({tensor_}, {first_->tensor_}, {array})[0];
+    return viewing_->of(first_ ? first_->shown_of(array) : array);
+}
+
 Ref<Deferred> Deferred::view(Ref<Deferred> array, Ref<Deferred> path) {
     auto* const made = new Deferred(Kind::view, path->dtype());
     made->has_number_ = false;
@@ -298,9 +324,7 @@ Tensor Deferred::made() const {
             const Tensor& array = first_->tensor_;
             return ops::element(array, position_of(place_, array.shape()));
         }
-        case Kind::view:
-            return ir::substitute({second_->tensor_}, {second_->first_->tensor_},
-                                  {first_->tensor_})[0];
+        case Kind::view: return second_->shown_of(first_->tensor_);
         case Kind::written: {
             const Tensor& array = first_->tensor_;
             return ops::with_element(array, position_of(place_, array.shape()), second_->tensor_);
@@ -329,7 +353,7 @@ void Deferred::make() const {
             const Deferred& at = *open.back();
             bool is_ready = true;
             const auto need = [&](const Ref<Deferred>& operand) {
-                if (!operand || operand->tensor_) return;
+                if (!operand || operand->tensor_ || operand->viewing_) return;
                 open.push_back(operand.get());
                 is_ready = false;
             };

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <vector>
 
 namespace composit::eager {
 
@@ -27,6 +29,15 @@ using ir::Tensor;
 
 // Numbers of these dtypes are deferred: real ones, and none of 16 bits that are floats.
 bool can_be_deferred(DType dtype);
+
+// A slice of each axis. Of axes that do not stay, one element is taken.
+struct Viewing {
+    std::vector<int64_t> starts, lengths, steps;
+    std::vector<bool> stays;
+
+    ir::Shape result() const;
+    Tensor of(const Tensor& array) const;
+};
 
 // Safe in any thread, as nodes are.
 class Deferred : public Counted<Deferred> {
@@ -43,7 +54,10 @@ class Deferred : public Counted<Deferred> {
     // A view of an array: the layout operations from `base` to `view` applied to it. Views of one
     // path share what `path` makes.
     static Ref<Deferred> path(const Tensor& base, const Tensor& view);
+    // Of what `before`, a path, shows; null: of the array itself.
+    static Ref<Deferred> path(Viewing viewing, Ref<Deferred> before, DType dtype);
     static Ref<Deferred> view(Ref<Deferred> array, Ref<Deferred> path);
+    Tensor shown_of(const Tensor& array) const;  // what a path shows
     // An array with another element, of its dtype, at a place. It has no number. `cell` is the
     // place that holds it (see Versions).
     static Ref<Deferred> written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
@@ -119,6 +133,7 @@ class Deferred : public Counted<Deferred> {
     ir::Interned line_;
     const ir::ErrorHandling* error_handling_;
     ir::Interned reported_as_;
+    std::unique_ptr<const Viewing> viewing_;  // of a path without tensors
     mutable Tensor tensor_;
     mutable void* owner_ = nullptr;
 };

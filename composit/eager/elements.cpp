@@ -86,6 +86,29 @@ Ref<Cell> Cell::make_known(Ref<Deferred> now, Array values) {
     return Ref<Cell>(new Cell(std::move(elements)));
 }
 
+Ref<Cell> Cell::make_view(Viewing viewing, const Ref<Cell>& parent) {
+    const std::optional<Seen> seen = parent->seen();
+    if (!seen) return {};
+    const ir::TensorType& type = parent->type();
+    auto elements = std::make_unique<Elements>();
+    elements->type = std::unique_ptr<const ir::TensorType>(
+        new ir::TensorType{viewing.result(), type.dtype, false});
+    // In the root's values, which are row-major, and as NumPy's array lies in memory.
+    const auto part = [&](const Region& whole) {
+        Region found{whole.offset, {}};
+        for (size_t d = 0; d < type.shape.size(); ++d) {
+            found.offset += viewing.starts[d] * whole.strides[d];
+            if (viewing.stays[d]) found.strides.push_back(viewing.steps[d] * whole.strides[d]);
+        }
+        return found;
+    };
+    elements->where = part(*seen->where);
+    Region in_memory = part(parent->region());
+    elements->path = Deferred::path(std::move(viewing), parent->elements_->path, type.dtype);
+    const Ref<Cell>& root = parent->root_ ? parent->root_ : parent;
+    return Ref<Cell>(new Cell(std::move(elements), root, std::move(in_memory)));
+}
+
 void Cell::replace_known(Ref<Deferred> now, Array values) const {
     Versions::note(*this);
     std::unique_ptr<const ir::TensorType> type;
@@ -177,6 +200,7 @@ void Cell::make_written() const {
 
 void Cell::close_elements() const {
     if (is_written()) make_written();
+    if (!tensor_) tensor();  // a view that has no path yet
     elements_.reset();
 }
 

@@ -53,12 +53,12 @@ Index expanded(const Shape& shape, const Index& index) {
     return result;
 }
 
-struct Range {
+struct Picked {
     int64_t start, length, step;
 };
 
 // Python's slice.indices.
-Range range_of(const Slice& slice, int64_t n) {
+Picked range_of(const Slice& slice, int64_t n) {
     const int64_t step = slice.step.value_or(1);
     user_check(step != 0, "slice step cannot be zero.");
     const auto clamped = [&](std::optional<int64_t> bound, int64_t missing) {
@@ -118,7 +118,7 @@ class Planner {
     }
 
   private:
-    void keep(Range range) {
+    void keep(Picked range) {
         plan_.starts.push_back(range.start);
         plan_.lengths.push_back(range.length);
         plan_.steps.push_back(range.step);
@@ -145,7 +145,7 @@ class Planner {
 
     void add_slice(const Slice& slice) {
         const int64_t axis = next_axis();
-        const Range range = range_of(slice, shape_[static_cast<size_t>(axis)]);
+        const Picked range = range_of(slice, shape_[static_cast<size_t>(axis)]);
         keep(range);
         plan_.sliced.push_back(range.length);
         others_.push_back({range.length, false});
@@ -252,6 +252,33 @@ std::vector<int64_t> IndexPlan::order() const {
     for (int64_t d = 0; d < indexed; ++d) order.push_back(d);
     for (int64_t d = place; d < rest; ++d) order.push_back(indexed + d);
     return order;
+}
+
+std::optional<BasicPart> basic_part(const Shape& shape, const Index& index) {
+    if (index.size() > shape.size()) return {};
+    BasicPart part;
+    for (size_t d = 0; d < shape.size(); ++d) {
+        Picked range{0, shape[d], 1};
+        bool stays = true;
+        if (d < index.size()) {
+            if (const auto* slice = std::get_if<Slice>(&index[d])) {
+                if (slice->step == 0) return {};
+                range = range_of(*slice, shape[d]);
+            } else if (const auto* place = std::get_if<int64_t>(&index[d])) {
+                if (*place < -shape[d] || *place >= shape[d]) return {};
+                range = {*place < 0 ? *place + shape[d] : *place, 1, 1};
+                stays = false;
+            } else {
+                return {};
+            }
+        }
+        if (range.length == 0) return {};
+        part.starts.push_back(range.start);
+        part.lengths.push_back(range.length);
+        part.steps.push_back(range.step);
+        part.stays.push_back(stays);
+    }
+    return part;
 }
 
 IndexPlan plan_index(std::string_view function, const Shape& shape, const Index& index) {

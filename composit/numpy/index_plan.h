@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -43,6 +44,14 @@ struct IndexPlan {
 // IndexError and NotSupported as get_item says.
 [[nodiscard]] IndexPlan plan_index(std::string_view function, const Shape& shape,
                                    const Index& index);
+
+// An index of slices and integers alone, one for each of the first axes: nothing for any other, for
+// one that is out of bounds, and where no element is left.
+struct BasicPart {
+    std::vector<int64_t> starts, lengths, steps;
+    std::vector<bool> stays;  // an axis; the others are those of integers
+};
+[[nodiscard]] std::optional<BasicPart> basic_part(const Shape& shape, const Index& index);
 
 // The value as x[index] = value stores it: of x's dtype and the shape of x[index].
 [[nodiscard]] Tensor value_to_store(const Tensor& x, const Index& index, const Operand& value);

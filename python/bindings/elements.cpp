@@ -7,13 +7,14 @@
 #include "composit/eager/history.h"
 #include "composit/eager/overwriting.h"
 #include "composit/eager/small.h"
-#include "composit/numpy/indexing.h"
+#include "composit/numpy/index_plan.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "interpreter_lock.h"
 #include "location.h"
 #include "numbers.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace composit::python {
@@ -90,6 +91,19 @@ struct Elements {
     int64_t next = 0;
 };
 
+// x[place], of a known array of several dimensions.
+nb::object row_of(const LazyTensor& tensor, int64_t place) {
+    const ir::Shape& shape = tensor.type().shape;
+    if (ir::element_count(shape) == 0) return {};
+    eager::Viewing row{std::vector<int64_t>(shape.size(), 0), shape,
+                       std::vector<int64_t>(shape.size(), 1),
+                       std::vector<bool>(shape.size(), true)};
+    row.starts[0] = place;
+    row.lengths[0] = 1;
+    row.stays[0] = false;
+    return wrap_known_view(std::move(row), tensor);
+}
+
 PyObject* next_element(PyObject* iterator) {
     try {
         auto& elements = content_of<Elements>(iterator);
@@ -102,6 +116,8 @@ PyObject* next_element(PyObject* iterator) {
         eager::shorten_history();
         if (shape.size() == 1)
             if (PyObject* const found = element_of(self, place)) return found;
+        if (shape.size() > 1)
+            if (nb::object row = row_of(self, place); row.is_valid()) return row.release().ptr();
         const Tensor& tensor = self.tensor();
         if (shape.size() == 1) return wrap_element(ops::element(tensor, {place})).release().ptr();
         return wrap_view(numpy::get_item(tensor, {place}), self).release().ptr();
@@ -137,6 +153,16 @@ std::optional<std::vector<int64_t>> position_from(nb::handle key, const ir::Shap
         place /= shape[d];
     }
     return position;
+}
+
+nb::object known_view(const LazyTensor& tensor, const numpy::Index& index) {
+    if (tensor.known_number()) return {};
+    std::optional<numpy::BasicPart> part = numpy::basic_part(tensor.type().shape, index);
+    if (!part || std::find(part->stays.begin(), part->stays.end(), true) == part->stays.end())
+        return {};
+    return wrap_known_view({std::move(part->starts), std::move(part->lengths),
+                            std::move(part->steps), std::move(part->stays)},
+                           tensor);
 }
 
 void bind_elements(nb::module_& module) {

@@ -25,6 +25,7 @@
 #include "node.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -32,9 +33,15 @@ namespace composit::python {
 namespace {
 
 nb::object evaluated(const LazyTensor& self) {
-    if (!self.known_number())
-        if (const ir::ConstantArray values = self.cell()->written_values())
-            return ndarray_from(values.value());
+    // Without nodes, where the values are there.
+    if (const Deferred* const number = self.known_number()) {
+        const ir::Array value(number->dtype(), {});
+        const uint64_t bits = number->bits();
+        std::memcpy(value.mutable_data(), &bits, static_cast<size_t>(value.bytes()));
+        return ndarray_from(value);
+    }
+    if (const ir::ConstantArray values = self.cell()->written_values())
+        return ndarray_from(values.value());
     const Tensor tensor = self.tensor();
     std::vector<ir::Array> values;
     {
@@ -237,6 +244,7 @@ void bind_tensor(nb::module_& module) {
             if (const auto position = position_from(key, self.type().shape))
                 return wrap_element(ops::element(self.tensor(), *position));
             const numpy::Index index = index_from(key);
+            if (nb::object view = known_view(self, index); view.is_valid()) return view;
             const Tensor found = numpy::get_item(self.tensor(), index);
             return is_of_scalar(found, index) ? wrap_element(found) : wrap_view(found, self);
         },

@@ -271,7 +271,7 @@ def test_underflow_is_reported_where_it_is_wanted():
 
 
 def test_a_look_reports_what_it_computes_beside():
-    x = cnp.array([1.0, 0.0])
+    x = cnp.linspace(0, 1, 40)  # smaller arrays are computed as they are made
     loud = 1 / x
     assert messages(lambda: composit.evaluate(x + 1)) == ["divide by zero encountered in divide"]
     assert messages(lambda: composit.evaluate(loud)) == []
