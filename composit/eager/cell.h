@@ -69,7 +69,7 @@ class Cell : public Counted<Cell> {
     Tensor written_through(const Cell& target, Tensor value,
                            const std::function<Tensor(const Tensor&)>& stored) const;
     // Of known values, of which the node is made when somebody asks.
-    static Ref<Cell> make_known(Ref<Deferred> now, Array values);
+    static Ref<Cell> make_known(Ref<Deferred> now, ir::ConstantArray values);
     static void release(const Cell* cell) { delete cell; }
 
     const Tensor& tensor() const;  // now
@@ -94,7 +94,7 @@ class Cell : public Counted<Cell> {
     };
     std::optional<Seen> seen() const;
     // Writes known values, of its type, over all elements of a cell that is no view.
-    void replace_known(Ref<Deferred> now, Array values) const;
+    void replace_known(Ref<Deferred> now, ir::ConstantArray values) const;
     // Writes a number over an element, in memory that nobody else sees, without a node for now.
     // False where it is to be written in another way.
     bool write_element(int64_t place, const Ref<Deferred>& value) const;
@@ -122,6 +122,7 @@ class Cell : public Counted<Cell> {
 
   private:
     friend class Pending;
+    friend class Forgetting;
 
     // How elements are read and written one by one.
     struct Elements {

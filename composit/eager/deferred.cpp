@@ -133,6 +133,14 @@ void Deferred::operator delete(void* memory) {
     slot->next_free = std::exchange(free_slots, slot);
 }
 
+void Deferred::tidy() {
+    std::vector<Slot*> slots;
+    for (Slot* slot = free_slots; slot; slot = slot->next_free) slots.push_back(slot);
+    std::sort(slots.begin(), slots.end(), std::greater<>());
+    free_slots = nullptr;
+    for (Slot* slot : slots) slot->next_free = std::exchange(free_slots, slot);
+}
+
 Deferred::Deferred(Kind kind, DType dtype)
     : kind_(kind),
       dtype_(dtype),
@@ -220,14 +228,14 @@ Ref<Deferred> Deferred::path(const Tensor& base, const Tensor& view) {
 Ref<Deferred> Deferred::path(Viewing viewing, Ref<Deferred> before, DType dtype) {
     auto* const made = new Deferred(Kind::part, dtype);
     made->has_number_ = false;
-    made->viewing_ = std::make_unique<const Viewing>(std::move(viewing));
+    made->extra_.reset(new Extra{std::move(viewing), {}});
     made->first_ = std::move(before);
     return Ref<Deferred>(made);
 }
 
 Tensor Deferred::shown_of(const Tensor& array) const {
-    if (!viewing_) return ir::substitute({tensor_}, {first_->tensor_}, {array})[0];
-    return viewing_->of(first_ ? first_->shown_of(array) : array);
+    if (!extra_) return ir::substitute({tensor_}, {first_->tensor_}, {array})[0];
+    return extra_->viewing.of(first_ ? first_->shown_of(array) : array);
 }
 
 Ref<Deferred> Deferred::view(Ref<Deferred> array, Ref<Deferred> path) {
@@ -239,8 +247,9 @@ Ref<Deferred> Deferred::view(Ref<Deferred> array, Ref<Deferred> path) {
 }
 
 Ref<Deferred> Deferred::written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
-                                uint32_t cell) {
+                                const void* before, uint32_t cell) {
     auto* const made = new Deferred(Kind::written, value->dtype());
+    std::memcpy(&made->bits_, before, static_cast<size_t>(ir::size_of(made->dtype_)));
     made->has_number_ = false;
     made->first_ = std::move(array);
     made->second_ = std::move(value);
@@ -271,16 +280,18 @@ Ref<Deferred> Deferred::applied(const ir::scalar::RowRef& row, const Ref<Deferre
 }
 
 Ref<Deferred> Deferred::applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
-                                          Ref<Deferred> b, DType dtype) {
-    auto* const made = new Deferred(Kind::row, dtype);
+                                          Ref<Deferred> b, ir::ConstantArray value) {
+    auto* const made = new Deferred(Kind::row, value.dtype());
     made->has_number_ = false;
+    made->extra_.reset(new Extra{{}, std::move(value)});
     made->row_ = &row;
     made->first_ = std::move(a);
     made->second_ = std::move(b);
     return Ref<Deferred>(made);
 }
 
-Ref<Deferred> Deferred::stacked(std::vector<Ref<Deferred>> numbers, DType dtype) {
+Ref<Deferred> Deferred::stacked(std::vector<Ref<Deferred>> numbers, ir::ConstantArray value) {
+    const DType dtype = value.dtype();
     Ref<Deferred> list;
     for (size_t i = 0; i < numbers.size(); ++i) {
         const bool is_last = i + 1 == numbers.size();
@@ -288,6 +299,7 @@ Ref<Deferred> Deferred::stacked(std::vector<Ref<Deferred>> numbers, DType dtype)
         made->has_number_ = false;
         made->first_ = std::move(list);
         made->second_ = converted(numbers[i], dtype);
+        if (is_last) made->extra_.reset(new Extra{{}, std::move(value)});
         list = Ref<Deferred>(made);
     }
     return list;
@@ -353,7 +365,7 @@ void Deferred::make() const {
             const Deferred& at = *open.back();
             bool is_ready = true;
             const auto need = [&](const Ref<Deferred>& operand) {
-                if (!operand || operand->tensor_ || operand->viewing_) return;
+                if (!operand || operand->tensor_ || operand->kind_ == Kind::part) return;
                 open.push_back(operand.get());
                 is_ready = false;
             };
@@ -374,6 +386,7 @@ void Deferred::make() const {
             if (at.kind_ == Kind::written) node.set_place(at.cell_);
             const bool is_new = at.has_number_ && at.kind_ != Kind::literal;
             if (is_new && !node.operands().empty()) node.keep_number(&at.bits_);
+            if (at.keeps_value()) node.keep(at.tensor_.output_index(), at.extra_->value);
             at.is_made_.store(true, std::memory_order_release);
             if (at.owner_) told.push_back(Ref<const Deferred>(&at));
             at.first_ = {};
@@ -382,6 +395,19 @@ void Deferred::make() const {
     }
     if (const auto tell = tell_owner.load(std::memory_order_acquire))
         for (const Ref<const Deferred>& deferred : told) tell(*deferred);
+}
+
+void Deferred::become(Tensor tensor) const {
+    Ref<Deferred> first, second;  // freed after the lock
+    {
+        const std::lock_guard lock(making());
+        tensor_ = std::move(tensor);
+        is_made_.store(true, std::memory_order_release);
+        first = std::move(first_);
+        second = std::move(second_);
+    }
+    const auto tell = tell_owner.load(std::memory_order_acquire);
+    if (tell && owner_) tell(*this);
 }
 
 void Deferred::when_made(void (*tell)(const Deferred&)) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "composit/base/ref.h"
+#include "composit/ir/constant_array.h"
 #include "composit/ir/node.h"
 #include "composit/ir/scalar/row.h"
 
@@ -58,19 +59,20 @@ class Deferred : public Counted<Deferred> {
     static Ref<Deferred> path(Viewing viewing, Ref<Deferred> before, DType dtype);
     static Ref<Deferred> view(Ref<Deferred> array, Ref<Deferred> path);
     Tensor shown_of(const Tensor& array) const;  // what a path shows
-    // An array with another element, of its dtype, at a place. It has no number. `cell` is the
-    // place that holds it (see Versions).
+    // An array with another element, of its dtype, at a place where the bytes `before` were. It has
+    // no number. `cell` is the place that holds it (see Versions).
     static Ref<Deferred> written(Ref<Deferred> array, int64_t place, Ref<Deferred> value,
-                                 uint32_t cell);
+                                 const void* before, uint32_t cell);
     // A row of the scalar table applied to numbers; `b` is null for rows of one operand. Null where
     // it has to be made as a node: there is no such loop, or something is to be reported.
     static Ref<Deferred> applied(const ir::scalar::RowRef& row, const Ref<Deferred>& a,
                                  const Ref<Deferred>& b);
     // The same for arrays, whose elements somebody else computed: it has no number.
     static Ref<Deferred> applied_to_arrays(const ir::scalar::RowRef& row, Ref<Deferred> a,
-                                           Ref<Deferred> b, DType dtype);
+                                           Ref<Deferred> b, ir::ConstantArray value);
     // Numbers side by side, converted to one dtype: an array of one dimension.
-    static Ref<Deferred> stacked(std::vector<Ref<Deferred>> numbers, DType dtype);
+    static Ref<Deferred> stacked(std::vector<Ref<Deferred>> numbers, ir::ConstantArray value);
+    bool keeps_value() const { return extra_ && extra_->value; }  // of an array
     // The same number as another dtype that has it, as ops::astype makes it.
     static Ref<Deferred> converted(const Ref<Deferred>& x, DType dtype);
 
@@ -108,23 +110,27 @@ class Deferred : public Counted<Deferred> {
     static std::vector<Ref<const Deferred>> living();
 
     static void release(const Deferred* deferred);  // iteratively
+    static void tidy();  // new ones of this thread follow each other in memory
     static void* operator new(size_t bytes);
     static void operator delete(void* memory);
 
   private:
+    friend class Forgetting;
     enum class Kind : uint8_t { tensor, literal, element, view, written, row, cast, stacked, part };
 
     Deferred(Kind kind, DType dtype);
     ~Deferred() = default;
     void make() const;
-    Tensor made() const;  // of operands that are made
+    Tensor made() const;               // of operands that are made
+    void become(Tensor tensor) const;  // its operands are needed no longer
 
     Kind kind_;
     DType dtype_;
     bool is_weak_ = false, has_number_ = true;
     mutable std::atomic<bool> is_made_{false};
     uint32_t cell_ = 0;
-    uint64_t bits_ = 0;
+    mutable uint32_t mark_ = 0;  // Forgetting's
+    uint64_t bits_ = 0;          // of what was written: the element before
     int64_t place_ = 0;
     const ir::scalar::RowRef* row_ = nullptr;  // of the table
     // Until the node is made. What is stacked is a list: parts are its beginnings.
@@ -133,7 +139,11 @@ class Deferred : public Counted<Deferred> {
     ir::Interned line_;
     const ir::ErrorHandling* error_handling_;
     ir::Interned reported_as_;
-    std::unique_ptr<const Viewing> viewing_;  // of a path without tensors
+    struct Extra {
+        Viewing viewing;          // of a path without tensors
+        ir::ConstantArray value;  // of an array that operations made
+    };
+    std::unique_ptr<const Extra> extra_;  // few have one
     mutable Tensor tensor_;
     mutable void* owner_ = nullptr;
 };

@@ -10,6 +10,15 @@
 #include <utility>
 
 namespace composit::eager {
+namespace {
+
+ir::ConstantArray copy_of(const ir::ConstantArray& there) {
+    const Array copy(there.dtype(), there.shape());
+    std::memcpy(copy.mutable_data(), there.row_major().get(), static_cast<size_t>(there.bytes()));
+    return copy;
+}
+
+}  // namespace
 
 // Whether they are there.
 bool Cell::find_elements() const {
@@ -76,7 +85,7 @@ std::optional<Cell::Seen> Cell::seen() const {
                 &elements.where};
 }
 
-Ref<Cell> Cell::make_known(Ref<Deferred> now, Array values) {
+Ref<Cell> Cell::make_known(Ref<Deferred> now, ir::ConstantArray values) {
     auto elements = std::make_unique<Elements>();
     elements->type = std::unique_ptr<const ir::TensorType>(
         new ir::TensorType{values.shape(), values.dtype(), false});
@@ -109,7 +118,7 @@ Ref<Cell> Cell::make_view(Viewing viewing, const Ref<Cell>& parent) {
     return Ref<Cell>(new Cell(std::move(elements), root, std::move(in_memory)));
 }
 
-void Cell::replace_known(Ref<Deferred> now, Array values) const {
+void Cell::replace_known(Ref<Deferred> now, ir::ConstantArray values) const {
     Versions::note(*this);
     std::unique_ptr<const ir::TensorType> type;
     if (elements_) type = std::move(elements_->type);
@@ -129,7 +138,14 @@ Ref<Deferred> Cell::number() const {
 // Takes the values out of the node, if nobody else sees them; else copies them.
 bool Cell::own_elements() const {
     if (!find_elements()) return false;
-    if (is_written()) return true;
+    if (is_written()) {
+        if (elements_->now->keeps_value()) {
+            elements_->memory.reset();
+            elements_->own = copy_of(elements_->own);
+            elements_->memory = elements_->own.row_major();
+        }
+        return true;
+    }
     const ir::Node& node = tensor_.node();
     // What was made of the old elements is computed while they are there. The cell refers to the
     // node twice.
@@ -141,13 +157,7 @@ bool Cell::own_elements() const {
     elements_->memory.reset();
     ir::ConstantArray own;
     if (node.holders() == 1 && node.output_count() == 1) own = node.take_kept();
-    if (!own) {
-        const ir::ConstantArray there = known(tensor_);
-        const Array copy(there.dtype(), there.shape());
-        std::memcpy(copy.mutable_data(), there.row_major().get(),
-                    static_cast<size_t>(there.bytes()));
-        own = copy;
-    }
+    if (!own) own = copy_of(known(tensor_));
     elements_->memory = own.row_major();
     elements_->own = std::move(own);
     return true;
@@ -168,8 +178,9 @@ bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
     // The memory is the cell's own.
     auto* const memory = static_cast<char*>(const_cast<void*>(elements_->memory.get()));
     const uint64_t bits = stored->bits();
-    std::memcpy(memory + place * size, &bits, static_cast<size_t>(size));
-    elements_->now = Deferred::written(std::move(elements_->now), place, stored, place_);
+    char* const at = memory + place * size;
+    elements_->now = Deferred::written(std::move(elements_->now), place, stored, at, place_);
+    std::memcpy(at, &bits, static_cast<size_t>(size));
     return true;
 }
 

@@ -2,12 +2,14 @@
 
 #include "composit/base/error.h"
 #include "composit/eager/compacting.h"
+#include "composit/eager/forgetting.h"
 #include "composit/eager/pending.h"
 #include "composit/ir/living.h"
 
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 
 namespace composit::eager {
 namespace {
@@ -16,6 +18,7 @@ std::atomic<int64_t> most{100'000};
 // All graphs are gone through again when so many more nodes live than ever since the last time.
 std::atomic<uint64_t> room{100'000};
 std::atomic<uint64_t> fewest{0};  // that lived since then
+std::atomic<uint64_t> left_by_last{0};  // nodes that lived when all graphs were gone through
 
 bool is_time() {
     const uint64_t living = ir::living_nodes();
@@ -37,6 +40,18 @@ Held held_now() {
     return held;
 }
 
+// Where most of what lives has no nodes, the oldest of that is given up, which takes far less than
+// going through graphs. How many are left; nothing where graphs are to be gone through.
+std::optional<size_t> without_nodes(size_t bound) {
+    const size_t deferred = living_deferred();
+    if (2 * deferred < bound) return {};
+    const std::optional<size_t> left =
+        forget_deferred(bound / 4, static_cast<int64_t>(bound));
+    const uint64_t most_living = left_by_last.load(std::memory_order_relaxed) + bound;
+    if (!left || *left > bound / 2 || ir::living_nodes() > most_living) return {};
+    return left;
+}
+
 }  // namespace
 
 void set_most_history_nodes(int64_t nodes) {
@@ -55,6 +70,11 @@ int64_t history_nodes() {
 void shorten_history() {
     if (!is_time()) return;
     const auto bound = static_cast<size_t>(most_history_nodes());
+    if (const std::optional<size_t> left = without_nodes(bound)) {
+        room.store(bound - *left, std::memory_order_relaxed);
+        fewest.store(ir::living_nodes(), std::memory_order_relaxed);
+        return;
+    }
     const Held held = held_now();
     size_t left = 0;
     {
@@ -82,6 +102,7 @@ void shorten_history() {
     }
     room.store(std::max(bound - std::min(left, bound), bound / 8), std::memory_order_relaxed);
     fewest.store(ir::living_nodes(), std::memory_order_relaxed);
+    left_by_last.store(ir::living_nodes(), std::memory_order_relaxed);
 }
 
 }  // namespace composit::eager

@@ -118,7 +118,7 @@ std::optional<SmallArray> applied_to_small(const ir::scalar::RowRef& row,
         }
     }
     Ref<Deferred> now = Deferred::applied_to_arrays(
-        row, *all[0].now, used.size() > 1 ? *all[1].now : Ref<Deferred>(), values.dtype());
+        row, *all[0].now, used.size() > 1 ? *all[1].now : Ref<Deferred>(), values);
     return SmallArray{std::move(now), std::move(values)};
 }
 
@@ -139,7 +139,7 @@ std::optional<SmallArray> stacked(std::vector<Ref<Deferred>> numbers) {
         std::memcpy(to, &bits, size);
         to += size;
     }
-    Ref<Deferred> now = Deferred::stacked(std::move(numbers), dtype);
+    Ref<Deferred> now = Deferred::stacked(std::move(numbers), values);
     return SmallArray{std::move(now), std::move(values)};
 }
 

@@ -19,7 +19,7 @@ struct SmallOperand {
 
 struct SmallArray {
     Ref<Deferred> now;
-    Array values;
+    ir::ConstantArray values;
 };
 // row(a, b), or row(a), for a row of the table. Nothing where it has to be made as a node: there are
 // more elements, values that are not known or not in row-major order, no such loop, shapes that do

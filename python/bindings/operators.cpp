@@ -3,6 +3,7 @@
 #include "bindings.h"
 #include "casters.h"
 #include "composit/base/error.h"
+#include "composit/eager/history.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
 #include "composit/ops/ops.h"
@@ -94,6 +95,7 @@ void bind_binary(nb::class_<LazyTensor>& type, const Binary& operation) {
                      return asked(row, object, other, options);
                  }
                  if (!is_operand(other)) return not_implemented();
+                 eager::shorten_history();
                  const auto& self = content_of<LazyTensor>(object);
                  self.check_writeable();
                  const Tensor before = self.tensor();
@@ -117,6 +119,7 @@ PyObject* made(PyObject* a, PyObject* b, const Make& make) noexcept {
     try {
         const Entered entered;
         const Located located;
+        eager::shorten_history();
         PyObject* const operands[] = {a, b};
         return wrap_elementwise(make(), operands, b ? 2 : 1).release().ptr();
     } catch (...) {
