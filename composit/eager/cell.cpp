@@ -270,8 +270,8 @@ bool is_layout(const ir::Node& node) {
     static const auto operations = [] {
         ops::register_operations();
         return std::array<const ir::Operation*, 6>{
-            ir::find_operation("slice"), ir::find_operation("transpose"),
-            ir::find_operation("reshape"), ir::find_operation("split"),
+            ir::find_operation("slice"),        ir::find_operation("transpose"),
+            ir::find_operation("reshape"),      ir::find_operation("split"),
             ir::find_operation("broadcast_to"), ir::find_operation("element")};
     }();
     return std::find(operations.begin(), operations.end(), &node.operation()) != operations.end();

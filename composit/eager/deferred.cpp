@@ -125,8 +125,8 @@ void* Deferred::operator new(size_t) {
 }
 
 void Deferred::operator delete(void* memory) {
-    auto* const slot = reinterpret_cast<Slot*>(static_cast<std::byte*>(memory) -
-                                               offsetof(Slot, memory));
+    auto* const slot =
+        reinterpret_cast<Slot*>(static_cast<std::byte*>(memory) - offsetof(Slot, memory));
     slot->is_used = false;
     slot->next_free = nullptr;
     if (has_ended) return Slots::instance().leave(slot);
@@ -168,8 +168,7 @@ void Deferred::release(const Deferred* deferred) {
             if (behind && behind->drop()) add(behind);
         }
         // Numbers of Python's are not counted as nodes, unless they become some.
-        if (dead->kind_ != Kind::literal)
-            ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
+        if (dead->kind_ != Kind::literal) ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
         delete dead;
     }
     is_releasing = false;

@@ -135,7 +135,7 @@ class Deferred : public Counted<Deferred> {
     const ir::scalar::RowRef* row_ = nullptr;  // of the table
     // Until the node is made. What is stacked is a list: parts are its beginnings.
     mutable Ref<Deferred> first_, second_;
-    mutable uint64_t number_;                  // of the node; once it dies, a link
+    mutable uint64_t number_;  // of the node; once it dies, a link
     ir::Interned line_;
     const ir::ErrorHandling* error_handling_;
     ir::Interned reported_as_;

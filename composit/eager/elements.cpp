@@ -191,10 +191,11 @@ ir::ConstantArray Cell::written_values() const {
     const auto size = static_cast<size_t>(ir::size_of(values.dtype()));
     const auto* const from = static_cast<const char*>(root_->elements_->memory.get());
     auto* to = static_cast<char*>(values.mutable_data());
-    for_each_row(elements_->where, values.shape(), [&](int64_t place, int64_t step, int64_t length) {
-        for (int64_t i = 0; i < length; ++i, to += size)
-            std::memcpy(to, from + static_cast<size_t>(place + i * step) * size, size);
-    });
+    for_each_row(elements_->where, values.shape(),
+                 [&](int64_t place, int64_t step, int64_t length) {
+                     for (int64_t i = 0; i < length; ++i, to += size)
+                         std::memcpy(to, from + static_cast<size_t>(place + i * step) * size, size);
+                 });
     return values;
 }
 

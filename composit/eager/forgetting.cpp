@@ -38,7 +38,7 @@ class Forgetting {
     // Of names, by number.
     using Set = std::shared_ptr<const std::vector<size_t>>;
     struct Name {
-        Tensor tensor;                       // else the tensor of:
+        Tensor tensor;  // else the tensor of:
         const Deferred* deferred = nullptr;
     };
     static constexpr size_t most_names = 64;
@@ -140,9 +140,9 @@ void Forgetting::find_cut(uint64_t oldest) {
             if (is_cut_[place_of(*at)] && !at->keeps_value()) values_.emplace(at, copy_of(values));
             if (at->kind_ != Deferred::Kind::written) break;
             const auto size = static_cast<size_t>(ir::size_of(at->dtype_));
-            std::memcpy(static_cast<char*>(values.mutable_data()) +
-                            static_cast<size_t>(at->place_) * size,
-                        &at->bits_, size);
+            std::memcpy(
+                static_cast<char*>(values.mutable_data()) + static_cast<size_t>(at->place_) * size,
+                &at->bits_, size);
         }
     }
 }

@@ -17,7 +17,7 @@ namespace {
 std::atomic<int64_t> most{100'000};
 // All graphs are gone through again when so many more nodes live than ever since the last time.
 std::atomic<uint64_t> room{100'000};
-std::atomic<uint64_t> fewest{0};  // that lived since then
+std::atomic<uint64_t> fewest{0};        // that lived since then
 std::atomic<uint64_t> left_by_last{0};  // nodes that lived when all graphs were gone through
 
 bool is_time() {
@@ -45,8 +45,7 @@ Held held_now() {
 std::optional<size_t> without_nodes(size_t bound) {
     const size_t deferred = living_deferred();
     if (2 * deferred < bound) return {};
-    const std::optional<size_t> left =
-        forget_deferred(bound / 4, static_cast<int64_t>(bound));
+    const std::optional<size_t> left = forget_deferred(bound / 4, static_cast<int64_t>(bound));
     const uint64_t most_living = left_by_last.load(std::memory_order_relaxed) + bound;
     if (!left || *left > bound / 2 || ir::living_nodes() > most_living) return {};
     return left;

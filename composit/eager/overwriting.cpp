@@ -62,9 +62,8 @@ bool write_region(const Cell& cell, const Region& region, const Tensor& value, T
     if (!cell.is_plain()) return false;
     cell.close_elements();  // which refer to the memory
     const Tensor& before = cell.tensor();
-    if (value.node().is_open() || value.dtype() != before.dtype() ||
-        value.size() == 0 || after.node().reads_borrowed() || !has_own_value(before) ||
-        known(after))
+    if (value.node().is_open() || value.dtype() != before.dtype() || value.size() == 0 ||
+        after.node().reads_borrowed() || !has_own_value(before) || known(after))
         return false;
     const Array written = look_once(value);
     if (known(after)) {  // it lives beside, and was looked at with the value

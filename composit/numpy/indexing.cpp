@@ -109,8 +109,7 @@ Tensor set_item(const Tensor& x, const Index& index, const Operand& value) {
     const IndexPlan plan = plan_index("set_item", x.shape(), index);
     const Tensor update = stored("set_item", x, plan, value);
     if (is_of_one_element(x, plan)) return ops::with_element(strong(x), plan.starts, update);
-    if (plan.is_basic())
-        return update.size() == 0 ? strong(x) : with_part(x, plan, update);
+    if (plan.is_basic()) return update.size() == 0 ? strong(x) : with_part(x, plan, update);
     return changed(x, plan, [&](const Tensor& part) {
         return ops::scatter(part, plan.indices, plan.axes, as_update(plan, update), false);
     });

@@ -21,6 +21,7 @@ void register_reduce();
 void register_contract();
 void register_convolve();
 void register_layout();
+void register_pad();
 void register_element();
 void register_with_slice();
 void register_with_values();
@@ -93,6 +94,7 @@ void register_operations() {
     register_contract();
     register_convolve();
     register_layout();
+    register_pad();
     register_element();
     register_with_slice();
     register_with_values();

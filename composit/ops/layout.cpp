@@ -55,24 +55,6 @@ Tensors batch_slice(const Node& node, const Tensors& x, const Batched&, int64_t 
                   prefixed(1, axes_of(node, "steps")))};
 }
 
-// A value per slice cannot be padded with at once: zeros are, and what is not from x is then
-// replaced.
-Tensors batch_pad(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
-    const Axes &low = axes_of(node, "low"), &high = axes_of(node, "high"),
-               &interior = axes_of(node, "interior");
-    const Tensor x = with_batch(operands[0], batched[0], n);
-    const auto padded = [&](const Tensor& value) {
-        return pad(x, value, prefixed(0, low), prefixed(0, high), prefixed(0, interior));
-    };
-    if (!batched[1]) return {padded(operands[1])};
-    const Tensor yes = full(node.operand(0).shape(),
-                            ir::constant(Array::scalar(DType::boolean, 1), "scalar_True"));
-    const Tensor no = ir::constant(Array::scalar(DType::boolean, 0), "scalar_False");
-    const Tensor zero = ir::constant(Array::scalar(x.dtype(), 0), "scalar_0");
-    const Tensor value = with_rank(operands[1], node.operand(0).rank());
-    return {map("where", {pad(yes, no, low, high, interior), padded(zero), value})};
-}
-
 Tensors batch_concatenate(const Node& node, const Tensors& operands, const Batched& batched,
                           int64_t n) {
     Tensors parts;
@@ -265,68 +247,6 @@ const ir::Operation& slice_operation() {
     return operation;
 }
 
-// ----- pad
-const ir::Operation& pad_operation() {
-    static const ir::Operation& operation = ir::register_operation({
-        .name = "pad",
-        .doc = "A value around and between the elements; negative amounts crop.",
-        .infer =
-            [](const Tensors& x, const Attributes& attributes) {
-                const Axes &low = axes_of(attributes, "low"), &high = axes_of(attributes, "high");
-                Shape shape;
-                for (size_t d = 0; d < low.size(); ++d) {
-                    const int64_t n = x[0].shape()[d],
-                                  step = axes_of(attributes, "interior")[d] + 1;
-                    shape.push_back((n == 0 ? 0 : (n - 1) * step + 1) + low[d] + high[d]);
-                    user_check(shape.back() >= 0, "pad: cropping ", -low[d], " and ", -high[d],
-                               " from axis ", d, " of ", x[0].shape(),
-                               " leaves a negative length.");
-                }
-                internal_check(x[1].shape().empty() && x[1].dtype() == x[0].dtype(), "pad: value");
-                return like(x[0], shape);
-            },
-        .vjp = [](const Node& node, const Tensors& g, const Wanted& wanted) -> Tensors {
-            const Axes &low = axes_of(node, "low"), &interior = axes_of(node, "interior");
-            const Tensor& x = node.operand(0);
-            // Positions of x inside the result; those that were cropped away get zero.
-            Axes starts, lengths, steps, before, after, none(low.size(), 0);
-            for (size_t d = 0; d < low.size(); ++d) {
-                const int64_t step = interior[d] + 1, n = x.shape()[d],
-                              total = node.types()[0].shape[d];
-                const auto [first, count] = kept_by_padding(n, low[d], step, total);
-                starts.push_back(count ? low[d] + first * step : 0);
-                lengths.push_back(count);
-                steps.push_back(step);
-                before.push_back(count ? first : 0);
-                after.push_back(n - count - before.back());
-            }
-            const Tensor zero = ir::constant(Array::scalar(g[0].dtype(), 0), "scalar_0.0");
-            Tensors result(2);
-            const Tensor inside = slice(g[0], starts, lengths, steps);
-            if (wanted[0])
-                result[0] =
-                    inside.shape() == x.shape() ? inside : pad(inside, zero, before, after, none);
-            if (wanted[1]) {
-                Axes all;
-                for (int64_t d = 0; d < g[0].rank(); ++d) all.push_back(d);
-                result[1] = map("subtract", {reduce(Combiner::sum, g[0], all),
-                                             reduce(Combiner::sum, inside, all)});
-            }
-            return result;
-        },
-        .batch = batch_pad,
-        .lower =
-            [](const Node& node, Lowering& lowering) {
-                const Access target = lowering.new_output(0);
-                emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
-                         axes_of(node, "interior"), node.types()[0].shape, target);
-            },
-        .moves_elements = true,
-        .check = check_pad,
-    });
-    return operation;
-}
-
 // ----- concatenate
 const ir::Operation& concatenate_operation() {
     static const ir::Operation& operation = ir::register_operation({
@@ -466,18 +386,9 @@ Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> 
     check_is_within(x.shape(), starts, lengths, steps);
     const auto& record = lately.find(
         {&starts, &lengths, &steps}, x.dtype(),
-        [&] {
-            return Attributes{{"starts", starts}, {"lengths", lengths}, {"steps", steps}};
-        },
+        [&] { return Attributes{{"starts", starts}, {"lengths", lengths}, {"steps", steps}}; },
         [&] { return checked(slice_operation(), like(x, lengths)); });
     return {ir::make_typed_node(slice_operation(), {x}, record.attributes, record.types), 0};
-}
-
-Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,
-           std::vector<int64_t> high, std::vector<int64_t> interior) {
-    check_lists("pad", x.shape().size(), {{"low", low}, {"high", high}, {"interior", interior}});
-    return ir::make(pad_operation(), {x, value},
-                    {{"low", low}, {"high", high}, {"interior", interior}});
 }
 
 Tensor concatenate(const std::vector<Tensor>& parts, int64_t axis) {
@@ -500,7 +411,6 @@ void register_layout() {
     transpose_operation();
     broadcast_operation();
     slice_operation();
-    pad_operation();
     concatenate_operation();
     split_operation();
 }

@@ -98,10 +98,6 @@ Tensor broadcast_to(const Tensor& x, Shape shape);
 // be -1 then).
 Tensor slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> lengths,
              std::vector<int64_t> steps);
-// low and high elements of `value` (0-d, x's dtype) around, `interior` between neighbours. Negative
-// low or high crops.
-Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,
-           std::vector<int64_t> high, std::vector<int64_t> interior);
 Tensor concatenate(const std::vector<Tensor>& parts, int64_t axis);  // equal dtypes
 std::vector<Tensor> split(const Tensor& x, std::vector<int64_t> lengths,
                           int64_t axis);  // one node, several outputs
@@ -117,6 +113,12 @@ Tensor fold(const Tensor& x, std::vector<int64_t> lengths, std::vector<int64_t> 
 Tensor iota(Shape shape, int64_t axis);
 Tensor full(Shape shape, const Tensor& value);  // a broadcast 0-d tensor
 Tensor zeros_like(const Tensor& x);
+
+// ----- pad.cpp
+// low and high elements of `value` (0-d, x's dtype) around, `interior` between neighbours. Negative
+// low or high crops.
+Tensor pad(const Tensor& x, const Tensor& value, std::vector<int64_t> low,
+           std::vector<int64_t> high, std::vector<int64_t> interior);
 
 // ----- with_values.cpp
 // `values`, through which the gradients of x flow, and none of its own. TypeError and ValueError

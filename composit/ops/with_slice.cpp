@@ -72,8 +72,7 @@ Tensor selected(const Node& node) {
     }
     if (is_turned) part = slice(part, turned_starts, lengths, turned_steps);
     const Tensor inside = full(lengths, number(DType::boolean, 1, "scalar_True"));
-    const Tensor mask =
-        pad(inside, number(DType::boolean, 0, "scalar_False"), low, high, interior);
+    const Tensor mask = pad(inside, number(DType::boolean, 0, "scalar_False"), low, high, interior);
     const Tensor around = pad(part, number(x.dtype(), 0, "scalar_0"), low, high, interior);
     return map("where", {mask, around, x});
 }
@@ -93,8 +92,8 @@ const ir::Operation& with_slice_operation() {
         },
         .batch = [](const Node& node, const Tensors& operands, const Batched& batched,
                     int64_t n) -> Tensors {
-            return {with_slice(with_batch(operands[0], batched[0], n),
-                               prefixed(0, starts_of(node)), prefixed(1, steps_of(node)),
+            return {with_slice(with_batch(operands[0], batched[0], n), prefixed(0, starts_of(node)),
+                               prefixed(1, steps_of(node)),
                                with_batch(operands[1], batched[1], n))};
         },
         .decompose = [](const Node& node) -> Tensors {
@@ -114,9 +113,7 @@ Tensor with_slice(const Tensor& x, std::vector<int64_t> starts, std::vector<int6
     thread_local Lately<2> lately;
     const auto& record = lately.find(
         {&starts, &steps}, x.dtype(),
-        [&] {
-            return Attributes{{"starts", starts}, {"steps", steps}};
-        },
+        [&] { return Attributes{{"starts", starts}, {"steps", steps}}; },
         [&] { return std::vector<TensorType>(); });
     check_with_slice({x, value}, record.attributes->values);
     return {ir::make_typed_node(with_slice_operation(), {x, value}, record.attributes,

@@ -158,7 +158,8 @@ nb::object wrap_root(const LazyTensor& view) {
     const Ref<Cell> root(view.cell()->root());
     const Tensor& tensor = root->tensor();
     const LazyTensor* found = live().find(&tensor.node(), tensor.output_index());
-    if (found && Py_REFCNT(found->self) > 0 && found->cell() == root) return nb::borrow(found->self);
+    if (found && Py_REFCNT(found->self) > 0 && found->cell() == root)
+        return nb::borrow(found->self);
     return make_object(root);
 }
 

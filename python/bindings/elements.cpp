@@ -28,8 +28,7 @@ int64_t place_from(PyObject* key, const ir::Shape& shape) {
     if (count != shape.size() || count == 0) return -1;
     int64_t place = 0;
     for (size_t d = 0; d < count; ++d) {
-        PyObject* const item =
-            is_tuple ? PyTuple_GET_ITEM(key, static_cast<Py_ssize_t>(d)) : key;
+        PyObject* const item = is_tuple ? PyTuple_GET_ITEM(key, static_cast<Py_ssize_t>(d)) : key;
         if (!PyLong_CheckExact(item)) return -1;
         int overflow = 0;
         int64_t index = PyLong_AsLongLongAndOverflow(item, &overflow);

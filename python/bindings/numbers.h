@@ -21,7 +21,8 @@ PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObjec
 // The values of that, where one operand at least is such an array.
 std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, PyObject* a,
                                                 PyObject* b);
-// The same for operands of which one at least is a small array of composit's whose values are known.
+// The same for operands of which one at least is a small array of composit's whose values are
+// known.
 PyObject* applied_to_small_arrays(const ir::scalar::RowRef& row, PyObject* a, PyObject* b);
 
 // An array of the known numbers in a list or tuple, of which one is composit's; null without an

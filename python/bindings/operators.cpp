@@ -158,8 +158,7 @@ Kind kind_of(PyObject* value) {
     if (!is_tensor(value) || !nb::inst_ready(value)) return Kind::other;
     const ir::Shape& shape = nb::inst_ptr<LazyTensor>(value)->type().shape;
     if (shape.empty()) return Kind::number;
-    return ir::element_count(shape) <= eager::most_small_elements ? Kind::array
-                                                                  : Kind::other;
+    return ir::element_count(shape) <= eager::most_small_elements ? Kind::array : Kind::other;
 }
 
 // By the row where the values of small operands are known; else null, mostly without an error.
@@ -169,8 +168,7 @@ PyObject* made_at_once(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) 
         if (first == Kind::other || second == Kind::other) return nullptr;
         const Entered entered;
         const Located located;
-        if (first == Kind::number && second == Kind::number)
-            return applied_to_numbers(row, a, b);
+        if (first == Kind::number && second == Kind::number) return applied_to_numbers(row, a, b);
         return applied_to_small_arrays(row, a, b);
     } catch (...) {
         set_python_error();
@@ -202,9 +200,9 @@ const ir::scalar::RowRef* row_of_power(PyObject* a, PyObject* b) {
         return nullptr;
     }
     const ir::DType base = content_of<LazyTensor>(a).type().dtype;
-    const ir::DType exponents = PyFloat_CheckExact(b)  ? ir::DType::float64
-                                : PyBool_Check(b)      ? ir::DType::boolean
-                                                       : ir::DType::int64;
+    const ir::DType exponents = PyFloat_CheckExact(b) ? ir::DType::float64
+                                : PyBool_Check(b)     ? ir::DType::boolean
+                                                      : ir::DType::int64;
     const std::string_view row = numpy::row_of_power(exponent, exponents, base);
     return row.empty() ? nullptr : &ir::scalar::table_row(row);
 }

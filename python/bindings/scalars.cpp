@@ -64,7 +64,8 @@ PyObject* number_of(const ir::Array& value) {
 }
 
 nb::object number_of(const LazyTensor& self) {
-    if (const Deferred* const number = self.known_number()) return nb::steal(python_number(*number));
+    if (const Deferred* const number = self.known_number())
+        return nb::steal(python_number(*number));
     const ir::Array value = value_of(self);
     if (PyObject* number = number_of(value)) return nb::steal(number);
     return ndarray_from(value).attr("item")();

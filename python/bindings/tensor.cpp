@@ -157,7 +157,7 @@ void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     if (self.cell()->sees_selection()) {  // an element that is seen twice is written once
         const Tensor& before = self.tensor();
         self.cell()->replace_at(numpy::get_item(eager::numbers_of(before.shape()), index),
-                              numpy::value_to_store(before, index, source));
+                                numpy::value_to_store(before, index, source));
     } else if (!write_in_place(self, index, source, written)) {
         self.replace(written);
     }
@@ -340,9 +340,9 @@ void bind_tensor(nb::module_& module) {
             const Tensor whole = self.cell()->written_through(
                 *target.cell(), value, [](const Tensor& made) { return nn::stop_gradient(made); });
             self.cell()->show({[whole](const Tensor& seen) {
-                                 return nn::with_values(whole, nn::stop_gradient(seen));
-                             },
-                             [](const Tensor&, const Tensor& written) { return written; }});
+                                   return nn::with_values(whole, nn::stop_gradient(seen));
+                               },
+                               [](const Tensor&, const Tensor& written) { return written; }});
         },
         nb::arg("target"), nb::arg("value"),
         "Of an alias: writes a value into it, or into a view of it. The gradients of the alias and "

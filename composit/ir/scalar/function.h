@@ -33,7 +33,7 @@ class Evaluator {
   private:
     struct Step {
         Expr expr;
-        std::vector<size_t> operands;  // numbers of steps
+        std::vector<size_t> operands;             // numbers of steps
         std::shared_ptr<const Evaluator> called;  // of a call
     };
     std::vector<Step> steps_;
