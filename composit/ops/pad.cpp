@@ -18,18 +18,18 @@ using Wanted = std::vector<bool>;
 
 namespace {
 
-const Axes& axes_of(const Attributes& attributes, std::string_view name) {
+const Axes& list_of(const Attributes& attributes, std::string_view name) {
     return attributes.get<Axes>(name);
 }
-const Axes& axes_of(const Node& node, std::string_view name) {
-    return axes_of(node.attributes(), name);
+const Axes& list_of(const Node& node, std::string_view name) {
+    return list_of(node.attributes(), name);
 }
 
 // A value per slice cannot be padded with at once: zeros are, and what is not from x is then
 // replaced.
 Tensors batch_pad(const Node& node, const Tensors& operands, const Batched& batched, int64_t n) {
-    const Axes &low = axes_of(node, "low"), &high = axes_of(node, "high"),
-               &interior = axes_of(node, "interior");
+    const Axes &low = list_of(node, "low"), &high = list_of(node, "high"),
+               &interior = list_of(node, "interior");
     const Tensor x = with_batch(operands[0], batched[0], n);
     const auto padded = [&](const Tensor& value) {
         return pad(x, value, prefixed(0, low), prefixed(0, high), prefixed(0, interior));
@@ -49,11 +49,11 @@ const ir::Operation& pad_operation() {
         .doc = "A value around and between the elements; negative amounts crop.",
         .infer =
             [](const Tensors& x, const Attributes& attributes) {
-                const Axes &low = axes_of(attributes, "low"), &high = axes_of(attributes, "high");
+                const Axes &low = list_of(attributes, "low"), &high = list_of(attributes, "high");
                 Shape shape;
                 for (size_t d = 0; d < low.size(); ++d) {
                     const int64_t n = x[0].shape()[d],
-                                  step = axes_of(attributes, "interior")[d] + 1;
+                                  step = list_of(attributes, "interior")[d] + 1;
                     shape.push_back((n == 0 ? 0 : (n - 1) * step + 1) + low[d] + high[d]);
                     user_check(shape.back() >= 0, "pad: cropping ", -low[d], " and ", -high[d],
                                " from axis ", d, " of ", x[0].shape(),
@@ -63,7 +63,7 @@ const ir::Operation& pad_operation() {
                 return std::vector<TensorType>{{shape, x[0].dtype()}};
             },
         .vjp = [](const Node& node, const Tensors& g, const Wanted& wanted) -> Tensors {
-            const Axes &low = axes_of(node, "low"), &interior = axes_of(node, "interior");
+            const Axes &low = list_of(node, "low"), &interior = list_of(node, "interior");
             const Tensor& x = node.operand(0);
             // Positions of x inside the result; those that were cropped away get zero.
             Axes starts, lengths, steps, before, after, none(low.size(), 0);
@@ -95,8 +95,8 @@ const ir::Operation& pad_operation() {
         .lower =
             [](const Node& node, Lowering& lowering) {
                 const Access target = lowering.new_output(0);
-                emit_pad(lowering, lowering.operand(0), lowering.operand(1), axes_of(node, "low"),
-                         axes_of(node, "interior"), node.types()[0].shape, target);
+                emit_pad(lowering, lowering.operand(0), lowering.operand(1), list_of(node, "low"),
+                         list_of(node, "interior"), node.types()[0].shape, target);
             },
         .moves_elements = true,
         .check = check_pad,
