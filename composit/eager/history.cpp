@@ -75,9 +75,10 @@ void shorten_history() {
         return;
     }
     const Held held = held_now();
-    size_t left = 0;
+    size_t left = 0, others = 0;
     {
         Reach reach(held.tensors());
+        others = reach.size();
         std::vector<uint64_t> ages = reach.history();
         left = ages.size();
         // The newest stay, up to a part of the bound, so that it takes a while until the next time.
@@ -99,7 +100,10 @@ void shorten_history() {
             left = std::min(cut.left, bound);
         }
     }
-    room.store(std::max(bound - std::min(left, bound), bound / 8), std::memory_order_relaxed);
+    // Large graphs that are no history are not gone through again and again.
+    others -= std::min(left, others);
+    room.store(std::max({bound - std::min(left, bound), bound / 8, others / 4}),
+               std::memory_order_relaxed);
     fewest.store(ir::living_nodes(), std::memory_order_relaxed);
     left_by_last.store(ir::living_nodes(), std::memory_order_relaxed);
 }

@@ -3,6 +3,7 @@
 #include "composit/eager/cell.h"
 #include "composit/eager/pending.h"
 #include "composit/eager/small.h"
+#include "composit/runtime/backend.h"
 
 #include <new>
 
@@ -100,6 +101,7 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
             return values;
         }
     }
+    if (wanted.empty()) runtime::backend(options.backend);  // an error if there is none
     std::vector<Array> values = values_known(tensors);
     return values.size() == tensors.size() ? values : execute::evaluate_and_keep(tensors, options);
 }

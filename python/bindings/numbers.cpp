@@ -40,18 +40,17 @@ Ref<Deferred> known_number_from(PyObject* value) {
 }
 
 PyObject* applied_to_numbers(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {
-    eager::shorten_history();
     const Ref<Deferred> x = known_number_from(a);
     if (!x) return nullptr;
     const Ref<Deferred> y = b ? known_number_from(b) : Ref<Deferred>();
     if (b && !y) return nullptr;
+    eager::shorten_history();
     Ref<Deferred> result = Deferred::applied(row, x, y);
     return result ? wrap_number(std::move(result)).release().ptr() : nullptr;
 }
 
 std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, PyObject* a,
                                                 PyObject* b) {
-    eager::shorten_history();
     std::vector<eager::SmallOperand> operands;
     for (PyObject* value : {a, b}) {
         if (!value) continue;
@@ -59,6 +58,7 @@ std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, P
         if (!operand) return {};
         operands.push_back(std::move(*operand));
     }
+    eager::shorten_history();
     return eager::applied_to_small(row, operands);
 }
 

@@ -119,7 +119,6 @@ PyObject* made(PyObject* a, PyObject* b, const Make& make) noexcept {
     try {
         const Entered entered;
         const Located located;
-        eager::shorten_history();
         PyObject* const operands[] = {a, b};
         return wrap_elementwise(make(), operands, b ? 2 : 1).release().ptr();
     } catch (...) {
