@@ -1,10 +1,10 @@
 // The cpp back end and the interpreter return the bits that kernels mean, whatever the number of
-// threads. Each program is compiled once for all that is asked of it.
+// threads. Programs of a kind are compiled together, once for all that is asked of them.
 #include "composit/backends/cpp/backend.h"
 #include "composit/base/error.h"
 #include "tests/cpp/backends/cpp_reference.h"
 #include "tests/cpp/backends/cpp_test_programs.h"
-#include "tests/cpp/backends/running.h"
+#include "tests/cpp/backends/together.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@ namespace composit::tests {
 namespace {
 
 void expect_bits(const std::vector<Program>& programs) {
+    std::vector<Expected> to_be_compiled;
     for (const Program& program : programs) {
         SCOPED_TRACE(program.name);
         std::vector<Array> inputs = random_inputs(program);
@@ -21,15 +22,9 @@ void expect_bits(const std::vector<Program>& programs) {
         for (size_t k = 0; k < expected.size(); ++k)
             EXPECT_EQ(differing(results_of_interpreter[k], expected[k]), 0)
                 << "output " << k << ", interpreter";
-        auto executable = runtime::backend("cpp")->compile(program, {});
-        for (int threads : {1, 2, 4}) {
-            std::vector<Array> results = run(*executable, program, inputs, threads);
-            for (size_t k = 0; k < results.size(); ++k)
-                EXPECT_EQ(differing(results[k], expected[k]), 0)
-                    << "output " << k << ", threads " << threads << "\n"
-                    << executable->source();
-        }
+        to_be_compiled.push_back({program, inputs, expected});
     }
+    expect_compiled_bits(to_be_compiled, programs[0].name);
 }
 
 TEST(CppBackend, Maps) { expect_bits(map_programs()); }

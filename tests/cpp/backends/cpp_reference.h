@@ -83,20 +83,23 @@ class Reference {
         return result;
     }
 
-    static const Expr& operation(ir::scalar::Op op, DType dtype) {
-        static std::map<std::pair<ir::scalar::Op, DType>, Expr> made;
-        Expr& expr = made[{op, dtype}];
-        if (!expr) expr = Expr::make(op, {Expr::argument(0, dtype), Expr::argument(1, dtype)});
-        return expr;
+    static Bits value_of(ir::scalar::Op op, DType dtype, Bits a, Bits b) {
+        static std::map<std::pair<ir::scalar::Op, DType>, ir::scalar::Evaluator> made;
+        auto known = made.find({op, dtype});
+        if (known == made.end()) {
+            const Expr expr = Expr::make(op, {Expr::argument(0, dtype), Expr::argument(1, dtype)});
+            known = made.emplace(std::pair{op, dtype}, ir::scalar::Evaluator({expr})).first;
+        }
+        return known->second({a, b})[0];
     }
     static Bits apply(ir::scalar::Op op, DType dtype, Bits a, Bits b) {
         using ir::scalar::Op;
         if (dtype == DType::boolean && op == Op::add) op = Op::bit_or;
         if (dtype == DType::boolean && op == Op::multiply) op = Op::bit_and;
-        return ir::scalar::evaluate({operation(op, dtype)}, {a, b})[0];
+        return value_of(op, dtype, a, b);
     }
     static bool holds(ir::scalar::Op op, DType dtype, Bits a, Bits b) {
-        return (ir::scalar::evaluate({operation(op, dtype)}, {a, b})[0][0] & 1) != 0;
+        return (value_of(op, dtype, a, b)[0] & 1) != 0;
     }
     static bool is_nan(DType dtype, Bits a) {
         return holds(ir::scalar::Op::not_equal, dtype, a, a);
@@ -167,18 +170,18 @@ class Reference {
     }
 
     void run_body(const ir::kernel::Map& map) {
+        const ir::scalar::Evaluator values(map.values);
         each(map.extents, [&](const Index& index) {
-            std::vector<Bits> results =
-                ir::scalar::evaluate(map.values, arguments(map.inputs, index));
+            std::vector<Bits> results = values(arguments(map.inputs, index));
             for (size_t j = 0; j < results.size(); ++j) store(map.outputs[j], index, results[j]);
         });
     }
     void run_body(const ir::kernel::Reduce& r) {
+        const ir::scalar::Evaluator value({r.value});
         each(r.kept, [&](const Index& kept) {
             std::vector<Bits> elements;
             each(r.reduced, [&](const Index& reduced) {
-                elements.push_back(
-                    ir::scalar::evaluate({r.value}, arguments(r.inputs, join({kept, reduced})))[0]);
+                elements.push_back(value(arguments(r.inputs, join({kept, reduced})))[0]);
             });
             bool by_position = r.combiner == Combiner::argmax || r.combiner == Combiner::argmin;
             DType dtype = r.value.dtype();
@@ -188,12 +191,13 @@ class Reference {
         });
     }
     void run_body(const ir::kernel::Scan& scan) {
+        const ir::scalar::Evaluator value({scan.value});
         Extents outer(scan.extents.begin(), scan.extents.end() - 1);
         each(outer, [&](const Index& index) {
             Bits carry{};
             for (int64_t j = 0; j < scan.extents.back(); ++j) {
                 Index at = join({index, {j}});
-                Bits x = ir::scalar::evaluate({scan.value}, arguments(scan.inputs, at))[0];
+                Bits x = value(arguments(scan.inputs, at))[0];
                 carry = j == 0 ? x : combine(scan.combiner, scan.value.dtype(), carry, x);
                 store(scan.output, at, carry);
             }

@@ -7,7 +7,7 @@
 #include "composit/ops/ops.h"
 #include "composit/transforms/transforms.h"
 #include "tests/cpp/backends/cpp_reference.h"
-#include "tests/cpp/backends/running.h"
+#include "tests/cpp/backends/together.h"
 
 #include <gtest/gtest.h>
 
@@ -189,6 +189,7 @@ Program finished(const Program& program) {
 }
 
 TEST(Finish, LeavesTheBitsOfTwoKernels) {
+    std::vector<Expected> to_be_compiled;
     for (const Case& c : cases()) {
         SCOPED_TRACE(c.name);
         const Program plain = lowered(c);
@@ -206,9 +207,9 @@ TEST(Finish, LeavesTheBitsOfTwoKernels) {
             const auto interpreted = interpreter::InterpreterBackend(*set).compile(made, {});
             for (int threads : {1, 3}) expect(set->name, run(*interpreted, made, inputs, threads));
         }
-        const auto compiled = runtime::backend("cpp")->compile(made, {});
-        for (int threads : {1, 2, 4}) expect("cpp", run(*compiled, made, inputs, threads));
+        to_be_compiled.push_back({made, inputs, expected});
     }
+    expect_compiled_bits(to_be_compiled, "finished");
 }
 
 TEST(Finish, TakesTheBufferBetweenAway) {
