@@ -2,8 +2,11 @@
 #include "composit/ir/procedure/procedure.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 namespace composit::ir::procedure {
 namespace {
@@ -11,170 +14,222 @@ namespace {
 using Kind = Statement::Kind;
 using Role = ArrayVariable::Role;
 
-// Variables, and arrays as -1 - number.
-using Live = std::set<int>;
+// A set of variables and, behind them, arrays.
+class Live {
+  public:
+    explicit Live(size_t count) : words_((count + 63) / 64) {}
 
-// Whether a block does anything but move control within the loop around it.
-bool has_effect(const Block& block, bool keeps_assertions) {
-    return std::any_of(block.begin(), block.end(), [=](const Statement& statement) {
-        switch (statement.kind) {
-            case Kind::stop:
-            case Kind::go_on: return false;
-            case Kind::expect: return keeps_assertions;
-            case Kind::branch:
-            case Kind::loop:
-                return has_effect(statement.body, keeps_assertions) ||
-                       has_effect(statement.otherwise, keeps_assertions);
-            default: return true;
-        }
-    });
-}
-
-// The block without what only leaves the loop around it, and without assertions, which alone do
-// not make a loop worth running.
-Block without_jumps(const Block& block, bool keeps_assertions, bool is_inner = false) {
-    Block out;
-    for (const Statement& statement : block) {
-        const bool is_jump = statement.kind == Kind::stop || statement.kind == Kind::go_on;
-        if (is_jump && !is_inner) continue;
-        if (statement.kind == Kind::expect && !keeps_assertions) continue;
-        Statement copy = statement;
-        if (!is_jump) {
-            const bool is_loop = statement.kind == Kind::loop;
-            copy.body = without_jumps(statement.body, keeps_assertions, is_inner || is_loop);
-            if (!is_loop)
-                copy.otherwise = without_jumps(statement.otherwise, keeps_assertions, is_inner);
-        }
-        out.push_back(std::move(copy));
+    bool contains(size_t item) const { return (words_[item / 64] >> item % 64 & 1) != 0; }
+    void insert(size_t item) { words_[item / 64] |= uint64_t{1} << item % 64; }
+    void insert(const Live& other) {
+        for (size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
     }
-    return out;
-}
+    // Whether it was there.
+    bool erase(size_t item) {
+        const bool is_there = contains(item);
+        words_[item / 64] &= ~(uint64_t{1} << item % 64);
+        return is_there;
+    }
+    void clear() { std::fill(words_.begin(), words_.end(), 0); }
+    bool operator==(const Live& other) const = default;
+
+  private:
+    std::vector<uint64_t> words_;
+};
+
+// What a walk does and what it passes over.
+struct Mode {
+    bool looks;               // leaves everything in its place
+    bool without_jumps;       // that leave the loop around
+    bool without_assertions;  // in bodies of loops
+};
+constexpr Mode looking{true, false, false}, keeping{false, false, false};
+
+// Of statements, those that are live: whether there are any; whether they do anything but move
+// control within the loop around them.
+struct Found {
+    bool any = false, has_effect = false;
+
+    void add(const Found& other) {
+        any |= other.any;
+        has_effect |= other.has_effect;
+    }
+};
 
 // A value is live only where something live reads it, so that what reads only itself is dead. Loops
-// are walked until nothing more becomes live.
+// are walked until nothing more becomes live; what was found behind the same is remembered, as
+// loops within loops are walked again and again.
 class Walker {
   public:
     Walker(const Procedure& procedure, bool keeps_assertions)
-        : procedure_(procedure), keeps_assertions_(keeps_assertions) {}
+        : procedure_(procedure),
+          keeps_assertions_(keeps_assertions),
+          nothing_(procedure.variables.size() + procedure.arrays.size()) {}
 
     // Leaves the live statements.
     void keep_live(Block& block) {
-        const Block whole = block;
-        for (size_t known = taken_.size();; known = taken_.size()) {
-            Live live;
-            walk(block, live, {}, {});
-            if (taken_.size() == known) return;
-            block = whole;
-        }
+        size_t known = 0;
+        do {
+            known = taken_.size();
+            loops_.clear();
+            Live live = nothing_;
+            walk(block, live, nothing_, nothing_, looking);
+        } while (taken_.size() != known);
+        Live live = nothing_;
+        walk(block, live, nothing_, nothing_, keeping);
     }
 
   private:
-    void read(const Statement& statement, Live& live) const {
-        for (const Expr& expr : scalar::topological_order(expressions_of(procedure_, statement)))
-            if (expr.op() == scalar::Op::argument) live.insert(expr.index());
+    size_t place_of(int array) const {
+        return procedure_.variables.size() + static_cast<size_t>(array);
+    }
+
+    void read(const Statement& statement, Live& live) {
+        const auto [place, is_new] = reads_.try_emplace(&statement);
+        if (is_new)
+            for (const Expr& expr :
+                 scalar::topological_order(expressions_of(procedure_, statement)))
+                if (expr.op() == scalar::Op::argument)
+                    place->second.push_back(static_cast<size_t>(expr.index()));
+        for (const size_t variable : place->second) live.insert(variable);
     }
 
     bool is_live(int array, const Live& live) const {
         const Role role = procedure_.arrays[static_cast<size_t>(array)].role;
-        return role == Role::output || live.contains(-1 - array);
+        return role == Role::output || live.contains(place_of(array));
     }
 
-    void walk(Block& block, Live& live, const Live& at_stop, const Live& at_go_on) const {
+    Found walk(Block& block, Live& live, const Live& at_stop, const Live& at_go_on, Mode mode) {
+        Found found;
         Block kept;
-        for (size_t i = block.size(); i-- > 0;)
-            if (keep(block[i], live, at_stop, at_go_on)) kept.push_back(std::move(block[i]));
+        for (size_t i = block.size(); i-- > 0;) {
+            const Found one = keep(block[i], live, at_stop, at_go_on, mode);
+            found.add(one);
+            if (one.any && !mode.looks) kept.push_back(std::move(block[i]));
+        }
+        if (mode.looks) return found;
         std::reverse(kept.begin(), kept.end());
         block = std::move(kept);
+        return found;
     }
 
-    bool keep(Statement& statement, Live& live, const Live& at_stop, const Live& at_go_on) const {
+    Found keep(Statement& statement, Live& live, const Live& at_stop, const Live& at_go_on,
+               Mode mode) {
+        constexpr Found dead{}, moves_control{true, false}, is_needed{true, true};
         switch (statement.kind) {
             case Kind::assign:
             case Kind::load:
-                if (live.erase(statement.variable) == 0) return false;
+                if (!live.erase(static_cast<size_t>(statement.variable))) return dead;
                 read(statement, live);
-                if (statement.kind == Kind::load) live.insert(-1 - statement.array);
-                return true;
+                if (statement.kind == Kind::load) live.insert(place_of(statement.array));
+                return is_needed;
             // What was appended last is taken first: all of an array's are, or none.
             case Kind::take:
-                if (live.erase(statement.variable) != 0) taken_.insert(statement.array);
-                if (!taken_.contains(statement.array)) return false;
-                live.insert(-1 - statement.array);
-                return true;
+                if (live.erase(static_cast<size_t>(statement.variable)))
+                    taken_.insert(statement.array);
+                if (!taken_.contains(statement.array)) return dead;
+                live.insert(place_of(statement.array));
+                return is_needed;
             case Kind::store:
             case Kind::add:
             case Kind::append:
-                if (!is_live(statement.array, live)) return false;
+                if (!is_live(statement.array, live)) return dead;
                 read(statement, live);
-                return true;
+                return is_needed;
             case Kind::allocate:
-                if (!is_live(statement.array, live)) return false;
-                live.erase(-1 - statement.array);
+                if (!is_live(statement.array, live)) return dead;
+                live.erase(place_of(statement.array));
                 read(statement, live);
-                return true;
+                return is_needed;
             case Kind::leave:
                 live.clear();
                 read(statement, live);
-                return true;
-            case Kind::expect: read(statement, live); return true;
-            case Kind::stop: live = at_stop; return true;
-            case Kind::go_on: live = at_go_on; return true;
+                return is_needed;
+            case Kind::expect:
+                if (mode.without_assertions) return dead;
+                read(statement, live);
+                return {true, keeps_assertions_};
+            case Kind::stop:
+            case Kind::go_on:
+                if (mode.without_jumps) return dead;
+                live = statement.kind == Kind::stop ? at_stop : at_go_on;
+                return moves_control;
             case Kind::branch: {
                 Live other = live;
-                walk(statement.body, live, at_stop, at_go_on);
-                walk(statement.otherwise, other, at_stop, at_go_on);
-                live.insert(other.begin(), other.end());
-                if (statement.body.empty() && statement.otherwise.empty()) return false;
-                read(statement, live);
-                return true;
+                Found found = walk(statement.body, live, at_stop, at_go_on, mode);
+                found.add(walk(statement.otherwise, other, at_stop, at_go_on, mode));
+                live.insert(other);
+                if (found.any) read(statement, live);
+                return found;
             }
-            case Kind::loop: return keep_loop(statement, live);
+            case Kind::loop: return keep_loop(statement, live, mode);
         }
-        return true;
+        return is_needed;
     }
 
-    bool keep_loop(Statement& loop, Live& live) const {
+    // What was found of a loop, for what is live behind it.
+    struct KnownLoop {
+        Live behind, before;
+        Found found;
+    };
+
+    Found keep_loop(Statement& loop, Live& live, Mode mode) {
+        const std::pair<const Statement*, bool> key{&loop, mode.without_assertions};
+        if (mode.looks)
+            for (const KnownLoop& known : loops_[key])
+                if (known.behind == live) {
+                    live = known.before;
+                    return known.found;
+                }
+        const Live behind = live;
+        const Found found = find_in_loop(loop, live, mode);
+        if (mode.looks) loops_[key].push_back({behind, live, found});
+        return found;
+    }
+
+    Found find_in_loop(Statement& loop, Live& live, Mode mode) {
         const Live behind = live;
         // What is live where the condition is evaluated: first without what decides how often the
-        // loop runs, which matters only if it does something.
-        Statement trial = loop;
-        trial.body = without_jumps(loop.body, keeps_assertions_);
-        Live at_condition = settled(trial, behind, behind);
-        pass(trial, at_condition, behind);
-        Block own = trial.body;
-        own.insert(own.end(), trial.otherwise.begin(), trial.otherwise.end());
-        if (!has_effect(own, keeps_assertions_)) return false;
-        Live start = std::move(at_condition);
-        read(loop, start);
-        at_condition = settled(loop, start, behind);
-        pass(loop, at_condition, behind);
+        // loop runs, which matters only if it does something. Assertions alone do not make a loop
+        // worth running.
+        Live at_condition = behind;
+        if (!settle(loop, at_condition, behind, {true, true, !keeps_assertions_}).has_effect)
+            return {};
+        read(loop, at_condition);
+        Found found = settle(loop, at_condition, behind, {true, false, mode.without_assertions});
         live = at_condition;
-        walk(loop.first, live, {}, {});
-        return true;
+        if (!mode.looks) found = pass(loop, at_condition, behind, mode);
+        walk(loop.first, live, nothing_, nothing_, mode.looks ? looking : keeping);
+        found.any = true;
+        return found;
     }
 
-    Live settled(const Statement& loop, Live at_condition, const Live& behind) const {
+    // Walks until nothing more is live at the condition.
+    Found settle(Statement& loop, Live& at_condition, const Live& behind, Mode mode) {
         for (;;) {
-            Statement trial = loop;
-            Live before = pass(trial, at_condition, behind);
-            before.insert(at_condition.begin(), at_condition.end());
-            if (before == at_condition) return before;
+            Live before = at_condition;
+            const Found found = pass(loop, before, behind, mode);
+            before.insert(at_condition);
+            if (before == at_condition) return found;
             at_condition = std::move(before);
         }
     }
 
-    // What is live before an iteration, for what is live at the condition behind it.
-    Live pass(Statement& loop, const Live& at_condition, const Live& behind) const {
-        Live at_next = at_condition;
-        walk(loop.otherwise, at_next, {}, {});
-        Live live = at_next;
-        walk(loop.body, live, behind, at_next);
-        return live;
+    // `live`: what is at the condition behind an iteration, and then before it.
+    Found pass(Statement& loop, Live& live, const Live& behind, Mode mode) {
+        Found found =
+            walk(loop.otherwise, live, nothing_, nothing_, mode.looks ? looking : keeping);
+        const Live at_next = live;
+        found.add(walk(loop.body, live, behind, at_next, mode));
+        return found;
     }
 
     const Procedure& procedure_;
     const bool keeps_assertions_;
-    mutable std::set<int> taken_;  // arrays of which something that is taken is live
+    const Live nothing_;
+    std::set<int> taken_;  // arrays of which something that is taken is live
+    std::unordered_map<const Statement*, std::vector<size_t>> reads_;
+    std::map<std::pair<const Statement*, bool>, std::vector<KnownLoop>> loops_;
 };
 
 void renumber(Block& block, const std::vector<Expr>& variables, const std::map<int, int>& arrays) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <unordered_map>
 
 namespace composit::ir::procedure {
 namespace {
@@ -81,7 +83,15 @@ class Interpreter {
     const ArrayVariable& array(int number) const {
         return procedure_.arrays[static_cast<size_t>(number)];
     }
-    Bits value(const Expr& expr) const { return scalar::evaluate({expr}, variables_)[0]; }
+    // Loops evaluate the same expressions again and again.
+    Bits value(const Expr& expr) {
+        if (expr.op() == scalar::Op::argument) return variables_[static_cast<size_t>(expr.index())];
+        if (expr.op() == scalar::Op::constant) return expr.bits();
+        auto place = evaluators_.find(expr.id());
+        if (place == evaluators_.end())
+            place = evaluators_.emplace(expr.id(), scalar::Evaluator({expr})).first;
+        return place->second(variables_)[0];
+    }
     Bits& variable(const Statement& statement) {
         return variables_[static_cast<size_t>(statement.variable)];
     }
@@ -175,9 +185,13 @@ class Interpreter {
     void add(const Statement& statement) {
         char* const at = element(statement);
         const DType dtype = array(statement.array).dtype;
-        const Bits sum = scalar::evaluate({Expr::argument(0, dtype) + Expr::argument(1, dtype)},
-                                          {load(at, statement), value(statement.values[0])})[0];
-        store(at, statement, sum);
+        auto place = sums_.find(dtype);
+        if (place == sums_.end())
+            place = sums_
+                        .emplace(dtype, scalar::Evaluator(
+                                            {Expr::argument(0, dtype) + Expr::argument(1, dtype)}))
+                        .first;
+        store(at, statement, place->second({load(at, statement), value(statement.values[0])})[0]);
     }
 
     void allocate(const Statement& statement) {
@@ -218,6 +232,8 @@ class Interpreter {
     int64_t count_ = 0;
     std::vector<Bits> variables_, results_;
     std::vector<Memory> memory_;
+    std::unordered_map<const scalar::ExprNode*, scalar::Evaluator> evaluators_;
+    std::map<DType, scalar::Evaluator> sums_;
     int line_;
 };
 

@@ -198,6 +198,17 @@ bool touches_complex(const Expr& expr) {
                        [](const Expr& x) { return is_complex(x.dtype()); });
 }
 
+// Of a row's body for some dtypes: kernels that are interpreted call the same ones again and again.
+std::shared_ptr<const Evaluator> evaluator_of(const Expr& body) {
+    constexpr size_t most = 1000;
+    using Known = std::unordered_map<const ExprNode*, std::shared_ptr<const Evaluator>>;
+    thread_local Known known;  // which hold the nodes
+    const auto place = known.find(body.id());
+    if (place != known.end()) return place->second;
+    if (known.size() >= most) known.clear();
+    return known[body.id()] = std::make_shared<const Evaluator>(std::vector<Expr>{body});
+}
+
 // The call of a row on complex numbers, or giving one: its parts, put together.
 Bits evaluate_parts(const RowRef& row, const std::vector<DType>& dtypes,
                     const std::vector<Bits>& x) {
@@ -212,7 +223,7 @@ Bits evaluate_parts(const RowRef& row, const std::vector<DType>& dtypes,
         std::vector<Bits> operands;
         for (int use : part.uses) operands.push_back(all[static_cast<size_t>(use)]);
         const Signature signature = part.row->types(part.row->name, {});
-        return evaluate({specialise(part.row, signature.operands).body}, operands)[0];
+        return (*evaluator_of(specialise(part.row, signature.operands).body))(operands)[0];
     };
     const SplitRow& split = split_row(row, dtypes);
     const Bits re = value(split.re);
@@ -261,8 +272,7 @@ Evaluator::Evaluator(std::vector<Expr> results) {
         if (expr.op() == Op::call && !touches_complex(expr)) {
             std::vector<DType> dtypes;
             for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
-            step.called = std::make_shared<const Evaluator>(
-                std::vector<Expr>{specialise(expr.row(), dtypes).body});
+            step.called = evaluator_of(specialise(expr.row(), dtypes).body);
         }
         number.emplace(expr.id(), steps_.size());
         steps_.push_back(std::move(step));

@@ -5,6 +5,9 @@
 #include "composit/ir/scalar/expr.h"
 #include "composit/ir/scalar/row.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -62,6 +65,28 @@ bool same_node(const Expr& a, const Expr& b) {
     }
 }
 
+// A set of nodes. Most expressions are small: their nodes are compared one by one, without memory
+// of the set's own.
+class Seen {
+  public:
+    // Whether it was not there before.
+    bool insert(const ExprNode* node) {
+        if (count_ < few_.size()) {
+            const auto end = few_.begin() + static_cast<std::ptrdiff_t>(count_);
+            if (std::find(few_.begin(), end, node) != end) return false;
+            few_[count_++] = node;
+            return true;
+        }
+        if (many_.empty()) many_.insert(few_.begin(), few_.end());
+        return many_.insert(node).second;
+    }
+
+  private:
+    std::array<const ExprNode*, 16> few_;
+    size_t count_ = 0;
+    std::unordered_set<const ExprNode*> many_;
+};
+
 }  // namespace
 
 uint64_t hash_of_table(const std::vector<Bits>& table) {
@@ -72,22 +97,23 @@ uint64_t hash_of_table(const std::vector<Bits>& table) {
 
 std::vector<Expr> topological_order(const std::vector<Expr>& results) {
     struct Visit {
-        Expr expr;
+        const Expr* expr;
         size_t next;
     };
     std::vector<Expr> order;
-    std::unordered_set<const ExprNode*> seen;
+    Seen seen;
     std::vector<Visit> stack;
     for (const Expr& result : results) {
-        if (!result || !seen.insert(result.id()).second) continue;
-        stack.push_back({result, 0});
+        if (!result || !seen.insert(result.id())) continue;
+        stack.push_back({&result, 0});
         while (!stack.empty()) {
             Visit& visit = stack.back();
-            if (visit.next < visit.expr.operands().size()) {
-                const Expr& operand = visit.expr.operands()[visit.next++];
-                if (seen.insert(operand.id()).second) stack.push_back({operand, 0});
+            const std::vector<Expr>& operands = visit.expr->operands();
+            if (visit.next < operands.size()) {
+                const Expr& operand = operands[visit.next++];
+                if (seen.insert(operand.id())) stack.push_back({&operand, 0});
             } else {
-                order.push_back(std::move(visit.expr));
+                order.push_back(*visit.expr);
                 stack.pop_back();
             }
         }

@@ -67,6 +67,8 @@ class Loops(ArrayStatements):
     left: Loop | None = None
     nesting: int
     count_of_assignments: dict[str, int]
+    _text_of_names: ast.AST | None = None  # of which the next is
+    _loops_of_names: dict[str, set[frozenset[ast.AST]]]
 
     def block(self, body: list[ast.stmt], is_certain: bool = False) -> list[Any]:
         raise NotImplementedError
@@ -341,16 +343,10 @@ class Loops(ArrayStatements):
     def _is_used_outside(self, loop: ast.For, name: str) -> bool:
         """Whether the function reads or assigns the name outside the loop, apart from loops of
         the same name."""
-        waiting: list[ast.AST] = [self.source.tree]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, ast.Name) and node.id == name:
-                return True
-            for each in ast.iter_child_nodes(node):
-                is_same = isinstance(each, ast.For) and name in names_in(each.target)
-                if each is not loop and not is_same:
-                    waiting.append(each)
-        return False
+        tree = self.source.tree
+        if self._text_of_names is not tree:
+            self._text_of_names, self._loops_of_names = tree, _loops_of_names(tree)
+        return any(loop not in loops for loops in self._loops_of_names.get(name, ()))
 
     def _kept(self, end: Any, changed: set[str], out: list[Any], node: ast.AST) -> Any:
         """The bound as it was before the loop."""
@@ -406,6 +402,22 @@ class Loops(ArrayStatements):
         self.loops[-1].parts_at_continues.append(snapshot(self.parts))
         out.append(Statement.simple("go_on", node.lineno))
         self.defined = None
+
+
+def _loops_of_names(tree: ast.AST) -> dict[str, set[frozenset[ast.AST]]]:
+    """Of each name that stands outside loops of that name: the loops around each of its places."""
+    places: dict[str, set[frozenset[ast.AST]]] = {}
+    waiting: list[tuple[ast.AST, frozenset[ast.AST], frozenset[str]]] = [
+        (tree, frozenset(), frozenset())
+    ]
+    while waiting:
+        node, loops, own = waiting.pop()
+        if isinstance(node, ast.For) and node is not tree:
+            loops, own = loops | {node}, own | names_in(node.target)
+        elif isinstance(node, ast.Name) and node.id not in own:
+            places.setdefault(node.id, set()).add(loops)
+        waiting.extend((each, loops, own) for each in ast.iter_child_nodes(node))
+    return places
 
 
 def _jumps(body: list[ast.stmt]) -> bool:

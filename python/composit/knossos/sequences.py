@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
@@ -21,23 +22,54 @@ class Changes:
     elements."""
 
     def __init__(self, body: list[ast.stmt]) -> None:
-        nodes = [node for statement in body for node in ast.walk(statement)]
         self.names = assigned_in(body)
-        self.elements: set[str] = set()
-        for node in nodes:
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                self.elements |= names_in(node.value)
+        self.elements: set[str] = set().union(*(_mentioned(each).elements for each in body))
+
+
+class Mentioned(NamedTuple):
+    """The names in a part of a text: all, those assigned, those of which elements are assigned."""
+
+    names: frozenset[str]
+    assigned: frozenset[str]
+    elements: frozenset[str]
+
+
+# Loops within loops ask for the same statements again and again.
+_known: weakref.WeakKeyDictionary[ast.AST, Mentioned] = weakref.WeakKeyDictionary()
+
+
+def _mentioned(node: ast.AST) -> Mentioned:
+    known = _known.get(node)
+    if known is not None:
+        return known
+    names, assigned, elements = set[str](), set[str](), set[str]()
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        inner = _known.get(each)
+        if inner is not None:
+            names |= inner.names
+            assigned |= inner.assigned
+            elements |= inner.elements
+            continue
+        if isinstance(each, ast.Name):
+            names.add(each.id)
+            if isinstance(each.ctx, ast.Store):
+                assigned.add(each.id)
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            elements |= names_in(each.value)
+        waiting.extend(ast.iter_child_nodes(each))
+    made = Mentioned(frozenset(names), frozenset(assigned), frozenset(elements))
+    _known[node] = made
+    return made
 
 
 def assigned_in(body: list[ast.stmt]) -> set[str]:
-    return {
-        node.id for statement in body for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }  # fmt: skip
+    return set().union(*(_mentioned(each).assigned for each in body))
 
 
 def names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return set(_mentioned(node).names)
 
 
 NOTHING = Changes([])
