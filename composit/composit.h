@@ -7,6 +7,7 @@
 #include "composit/cg/logspace.h"
 #include "composit/cg/module.h"
 #include "composit/cg/training.h"
+#include "composit/eager/operators.h"
 #include "composit/eager/variable.h"
 #include "composit/exporters/cpp_project/export.h"
 #include "composit/foreign/lapack.h"

@@ -101,6 +101,8 @@ Variable Variable::detached() const {
     return Variable(std::move(state));
 }
 
+Variable Variable::copied() const { return made(tensor(), {*this}); }
+
 void Variable::assign(const Variable& value) const {
     const Tensor& held = state_->cell->tensor();
     const bool fits = [&] {
@@ -176,7 +178,8 @@ void Variable::backward() const {
     const std::vector<Tensor> gradients = nn::chain_rule({{output, output}}, inputs);
     for (size_t i = 0; i < inputs.size(); ++i) {
         std::optional<Tensor>& gradient = sources[owners[i]]->gradient;
-        gradient = gradient ? *gradient + gradients[i] : gradients[i];
+        const Tensor found = nn::stop_gradient(gradients[i]);
+        gradient = gradient ? *gradient + found : found;
     }
 }
 
@@ -188,8 +191,8 @@ std::optional<Tensor> Variable::gradient() const {
 void Variable::forget_gradient() const { state_->memory->gradient.reset(); }
 
 void swap(const Variable& a, const Variable& b) {
-    const Variable before = made(a.tensor(), {a});
-    a.assign(made(b.tensor(), {b}));
+    const Variable before = a.copied();
+    a.assign(b.copied());
     b.assign(before);
 }
 

@@ -10,6 +10,8 @@
 //
 //     Variable a(numbers);
 //     if (a.at({0}).number() > a.at({1}).number()) swap(a.at({0}), a.at({1}));
+//
+// composit/eager/operators.h has `a * b`, `a += b` and the like.
 #pragma once
 
 #include "composit/eager/cell.h"
@@ -51,12 +53,21 @@ class Variable {
     // what is part of one, gets the values alone, and keeps the gradients of what was read before.
     // ValueError where the shape does not fit, and where elements repeat.
     void assign(const Variable& value) const;
+    // A number in each: x.at({i}).assign(2.5).
+    template <class T>
+        requires std::is_arithmetic_v<T>
+    void assign(T number) const {
+        assign(Variable(numpy::Operand(number).tensor()));
+    }
+    // The same elements in memory of its own. Gradients go through.
+    [[nodiscard]] Variable copied() const;
 
     // Adds to the gradients of the parameters that this variable of one element was made from, as
     // they were when it was made. ValueError where it was made from none, or has another number of
     // elements.
     void backward() const;
-    // The gradients that were added up, where there are any. ValueError for what is no parameter.
+    // The gradients that were added up, where there are any: values, through which no other
+    // gradient goes. ValueError for what is no parameter.
     [[nodiscard]] std::optional<Tensor> gradient() const;
     void forget_gradient() const;
 

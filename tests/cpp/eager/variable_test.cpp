@@ -2,6 +2,7 @@
 #include "composit/eager/variable.h"
 
 #include "../numpy/values.h"
+#include "composit/eager/operators.h"
 #include "composit/ir/body.h"
 #include "composit/numpy/indexing.h"
 #include "composit/numpy/operators.h"
@@ -31,6 +32,15 @@ TEST(Variable, gradients_add_up_until_they_are_forgotten) {
     expect_values<double>(*x.gradient(), {3}, {4, 8, 12});
     x.forget_gradient();
     EXPECT_FALSE(x.gradient());
+}
+
+TEST(Variable, no_gradient_goes_through_a_gradient) {
+    const Variable x = Variable::parameter(three(1, 2, 3));
+    sum_of_squares(x).backward();
+    const Variable step(*x.gradient());
+    x.forget_gradient();
+    apply([](const Tensor& a, const Tensor& b) { return numpy::sum(a + b); }, step, x).backward();
+    expect_values<double>(*x.gradient(), {3}, {1, 1, 1});
 }
 
 TEST(Variable, gradients_are_of_what_was_there_when_it_was_used) {
@@ -145,6 +155,41 @@ TEST(Variable, steps_by_hand_do_not_grow) {
     }
     EXPECT_TRUE(ir::is_constant(w.tensor().node()));
     EXPECT_LT(w.at({int64_t{2}}).number(), 1e-9);
+}
+
+TEST(Variable, operators_make_new_ones_and_write_in_place) {
+    const Variable w = Variable::parameter(three(1, 2, 3)), a(three(4, 5, 6)), view = a;
+    const Variable sum = 2 * w + a - w / 2;
+    EXPECT_EQ(values_of(sum), (Values{5.5, 8, 10.5}));
+    a += w;
+    a.at({Slice{0, 2, {}}}) *= 0.5;
+    a.at({int64_t{2}}) -= 1;
+    EXPECT_EQ(values_of(view), (Values{2.5, 3.5, 8}));
+    EXPECT_EQ(values_of(-sum % 4), (Values{2.5, 0, 1.5}));
+    const Array few = (view < 3).value();
+    EXPECT_EQ(few.dtype(), DType::boolean);
+    EXPECT_EQ(std::vector<bool>(few.data_as<bool>(), few.data_as<bool>() + 3),
+              (std::vector<bool>{true, false, false}));
+    sum_of_squares(a).backward();
+    expect_values<double>(*w.gradient(), {3}, {2.5, 3.5, 16});
+}
+
+TEST(Variable, numbers_are_written_and_copies_are_apart) {
+    const Variable counts(Array::zeros(DType::int64, {2})), w = Variable::parameter(three(1, 2, 3));
+    counts.at({int64_t{1}}).assign(7);
+    counts += 1;
+    EXPECT_EQ(counts.at({int64_t{1}}).number(), 8);
+    EXPECT_EQ(counts.tensor().dtype(), DType::int64);
+    const Variable kept = w.copied();
+    w.assign(0.5);
+    EXPECT_EQ(values_of(w), (Values{0.5, 0.5, 0.5}));
+    EXPECT_EQ(values_of(kept), (Values{1, 2, 3}));
+    sum_of_squares(kept).backward();
+    expect_values<double>(*w.gradient(), {3}, {2, 4, 6});
+    w.forget_gradient();
+    EXPECT_FALSE(w.detached().copied().is_parameter());
+    expect_error<ValueError>([&] { sum_of_squares(w.detached().copied()).backward(); },
+                             "backward: the variable was made from no parameter");
 }
 
 }  // namespace
