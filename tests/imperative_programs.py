@@ -322,21 +322,32 @@ def same(one, two, largest=1.0):
     return type(one) is type(two) and one == two
 
 
-def smallest(text, differs):
-    """The program without the lines that are not needed for `differs` of it."""
+def smallest(text, differs, parse=lambda text: compile(text, "<program>", "exec")):
+    """The program without the lines that are not needed for `differs` of it. A block may stay where
+    its head goes. `parse` raises SyntaxError for what is no program."""
     lines = text.splitlines()
-    place = len(lines) - 1
-    while place >= 0:
-        shorter = "\n".join(lines[:place] + lines[place + 1 :]) + "\n"
-        try:
-            compile(shorter, "<program>", "exec")
-        except SyntaxError:
-            place -= 1
-            continue
-        try:
-            if differs(shorter):
-                del lines[place]
-        except NameError:  # of what the line made
-            pass
-        place -= 1
+    for place in reversed(range(len(lines))):
+        before, after = lines[:place], lines[place + 1 :]
+        depth = _depth(lines[place])
+        of_block = 0
+        while of_block < len(after) and _depth(after[of_block]) > depth:
+            of_block += 1
+        inner = [line[4:] for line in after[:of_block]]
+        for shorter in [before + after] + [before + inner + after[of_block:]] * bool(inner):
+            if _still(shorter, differs, parse):
+                lines = shorter
+                break
     return "\n".join(lines) + "\n"
+
+
+def _depth(line):
+    return len(line) - len(line.lstrip())
+
+
+def _still(lines, differs, parse):
+    text = "\n".join(lines) + "\n"
+    try:
+        parse(text)
+        return differs(text)
+    except (SyntaxError, NameError):  # NameError: of what a line made that is gone
+        return False

@@ -1,9 +1,10 @@
-"""Random imperative programs against NumPy and PyTorch, each for a fifth of COMPOSIT_FUZZ_MINUTES:
-`make fuzz`."""
+"""Random imperative programs against NumPy and PyTorch, each for a fifth of COMPOSIT_FUZZ_MINUTES,
+and of C++ so long, but 100,000 at least: `make fuzz`."""
 
 import os
 import time
 
+import imperative_cpp_programs as cpp_programs
 import imperative_programs as programs
 import imperative_torch_programs as torch_programs
 import numpy as np
@@ -43,3 +44,19 @@ def test_random_programs(writer, differs, capsys):
         seed += 1
     with capsys.disabled():
         print(f"\nfuzz: {seed - first} programs from seed {first} on: {counts}", flush=True)
+
+
+def test_random_programs_of_cpp(capsys):
+    seconds = 12 * float(os.environ.get("COMPOSIT_FUZZ_MINUTES", "5"))
+    least = int(os.environ.get("COMPOSIT_FUZZ_PROGRAMS", "100000"))
+    seed = int(os.environ.get("COMPOSIT_FUZZ_SEED", time.time_ns() % 10**9))
+    start, counts, first = time.monotonic(), {}, seed
+    while seed - first < least or time.monotonic() - start < seconds:
+        texts = [cpp_programs.Writer(s, counts).program() for s in range(seed, seed + 2000)]
+        place = cpp_programs.difference(texts)
+        if place is not None:
+            shown = cpp_programs.shown(texts[place])
+            raise AssertionError(f"seed {seed + place}:\n{shown}")
+        seed += 2000
+    with capsys.disabled():
+        print(f"\nfuzz: {seed - first} programs of C++ from seed {first} on: {counts}", flush=True)
