@@ -4,6 +4,9 @@ gradients by PyTorch in float64, whose operations write into nothing."""
 import numpy as np
 import torch
 
+# Numbers that differ by less are equal to comparisons and for indices: composit rounds sums in
+# another order.
+CLOSE = 1e-9
 FUNCTIONS = {
     "neg": (np.negative, torch.neg),
     "abs": (np.abs, torch.abs),
@@ -15,16 +18,16 @@ OPERATORS = {
     "+": (np.add, torch.add),
     "-": (np.subtract, torch.subtract),
     "*": (np.multiply, torch.mul),
-    "<": (np.less, torch.lt),
+    "<": (lambda a, b: a + CLOSE < b, None),
     "min": (np.minimum, torch.minimum),
     "max": (np.maximum, torch.maximum),
 }
 IN_PLACE = {"add": "+", "subtract": "-", "multiply": "*"}
 COMPARISONS = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "<": lambda a, b: a + CLOSE < b,
+    "<=": lambda a, b: a <= b + CLOSE,
+    ">": lambda a, b: a > b + CLOSE,
+    ">=": lambda a, b: a + CLOSE >= b,
 }
 
 
@@ -135,7 +138,8 @@ class Program:
     """Runs the lines of a program; `printed` is what it prints."""
 
     def __init__(self):
-        self.places, self.numbers, self.integers, self.printed = {}, {}, {}, []
+        self.places, self.numbers, self.integers, self.taken = {}, {}, {}, {}
+        self.printed = []
 
     def run_block(self, block):
         for words, inner in block:
@@ -170,6 +174,8 @@ class Program:
             return Value(self.numbers[word])
         if word.split("[")[0] in self.places:
             return self.place(word).read()
+        if word in self.taken:
+            return Value(self.taken[word].copy())
         if word == "grad":
             memory = self.place(next(words)).memory
             return Value(memory.gradient())
@@ -252,9 +258,13 @@ class Program:
         name = next(words)
         self.numbers[name] = self.value(words).number()
 
+    def run_take(self, words, _):
+        name = next(words)
+        self.taken[name] = self.value(words).array.copy()
+
     def run_index(self, words, _):
         name, length = next(words), int(next(words))
-        self.integers[name] = int(self.value(words).number() % length)
+        self.integers[name] = int((self.value(words).number() + CLOSE) % length)
 
     def run_print(self, words, _):
         value = self.value(words)

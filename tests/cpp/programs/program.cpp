@@ -42,11 +42,15 @@ bool is_number(const std::string& text) {
            text.find_first_not_of("-.0123456789") == std::string::npos;
 }
 
+// Numbers that differ by less are equal to comparisons and for indices: sums are rounded otherwise
+// elsewhere.
+constexpr double close = 1e-9;
+
 bool compare(const std::string& comparison, double a, double b) {
-    if (comparison == "<") return a < b;
-    if (comparison == "<=") return a <= b;
-    if (comparison == ">") return a > b;
-    return a >= b;
+    if (comparison == "<") return a + close < b;
+    if (comparison == "<=") return a <= b + close;
+    if (comparison == ">") return a > b + close;
+    return a + close >= b;
 }
 
 Variable as_variable(const std::variant<double, Variable>& value) {
@@ -74,14 +78,15 @@ T squash(const T& x) {
 }  // namespace
 
 Fault fault_named(const std::string& name) {
-    constexpr std::array<std::string_view, 8> names = {"none",
+    constexpr std::array<std::string_view, 9> names = {"none",
                                                        "views_copy",
                                                        "copies_share",
                                                        "swaps_keep_nothing",
                                                        "detached_have_gradients",
                                                        "results_are_bound",
                                                        "numbers_are_late",
-                                                       "steps_forget"};
+                                                       "steps_forget",
+                                                       "taken_change"};
     for (size_t i = 0; i < names.size(); ++i)
         if (names[i] == name) return static_cast<Fault>(i);
     fail("no fault is called '", name, "'");
@@ -153,10 +158,15 @@ void Program::run_statement(const Line& line) {
         late_numbers_.erase(name);
         if (std::holds_alternative<Variable>(value))
             late_numbers_.emplace(name, std::get<Variable>(value));
+    } else if (kind == "take") {
+        const std::string name = take();
+        const Variable x = variable_of(words);
+        taken_.insert_or_assign(name, x.value());
+        if (fault_ == Fault::taken_change) bind(name, x);
     } else if (kind == "index") {
         const std::string name = take();
         const auto length = static_cast<double>(whole(take()));
-        const double rest = std::fmod(number_of(words), length);
+        const double rest = std::fmod(number_of(words) + close, length);
         integers_[name] = static_cast<int64_t>(rest < 0 ? rest + length : rest);
     } else if (kind == "print") {
         print(variable_of(words).value());
@@ -222,6 +232,7 @@ Program::Value Program::value_of(Words& words) {
             return late->second.number();
     if (const auto number = numbers_.find(word); number != numbers_.end()) return number->second;
     if (variables_.contains(word.substr(0, word.find('[')))) return named(word);
+    if (const auto taken = taken_.find(word); taken != taken_.end()) return Variable(taken->second);
     return result_of(word, words);
 }
 
@@ -247,7 +258,7 @@ Program::Value Program::result_of(const std::string& operation, Words& words) {
     if (operation == "-") return apply_to(a, b, [](const auto& x, const auto& y) { return x - y; });
     if (operation == "*") return apply_to(a, b, [](const auto& x, const auto& y) { return x * y; });
     const Variable x = as_variable(a), y = as_variable(b);
-    if (operation == "<") return x < y;
+    if (operation == "<") return x + close < y;
     if (operation == "min")
         return apply([](const Tensor& x, const Tensor& y) { return numpy::minimum(x, y); }, x, y);
     if (operation == "max")

@@ -21,6 +21,7 @@ enum class Fault {
     results_are_bound,  // x += y binds x to something new
     numbers_are_late,   // a number changes with what it was read from
     steps_forget,       // a parameter that was stepped is another one
+    taken_change,       // what was taken changes with what it was taken from
 };
 Fault fault_named(const std::string& name);
 
@@ -55,6 +56,7 @@ class Program {
     std::map<std::string, double> numbers_;
     std::map<std::string, eager::Variable> late_numbers_;
     std::map<std::string, int64_t> integers_;
+    std::map<std::string, ir::Array> taken_;
     std::string printed_;
 };
 
