@@ -14,6 +14,7 @@ Names stand for variables (x, x[1], x[::2,k1]: views), for numbers of C++ (s1) a
     take v1 EXPRESSION                  an array that is nobody's memory but its own
     print EXPRESSION
     backward EXPRESSION    step w1 0.5    forget w1
+    history 10                          so few nodes are remembered behind values
     loop i1 3    if < EXPRESSION EXPRESSION    while 4 < EXPRESSION EXPRESSION
 
 Expressions have their operators before them: `+ a1 * 0.5 sum a2[1:]`. Whatever is compared or cut
@@ -302,7 +303,7 @@ class Writer(Text):
         self.write(f"assign {part.replace(source, 'd', 1)} {self.written(dtype, shape)}")
 
     def write_hidden(self):
-        """Values that gradients do not see, in something made of a parameter: they go through it."""
+        """Values that gradients do not see, in something made of a parameter: they go through."""
         name = self.variable("float64")
         part = self.part(name)[0] if self.draw.random() < 0.5 else name
         parameter = self.part(self.draw.choice(list(self.parameters)), True)[0]

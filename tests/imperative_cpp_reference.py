@@ -258,6 +258,9 @@ class Program:
         name = next(words)
         self.numbers[name] = self.value(words).number()
 
+    def run_history(self, words, _):
+        pass
+
     def run_take(self, words, _):
         name = next(words)
         self.taken[name] = self.value(words).array.copy()

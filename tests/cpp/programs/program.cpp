@@ -1,6 +1,7 @@
 // Statements and expressions of programs.
 #include "program.h"
 
+#include "composit/eager/history.h"
 #include "composit/eager/operators.h"
 #include "composit/nn/optimizers.h"
 #include "composit/numpy/functions.h"
@@ -93,7 +94,9 @@ Fault fault_named(const std::string& name) {
 }
 
 std::string Program::run(const std::vector<Line>& lines) {
+    const int64_t bound = eager::most_history_nodes();
     run_block(lines);
+    if (eager::most_history_nodes() != bound) eager::set_most_history_nodes(bound);
     return std::move(printed_);
 }
 
@@ -104,6 +107,7 @@ void Program::run_block(const std::vector<Line>& lines) {
 void Program::run_line(const Line& line) {
     try {
         run_statement(line);
+        eager::shorten_history();
     } catch (const InternalError& error) {
         printed_ += text("InternalError: ", error.what(), '\n');
     } catch (const ValueError&) {
@@ -158,6 +162,8 @@ void Program::run_statement(const Line& line) {
         late_numbers_.erase(name);
         if (std::holds_alternative<Variable>(value))
             late_numbers_.emplace(name, std::get<Variable>(value));
+    } else if (kind == "history") {
+        eager::set_most_history_nodes(whole(take()));
     } else if (kind == "take") {
         const std::string name = take();
         const Variable x = variable_of(words);
