@@ -75,6 +75,35 @@ TEST_F(History, of_views_follows_their_roots) {
     EXPECT_EQ(first_of(x->tensor()), 301);
 }
 
+TEST_F(History, of_views_that_were_looked_at_leaves_them_views) {
+    const Ref<Cell> x = Cell::make(line({1, 2, 3}) * 2), y = Cell::make(line({1}));
+    const Ref<Cell> view = Cell::make_view(ops::slice(x->tensor(), {1}, {2}, {1}), x);
+    look({view->tensor()});
+    for (int i = 0; i < 300; ++i) {
+        y->replace(y->tensor() * 0.5);
+        look({y->tensor()});
+        shorten_history();
+    }
+    view->replace(line({7, 9}));
+    EXPECT_EQ(look({x->tensor()})[0].data_as<double>()[1], 7);
+    x->replace(x->tensor() + 1);
+    EXPECT_EQ(first_of(view->tensor()), 8);
+}
+
+TEST_F(History, that_was_given_up_stays_for_who_looks_later) {
+    const Ref<Cell> x = Cell::make(line({1, 2, 3}) * 2), y = Cell::make(line({1}));
+    look({x->tensor()});
+    for (int i = 0; i < 300; ++i) {
+        y->replace(y->tensor() * 0.5);
+        look({y->tensor()});
+        shorten_history();
+    }
+    const Ref<Cell> later = Cell::make(x->tensor() + 1);
+    Cell::make_view(ops::slice(x->tensor(), {0}, {2}, {1}), x)->replace(line({7, 9}));
+    EXPECT_EQ(first_of(later->tensor()), 3);
+    EXPECT_EQ(first_of(x->tensor()), 7);
+}
+
 TEST(Forgotten, is_its_value) {
     const Tensor x = line({1, 2});
     const Tensor leaf = ops::forgotten({x}, look({x * 3})[0], 7);

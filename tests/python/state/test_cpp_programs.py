@@ -18,6 +18,13 @@ def test_random_programs():
     assert seed is None, f"seed {seed}:\n{programs.shown(texts[seed])}"
 
 
+def test_random_programs_of_short_memory():
+    """What was given up changes no value. (It does change gradients: they are errors.)"""
+    texts = [f"history 10\n{text}" for text in texts_of(range(1000)) if "parameter" not in text]
+    seed = programs.difference(texts)
+    assert seed is None, programs.shown(texts[seed])
+
+
 def test_random_programs_have_every_construct():
     counts = {}
     for seed in range(200):
