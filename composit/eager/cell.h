@@ -147,7 +147,7 @@ class Cell : public Counted<Cell> {
     void check_trace(const Tensor& tensor) const;
 
     bool find_elements_of_root() const;
-    // Where an element is in the root's memory; negative where it is to be found in another way.
+    // Where an element is in the root's memory, whose elements were found.
     int64_t place_in_root(int64_t place) const;
     bool find_elements() const;
     bool find_seen() const;

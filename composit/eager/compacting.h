@@ -51,7 +51,6 @@ class Reach {
 
     const std::vector<Tensor>& roots() const { return roots_; }
     const std::vector<const ir::Node*>& order() const { return order_; }
-    size_t size() const { return order_.size(); }
     size_t place_of(const ir::Node& node) const { return places_.find(node); }
     bool contains(const ir::Node& node) const { return place_of(node) != Places::none; }
     std::vector<uint64_t> history() const;  // the numbers of the nodes behind values

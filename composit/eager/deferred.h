@@ -87,9 +87,10 @@ class Deferred : public Counted<Deferred> {
         return value;
     }
     const ir::TensorType& type() const;  // of what has a number
-    bool is_written() const { return kind_ == Kind::written; }
     // Whether it is more than a part of another one's description.
     bool stands_alone() const { return kind_ != Kind::literal && kind_ != Kind::part; }
+
+    bool is_counted() const { return kind_ != Kind::literal; }  // among ir::living_nodes
 
     // The nodes are made by the first who asks. They are on the lines where they were noted, with
     // the numbers of that time, and keep their values.

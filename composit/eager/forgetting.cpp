@@ -210,11 +210,13 @@ size_t Forgetting::left() const {
     return static_cast<size_t>(std::count(stays_.begin(), stays_.end(), true));
 }
 
-size_t living_deferred() {
-    size_t count = 0;
-    for (const auto& deferred : Deferred::living())
-        count += !deferred->is_made() && deferred->stands_alone();
-    return count;
+LivingDeferred living_deferred() {
+    LivingDeferred living;
+    for (const auto& deferred : Deferred::living()) {
+        living.without_node += !deferred->is_made() && deferred->stands_alone();
+        living.counted += deferred->is_counted();
+    }
+    return living;
 }
 
 std::optional<size_t> forget_deferred(size_t stay, int64_t bound) {

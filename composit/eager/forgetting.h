@@ -8,8 +8,12 @@
 
 namespace composit::eager {
 
-// The deferred nodes that live, of which somebody might still ask for the graph.
-size_t living_deferred();
+// The deferred nodes that live: those without a node of which somebody might still ask for one, and
+// all that ir::living_nodes counts.
+struct LivingDeferred {
+    size_t without_node = 0, counted = 0;
+};
+LivingDeferred living_deferred();
 
 // Those older than the newest `stay` give way to forgotten leaves where something newer needs them,
 // and are gone otherwise. How many are left; nothing where this takes nodes to find out: they were

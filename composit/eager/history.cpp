@@ -17,8 +17,9 @@ namespace {
 std::atomic<int64_t> most{100'000};
 // All graphs are gone through again when so many more nodes live than ever since the last time.
 std::atomic<uint64_t> room{100'000};
-std::atomic<uint64_t> fewest{0};        // that lived since then
-std::atomic<uint64_t> left_by_last{0};  // nodes that lived when all graphs were gone through
+std::atomic<uint64_t> fewest{0};  // that lived since then
+// When all graphs were gone through: how many nodes lived, and how many were left as history.
+std::atomic<uint64_t> nodes_by_last{0}, history_by_last{0};
 
 bool is_time() {
     const uint64_t living = ir::living_nodes();
@@ -40,15 +41,22 @@ Held held_now() {
     return held;
 }
 
+uint64_t nodes_but_deferred() {
+    const uint64_t living = ir::living_nodes(), deferred = living_deferred().counted;
+    return living - std::min(living, deferred);
+}
+
 // Where most of what lives has no nodes, the oldest of that is given up, which takes far less than
-// going through graphs. How many are left; nothing where graphs are to be gone through.
+// going through graphs. How much history is left, with what nodes may have become of it since all
+// were gone through; nothing where they are to be gone through.
 std::optional<size_t> without_nodes(size_t bound) {
-    const size_t deferred = living_deferred();
-    if (2 * deferred < bound) return {};
+    if (2 * living_deferred().without_node < bound) return {};
     const std::optional<size_t> left = forget_deferred(bound / 4, static_cast<int64_t>(bound));
-    const uint64_t most_living = left_by_last.load(std::memory_order_relaxed) + bound;
-    if (!left || *left > bound / 2 || ir::living_nodes() > most_living) return {};
-    return left;
+    const uint64_t nodes = nodes_but_deferred(),
+                   before = nodes_by_last.load(std::memory_order_relaxed);
+    const size_t history = left.value_or(bound) + nodes - std::min(nodes, before) +
+                           history_by_last.load(std::memory_order_relaxed);
+    return history <= bound * 3 / 4 ? std::optional(history) : std::nullopt;
 }
 
 }  // namespace
@@ -75,10 +83,9 @@ void shorten_history() {
         return;
     }
     const Held held = held_now();
-    size_t left = 0, others = 0;
+    size_t left = 0;
     {
         Reach reach(held.tensors());
-        others = reach.size();
         std::vector<uint64_t> ages = reach.history();
         left = ages.size();
         // The newest stay, up to a part of the bound, so that it takes a while until the next time.
@@ -100,12 +107,10 @@ void shorten_history() {
             left = std::min(cut.left, bound);
         }
     }
-    // Large graphs that are no history are not gone through again and again.
-    others -= std::min(left, others);
-    room.store(std::max({bound - std::min(left, bound), bound / 8, others / 4}),
-               std::memory_order_relaxed);
+    room.store(std::max(bound - std::min(left, bound), bound / 8), std::memory_order_relaxed);
     fewest.store(ir::living_nodes(), std::memory_order_relaxed);
-    left_by_last.store(ir::living_nodes(), std::memory_order_relaxed);
+    nodes_by_last.store(nodes_but_deferred(), std::memory_order_relaxed);
+    history_by_last.store(left, std::memory_order_relaxed);
 }
 
 }  // namespace composit::eager

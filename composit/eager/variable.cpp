@@ -1,8 +1,10 @@
 #include "composit/eager/variable.h"
 
 #include "composit/base/error.h"
+#include "composit/eager/overwriting.h"
 #include "composit/eager/readings.h"
 #include "composit/ir/body.h"
+#include "composit/ir/scalar/values.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/index_plan.h"
 #include "composit/numpy/manipulation.h"
@@ -10,6 +12,7 @@
 #include "composit/ops/ops.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace composit::eager {
 
@@ -73,6 +76,11 @@ Array Variable::value() const {
 }
 
 double Variable::number() const {
+    if (const Ref<Deferred> known = state_->cell->number()) {
+        const ir::scalar::Bits bits =
+            ir::scalar::cast_bits(known->dtype(), ir::DType::float64, {known->bits(), 0});
+        return std::bit_cast<double>(bits[0]);
+    }
     const Array found = value();
     user_check(found.size() == 1 && !ir::is_complex(found.dtype()), "number: the variable is ",
                state_->cell->tensor().type(), ". One real element is required.");
@@ -81,10 +89,17 @@ double Variable::number() const {
 }
 
 Variable Variable::at(const numpy::Index& index) const {
-    const Tensor part = numpy::get_item(state_->cell->tensor(), index);
-    Ref<Cell> view = numpy::is_basic(index) && is_layout_path(state_->cell->tensor(), part)
-                         ? Cell::make_view(part, state_->cell)
-                         : Ref<Cell>();
+    const Ref<Cell>& cell = state_->cell;
+    Ref<Cell> view;
+    if (auto part = numpy::basic_part(cell->type().shape, index))
+        view = Cell::make_view({std::move(part->starts), std::move(part->lengths),
+                                std::move(part->steps), std::move(part->stays)},
+                               cell);
+    if (!view) {
+        const Tensor part = numpy::get_item(cell->tensor(), index);
+        if (numpy::is_basic(index) && is_layout_path(cell->tensor(), part))
+            view = Cell::make_view(part, cell);
+    }
     if (!view) return made(numpy::get_item(tensor(), index), {*this});
     auto state = std::make_shared<State>();
     state->memory = state_->memory;
@@ -103,7 +118,17 @@ Variable Variable::detached() const {
 
 Variable Variable::copied() const { return made(tensor(), {*this}); }
 
+bool Variable::write_number(const Variable& value) const {
+    const Cell& cell = *state_->cell;
+    if (!cell.is_view() || !cell.type().shape.empty() || state_->memory->is_parameter ||
+        state_->is_detached || value.state_->is_detached)
+        return false;
+    const Ref<Deferred> number = value.state_->cell->number();
+    return number && write_element(cell, 0, number);
+}
+
 void Variable::assign(const Variable& value) const {
+    if (write_number(value)) return add_sources_of(value);
     const Tensor& held = state_->cell->tensor();
     const bool fits = [&] {
         const ir::Shape &from = value.tensor().shape(), &to = held.shape();
@@ -132,7 +157,12 @@ void Variable::assign(const Variable& value) const {
         return;
     }
     state_->cell->replace(std::move(written));
+    add_sources_of(value);
+}
+
+void Variable::add_sources_of(const Variable& value) const {
     if (value.state_->is_detached) return;
+    Memory& memory = *state_->memory;
     const std::shared_ptr<Memory>& from = value.state_->memory;
     if (from->is_parameter) {
         from->readings.note(from->cell->tensor());

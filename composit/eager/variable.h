@@ -77,6 +77,9 @@ class Variable {
     struct Memory;
     explicit Variable(std::shared_ptr<State> state) : state_(std::move(state)) {}
     friend Variable made(Tensor tensor, const std::vector<Variable>& operands);
+    // Of an element, a number that is known: false where `assign` has to take another way.
+    bool write_number(const Variable& value) const;
+    void add_sources_of(const Variable& value) const;
 
     std::shared_ptr<State> state_;
 };

@@ -105,7 +105,7 @@ class Node::History {
     std::mutex mutex_;
     const Node *newest_ = nullptr, *oldest_ = nullptr;
     int64_t bytes_ = 0;
-    std::atomic<int64_t> most_{int64_t{256} << 20};
+    std::atomic<int64_t> most_{int64_t{160} << 20};
 };
 
 Node::~Node() {

@@ -203,7 +203,7 @@ inline DType Tensor::dtype() const { return type().dtype; }
 
 // Values of nodes that nobody holds are history: what was made of them may need them once more. The
 // oldest are given up beyond so many bytes in all; who needs one of those computes it again.
-void set_most_history_bytes(int64_t bytes);  // 256 MiB at first
+void set_most_history_bytes(int64_t bytes);  // 160 MiB at first
 int64_t history_bytes();                     // now
 
 uint64_t nodes_made();  // by this process, until now

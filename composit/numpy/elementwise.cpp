@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/errors_as.h"
 #include "composit/ir/scalar/function.h"
+#include "composit/numpy/power.h"
 #include "composit/ops/ops.h"
 
 #include <algorithm>

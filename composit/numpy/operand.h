@@ -61,10 +61,6 @@ void check_integer_fits(std::string_view function, const Tensor& x, DType dtype)
 // infinity or what is out of bounds.
 void check_float_fits(std::string_view function, double value, DType dtype);
 
-// The row that computes x ** exponent for one of Python's numbers, where NumPy computes another one
-// than power: square, cube, sqrt, positive or reciprocal. Else empty.
-[[nodiscard]] std::string_view row_of_power(double exponent, DType exponents, DType base);
-
 // Whether the value of a tensor is unknown until a function is called.
 [[nodiscard]] bool depends_on_placeholder(const Tensor& x);
 

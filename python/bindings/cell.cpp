@@ -81,6 +81,12 @@ void set_tensor_type(nb::handle type) {
 }
 nb::handle tensor_type() { return type_of_tensors; }
 
+void LazyTensor::set_cell(Ref<Cell> cell) {
+    if (number_) number_->set_owner(nullptr);
+    number_ = {};
+    cell_ = std::move(cell);
+}
+
 LazyTensor::~LazyTensor() {
     if (number_) number_->set_owner(nullptr);
     if (key_node) live().remove(this);

@@ -40,7 +40,7 @@ struct LazyTensor {
         if (!cell_) cell_ = Cell::make(number_->tensor());
         return cell_;
     }
-    void set_cell(Ref<Cell> cell) { cell_ = std::move(cell); }
+    void set_cell(Ref<Cell> cell);  // it is another tensor from now on
     // As an operand of numbers that are computed at once; null where it is no known number.
     Ref<Deferred> number() const {
         return number_ ? number_ : type().shape.empty() ? cell_->number() : Ref<Deferred>();

@@ -6,6 +6,7 @@
 #include "composit/eager/history.h"
 #include "composit/numpy/elementwise.h"
 #include "composit/numpy/linear.h"
+#include "composit/numpy/power.h"
 #include "composit/ops/ops.h"
 #include "content.h"
 #include "location.h"

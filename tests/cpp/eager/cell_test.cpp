@@ -139,7 +139,7 @@ TEST(Look, history_is_bounded_by_bytes) {
     all.clear();
     x = Cell::make(line({1}));
     EXPECT_EQ(ir::history_bytes(), 0);
-    ir::set_most_history_bytes(int64_t{256} << 20);
+    ir::set_most_history_bytes(int64_t{160} << 20);
 }
 
 TEST(Cell, elements_are_written_in_place_where_nobody_sees_it) {

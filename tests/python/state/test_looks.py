@@ -123,7 +123,7 @@ def test_memory_of_values_that_nobody_holds_is_bounded():
     for _ in range(100):
         x = x * 0.5 + 1
         float(x[0])
-    assert _core.history_bytes() <= 256 << 20
+    assert _core.history_bytes() <= 160 << 20
     del x
 
 
