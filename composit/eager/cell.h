@@ -61,7 +61,7 @@ class Cell : public Counted<Cell> {
     // Another name for the memory of `source`, which `show` can tell apart from it.
     static Ref<Cell> make_alias(const Ref<Cell>& source);
     // A view of known values: the path is made when somebody asks. Null where they are not known.
-    static Ref<Cell> make_view(Viewing viewing, const Ref<Cell>& parent);
+    static Ref<Cell> make_view(BasicPart part, const Ref<Cell>& parent);
     // An appearance shows its source in another way from now on, to its views, too.
     void show(Appearance appearance) const;
     // Of an alias: writes `value` into `target`, which is this cell or sees it. What the alias is

@@ -122,7 +122,7 @@ Compacting::Compacting(const Reach& reach, const Cut& cut, const Held& held, int
     for (size_t i = 0; i < order.size(); ++i) {
         if (!cut.stays[i] || cut.is_frontier[i])
             for (const Tensor& operand : order[i]->operands())
-                sets_[i] = united(sets_[i], behind(operand));
+                sets_[i] = united_within(sets_[i], behind(operand));
         for (const Tensor& tensor : forgotten[i]) forget(tensor);
         if (cut.stays[i]) rebuild(*order[i]);
     }
@@ -172,14 +172,19 @@ Compacting::Set Compacting::behind(const Tensor& tensor) {
     return sets_[place];
 }
 
-Compacting::Set Compacting::united(const Set& a, const Set& b) {
-    constexpr size_t most = 64;  // of a set, which many nodes may have
+NameSet united(const NameSet& a, const NameSet& b) {
     if (!a || a == b) return b;
     if (!b || std::includes(a->begin(), a->end(), b->begin(), b->end())) return a;
     if (std::includes(b->begin(), b->end(), a->begin(), a->end())) return b;
     auto both = std::make_shared<std::vector<size_t>>();
     std::set_union(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*both));
-    if (both->size() <= most) return both;
+    return both;
+}
+
+Compacting::Set Compacting::united_within(const Set& a, const Set& b) {
+    constexpr size_t most = 64;  // of a set, which many nodes may have
+    const Set both = united(a, b);
+    if (!both || both == a || both == b || both->size() <= most) return both;
     // A leaf without elements stands for them.
     const Tensor one = ops::forgotten(tensors_of(both), Array(ir::DType::float32, {0}), bound_);
     named_.push_back(one);

@@ -19,6 +19,10 @@ struct Held {
     std::vector<Tensor> tensors() const;  // theirs, now
 };
 
+// Of what can be named, by number; those of most nodes are those of an operand.
+using NameSet = std::shared_ptr<const std::vector<size_t>>;
+NameSet united(const NameSet& a, const NameSet& b);
+
 // Where the old part of a graph begins.
 struct Cut {
     std::vector<bool> stays;        // by the place of a node: something needs it
@@ -74,12 +78,11 @@ class Compacting {
     Tensor moved(const Tensor& tensor) const;  // what takes its place
 
   private:
-    // Of tensors that can be named, by number; those of most nodes are those of an operand.
-    using Set = std::shared_ptr<const std::vector<size_t>>;
+    using Set = NameSet;
 
     void count_names(const Held& held);
     Set behind(const Tensor& tensor);
-    Set united(const Set& a, const Set& b);
+    Set united_within(const Set& a, const Set& b);  // nested where there are many
     Set only(const Tensor& tensor);
     std::vector<Tensor> tensors_of(const Set& set) const;
     void forget(const Tensor& tensor);

@@ -2,6 +2,7 @@
 
 #include "composit/eager/loops.h"
 #include "composit/eager/small.h"
+#include "composit/eager/strides.h"
 #include "composit/ir/body.h"
 #include "composit/ir/living.h"
 #include "composit/ir/scalar/values.h"
@@ -84,29 +85,7 @@ std::mutex& making() {
 
 std::atomic<void (*)(const Deferred&)> tell_owner{nullptr};
 
-std::vector<int64_t> position_of(int64_t place, const ir::Shape& shape) {
-    std::vector<int64_t> position(shape.size());
-    for (size_t d = shape.size(); d-- > 0;) {
-        position[d] = place % shape[d];
-        place /= shape[d];
-    }
-    return position;
-}
-
 }  // namespace
-
-ir::Shape Viewing::result() const {
-    ir::Shape shape;
-    for (size_t d = 0; d < lengths.size(); ++d)
-        if (stays[d]) shape.push_back(lengths[d]);
-    return shape;
-}
-
-Tensor Viewing::of(const Tensor& array) const {
-    const Tensor part = ops::slice(array, starts, lengths, steps);
-    ir::Shape shape = result();
-    return part.shape() == shape ? part : ops::reshape(part, std::move(shape));
-}
 
 bool can_be_deferred(DType dtype) {
     return dtype == DType::boolean || ir::is_integer(dtype) || dtype == DType::float32 ||
@@ -168,7 +147,7 @@ void Deferred::release(const Deferred* deferred) {
             if (behind && behind->drop()) add(behind);
         }
         // Numbers of Python's are not counted as nodes, unless they become some.
-        if (dead->kind_ != Kind::literal) ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
+        if (dead->is_counted()) ir::nodes_gone().fetch_add(1, std::memory_order_relaxed);
         delete dead;
     }
     is_releasing = false;
@@ -224,17 +203,17 @@ Ref<Deferred> Deferred::path(const Tensor& base, const Tensor& view) {
     return made;
 }
 
-Ref<Deferred> Deferred::path(Viewing viewing, Ref<Deferred> before, DType dtype) {
+Ref<Deferred> Deferred::path(BasicPart part, Ref<Deferred> before, DType dtype) {
     auto* const made = new Deferred(Kind::part, dtype);
     made->has_number_ = false;
-    made->extra_.reset(new Extra{std::move(viewing), {}});
+    made->extra_.reset(new Extra{std::move(part), {}});
     made->first_ = std::move(before);
     return Ref<Deferred>(made);
 }
 
 Tensor Deferred::shown_of(const Tensor& array) const {
     if (!extra_) return ir::substitute({tensor_}, {first_->tensor_}, {array})[0];
-    return extra_->viewing.of(first_ ? first_->shown_of(array) : array);
+    return extra_->part.of(first_ ? first_->shown_of(array) : array);
 }
 
 Ref<Deferred> Deferred::view(Ref<Deferred> array, Ref<Deferred> path) {

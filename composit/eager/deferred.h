@@ -14,6 +14,7 @@
 #include "composit/ir/constant_array.h"
 #include "composit/ir/node.h"
 #include "composit/ir/scalar/row.h"
+#include "composit/numpy/index_plan.h"
 
 #include <atomic>
 #include <cstddef>
@@ -27,18 +28,10 @@ namespace composit::eager {
 
 using ir::DType;
 using ir::Tensor;
+using numpy::BasicPart;
 
 // Numbers of these dtypes are deferred: real ones, and none of 16 bits that are floats.
 bool can_be_deferred(DType dtype);
-
-// A slice of each axis. Of axes that do not stay, one element is taken.
-struct Viewing {
-    std::vector<int64_t> starts, lengths, steps;
-    std::vector<bool> stays;
-
-    ir::Shape result() const;
-    Tensor of(const Tensor& array) const;
-};
 
 // Safe in any thread, as nodes are.
 class Deferred : public Counted<Deferred> {
@@ -56,7 +49,7 @@ class Deferred : public Counted<Deferred> {
     // path share what `path` makes.
     static Ref<Deferred> path(const Tensor& base, const Tensor& view);
     // Of what `before`, a path, shows; null: of the array itself.
-    static Ref<Deferred> path(Viewing viewing, Ref<Deferred> before, DType dtype);
+    static Ref<Deferred> path(BasicPart part, Ref<Deferred> before, DType dtype);
     static Ref<Deferred> view(Ref<Deferred> array, Ref<Deferred> path);
     Tensor shown_of(const Tensor& array) const;  // what a path shows
     // An array with another element, of its dtype, at a place where the bytes `before` were. It has
@@ -141,7 +134,7 @@ class Deferred : public Counted<Deferred> {
     const ir::ErrorHandling* error_handling_;
     ir::Interned reported_as_;
     struct Extra {
-        Viewing viewing;          // of a path without tensors
+        BasicPart part;           // of a path without tensors
         ir::ConstantArray value;  // of an array that operations made
     };
     std::unique_ptr<const Extra> extra_;  // few have one

@@ -10,15 +10,6 @@
 #include <utility>
 
 namespace composit::eager {
-namespace {
-
-ir::ConstantArray copy_of(const ir::ConstantArray& there) {
-    const Array copy(there.dtype(), there.shape());
-    std::memcpy(copy.mutable_data(), there.row_major().get(), static_cast<size_t>(there.bytes()));
-    return copy;
-}
-
-}  // namespace
 
 // Whether they are there.
 bool Cell::find_elements() const {
@@ -95,25 +86,25 @@ Ref<Cell> Cell::make_known(Ref<Deferred> now, ir::ConstantArray values) {
     return Ref<Cell>(new Cell(std::move(elements)));
 }
 
-Ref<Cell> Cell::make_view(Viewing viewing, const Ref<Cell>& parent) {
+Ref<Cell> Cell::make_view(BasicPart part, const Ref<Cell>& parent) {
     const std::optional<Seen> seen = parent->seen();
     if (!seen) return {};
     const ir::TensorType& type = parent->type();
     auto elements = std::make_unique<Elements>();
-    elements->type = std::unique_ptr<const ir::TensorType>(
-        new ir::TensorType{viewing.result(), type.dtype, false});
+    elements->type =
+        std::unique_ptr<const ir::TensorType>(new ir::TensorType{part.shape(), type.dtype, false});
     // In the root's values, which are row-major, and as NumPy's array lies in memory.
-    const auto part = [&](const Region& whole) {
+    const auto region_in = [&](const Region& whole) {
         Region found{whole.offset, {}};
         for (size_t d = 0; d < type.shape.size(); ++d) {
-            found.offset += viewing.starts[d] * whole.strides[d];
-            if (viewing.stays[d]) found.strides.push_back(viewing.steps[d] * whole.strides[d]);
+            found.offset += part.starts[d] * whole.strides[d];
+            if (part.stays[d]) found.strides.push_back(part.steps[d] * whole.strides[d]);
         }
         return found;
     };
-    elements->where = part(*seen->where);
-    Region in_memory = part(parent->region());
-    elements->path = Deferred::path(std::move(viewing), parent->elements_->path, type.dtype);
+    elements->where = region_in(*seen->where);
+    Region in_memory = region_in(parent->region());
+    elements->path = Deferred::path(std::move(part), parent->elements_->path, type.dtype);
     const Ref<Cell>& root = parent->root_ ? parent->root_ : parent;
     return Ref<Cell>(new Cell(std::move(elements), root, std::move(in_memory)));
 }
@@ -141,7 +132,7 @@ bool Cell::own_elements() const {
     if (is_written()) {
         if (elements_->now->keeps_value()) {
             elements_->memory.reset();
-            elements_->own = copy_of(elements_->own);
+            elements_->own = copied(elements_->own);
             elements_->memory = elements_->own.row_major();
         }
         return true;
@@ -157,7 +148,7 @@ bool Cell::own_elements() const {
     elements_->memory.reset();
     ir::ConstantArray own;
     if (node.holders() == 1 && node.output_count() == 1) own = node.take_kept();
-    if (!own) own = copy_of(known(tensor_));
+    if (!own) own = copied(known(tensor_));
     elements_->memory = own.row_major();
     elements_->own = std::move(own);
     return true;
@@ -187,16 +178,8 @@ bool Cell::write_element(int64_t place, const Ref<Deferred>& value) const {
 ir::ConstantArray Cell::written_values() const {
     if (is_written()) return elements_->own;
     if (!root_ || !root_->is_written() || !find_elements()) return {};
-    const Array values(type().dtype, type().shape);
-    const auto size = static_cast<size_t>(ir::size_of(values.dtype()));
-    const auto* const from = static_cast<const char*>(root_->elements_->memory.get());
-    auto* to = static_cast<char*>(values.mutable_data());
-    for_each_row(elements_->where, values.shape(),
-                 [&](int64_t place, int64_t step, int64_t length) {
-                     for (int64_t i = 0; i < length; ++i, to += size)
-                         std::memcpy(to, from + static_cast<size_t>(place + i * step) * size, size);
-                 });
-    return values;
+    return elements_at(root_->elements_->memory.get(), elements_->where, type().dtype,
+                       type().shape);
 }
 
 void Cell::make_written() const {

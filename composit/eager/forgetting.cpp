@@ -1,28 +1,19 @@
 #include "composit/eager/forgetting.h"
 
 #include "composit/eager/cell.h"
+#include "composit/eager/compacting.h"
 #include "composit/eager/pending.h"
+#include "composit/eager/small.h"
 #include "composit/ops/forgotten.h"
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace composit::eager {
-
-namespace {
-
-Array copy_of(const Array& array) {
-    Array copy(array.dtype(), array.shape());
-    std::memcpy(copy.mutable_data(), array.data(), static_cast<size_t>(array.bytes()));
-    return copy;
-}
-
-}  // namespace
 
 // What is forgotten has a value: it is a number, or what a cell holds or held before elements were
 // written.
@@ -35,8 +26,7 @@ class Forgetting {
     size_t left() const;
 
   private:
-    // Of names, by number.
-    using Set = std::shared_ptr<const std::vector<size_t>>;
+    using Set = NameSet;
     struct Name {
         Tensor tensor;  // else the tensor of:
         const Deferred* deferred = nullptr;
@@ -56,7 +46,6 @@ class Forgetting {
     void find_cut(uint64_t oldest);
     Set behind(const Ref<Deferred>& operand);
     Set only(Name name, const void* key);
-    static Set united(const Set& a, const Set& b);
     std::vector<Tensor> tensors_of(const Set& set) const;
     ir::ConstantArray value_of(const Deferred& deferred) const;
 
@@ -134,10 +123,10 @@ void Forgetting::find_cut(uint64_t oldest) {
     // What the arrays held that are cut: the values now, without what was written since.
     for (const Ref<const Cell>& cell : cells_) {
         if (!cell->is_written()) continue;
-        Array values = copy_of(cell->elements_->own.value());
+        Array values = copied(cell->elements_->own);
         for (const Deferred* at = cell->elements_->now.get(); !at->is_made();
              at = at->first_.get()) {
-            if (is_cut_[place_of(*at)] && !at->keeps_value()) values_.emplace(at, copy_of(values));
+            if (is_cut_[place_of(*at)] && !at->keeps_value()) values_.emplace(at, copied(values));
             if (at->kind_ != Deferred::Kind::written) break;
             const auto size = static_cast<size_t>(ir::size_of(at->dtype_));
             std::memcpy(
@@ -165,15 +154,6 @@ Forgetting::Set Forgetting::behind(const Ref<Deferred>& operand) {
     if ((stays_[place] || is_cut_[place]) && !is_part)
         return only({{}, operand.get()}, operand.get());
     return sets_[place];
-}
-
-Forgetting::Set Forgetting::united(const Set& a, const Set& b) {
-    if (!a || a == b) return b;
-    if (!b || std::includes(a->begin(), a->end(), b->begin(), b->end())) return a;
-    if (std::includes(b->begin(), b->end(), a->begin(), a->end())) return b;
-    auto both = std::make_shared<std::vector<size_t>>();
-    std::set_union(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*both));
-    return both;
 }
 
 std::vector<Tensor> Forgetting::tensors_of(const Set& set) const {

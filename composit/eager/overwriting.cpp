@@ -29,9 +29,7 @@ void* memory_for(const Tensor& after, const Tensor& before) {
     const bool is_only = before.node().holders() == 1;
     if (is_only && before.node().output_count() == 1 && after.node().output_count() == 1)
         if (void* memory = after.node().take_over_kept(before.node())) return memory;
-    const ir::ConstantArray there = known(before);
-    const Array copy(there.dtype(), there.shape());
-    std::memcpy(copy.mutable_data(), there.row_major().get(), static_cast<size_t>(there.bytes()));
+    const Array copy = copied(known(before));
     after.node().keep(after.output_index(), copy);
     return copy.mutable_data();
 }

@@ -113,6 +113,24 @@ ir::ConstantArray known(const Tensor& tensor) {
     return tensor.node().kept(tensor.output_index());
 }
 
+Array copied(const ir::ConstantArray& values) {
+    Array copy(values.dtype(), values.shape());
+    std::memcpy(copy.mutable_data(), values.row_major().get(), static_cast<size_t>(values.bytes()));
+    return copy;
+}
+
+Array elements_at(const void* memory, const Region& region, DType dtype, const ir::Shape& shape) {
+    Array elements(dtype, shape);
+    const auto size = static_cast<size_t>(ir::size_of(dtype));
+    const auto* const from = static_cast<const char*>(memory);
+    auto* to = static_cast<char*>(elements.mutable_data());
+    for_each_row(region, shape, [&](int64_t place, int64_t step, int64_t length) {
+        for (int64_t i = 0; i < length; ++i, to += size)
+            std::memcpy(to, from + static_cast<size_t>(place + i * step) * size, size);
+    });
+    return elements;
+}
+
 namespace {
 
 constexpr int64_t most_elements = 32;  // of a view that is copied
@@ -126,17 +144,7 @@ void copy_view(const Tensor& view) {
     if (!there || view.node().reads_borrowed()) return;
     const auto region = region_in(*base, view);
     if (!region) return;
-    const Array copy(view.dtype(), view.shape());
-    const auto size = static_cast<size_t>(ir::size_of(view.dtype()));
-    const auto memory = there.row_major();
-    auto* to = static_cast<char*>(copy.mutable_data());
-    for_each_row(*region, view.shape(), [&](int64_t place, int64_t step, int64_t length) {
-        for (int64_t i = 0; i < length; ++i, to += size)
-            std::memcpy(to,
-                        static_cast<const char*>(memory.get()) +
-                            static_cast<size_t>(place + i * step) * size,
-                        size);
-    });
+    const Array copy = elements_at(there.row_major().get(), *region, view.dtype(), view.shape());
     view.node().keep(view.output_index(), copy);
 }
 

@@ -15,6 +15,12 @@ inline constexpr int most_depth = 16;
 // The elements of a tensor where they are known: it is a constant, or its value is kept.
 ir::ConstantArray known(const Tensor& tensor);
 
+// The same values in other memory.
+Array copied(const ir::ConstantArray& values);
+// The elements that a region of memory, which lies in row-major order, shows in a shape.
+Array elements_at(const void* memory, const Region& region, ir::DType dtype,
+                  const ir::Shape& shape);
+
 enum class Small {
     computed,    // the node keeps the value
     needs,       // it could be computed if the tensors that were added to `needed` were known

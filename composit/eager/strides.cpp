@@ -161,6 +161,15 @@ Strides elementwise_strides(const Shape& shape, const std::vector<Laid>& operand
     return strides;
 }
 
+std::vector<int64_t> position_of(int64_t place, const Shape& shape) {
+    std::vector<int64_t> position(shape.size());
+    for (size_t d = shape.size(); d-- > 0;) {
+        position[d] = place % shape[d];
+        place /= shape[d];
+    }
+    return position;
+}
+
 bool is_row_major(const Shape& shape, const Strides& strides) {
     return is_dense(shape, strides, false);
 }

@@ -42,6 +42,9 @@ void for_each_row(const Region& region, const ir::Shape& shape, const Visit& vis
     }
 }
 
+// The position, in a shape, of the element at a place in row-major order.
+std::vector<int64_t> position_of(int64_t place, const ir::Shape& shape);
+
 // Whether the elements follow each other in memory, the last axis (the first one) fastest. Axes of
 // one element do not count; what is empty is both.
 bool is_row_major(const ir::Shape& shape, const Strides& strides);

@@ -92,9 +92,7 @@ Variable Variable::at(const numpy::Index& index) const {
     const Ref<Cell>& cell = state_->cell;
     Ref<Cell> view;
     if (auto part = numpy::basic_part(cell->type().shape, index))
-        view = Cell::make_view({std::move(part->starts), std::move(part->lengths),
-                                std::move(part->steps), std::move(part->stays)},
-                               cell);
+        view = Cell::make_view(std::move(*part), cell);
     if (!view) {
         const Tensor part = numpy::get_item(cell->tensor(), index);
         if (numpy::is_basic(index) && is_layout_path(cell->tensor(), part))

@@ -254,6 +254,19 @@ std::vector<int64_t> IndexPlan::order() const {
     return order;
 }
 
+Shape BasicPart::shape() const {
+    Shape shape;
+    for (size_t d = 0; d < lengths.size(); ++d)
+        if (stays[d]) shape.push_back(lengths[d]);
+    return shape;
+}
+
+Tensor BasicPart::of(const Tensor& x) const {
+    const Tensor part = ops::slice(x, starts, lengths, steps);
+    Shape left = shape();
+    return part.shape() == left ? part : ops::reshape(part, std::move(left));
+}
+
 std::optional<BasicPart> basic_part(const Shape& shape, const Index& index) {
     if (index.size() > shape.size()) return {};
     BasicPart part;

@@ -50,6 +50,9 @@ struct IndexPlan {
 struct BasicPart {
     std::vector<int64_t> starts, lengths, steps;
     std::vector<bool> stays;  // an axis; the others are those of integers
+
+    [[nodiscard]] Shape shape() const;
+    [[nodiscard]] Tensor of(const Tensor& x) const;
 };
 [[nodiscard]] std::optional<BasicPart> basic_part(const Shape& shape, const Index& index);
 

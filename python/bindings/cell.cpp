@@ -151,8 +151,8 @@ nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent) {
     return object;
 }
 
-nb::object wrap_known_view(eager::Viewing viewing, const LazyTensor& parent) {
-    Ref<Cell> view = Cell::make_view(std::move(viewing), parent.cell());
+nb::object wrap_known_view(numpy::BasicPart part, const LazyTensor& parent) {
+    Ref<Cell> view = Cell::make_view(std::move(part), parent.cell());
     if (!view) return {};
     nb::object object = make_object(std::move(view));
     nb::inst_ptr<LazyTensor>(object)->is_read_only = parent.is_read_only;

@@ -101,7 +101,7 @@ nb::object wrap_copy(const Tensor& tensor, bool by_columns = false);
 // that strides describe; else one with memory of its own.
 nb::object wrap_view(const Tensor& tensor, const LazyTensor& parent);
 // The same for a basic index of a known array, without nodes; not valid where that cannot be.
-nb::object wrap_known_view(eager::Viewing viewing, const LazyTensor& parent);
+nb::object wrap_known_view(numpy::BasicPart part, const LazyTensor& parent);
 // The object of a view's root: the one that is there, or a new one; None for what is no view.
 nb::object wrap_root(const LazyTensor& view);
 // The bits of elements as another dtype (numpy_appearances.cpp).

@@ -94,9 +94,9 @@ struct Elements {
 nb::object row_of(const LazyTensor& tensor, int64_t place) {
     const ir::Shape& shape = tensor.type().shape;
     if (ir::element_count(shape) == 0) return {};
-    eager::Viewing row{std::vector<int64_t>(shape.size(), 0), shape,
-                       std::vector<int64_t>(shape.size(), 1),
-                       std::vector<bool>(shape.size(), true)};
+    numpy::BasicPart row{std::vector<int64_t>(shape.size(), 0), shape,
+                         std::vector<int64_t>(shape.size(), 1),
+                         std::vector<bool>(shape.size(), true)};
     row.starts[0] = place;
     row.lengths[0] = 1;
     row.stays[0] = false;
@@ -133,6 +133,7 @@ PyType_Slot slots_of_elements[] = {{Py_tp_iternext, reinterpret_cast<void*>(next
 Elements elements_of(nb::handle self) {
     const auto& held = content_of<LazyTensor>(self);
     user_check<TypeError>(!held.type().shape.empty(), "iteration over a 0-d array");
+    if (held.cell()->seen()) return Elements{nb::borrow(self)};  // without nodes
     const Tensor tensor = held.tensor();
     if (!tensor.node().is_open() && !eager::known(tensor)) {
         const Released released;
@@ -144,14 +145,9 @@ Elements elements_of(nb::handle self) {
 }  // namespace
 
 std::optional<std::vector<int64_t>> position_from(nb::handle key, const ir::Shape& shape) {
-    int64_t place = place_from(key.ptr(), shape);
+    const int64_t place = place_from(key.ptr(), shape);
     if (place < 0) return {};
-    std::vector<int64_t> position(shape.size());
-    for (size_t d = shape.size(); d-- > 0;) {
-        position[d] = place % shape[d];
-        place /= shape[d];
-    }
-    return position;
+    return eager::position_of(place, shape);
 }
 
 nb::object known_view(const LazyTensor& tensor, const numpy::Index& index) {
@@ -159,9 +155,7 @@ nb::object known_view(const LazyTensor& tensor, const numpy::Index& index) {
     std::optional<numpy::BasicPart> part = numpy::basic_part(tensor.type().shape, index);
     if (!part || std::find(part->stays.begin(), part->stays.end(), true) == part->stays.end())
         return {};
-    return wrap_known_view({std::move(part->starts), std::move(part->lengths),
-                            std::move(part->steps), std::move(part->stays)},
-                           tensor);
+    return wrap_known_view(std::move(*part), tensor);
 }
 
 void bind_elements(nb::module_& module) {

@@ -25,6 +25,13 @@ std::optional<eager::SmallOperand> small_from(PyObject* value) {
     return eager::SmallOperand{nullptr, std::move(number)};
 }
 
+PyObject* wrapped(std::optional<eager::SmallArray> array) {
+    if (!array) return nullptr;
+    return wrap_cell(Cell::make_known(std::move(array->now), std::move(array->values)))
+        .release()
+        .ptr();
+}
+
 }  // namespace
 
 Ref<Deferred> known_number_from(PyObject* value) {
@@ -63,11 +70,7 @@ std::optional<eager::SmallArray> small_array_of(const ir::scalar::RowRef& row, P
 }
 
 PyObject* applied_to_small_arrays(const ir::scalar::RowRef& row, PyObject* a, PyObject* b) {
-    std::optional<eager::SmallArray> found = small_array_of(row, a, b);
-    if (!found) return nullptr;
-    return wrap_cell(Cell::make_known(std::move(found->now), std::move(found->values)))
-        .release()
-        .ptr();
+    return wrapped(small_array_of(row, a, b));
 }
 
 PyObject* stacked_numbers(PyObject* items) {
@@ -84,11 +87,7 @@ PyObject* stacked_numbers(PyObject* items) {
         numbers.push_back(std::move(number));
     }
     if (!is_ours) return nullptr;
-    std::optional<eager::SmallArray> found = eager::stacked(std::move(numbers));
-    if (!found) return nullptr;
-    return wrap_cell(Cell::make_known(std::move(found->now), std::move(found->values)))
-        .release()
-        .ptr();
+    return wrapped(eager::stacked(std::move(numbers)));
 }
 
 PyObject* python_number(const Deferred& number) {

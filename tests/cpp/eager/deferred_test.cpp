@@ -151,9 +151,10 @@ TEST(Deferred, writes_leave_values_where_they_are) {
 TEST(Deferred, views_have_paths_when_somebody_asks) {
     const Ref<Cell> root = Cell::make(numpy::reshape(line({0, 1, 2, 3, 4, 5, 6, 7}), {4, 2}) * 1.0);
     look({root->tensor()});
-    const Ref<Cell> rows = Cell::make_view(Viewing{{1, 0}, {3, 2}, {1, 1}, {true, true}}, root);
+    const Ref<Cell> rows = Cell::make_view(BasicPart{{1, 0}, {3, 2}, {1, 1}, {true, true}}, root);
     ASSERT_TRUE(rows);
-    const Ref<Cell> column = Cell::make_view(Viewing{{0, 1}, {2, 1}, {2, 1}, {true, false}}, rows);
+    const Ref<Cell> column =
+        Cell::make_view(BasicPart{{0, 1}, {2, 1}, {2, 1}, {true, false}}, rows);
     ASSERT_TRUE(column);
     EXPECT_EQ(column->type().shape, ir::Shape{2});
     EXPECT_EQ(column->element(1)->number<double>(), 7);
@@ -164,7 +165,7 @@ TEST(Deferred, views_have_paths_when_somebody_asks) {
     root->replace(numpy::zeros({4, 2}, DType::float64));
     EXPECT_EQ(values_of(column->tensor()), (Values{0, 0}));
     const Ref<Cell> unknown = Cell::make(numpy::zeros({4, 2}, DType::float64) + 1);
-    EXPECT_FALSE(Cell::make_view(Viewing{{0, 0}, {4, 1}, {1, 1}, {true, false}}, unknown));
+    EXPECT_FALSE(Cell::make_view(BasicPart{{0, 0}, {4, 1}, {1, 1}, {true, false}}, unknown));
 }
 
 TEST(SmallArrays, are_computed_without_nodes) {
