@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <iterator>
 
 namespace composit::eager {
@@ -45,22 +44,47 @@ std::vector<Tensor> Held::tensors() const {
     return all;
 }
 
-Places::Places(const std::vector<const Node*>& nodes)
-    : slots_(std::bit_ceil(2 * nodes.size() + 1)) {
-    for (size_t i = 0; i < nodes.size(); ++i) slots_[slot_of(nodes[i])] = {nodes[i], i};
+std::mutex& Reach::making() {
+    static auto& mutex = *new std::mutex;
+    return mutex;
 }
 
-size_t Places::slot_of(const Node* node) const {
-    const size_t mask = slots_.size() - 1;
-    size_t slot = mix(reinterpret_cast<uintptr_t>(node)) & mask;
-    while (slots_[slot].node && slots_[slot].node != node) slot = (slot + 1) & mask;
-    return slot;
+namespace {
+
+// As ir::topological_order gives them. Each has been marked with its place.
+std::vector<const Node*> marked_order(const std::vector<Tensor>& roots) {
+    struct Frame {
+        const Node* node;
+        size_t next;
+    };
+    std::vector<const Node*> order, met;
+    std::vector<Frame> open;
+    const auto enter = [&](const Node& node) {
+        const size_t mark = node.mark();
+        if (mark < met.size() && met[mark] == &node) return;
+        node.set_mark(static_cast<uint32_t>(met.size()));
+        met.push_back(&node);
+        open.push_back({&node, 0});
+    };
+    for (const Tensor& root : roots) {
+        enter(root.node());
+        while (!open.empty()) {
+            Frame& frame = open.back();
+            if (frame.next < frame.node->operands().size()) {
+                enter(frame.node->operands()[frame.next++].node());
+            } else {
+                order.push_back(frame.node);
+                open.pop_back();
+            }
+        }
+    }
+    for (size_t i = 0; i < order.size(); ++i) order[i]->set_mark(static_cast<uint32_t>(i));
+    return order;
 }
 
-size_t Places::find(const Node& node) const { return slots_[slot_of(&node)].place; }
+}  // namespace
 
-Reach::Reach(std::vector<Tensor> roots)
-    : roots_(std::move(roots)), order_(ir::topological_order(roots_)), places_(order_) {
+Reach::Reach(std::vector<Tensor> roots) : roots_(std::move(roots)), order_(marked_order(roots_)) {
     is_behind_.resize(order_.size());
     for (size_t i = order_.size(); i-- > 0;) {
         if (!is_behind_[i] && !order_[i]->has_kept()) continue;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -31,32 +32,22 @@ struct Cut {
     size_t left = 0;                // nodes of the history that stay, or give way to a leaf
 };
 
-// A number for each of many nodes, in open addressing: large graphs are walked many times.
-class Places {
-  public:
-    explicit Places(const std::vector<const ir::Node*>& nodes);
-    static constexpr size_t none = SIZE_MAX;
-    size_t find(const ir::Node& node) const;
-
-  private:
-    struct Slot {
-        const ir::Node* node = nullptr;
-        size_t place = none;
-    };
-    size_t slot_of(const ir::Node* node) const;
-
-    std::vector<Slot> slots_;  // a power of two of them
-};
-
-// What some tensors reach. Nodes have places: operands before users.
+// What some tensors reach. Nodes have places: operands before users. Nodes are marked with them, so
+// that a large graph is walked without a table: while there is one Reach, nobody else makes one,
+// who holds the lock of `making`.
 class Reach {
   public:
     explicit Reach(std::vector<Tensor> roots);
+    static constexpr size_t none = SIZE_MAX;
+    static std::mutex& making();
 
     const std::vector<Tensor>& roots() const { return roots_; }
     const std::vector<const ir::Node*>& order() const { return order_; }
-    size_t place_of(const ir::Node& node) const { return places_.find(node); }
-    bool contains(const ir::Node& node) const { return place_of(node) != Places::none; }
+    size_t place_of(const ir::Node& node) const {
+        const size_t mark = node.mark();
+        return mark < order_.size() && order_[mark] == &node ? mark : none;
+    }
+    bool contains(const ir::Node& node) const { return place_of(node) != none; }
     std::vector<uint64_t> history() const;  // the numbers of the nodes behind values
     // At the values of nodes with smaller numbers.
     Cut cut_before(uint64_t number) const;
@@ -64,7 +55,6 @@ class Reach {
   private:
     std::vector<Tensor> roots_;
     std::vector<const ir::Node*> order_;
-    Places places_;
     std::vector<bool> is_behind_;  // a value, so that it is history
 };
 

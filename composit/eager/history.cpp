@@ -71,6 +71,7 @@ void set_most_history_nodes(int64_t nodes) {
 int64_t most_history_nodes() { return most.load(std::memory_order_relaxed); }
 
 int64_t history_nodes() {
+    const std::lock_guard lock(Reach::making());
     return static_cast<int64_t>(Reach(held_now().tensors()).history().size());
 }
 
@@ -82,16 +83,21 @@ void shorten_history() {
         fewest.store(ir::living_nodes(), std::memory_order_relaxed);
         return;
     }
+    // Another thread, or what is freed below, may ask for the same.
+    const std::unique_lock lock(Reach::making(), std::try_to_lock);
+    if (!lock.owns_lock()) return;
     const Held held = held_now();
     size_t left = 0;
     {
-        Reach reach(held.tensors());
+        const Reach reach(held.tensors());
         std::vector<uint64_t> ages = reach.history();
         left = ages.size();
         // The newest stay, up to a part of the bound, so that it takes a while until the next time.
-        // Values from which one could begin may be missing among the old: then fewer stay.
-        for (const size_t part : {2, 16, 0}) {
-            if (left <= bound) break;
+        // Values from which one could begin may be missing among the old: then fewer stay. Where
+        // there is little room left, it is time, too: going through all takes as long as making
+        // some of it.
+        for (const size_t part : {4, 16, 0}) {
+            if (left <= bound * 3 / 4) break;
             uint64_t oldest = std::numeric_limits<uint64_t>::max();
             if (part > 0) {
                 const auto place = ages.end() - static_cast<std::ptrdiff_t>(bound / part) - 1;
@@ -99,7 +105,7 @@ void shorten_history() {
                 oldest = *place + 1;
             }
             const Cut cut = reach.cut_before(oldest);
-            if (part > 0 && cut.left > bound * 3 / 4) continue;
+            if (part > 0 && cut.left > bound / 2) continue;
             Compacting compacting(reach, cut, held, static_cast<int64_t>(bound));
             for (const Ref<const Cell>& cell : held.cells) cell->follow(compacting);
             for (const Ref<const Deferred>& number : held.numbers)
@@ -107,7 +113,7 @@ void shorten_history() {
             left = std::min(cut.left, bound);
         }
     }
-    room.store(std::max(bound - std::min(left, bound), bound / 8), std::memory_order_relaxed);
+    room.store(bound - std::min(left, bound * 7 / 8), std::memory_order_relaxed);
     fewest.store(ir::living_nodes(), std::memory_order_relaxed);
     nodes_by_last.store(nodes_but_deferred(), std::memory_order_relaxed);
     history_by_last.store(left, std::memory_order_relaxed);

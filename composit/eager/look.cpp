@@ -106,4 +106,14 @@ std::vector<Array> look(const std::vector<Tensor>& tensors, const execute::Optio
     return values.size() == tensors.size() ? values : execute::evaluate_and_keep(tensors, options);
 }
 
+namespace {
+
+// Functions of composit::numpy look as programs do.
+[[maybe_unused]] const bool is_registered = [] {
+    execute::set_values_now(&look);
+    return true;
+}();
+
+}  // namespace
+
 }  // namespace composit::eager

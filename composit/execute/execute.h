@@ -58,6 +58,12 @@ std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& o
 void keep(const Tensor& tensor, const Array& value);
 std::vector<Array> evaluate_and_keep(const std::vector<Tensor>& outputs,
                                      const Options& options = {});
+// Values that a function needs while it makes a graph: a mask's, since the shape of the selection
+// depends on them. They are kept. composit/eager makes this a look of the program, which also
+// computes what its arrays hold, so that a loop does each step once.
+std::vector<Array> values_now(const std::vector<Tensor>& tensors, const Options& options = {});
+using Look = std::vector<Array> (*)(const std::vector<Tensor>&, const Options&);
+void set_values_now(Look look);
 struct PlanStatistics {
     int64_t plans = 0, hits = 0, misses = 0;
 };

@@ -213,8 +213,11 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
-Signature signature_of(const std::vector<Tensor>& outputs, size_t most_nodes) {
+Signature signature_of(const std::vector<Tensor>& outputs, size_t most_nodes,
+                       std::vector<uint64_t> words) {
     Signature signature;
+    signature.words = std::move(words);
+    signature.words.clear();
     Walk walk(signature, most_nodes);
     for (const Tensor& output : outputs) {
         walk.visit(output);

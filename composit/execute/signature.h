@@ -28,7 +28,8 @@ struct Signature {
 
 // One iterative walk down to the leaves. Bodies of calls are walked too: constants inside them are
 // leaves like others. Where there are more nodes than `most_nodes`, it ends and says so: the rest
-// is of no use then.
-Signature signature_of(const std::vector<ir::Tensor>& outputs, size_t most_nodes = SIZE_MAX);
+// is of no use then. The words are written into the memory of `words`.
+Signature signature_of(const std::vector<ir::Tensor>& outputs, size_t most_nodes = SIZE_MAX,
+                       std::vector<uint64_t> words = {});
 
 }  // namespace composit::execute

@@ -2,6 +2,7 @@
 
 #include "composit/base/default_floating_point.h"
 #include "composit/base/error.h"
+#include "composit/base/small_blocks.h"
 #include "composit/ir/kept_blocks.h"
 #include "composit/ir/scalar/function.h"
 
@@ -36,6 +37,10 @@ std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     const size_t wanted = static_cast<size_t>(bytes > 0 ? bytes : 1);
     const size_t alignment = wanted >= large_page ? large_page : line;
     size_t rounded = (wanted + line - 1) / line * line;
+    if (rounded <= largest_small_block)
+        return {allocate_small_block(rounded),
+                [rounded](void* block) { free_small_block(block, rounded); },
+                SmallBlockAllocator<std::byte>()};
     const bool is_large = rounded >= least_kept_block;
     if (is_large)
         if (void* kept = take_kept_block(rounded, alignment))

@@ -2,6 +2,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
+#include "composit/base/small_blocks.h"
 #include "composit/ir/body.h"
 
 #include <algorithm>
@@ -94,7 +95,8 @@ HashedAttributes::HashedAttributes(Attributes attributes)
 SharedAttributes shared(Attributes attributes) {
     static const auto& none = *new auto(std::make_shared<const HashedAttributes>(Attributes()));
     if (attributes.empty()) return none;
-    return std::make_shared<const HashedAttributes>(std::move(attributes));
+    return std::allocate_shared<const HashedAttributes>(SmallBlockAllocator<HashedAttributes>(),
+                                                        std::move(attributes));
 }
 
 uint64_t structural_hash(const Attribute& attribute) {

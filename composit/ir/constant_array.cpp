@@ -4,6 +4,7 @@
 
 #include "composit/base/error.h"
 #include "composit/base/mapped_file.h"
+#include "composit/base/small_blocks.h"
 
 #include <mutex>
 #include <utility>
@@ -79,7 +80,8 @@ struct ConstantArray::State {
 };
 
 ConstantArray::ConstantArray(Array value)
-    : state_(value ? std::make_shared<State>(std::move(value)) : nullptr) {}
+    : state_(value ? std::allocate_shared<State>(SmallBlockAllocator<State>(), std::move(value))
+                   : nullptr) {}
 
 DType ConstantArray::dtype() const { return state_ ? state_->dtype : DType::float32; }
 const Shape& ConstantArray::shape() const {

@@ -24,6 +24,9 @@ struct Node::Kept {
     const Node *newer = nullptr, *older = nullptr;  // neighbours in the history, if it is there
     bool is_history = false;
 
+    static void* operator new(size_t bytes) { return allocate_small_block(bytes); }
+    static void operator delete(void* kept, size_t bytes) { free_small_block(kept, bytes); }
+
     ConstantArray& of(int output) {
         return output == 0 ? first : others.at(static_cast<size_t>(output - 1));
     }
@@ -105,7 +108,7 @@ class Node::History {
     std::mutex mutex_;
     const Node *newest_ = nullptr, *oldest_ = nullptr;
     int64_t bytes_ = 0;
-    std::atomic<int64_t> most_{int64_t{160} << 20};
+    std::atomic<int64_t> most_{int64_t{144} << 20};
 };
 
 Node::~Node() {

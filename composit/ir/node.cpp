@@ -37,7 +37,8 @@ uint64_t hash_types(const std::vector<TensorType>& types) {
 SharedTypes shared_types(std::vector<TensorType> types, const std::vector<Tensor>& operands) {
     for (const Tensor& operand : operands)
         if (operand.node().types() == types) return operand.node().shared_types();
-    return std::make_shared<const HashedTypes>(std::move(types));
+    return std::allocate_shared<const HashedTypes>(SmallBlockAllocator<HashedTypes>(),
+                                                   std::move(types));
 }
 
 // Addresses of nodes, in open addressing: large graphs are walked many times.

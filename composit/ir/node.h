@@ -7,6 +7,7 @@
 #pragma once
 
 #include "composit/base/ref.h"
+#include "composit/base/small_blocks.h"
 #include "composit/ir/attribute.h"
 #include "composit/ir/dtype.h"
 #include "composit/ir/name.h"
@@ -161,6 +162,11 @@ class Node : public Counted<Node> {
     void count_holders(int more) const;
     int holders() const { return holders_.load(std::memory_order_relaxed); }
 
+    // A number that the walk of the moment has given it (eager/compacting.h): one at a time, which
+    // knows its own numbers from those of others.
+    uint32_t mark() const { return mark_.load(std::memory_order_relaxed); }
+    void set_mark(uint32_t mark) const { mark_.store(mark, std::memory_order_relaxed); }
+
     // Frees iteratively.
     static void release(const Node* node);
 
@@ -177,7 +183,10 @@ class Node : public Counted<Node> {
     void forget() const;  // the values, if nobody holds the node
     Node() = default;
     ~Node();
+    static void* operator new(size_t bytes) { return allocate_small_block(bytes); }
+    static void operator delete(void* node, size_t bytes) { free_small_block(node, bytes); }
 
+    mutable std::atomic<uint32_t> mark_{0};  // beside the count of references: it takes no room
     const Operation* operation_ = nullptr;
     std::vector<Tensor> operands_;
     SharedAttributes attributes_;
@@ -203,7 +212,7 @@ inline DType Tensor::dtype() const { return type().dtype; }
 
 // Values of nodes that nobody holds are history: what was made of them may need them once more. The
 // oldest are given up beyond so many bytes in all; who needs one of those computes it again.
-void set_most_history_bytes(int64_t bytes);  // 160 MiB at first
+void set_most_history_bytes(int64_t bytes);  // 144 MiB at first
 int64_t history_bytes();                     // now
 
 uint64_t nodes_made();  // by this process, until now

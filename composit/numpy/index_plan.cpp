@@ -92,7 +92,7 @@ Tensor mask_indices(std::string_view function, const Tensor& mask, const Shape& 
                                " but size of corresponding boolean axis is ", own, ".");
     }
     const Array value = concrete(function, "a boolean index", mask);
-    return nonzero(ops::reshape(ir::constant(value), {mask.size()}))[0];
+    return chosen_positions(value.data_as<bool>(), {value.size()})[0];
 }
 
 class Planner {

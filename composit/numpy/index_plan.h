@@ -56,6 +56,9 @@ struct BasicPart {
 };
 [[nodiscard]] std::optional<BasicPart> basic_part(const Shape& shape, const Index& index);
 
+// The positions of the true ones of an array in row-major order, an int64 array for each axis.
+[[nodiscard]] std::vector<Tensor> chosen_positions(const bool* is_chosen, const Shape& shape);
+
 // The value as x[index] = value stores it: of x's dtype and the shape of x[index].
 [[nodiscard]] Tensor value_to_store(const Tensor& x, const Index& index, const Operand& value);
 

@@ -137,25 +137,21 @@ void check_bounds(const Tensor& indices, int64_t axis, int64_t length) {
                          " is out of bounds for axis ", axis, " with size ", length, ".");
 }
 
-std::vector<Tensor> nonzero(const Tensor& x) {
-    user_check(x.rank() > 0,
-               "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
-               "atleast_1d(x) first.");
-    const Array mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
-    const auto* is_chosen = mask.data_as<bool>();
-    const int64_t count = std::count(is_chosen, is_chosen + mask.size(), true);
+std::vector<Tensor> chosen_positions(const bool* is_chosen, const Shape& shape) {
+    const int64_t size = ir::element_count(shape);
+    const int64_t count = std::count(is_chosen, is_chosen + size, true);
     std::vector<int64_t*> positions;
     std::vector<Tensor> result;
-    for (size_t d = 0; d < x.shape().size(); ++d) {
+    for (size_t d = 0; d < shape.size(); ++d) {
         // One more, which is written and left out: a branch on each element would take longer.
         const auto memory = ir::allocate_aligned((count + 1) * ir::size_of(DType::int64));
         positions.push_back(static_cast<int64_t*>(memory.get()));
         result.push_back(
             ir::constant(Array(DType::int64, {count}, memory, memory.get(), false), ""));
     }
-    const int64_t width = x.shape().back();
-    Shape row(x.shape().size(), 0);  // the position of a row's first element
-    for (int64_t begin = 0, found = 0; begin < mask.size(); begin += width) {
+    const int64_t width = shape.back();
+    Shape row(shape.size(), 0);  // the position of a row's first element
+    for (int64_t begin = 0, found = 0; begin < size; begin += width) {
         const int64_t before = found;
         int64_t* const last = positions.back();
         for (int64_t i = 0; i < width; ++i) {
@@ -165,11 +161,19 @@ std::vector<Tensor> nonzero(const Tensor& x) {
         for (size_t d = 0; d + 1 < row.size(); ++d)
             std::fill(positions[d] + before, positions[d] + found, row[d]);
         for (size_t d = row.size() - 1; d-- > 0;) {
-            if (++row[d] < x.shape()[d]) break;
+            if (++row[d] < shape[d]) break;
             row[d] = 0;
         }
     }
     return result;
+}
+
+std::vector<Tensor> nonzero(const Tensor& x) {
+    user_check(x.rank() > 0,
+               "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
+               "atleast_1d(x) first.");
+    const Array mask = concrete("nonzero", "x", ops::astype(x, DType::boolean));
+    return chosen_positions(mask.data_as<bool>(), x.shape());
 }
 
 }  // namespace composit::numpy

@@ -21,6 +21,7 @@ DType strengthen(DType weak, DType strong) {
 
 // A placeholder that x depends on, if there is one.
 const ir::Node* placeholder_of(const Tensor& x) {
+    if (!x.node().is_open()) return nullptr;
     for (const ir::Node* node : ir::topological_order({x}))
         if (ir::is_input(*node)) return node;
     return nullptr;
@@ -90,7 +91,7 @@ Array concrete(std::string_view function, std::string_view what, const Tensor& x
             function, ": the shape of the result depends on the values of ", what,
             ", which depend on the placeholder '", placeholder->name(),
             "'. Inside compile, grad, vmap and wrap_as_operation shapes must be known.");
-    return execute::evaluate_and_keep({x})[0];
+    return execute::values_now({x})[0];
 }
 
 bool truth(std::string_view function, const Tensor& x, std::string_view instead) {
@@ -99,7 +100,7 @@ bool truth(std::string_view function, const Tensor& x, std::string_view instead)
                            placeholder->name(),
                            "'. Inside compile, grad, vmap and wrap_as_operation use ", instead,
                            ".");
-    return *execute::evaluate({x})[0].data_as<bool>();
+    return *execute::values_now({x})[0].data_as<bool>();
 }
 
 }  // namespace composit::numpy

@@ -107,7 +107,7 @@ Array known(std::string_view function, std::string_view name, const Tensor& x, D
     user_check<NotSupported>(!depends_on_placeholder(x), function, ": the numbers depend on ", name,
                              ", which is not known inside compile, grad, vmap and "
                              "wrap_as_operation. Draw a standard distribution and scale it.");
-    return execute::evaluate({ops::astype(x, dtype)})[0];
+    return execute::values_now({ops::astype(x, dtype)})[0];
 }
 
 namespace {

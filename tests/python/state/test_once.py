@@ -52,7 +52,7 @@ def test_values_of_calls_are_no_history():
         gc.collect()
         assert np.asarray(y + 1).tolist() == first and draw.calls == 2
     finally:
-        _core.set_most_history_bytes(160 << 20)
+        _core.set_most_history_bytes(144 << 20)
 
 
 def test_a_function_that_was_called_is_a_constant_of_what_is_compiled():
