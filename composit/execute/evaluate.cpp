@@ -206,8 +206,10 @@ void build_plan(Plan& plan, const Cut& cut) {
 
 const ir::ConstantArray& value_of(const Leaf& leaf) {
     if (leaf.kept) return leaf.kept;
-    user_check(ir::is_constant(*leaf.node), "evaluate: the placeholder ", described(*leaf.node),
-               " has no value. Compile the function and call it, or put a constant in its place.");
+    if (!ir::is_constant(*leaf.node))
+        fail<ValueError>(
+            "evaluate: the placeholder ", described(*leaf.node),
+            " has no value. Compile the function and call it, or put a constant in its place.");
     return ir::constant_array(*leaf.node);
 }
 

@@ -266,6 +266,12 @@ class Finisher {
 }  // namespace
 
 Program finish_products(Program program, int64_t bytes_near) {
+    const bool may_have_products =
+        std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& kernel) {
+            return std::holds_alternative<Contract>(kernel.body) ||
+                   std::holds_alternative<ir::kernel::Repeat>(kernel.body);
+        });
+    if (!may_have_products) return program;
     const auto finished = [&](Program kernels) {
         return Finisher(std::move(kernels), bytes_near).run();
     };

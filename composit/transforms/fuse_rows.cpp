@@ -363,6 +363,7 @@ class Fuser {
 }  // namespace
 
 Program fuse_rows(Program program, int64_t bytes_of_part) {
+    if (has_one_kernel(program)) return program;
     const auto fused = [&](Program kernels) {
         return Fuser(std::move(kernels), bytes_of_part).run();
     };

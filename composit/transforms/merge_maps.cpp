@@ -168,6 +168,7 @@ class Merger {
 }  // namespace
 
 Program merge_maps(Program program) {
+    if (has_one_kernel(program)) return without_unused_buffers(std::move(program));
     const auto merged = [](Program kernels) { return Merger(std::move(kernels)).run(); };
     return without_unused_buffers(merged(within_repeats(std::move(program), merged)));
 }

@@ -35,6 +35,10 @@ Program within_repeats(Program program, const ProgramToProgram& pass) {
     return program;
 }
 
+bool has_one_kernel(const Program& program) {
+    return program.kernels.size() == 1 && !std::holds_alternative<Repeat>(program.kernels[0].body);
+}
+
 namespace {
 
 void renumber_locals(Kernel& kernel, const std::vector<int>& number) {

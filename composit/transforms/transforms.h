@@ -106,6 +106,10 @@ ir::kernel::Program donate(ir::kernel::Program program, const std::vector<Donati
 using ProgramToProgram = std::function<ir::kernel::Program(ir::kernel::Program)>;
 ir::kernel::Program within_repeats(ir::kernel::Program program, const ProgramToProgram& pass);
 
+// Whether there is nothing that passes could bring together: most plans of programs that look at
+// something in each step.
+bool has_one_kernel(const ir::kernel::Program& program);
+
 // Without temporaries that no kernel touches.
 ir::kernel::Program without_unused_buffers(ir::kernel::Program program);
 

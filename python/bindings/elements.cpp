@@ -10,6 +10,7 @@
 #include "composit/numpy/index_plan.h"
 #include "composit/ops/ops.h"
 #include "content.h"
+#include "instances.h"
 #include "interpreter_lock.h"
 #include "location.h"
 #include "numbers.h"
@@ -84,9 +85,12 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     return assign_by_method(self, key, value);
 }
 
-// Goes through the first axis of what the tensor holds when it is asked.
+// Goes through the first axis of what the tensor holds when it is asked. The line is that of the
+// loop.
 struct Elements {
     nb::object tensor;
+    ir::Interned line = user_location();
+    const ir::ErrorHandling* error_handling = current_error_handling();
     int64_t next = 0;
 };
 
@@ -110,11 +114,12 @@ PyObject* next_element(PyObject* iterator) {
         const ir::Shape& shape = self.type().shape;
         if (elements.next >= shape[0]) return nullptr;
         const int64_t place = elements.next++;
-        const Entered entered;
-        const Located located;
+        make_room_for_instances();
+        const ir::LocationScope located(elements.line, elements.error_handling);
         eager::shorten_history();
         if (shape.size() == 1)
             if (PyObject* const found = element_of(self, place)) return found;
+        const Entered entered;
         if (shape.size() > 1)
             if (nb::object row = row_of(self, place); row.is_valid()) return row.release().ptr();
         const Tensor& tensor = self.tensor();
