@@ -137,18 +137,19 @@ asan: setup  ## C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(CMAKE) --build build/asan -j $(JOBS)
 	@$(CTEST) --test-dir build/asan -j $(JOBS) --output-on-failure -E headers_alone
 
-# Of what threads share: the pool, plans, compiled functions, registries, constants. The interpreter
-# runs the instruction set whose kernels are watched, and generated code is compiled to be watched,
-# by the compiler that cmake takes. Long chains of nodes belong to one thread and take minutes when
-# they are watched.
+# Of what threads share: the pool, plans, compiled functions, registries, constants, what programs
+# write. The interpreter runs the instruction set whose kernels are watched, and generated code is
+# compiled to be watched, by the compiler that cmake takes. Long chains of nodes belong to one thread
+# and take minutes when they are watched.
 tsan: KERNEL_CXX = $(if $(filter default,$(origin CXX)),c++,$(CXX))
-tsan: setup  ## ThreadSanitizer: tests/cpp/{execute,runtime,threads}, about 10 minutes
+tsan: setup  ## ThreadSanitizer: tests/cpp/{base,eager,execute,runtime,threads}, about 10 minutes
 	@$(CMAKE) --preset tsan
-	@$(CMAKE) --build build/tsan -j $(JOBS) --target test_execute test_runtime test_threads
+	@$(CMAKE) --build build/tsan -j $(JOBS) --target \
+	    test_base test_eager test_execute test_runtime test_threads
 	@TSAN_OPTIONS="halt_on_error=1 die_after_fork=0" COMPOSIT_ISA=baseline \
 	    CXX="$(KERNEL_CXX) -fsanitize=thread -g1" $(CTEST) \
 	    --test-dir build/tsan -j $(JOBS) --output-on-failure \
-	    -R '^test_(execute|runtime|threads)' -E LargeGraphs
+	    -R '^test_(base|eager|execute|runtime|threads)' -E LargeGraphs
 
 # --- Checking -------------------------------------------------------------------------------
 
