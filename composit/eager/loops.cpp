@@ -24,13 +24,19 @@ using ir::scalar::Bits;
 using ir::scalar::RowRef;
 using ir::scalar::Specialisation;
 
-// Expressions in the order of their evaluation, made once. Specialisations live as long as the
-// process.
-const ir::scalar::Evaluator& evaluator_of(const Specialisation& function) {
-    thread_local std::unordered_map<const Specialisation*, ir::scalar::Evaluator> known;
-    const auto found = known.find(&function);
-    if (found != known.end()) return found->second;
-    return known.emplace(&function, ir::scalar::Evaluator({function.body})).first->second;
+// Expressions in the order of their evaluation, made once; null for what has loops, which a plan
+// computes: many times as quickly, and until somebody interrupts it. Specialisations live as long
+// as the process.
+const ir::scalar::Evaluator* evaluator_of(const Specialisation& function) {
+    thread_local std::unordered_map<const Specialisation*, std::optional<ir::scalar::Evaluator>>
+        known;
+    auto found = known.find(&function);
+    if (found == known.end()) {
+        std::optional<ir::scalar::Evaluator> made;
+        if (!ir::scalar::reaches_loop(function.body)) made.emplace(std::vector{function.body});
+        found = known.emplace(&function, std::move(made)).first;
+    }
+    return found->second ? &*found->second : nullptr;
 }
 
 // Warnings of their own, and integers divided by zero, raise no flags: plans find them.
@@ -211,10 +217,12 @@ std::optional<uint64_t> quick_integers(Quick quick, int64_t a, int64_t b) {
 
 std::optional<Bits> computed(const Specialisation& function, const std::vector<Bits>& operands,
                              uint8_t reported) {
-    if (reported == 0) return evaluator_of(function)(operands)[0];
+    const ir::scalar::Evaluator* const evaluator = evaluator_of(function);
+    if (!evaluator) return {};
+    if (reported == 0) return (*evaluator)(operands)[0];
     if (is_reported_by_value(function)) return {};
     std::feclearexcept(FE_ALL_EXCEPT);
-    const Bits result = evaluator_of(function)(operands)[0];
+    const Bits result = (*evaluator)(operands)[0];
     const bool under = (reported & ir::ErrorHandling::under) != 0;
     const int loud = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | (under ? FE_UNDERFLOW : 0);
     if (std::fetestexcept(loud) != 0) return {};

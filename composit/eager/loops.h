@@ -12,7 +12,7 @@
 namespace composit::eager {
 
 // The row for operands of the signature's dtypes. Nothing where one of the `reported` kinds of
-// errors (ir::ErrorHandling) was met, which a plan is to find and report.
+// errors (ir::ErrorHandling) was met, which a plan is to find and report, and for rows with loops.
 std::optional<ir::scalar::Bits> computed(const ir::scalar::Specialisation& function,
                                          const std::vector<ir::scalar::Bits>& operands,
                                          uint8_t reported);

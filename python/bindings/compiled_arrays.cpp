@@ -5,6 +5,7 @@
 #include "casters.h"
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
+#include "composit/runtime/interrupt.h"
 #include "interpreter_lock.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t nu
         for (size_t i = 0; i < procedure.parameters; ++i)
             std::memcpy(&in[i], parameters[i].data(), sizeof(Slot));
         if (const int failed = entry(in.data(), out.data(), arrays); failed != 0) {
+            if (failed == c_family::was_stopped) throw runtime::Interrupted();
             if (failed > 0) ir::procedure::tell_failure(procedure, parameters, arrays);
             fail_at(failed, procedure, *text);
         }

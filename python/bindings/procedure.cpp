@@ -16,6 +16,7 @@
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/parse.h"
 #include "composit/ops/ops.h"
+#include "composit/runtime/interrupt.h"
 #include "composit/runtime/warning.h"
 #include "held.h"
 #include "interpreter_lock.h"
@@ -146,7 +147,7 @@ class Compiled {
         for (size_t i = 0; i < parameters_.size(); ++i)
             if (!read(arguments[i].ptr(), parameters_[i], in[i]))
                 return nb::borrow(Py_NotImplemented);
-        call_(in, out);
+        if (call_(in, out) != 0) throw runtime::Interrupted();
         if (results_.size() == 1) return made(out[0], results_[0]);
         nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results_.size())));
         for (size_t i = 0; i < results_.size(); ++i)
@@ -178,7 +179,7 @@ class Compiled {
         const int64_t count = ir::element_count(shape);
         {
             const Released released;
-            map_(in, out, count);
+            if (map_(in, out, count) != 0) throw runtime::Interrupted();
         }
         const auto returned = [](ir::Array& result) {
             const bool is_number = result.shape().empty();
@@ -193,8 +194,8 @@ class Compiled {
 
   private:
     static constexpr size_t most = 64;
-    using Call = void (*)(const Slot*, Slot*);
-    using Map = void (*)(const void* const*, void* const*, int64_t);
+    using Call = int (*)(const Slot*, Slot*);
+    using Map = int (*)(const void* const*, void* const*, int64_t);
 
     static bool read(PyObject* value, DType dtype, Slot& slot) {
         if (dtype == DType::boolean) {
@@ -249,6 +250,18 @@ struct KernelRow {
     ir::scalar::RowRef row;
 };
 
+// Of a kernel that runs for long. Numbers are passed to kernels under Python's lock, which other
+// threads get here.
+bool is_asked_to_stop() {
+    try {
+        if (PyGILState_Check()) const Released released;
+        runtime::check_interrupt();
+        return false;
+    } catch (const runtime::Interrupted&) {
+        return true;
+    }
+}
+
 // Empty where nothing can be compiled, of which a warning is given.
 template <class Make>
 void load_each(const std::string& name, const std::vector<std::vector<Procedure>>& lists,
@@ -268,6 +281,8 @@ void load_each(const std::string& name, const std::vector<std::vector<Procedure>
         return;
     }
     if (!warning.empty()) runtime::warn(warning);
+    if (void* const asked = library->find("composit_is_asked_to_stop"))
+        *static_cast<bool (**)()>(asked) = &is_asked_to_stop;
     const auto shared = std::make_shared<const std::string>(code);
     size_t number = 0;
     for (const auto& list : lists)

@@ -82,15 +82,15 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
-        out += print_function(*used) + "\n";
+        out += print_function(*used, throws) + "\n";
     return out + "}  // namespace\n\n";
 }
 
-std::string functions(const std::vector<Procedure>& procedures) {
+std::string functions(const std::vector<Procedure>& procedures, bool asks = false) {
     std::string out;
     for (const Procedure& procedure : procedures)
-        out += print_procedure(procedure) + "\n" +
-               (has_arrays(procedure) ? "" : print_over_arrays(procedure) + "\n");
+        out += print_procedure(procedure, asks) + "\n" +
+               (has_arrays(procedure) ? "" : print_over_arrays(procedure, asks) + "\n");
     return out;
 }
 
@@ -154,6 +154,13 @@ std::string run_function(const Procedure& procedure, size_t number) {
            "        return 0;\n    } catch (int line) {\n        return line;\n"
            "    } catch (...) {\n        return -1;\n    }\n}\n";
 }
+
+// What loops ask, now and then. The loader says whom.
+const char* const asking =
+    "extern \"C\" {\nbool (*composit_is_asked_to_stop)() = nullptr;\n}\n\n"
+    "namespace {\n\nvoid composit_stop_if_asked() {\n"
+    "    if (composit_is_asked_to_stop && composit_is_asked_to_stop()) throw INT32_MIN;\n}\n\n"
+    "}  // namespace\n\n";
 
 // clang takes elements of a std::vector for calls that && would leave out.
 std::string bits_pragma(const std::string& code) {
@@ -228,13 +235,15 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
     for (Procedure& each : all)
         if (has_arrays(each)) each = with_indices_ahead(with_assertions_ahead(std::move(each)));
     std::string out = comment(name, families) + "#include <stddef.h>\n#include <stdint.h>\n";
-    const std::string code = functions(all);
+    const std::string code = functions(all, true);
+    const std::string called = support(all, code, true);
+    const bool asks = says(code + called, "::composit_stop_if_asked()");
     if (any_arrays(all))
         out += headers_of(code) +
                "#define assert(condition) do { if (!(condition)) throw __LINE__; } while (false)\n";
     else if (has_assertion(all))
         out += "#define assert(condition) ((void)0)\n";
-    out += "\n" + exactness_pragmas() + "\n" + support(all, code, true) +
+    out += "\n" + exactness_pragmas() + "\n" + (asks ? asking : "") + called +
            "namespace {\nnamespace kernels {\n\n";
     std::set<std::string> structs;
     for (const Procedure& procedure : all)
@@ -261,7 +270,11 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
                 text("static_cast<", type_name(procedure.results[i].dtype), "*>(out[", i, "])"));
         pointers.push_back("n");
         const std::string call = "::kernels::" + procedure.name + "(" + join(arguments) + ")";
-        out += text("void call_", n, "(const Slot* in, Slot* out) {\n");
+        const std::string begin = asks ? "    try {\n" : "",
+                          end =
+                              asks ? "    } catch (int stopped) {\n        return stopped;\n    }\n"
+                                   : "";
+        out += text("int call_", n, "(const Slot* in, Slot* out) {\n", begin);
         if (procedure.results.size() == 1) {
             out += "    " + slot("out", 0, procedure.results[0].dtype) + " = " + call + ";\n";
         } else {
@@ -270,8 +283,10 @@ std::string print_loadable(const std::string& name, const std::vector<ProcedureF
                 out += "    " + slot("out", i, procedure.results[i].dtype) + " = results." +
                        procedure.results[i].name + ";\n";
         }
-        out += text("}\nvoid map_", n, "(const void* const* in, void* const* out, int64_t n) {\n",
-                    "    ::kernels::v", procedure.name, "(", join(pointers), ");\n}\n");
+        out += text(end, "    return 0;\n}\nint map_", n,
+                    "(const void* const* in, void* const* out, int64_t n) {\n", begin,
+                    "    ::kernels::v", procedure.name, "(", join(pointers), ");\n", end,
+                    "    return 0;\n}\n");
     }
     return out + "}\n";
 }

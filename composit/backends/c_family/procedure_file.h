@@ -3,6 +3,7 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,14 @@ struct ProcedureFile {
 ProcedureFile print_file(const std::string& name, const std::vector<ProcedureFamily>& families);
 
 // One source for the loader: the same functions, and for each procedure in turn
-//   void call_N(const Slot* in, Slot* out)                            for one element, and
-//   void map_N(const void* const* in, void* const* out, int64_t n)    over arrays.
+//   int call_N(const Slot* in, Slot* out)                             for one element, and
+//   int map_N(const void* const* in, void* const* out, int64_t n)     over arrays.
 // Or, of those with arrays, and of all if `runs`:
 //   int run_N(const Slot* in, Slot* out, void* const* arrays)
+// They return 0; `was_stopped` where a loop stopped, as it was asked to by the function that the
+// loader puts into `bool (*composit_is_asked_to_stop)()`, which is there where loops ask; and run_N
+// something else where an assertion does not hold.
+inline constexpr int was_stopped = INT32_MIN;
 std::string print_loadable(const std::string& name, const std::vector<ProcedureFamily>& families,
                            bool runs = false);
 // The functions that print_loadable defines for the loader.

@@ -159,4 +159,15 @@ bool is_next(const Statement& statement, int counter) {
     return place_of(statement, counter) == Place::next;
 }
 
+int iterations_between_questions(const Statement& loop) {
+    if (loop.kind != Statement::Kind::loop) return 0;
+    const auto all = ir::procedure::all_statements(loop.body);
+    const auto any = [&](const auto& is_such) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](const Statement* statement) { return is_such(*statement); });
+    };
+    if (any([](const Statement& inner) { return inner.kind == Statement::Kind::loop; })) return 64;
+    return any([](const Statement& inner) { return inner.array >= 0; }) ? 0 : 1 << 16;
+}
+
 }  // namespace composit::c_family

@@ -37,6 +37,10 @@ std::string head_of(const Nest& nest, const std::string& counter, const std::str
 // nobody else's, as they do of outputs.
 bool writes_local(const ir::procedure::Procedure& procedure, const ir::procedure::Statement& loop);
 
+// After how many iterations a loop is to ask whether it should stop, so that this takes no time but
+// never seconds; 0: it need not, as it only goes through arrays.
+int iterations_between_questions(const ir::procedure::Statement& loop);
+
 // Whether the element that a statement reads or writes is the neighbour of the one before, in the
 // iterations of a loop that counts up by one.
 bool is_next(const ir::procedure::Statement& statement, int counter);

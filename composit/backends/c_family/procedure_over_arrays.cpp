@@ -58,7 +58,7 @@ std::string array_signature_of(const Procedure& procedure) {
     return array_head(procedure, ArrayNames(procedure));
 }
 
-std::string print_over_arrays(const Procedure& original) {
+std::string print_over_arrays(const Procedure& original, bool asks) {
     const Procedure procedure = without_unread(original);
     ArrayNames names(procedure);
     const std::string element = "[" + names.element + "]";
@@ -66,6 +66,7 @@ std::string print_over_arrays(const Procedure& original) {
     std::string body;
     const auto add = [&](const std::string& line) { body += "        " + line + "\n"; };
     if (has_loop(procedure)) {
+        if (asks) add("if (" + names.element + " % 64 == 63) ::composit_stop_if_asked();");
         std::vector<std::string> arguments;
         for (const std::string& name : names.parameters) arguments.push_back(name + element);
         const std::string call = procedure.name + "(" + join(arguments) + ")";

@@ -39,7 +39,7 @@ using Kind = Statement::Kind;
 
 class Printer {
   public:
-    explicit Printer(const Procedure& procedure)
+    explicit Printer(const Procedure& procedure, bool asks)
         : procedure_(procedure),
           homes_(procedure),
           roundings_(roundings_of(procedure)),
@@ -57,9 +57,15 @@ class Printer {
         }
         for (size_t i = 0; i < procedure.arrays.size(); ++i)
             arrays_.push_back(name_of(procedure.arrays[i].name, homes_.count() + i));
+        const auto all = ir::procedure::all_statements(procedure.body);
+        const bool any_asks = asks && std::any_of(all.begin(), all.end(), [](const auto* each) {
+                                  return iterations_between_questions(*each) > 0;
+                              });
+        if (any_asks) turns_ = unique_name("turns", taken_);
     }
 
     std::string run() {
+        if (!turns_.empty()) line("unsigned " + turns_ + " = 0;");
         for (const size_t array : hoisted_) line(array_declaration(array, true) + ";");
         print_block(procedure_.body);
         return printed(gathered(std::move(lines_)), procedure_.file);
@@ -461,6 +467,8 @@ class Printer {
             for (const std::string& text : before) line(text);
             line("if (!(" + condition + ")) break;");
         }
+        if (const int turns = iterations_between_questions(loop); turns > 0 && !turns_.empty())
+            line(text("if (++", turns_, " % ", turns, " == 0) ::composit_stop_if_asked();"));
         print_block(loop.body);
         --indent_;
         line("}");
@@ -472,6 +480,7 @@ class Printer {
     const std::set<const Statement*> sums_in_order_;
     TakenNames taken_;
     std::vector<std::string> names_, arrays_;
+    std::string turns_;  // counts iterations; empty: no loop asks
     Elements elements_{procedure_, names_, arrays_, taken_};
     std::map<std::string, std::vector<std::pair<std::string, std::vector<Scope>>>> scopes_;
     const Naturals naturals_;
@@ -483,9 +492,9 @@ class Printer {
 
 }  // namespace
 
-std::string print_procedure(const Procedure& original) {
+std::string print_procedure(const Procedure& original, bool asks) {
     const Procedure procedure = with_names(without_unread(original));
-    Printer printer(procedure);
+    Printer printer(procedure, asks);
     std::vector<std::string> names = printer.names(), arrays = printer.arrays();
     const std::string body = printer.run();
     const Mentioned used = mentioned_in(procedure);

@@ -9,13 +9,16 @@
 
 namespace composit::c_family {
 
-// The function, after its doc; what it calls (functions_used, tables) comes before it.
-std::string print_procedure(const ir::procedure::Procedure& procedure);
+// The function, after its doc; what it calls (functions_used, tables) comes before it. Where it
+// `asks`, its loops call ::composit_stop_if_asked() now and then, which may throw: all but those
+// that only go through arrays.
+std::string print_procedure(const ir::procedure::Procedure& procedure, bool asks = false);
 
 // "void vrelu3(const double* x, double* y, int64_t count)": the procedure for each element, from
-// its flattened form, which compilers vectorise; of one with loops, by calls.
+// its flattened form, which compilers vectorise; of one with loops, by calls, between which it may
+// ask, too.
 std::string array_signature_of(const ir::procedure::Procedure& procedure);
-std::string print_over_arrays(const ir::procedure::Procedure& procedure);
+std::string print_over_arrays(const ir::procedure::Procedure& procedure, bool asks = false);
 
 // The expressions that the functions compute.
 std::vector<ir::scalar::Expr> expressions_of(const ir::procedure::Procedure& procedure);

@@ -288,11 +288,12 @@ class TermMaker {
 class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
-                     TakenNames& taken, const Roundings* roundings)
+                     TakenNames& taken, const Roundings* roundings, bool asks = false)
         : results_(expand(results)),
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
-          taken_(taken) {
+          taken_(taken),
+          asks_(asks) {
         if (roundings) fusing_.emplace(*roundings);
         for (const Expr& expr : order_) {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
@@ -351,16 +352,18 @@ class StatementPrinter {
         out.lines.push_back(
             text("for (int64_t ", count, " = 0; ", count, " < ", loop.limit, "; ++", count, ") {"));
         const auto add = [&out](const std::string& line) { out.lines.push_back("    " + line); };
+        if (asks_) add("if (" + count + " % 65536 == 65535) ::composit_stop_if_asked();");
         Roundings of_state;  // what a state may become is not known
         for (int i = 0; i < static_cast<int>(names.size()); ++i)
             for (std::set<int>* each : {&of_state.products, &of_state.negated, &of_state.constants})
                 each->insert(i);
         const Roundings* roundings = fusing_ ? &of_state : nullptr;
         const Statements condition =
-            StatementPrinter({loop.condition}, names, taken_, roundings).run();
+            StatementPrinter({loop.condition}, names, taken_, roundings, asks_).run();
         for (const std::string& line : condition.lines) add(line);
         add("if (!(" + condition.results[0] + ")) break;");
-        const Statements steps = StatementPrinter(loop.steps, names, taken_, roundings).run();
+        const Statements steps =
+            StatementPrinter(loop.steps, names, taken_, roundings, asks_).run();
         for (const std::string& line : steps.lines) add(line);
         // All steps read the old state.
         std::vector<std::string> next;
@@ -405,6 +408,7 @@ class StatementPrinter {
     std::vector<Expr> order_;
     const std::vector<std::string>& arguments_;
     TakenNames& taken_;
+    const bool asks_;
     std::optional<Fusing> fusing_;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_set<const ExprNode*> branches_;
@@ -424,13 +428,14 @@ std::vector<std::string> parameter_names(const Specialisation& specialisation, T
 
 }  // namespace
 
-std::string print_function(const Specialisation& specialisation) {
+std::string print_function(const Specialisation& specialisation, bool asks) {
     TakenNames taken({specialisation.symbol});
     const std::vector<std::string> names = parameter_names(specialisation, taken);
     Roundings roundings;  // products are rounded where they are given to a function
     for (int i = 0; i < static_cast<int>(names.size()); ++i)
         for (std::set<int>* each : {&roundings.negated, &roundings.constants}) each->insert(i);
-    const Statements body = print_statements({specialisation.body}, names, taken, &roundings);
+    const Statements body =
+        StatementPrinter({specialisation.body}, names, taken, &roundings, asks).run();
     std::vector<std::string> parameters;
     for (size_t i = 0; i < names.size(); ++i)
         parameters.push_back(type_name(specialisation.signature.operands[i]) +
@@ -438,9 +443,10 @@ std::string print_function(const Specialisation& specialisation) {
     std::string out;
     if (!specialisation.row->doc.empty())
         out += comment_line(specialisation.row->name + ": " + specialisation.row->doc);
-    out += "static inline __attribute__((always_inline, const)) " +
-           type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
-           join(parameters) + ") {\n";
+    const bool may_throw = asks && ir::scalar::reaches_loop(specialisation.body);
+    out += std::string("static inline __attribute__((always_inline") +
+           (may_throw ? "" : ", const") + ")) " + type_name(specialisation.signature.result) + " " +
+           specialisation.symbol + "(" + join(parameters) + ") {\n";
     for (const std::string& line : body.lines) out += "    " + line + "\n";
     return out + "    return " + body.results[0] + ";\n}\n";
 }

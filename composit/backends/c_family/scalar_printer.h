@@ -45,8 +45,9 @@ std::vector<const ir::scalar::Specialisation*> functions_used(
     const std::vector<ir::scalar::Expr>& results);
 
 // The definition of a specialisation as a static inline function called `specialisation.symbol`,
-// after a comment line.
-std::string print_function(const ir::scalar::Specialisation& specialisation);
+// after a comment line. Where it `asks`, its loops call ::composit_stop_if_asked() now and then,
+// which may throw.
+std::string print_function(const ir::scalar::Specialisation& specialisation, bool asks = false);
 
 // Statements that compute `results` from C expressions that stand for the arguments (names,
 // literals, or anything that binds as tightly). Names are made unique against `taken` and entered

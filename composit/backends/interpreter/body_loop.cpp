@@ -1,6 +1,8 @@
 // Runs steps over the elements whose condition holds; finished ones are taken out of the state.
 #include "composit/backends/interpreter/body_loop.h"
 
+#include "composit/runtime/interrupt.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -85,6 +87,7 @@ void BodyLoop::run(char** slots, int64_t n) const {
     };
     int64_t active = n;
     for (int64_t step = 0; step < limit_ && active > 0; ++step) {
+        if (step % 1024 == 1023) runtime::check_interrupt();
         for (size_t k = 0; k < values; ++k) memory.condition.set_input(k, memory.state[k].data());
         memory.condition.run(active);
         int64_t kept = 0;

@@ -247,6 +247,8 @@ std::vector<Expr> topological_order(const std::vector<Expr>& results);
 
 // The same, and all expressions of the loops among them, at any depth, in no special order.
 std::vector<Expr> all_expressions(const std::vector<Expr>& results);
+// Whether the value, or a function that it calls, has a loop: nobody knows how long it takes.
+bool reaches_loop(const Expr& value);
 
 // `results` with argument i replaced by replacements[i] (dtypes must agree). Shares what does not
 // change. Iterative.

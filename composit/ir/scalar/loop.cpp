@@ -1,8 +1,10 @@
 // Loops: making them, with every dtype checked, and what lies inside them.
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
+#include "composit/ir/scalar/row.h"
 
 #include <algorithm>
+#include <set>
 
 namespace composit::ir::scalar {
 namespace {
@@ -109,6 +111,24 @@ std::vector<Expr> all_expressions(const std::vector<Expr>& results) {
         for (Expr& expr : topological_order(bodies)) all.push_back(std::move(expr));
     }
     return all;
+}
+
+bool reaches_loop(const Expr& value) {
+    std::vector<Expr> open{value};
+    std::set<const ExprNode*> seen{value.id()};  // bodies
+    while (!open.empty()) {
+        const std::vector<Expr> all = topological_order({open.back()});
+        open.pop_back();
+        for (const Expr& expr : all) {
+            if (expr.op() == Op::loop) return true;
+            if (expr.op() != Op::call) continue;
+            std::vector<DType> dtypes;
+            for (const Expr& operand : expr.operands()) dtypes.push_back(operand.dtype());
+            const Expr& body = specialise(expr.row(), dtypes).body;
+            if (seen.insert(body.id()).second) open.push_back(body);
+        }
+    }
+    return false;
 }
 
 }  // namespace composit::ir::scalar

@@ -110,6 +110,91 @@ except KeyboardInterrupt:
     assert seconds < 1.5  # with the end of the process
 
 
+KERNELS = """
+from composit import knossos
+from composit.knossos import Tensor
+
+
+@knossos.register
+def flat(n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total = total * 0.999999 + 1.0 / (i + 1)
+    return total
+
+
+@knossos.register
+def nested(x: "Tensor[float, m]", n: int) -> float:
+    total = 0.0
+    for _ in range(n):
+        for i in range(len(x)):
+            total = 0.5 * total + x[i]
+    return total
+
+
+@knossos.register
+def halved(x: float) -> float:
+    while x * x > 1e-300:
+        x = 0.999999999 * x
+    return x
+
+
+def by_another(x: float, n: int) -> float:
+    for _ in range(n):
+        x = x * 0.5 + 1.0 / (1.0 + x * x)
+    return x
+
+
+@knossos.register
+def through(x: float, n: int) -> float:
+    return by_another(x, n) + 1.0
+"""
+CALLS = {
+    "flat": "kernels.flat(int(n))",
+    "nested": "kernels.nested(np.ones(1000), int(n))",
+    "while": "kernels.halved(1.0 if n > 1 else 0.0)",
+    "helper": "kernels.through(0.5, int(n))",
+    "over arrays": "kernels.flat(np.full(1 << 25, int(n) // 10**9))",
+    "derivative": "kernels.through.jvp(0.5, int(n), 1.0)",
+    "in a graph": "cnp.evaluate(kernels.through(cnp.asarray(0.5), int(n)))",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kernel_of_loops(name, tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    program = f"""
+import kernels
+def call(n):
+    return {CALLS[name]}
+call(1)
+ready()
+try:
+    call(1e11)
+    print("ran to its end")
+except KeyboardInterrupt:
+    print("interrupted", kernels.halved(0.0))
+"""
+    process = start(program, COMPOSIT_OPTIMIZE="3", PYTHONPATH=str(tmp_path))
+    seconds, (status, out, err) = interrupt(process)
+    assert (status, out) == (0, "interrupted 0.0\n"), err
+    assert seconds < 1.5  # with the end of the process
+
+
+def test_other_threads_run_beside_a_kernel_of_loops(tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    program = """
+import kernels, threading
+ready()
+threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT)).start()
+try:
+    kernels.flat(10**11)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    assert finish(start(program, PYTHONPATH=str(tmp_path)), 60) == (0, "ready\ninterrupted\n", "")
+
+
 DECOMPOSITIONS = {
     "svd": "cnp.linalg.svd(x)",
     "eigh": "cnp.linalg.eigh(x + x.T)",
