@@ -35,6 +35,12 @@ struct PlainArray {
 };
 std::optional<PlainArray> plain_array(nb::handle value);
 
+// Whether it is one of numpy.ma's arrays.
+bool is_masked(nb::handle value);
+
+// Whether it is an ndarray of texts, objects, records or dates, or has a mask.
+bool holds_no_numbers(nb::handle value);
+
 // Whether an ndarray's memory belongs to it and to results of earlier calls only.
 bool owns_memory(nb::handle ndarray);
 // Another ndarray of the same memory, which is given up, with the dtype that it had.

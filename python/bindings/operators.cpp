@@ -52,6 +52,14 @@ bool is_asked(nb::handle other, std::string_view ufunc) {
     return !is_simple(other.ptr()) && ufunc != "matmul" && overrides_ufuncs(other);
 }
 
+// Whether this is an array of what tensors do not hold: of texts, objects, dates or records.
+bool is_of_others(nb::handle value) { return !is_simple(value.ptr()) && holds_no_numbers(value); }
+
+// What NumPy's operator makes of a and b, of which one is nothing that a tensor holds.
+nb::object made_by_numpy(const char* ufunc, nb::handle a, nb::handle b) {
+    return nb::module_::import_("composit.numpy._by_numpy").attr("operated")(ufunc, a, b);
+}
+
 Tensor applied(std::string_view row, const Tensor& a, const Tensor& b) {
     if (row == "matmul") return numpy::matmul(a, b);
     if (row == "power") return numpy::raised(a, b);
@@ -134,6 +142,7 @@ PyObject* made_if_operand(const char* ufunc, PyObject* a, PyObject* b, PyObject*
                           const Make& make) noexcept {
     try {
         if (is_asked(other, ufunc)) return asked(ufunc, a, b).release().ptr();
+        if (is_of_others(other)) return made_by_numpy(ufunc, a, b).release().ptr();
         if (!is_operand(other)) return not_implemented().release().ptr();
     } catch (...) {
         set_python_error();
@@ -217,6 +226,26 @@ PyObject* raised(PyObject* a, PyObject* b, PyObject* modulus) {
                    [](const Tensor& x, const Tensor& y) { return numpy::raised(x, y); });
 }
 
+// Of anything at all NumPy says for each element whether it is equal.
+bool is_no_number(PyObject* value) {
+    if (is_simple(value)) return false;
+    try {
+        return !is_asked(value, "equal") && !is_operand(value) &&
+               !has_attribute(value, "__array_ufunc__");
+    } catch (...) {
+        return false;  // it is asked again, and fails again
+    }
+}
+
+PyObject* compared_by_numpy(const char* ufunc, PyObject* a, PyObject* b) noexcept {
+    try {
+        return made_by_numpy(ufunc, a, b).release().ptr();
+    } catch (...) {
+        set_python_error();
+        return nullptr;
+    }
+}
+
 PyObject* compared(PyObject* a, PyObject* b, int operation) {
     static const auto rows = [] {
         std::array<const ir::scalar::RowRef*, std::size(comparisons)> found{};
@@ -228,10 +257,17 @@ PyObject* compared(PyObject* a, PyObject* b, int operation) {
     const ir::scalar::RowRef& row = *rows[static_cast<size_t>(operation)];
     PyObject* const found = made_at_once(row, a, b);
     if (found || PyErr_Occurred()) return found;
-    return made_if_operand(row->name.c_str(), a, b, b, [&] {
+    const bool answers_all = (operation == Py_EQ || operation == Py_NE) && !is_scalar(a);
+    if (answers_all && is_no_number(b)) return compared_by_numpy(row->name.c_str(), a, b);
+    PyObject* const made = made_if_operand(row->name.c_str(), a, b, b, [&] {
         const Tensor& x = content_of<LazyTensor>(a).tensor();  // Python asks its own class alone
         return numpy::apply_row(row, x, comparand(b, x));
     });
+    const bool is_of_texts = !made && answers_all && (PyList_Check(b) || PyTuple_Check(b)) &&
+                             PyErr_ExceptionMatches(PyExc_TypeError);
+    if (!is_of_texts) return made;
+    PyErr_Clear();
+    return compared_by_numpy(row->name.c_str(), a, b);
 }
 
 constexpr const char* unary[] = {"negative", "absolute"};

@@ -142,12 +142,34 @@ void check_scalar_fits(nb::handle value, ir::DType dtype) {
     numpy::check_float_fits("set_item", nb::cast<double>(nb::float_(value)), dtype);
 }
 
+// What is written of a value: lists, texts, None and other objects become elements of the dtype one
+// by one, as NumPy converts them.
+Tensor source_from(nb::handle value, ir::DType dtype) {
+    PyObject* const object = value.ptr();
+    const bool is_list = PyList_Check(object) || PyTuple_Check(object);
+    const bool is_number = PyFloat_Check(object) || PyComplex_Check(object) ||
+                           PyBool_Check(object) || is_tensor(object);
+    const bool is_converted = is_list ? ir::is_integer(dtype) : !is_number && !is_operand(value);
+    const auto stored = [&] {
+        const nb::module_ converting = nb::module_::import_("composit.numpy._by_numpy");
+        return tensor_from(converting.attr("stored")(value, dtype_object(dtype)));
+    };
+    if (is_converted || holds_no_numbers(value)) return stored();
+    if (!is_list && !PyLong_CheckExact(object)) return tensor_from(value);
+    try {
+        return tensor_from(value);
+    } catch (const TypeError&) {
+    } catch (const ValueError&) {
+    }
+    return stored();
+}
+
 void set_item(const LazyTensor& self, nb::handle key, nb::handle value) {
     const numpy::Index index = index_from(key);
     if (is_what_is_there(self, index, value)) return;
-    const Tensor source = tensor_from(value);
     const ir::DType dtype = self.tensor().dtype();
-    check_scalar_fits(value, dtype);
+    const Tensor source = source_from(value, dtype);
+    if (numpy::is_basic(index)) check_scalar_fits(value, dtype);
     const Tensor written = numpy::set_item(self.tensor(), index, source);
     user_check<TypeError>(
         !PyComplex_CheckExact(value.ptr()) || ir::is_complex(dtype) || dtype == ir::DType::boolean,
@@ -249,7 +271,7 @@ void bind_tensor(nb::module_& module) {
             return is_of_scalar(found, index) ? wrap_element(found) : wrap_view(found, self);
         },
         nb::arg("key").none(), nb::call_guard<Located>());
-    type.def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value"),
+    type.def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value").none(),
              nb::call_guard<Located>());
     type.def("__len__", [](const LazyTensor& self) {
         user_check<TypeError>(self.tensor().rank() > 0, "len() of unsized object");

@@ -59,7 +59,11 @@ ir::Tensor tensor_from(nb::handle value) {
         return ir::weak_scalar(
             std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
     if (has_attribute(value, "lazy_tensor")) return tensor_from(value.attr("lazy_tensor"));
-    if (nb::isinstance(value, numpy_attribute("ndarray"))) return ir::constant(array_from(value));
+    if (nb::isinstance(value, numpy_attribute("ndarray"))) {
+        if (is_masked(value) && nb::cast<bool>(value.attr("mask").attr("any")()))
+            refuse_argument(value, "An array without a mask (numpy.ma has functions of those)");
+        return ir::constant(array_from(value));
+    }
     const bool is_foreign = !PyList_Check(object) && !PyTuple_Check(object);
     if (is_foreign && has_attribute(value, "__array__") && !has_attribute(value, "dtype")) {
         const nb::object array = value.attr("__array__")();

@@ -1,7 +1,12 @@
-"""NumPy's protocols: np.exp(lazy) and np.concatenate([lazy, …]) become composit's functions."""
+"""NumPy's protocols: np.exp(lazy) and np.concatenate([lazy, …]) become composit's functions.
+
+What composit lacks, or does not take, evaluates its tensors, as other libraries call NumPy of what
+they are given.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from composit._core import LazyTensor, NotSupported, with_location
@@ -31,6 +36,16 @@ def _find(name: str, module: str = "") -> Any:
     return found
 
 
+def _is_ours(ufunc: Any) -> bool:
+    """Whether composit's function of that name is meant: NumPy's ufuncs and SciPy's are, those of
+    others only have names."""
+    import numpy as np
+
+    special: Any = sys.modules.get("scipy.special")
+    name = ufunc.__name__
+    return any(getattr(module, name, None) is ufunc for module in (np, special))
+
+
 def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """Called by NumPy for a ufunc with a LazyTensor among its operands."""
     if not isinstance(getattr(ufunc, "__name__", None), str) or not isinstance(method, str):
@@ -40,11 +55,16 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
                 "of a method are required."
             )
         )
-    function = _find(ufunc.__name__)
-    if method == "__call__":
+    from composit.numpy import _by_numpy
+
+    try:
+        function = _find(ufunc.__name__) if _is_ours(ufunc) else None
+    except NotSupported:
+        function = None
+    if method == "__call__" and function is not None:
         return function(*inputs, **options)
     if not hasattr(function, method):
-        raise _refused(f"{ufunc.__name__}.{method}")
+        return _by_numpy.ufunc_of_values(ufunc.__name__, ufunc, method, inputs, options)
     return getattr(function, method)(*inputs, **options)
 
 
@@ -59,6 +79,16 @@ def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: A
                 "A function of NumPy, a tuple and a dict are required."
             )
         )
+    try:
+        return _lazily(func, args, kwargs)
+    except (NotSupported, TypeError) as error:
+        from composit.numpy import _by_numpy
+
+        return _by_numpy.instead(func, args, kwargs, error)
+
+
+def _lazily(func: Any, args: Any, kwargs: Any) -> Any:
+    """What composit's function of that name makes; refused where there is none."""
     module = func.__module__ or ""
     if module in ("numpy.linalg", "numpy.fft"):
         return _find(func.__name__, module.removeprefix("numpy."))(*args, **kwargs)

@@ -58,6 +58,12 @@ def wrong(value: Any, required: str, function: str = "") -> str:
     return with_location(f"{prefix}{name} is {_shown(whole)}. {required} is required.{more}")
 
 
+def said(text: str) -> str:
+    """What NumPy says, as of the function that the user called."""
+    function = _called()[0]
+    return with_location(f"{function}: {text}" if function else text)
+
+
 def explained(text: str, positional: list[Any], named: dict[str, Any]) -> str:
     """The message in place of nanobind's `text`, which lists the signatures of a function."""
     signatures = re.findall(r"^    \d+\. (\w+)\((.*)\) -> .*$", text, re.MULTILINE)
@@ -123,8 +129,21 @@ def _called() -> tuple[str, dict[str, Any]]:
             ufunc, *arguments["operands"], **arguments["options"]
         )
         return method.__name__, given.arguments
+    if code.co_qualname == "also_of_others.<locals>.call":  # numpy/_by_numpy.py
+        call = {"func": frame.f_locals["function"], "args": arguments["args"]}
+        return call["func"].__name__, _bound(call | {"kwargs": arguments["options"]})
+    if code.co_name in ("_lazily", "array_function") and "func" in arguments:  # _dispatch.py
+        return arguments["func"].__name__, _bound(arguments)
     is_name = not name.startswith(("__", "<"))
     return (name.lstrip("_") if is_name else ""), arguments
+
+
+def _bound(call: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a function of NumPy's, by name where it says its parameters."""
+    try:
+        return inspect.signature(call["func"]).bind_partial(*call["args"], **call["kwargs"]).arguments
+    except (TypeError, ValueError):
+        return {}
 
 
 def _in_the_call(value: Any) -> tuple[str, str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import weakref
 from typing import Any, ClassVar
 
 from composit import _core
@@ -110,6 +111,73 @@ def _resize(self: LazyTensor, *new_shape: Any, refcheck: Any = True) -> None:
 def _dumps(self: LazyTensor) -> bytes:
     """The values as a text of pickle's."""
     return pickle.dumps(self)
+
+
+def _by_values(name: str) -> Any:
+    """A method of NumPy's arrays, of the values."""
+
+    def method(self: LazyTensor, *args: Any, **options: Any) -> Any:
+        return cnp._by_numpy.called(name, getattr(_values(name, self), name), args, options)
+
+    method.__name__ = name
+    method.__doc__ = f"ndarray.{name}, of the values, which are evaluated now."
+    return method
+
+
+def _values(name: str, self: LazyTensor) -> Any:
+    return cnp._by_numpy.values_of(name, self)
+
+
+def _to_numpy(
+    self: LazyTensor, dtype: Any = None, copy: bool = False, na_value: Any = None
+) -> Any:
+    """The values as an ndarray, evaluated now, by the name that libraries of tables and plots ask
+    for."""
+    array = _values("to_numpy", self)
+    return _array_of(array) if dtype is None else _array_of(array).astype(dtype)
+
+
+def _array_of(value: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(value)
+
+
+def _set_flags(self: LazyTensor, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """Sets flags.writeable. Tensors are always aligned, and copy nothing back."""
+    if uic:
+        raise ValueError(with_location("cannot set WRITEBACKIFCOPY flag to True"))
+    if align is not None and not align:
+        message = "setflags: align is False. Tensors are always aligned: True is required."
+        raise ValueError(with_location(message))
+    if write is not None:
+        self.flags.writeable = write
+
+
+def _set_field(self: LazyTensor, val: Any, dtype: Any, offset: int = 0) -> None:
+    """Writes into a part of each element's bytes."""
+    array = _array_of(_values("setfield", self)).copy()
+    array.setfield(_values("setfield", val) if isinstance(val, LazyTensor) else val, dtype, offset)
+    self[...] = array
+
+
+def _memory_of_values(name: str) -> Any:
+    """NumPy's description of the memory of the values, which stays while the tensor lives. What is
+    written there does not reach the tensor."""
+
+    def read(self: LazyTensor) -> Any:
+        if not self.has_value():  # numpy.asarray asks for the attribute, and for the values then
+            raise AttributeError(with_location(f"{name}: the values depend on a placeholder."))
+        array = self.evaluated()
+        weakref.finalize(self, _forget, array).atexit = False
+        return getattr(array, name)
+
+    read.__doc__ = f"ndarray.{name} of the values, evaluated now."
+    return property(read, doc=read.__doc__)
+
+
+def _forget(array: Any) -> None:
+    pass
 
 
 def _array_wrap(
@@ -228,7 +296,11 @@ def attach() -> None:
         "__dlpack__": _dlpack, "to_device": _to_device,
         "__dlpack_device__": lambda self: (1, 0),  # the CPU
         "__array_namespace__": _array_namespace,
+        "to_numpy": _to_numpy, "setflags": _set_flags, "setfield": _set_field,
     }  # fmt: skip
+    methods |= {name: _by_values(name) for name in ("tofile", "dump", "getfield")}
+    for name in ("__array_interface__", "__array_struct__", "ctypes"):
+        setattr(LazyTensor, name, _memory_of_values(name))
     for name, method in methods.items():
         setattr(LazyTensor, name, method)
     for name, value in {

@@ -174,9 +174,11 @@ Z arctanh(const Z& z) {
     const Expr is_beside_1 = scalar::equal(x, 1) & (y < 0x1p-500);
     const Expr beside_1 = 0.5 * (std::numbers::ln2 - call("log", {y}));
     const Expr is_huge = (x > 0x1p500) | (y > 0x1p500);
-    const Z inverse = divide({one_like(x), zero_like(x)}, {x, y});
+    // Scaled, as the divisor of a number near the limit overflows.
+    constexpr double scale = 0x1p-60;
+    const Z inverse = divide({one_like(x), zero_like(x)}, {x * scale, y * scale});
     const Expr no_end = is_infinite(x) | is_infinite(y);
-    const Expr far = scalar::select(no_end, 0.0, inverse.re);
+    const Expr far = scalar::select(no_end, 0.0, inverse.re * scale);
     const Expr re = scalar::select(is_huge, far, scalar::select(is_beside_1, beside_1, near));
     const Expr angle = 0.5 * call("arctan2", {2.0 * y, gap * (1.0 + x) - y * y});
     const Expr right = Expr::constant(x.dtype(), pi / 2);

@@ -5,7 +5,18 @@ import typing as _typing
 from composit import _core
 from composit._core import LazyTensor
 from composit.evaluation import evaluate
-from composit.numpy import emath, fft, lib, linalg, manipulation, polynomial, random, scalar_kinds
+from composit.numpy import (
+    _by_numpy,
+    emath,
+    fft,
+    lib,
+    linalg,
+    manipulation,
+    polynomial,
+    random,
+    scalar_kinds,
+)
+from composit.numpy._array_class import ndarray
 from composit.numpy._ufunc import PairUfunc, Ufunc, ufuncs
 from composit.numpy.array_api import __array_api_version__, __array_namespace_info__
 from composit.numpy.assembling import *
@@ -69,7 +80,10 @@ def where(condition, x=None, y=None, /):
     if x is None or y is None:
         message = "where: one of x and y is given. Both are required, or neither."
         raise ValueError(_core.with_location(message))
-    return _core.array_of(_core.numpy.apply("where", condition, x, y))
+    try:
+        return _core.array_of(_core.numpy.apply("where", condition, x, y))
+    except TypeError as refusal:
+        return _by_numpy.created("where", refusal, condition, x, y)
 
 
 def result_type(*arrays_and_dtypes):
@@ -121,42 +135,19 @@ __all__ = [name for name in dir() if not name.startswith("_") and name not in _h
 
 
 def __getattr__(name):
-    """dtypes and other names that are NumPy's own: float32, int64, ndarray's limits, …"""
-    if name == "testing":  # takes long to import
+    """Names that are NumPy's own, dtypes, and modules that are loaded when they are first used."""
+    if name in _by_numpy.MODULES:
         import importlib
 
-        return importlib.import_module("composit.numpy.testing")
-    if name in scalar_kinds.NAMES:
-        return scalar_kinds.kind(name)
-    import numpy as np
+        return importlib.import_module(f"composit.numpy.{name}")
+    value = scalar_kinds.kind(name)
+    if value is None:
+        value = _by_numpy.found(name)
+    if value is None:
+        raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")
+    globals()[name] = value  # found at once the next time
+    return value
 
-    value = getattr(np, name, None)
-    if (isinstance(value, type) and issubclass(value, np.generic)) or name in (
-        "dtype",
-        "finfo",
-        "iinfo",
-        "errstate",
-        "geterr",
-        "geterrcall",
-        "seterr",
-        "seterrcall",
-        "getbufsize",
-        "setbufsize",
-        # Indices, iteration over values, tables of types, polynomials: nothing of them is computed
-        # here, or by functions that tensors hand on to composit's.
-        "index_exp",
-        "s_",
-        "ndindex",
-        "ndenumerate",
-        "poly1d",
-        "True_",
-        "False_",
-        "ScalarType",
-        "typecodes",
-        "sctypeDict",
-        "little_endian",
-        "exceptions",
-        "dtypes",
-    ):
-        return value
-    raise AttributeError(f"module 'composit.numpy' has no attribute {name!r}")
+
+def __dir__():
+    return sorted({*globals(), *scalar_kinds.NAMES, *_by_numpy.names()})

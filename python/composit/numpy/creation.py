@@ -7,8 +7,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyScalar, LazyTensor, with_location
-from composit.numpy import _arguments
-from composit.numpy._ufunc import refuse
+from composit.numpy import _arguments, _by_numpy
 
 _c = _core.numpy
 _RANKS = 64  # NumPy's arrays have at most so many axes
@@ -62,7 +61,12 @@ def asarray(
         if name and not copy:
             return _core.named(a, name)
         return a.copied() if copy or isinstance(a, LazyScalar) else a
-    return _core.constant(_converted(a, dtype), name or "", copy is not False)
+    try:
+        return _core.constant(_converted(a, dtype), name or "", copy is not False)
+    except TypeError as refusal:
+        if not _by_numpy.is_called_by_user():
+            raise
+        return _by_numpy.created("asarray", refusal, a, dtype=dtype, order=order, copy=copy)
 
 
 def _converted(a: Any, dtype: Any) -> Any:
@@ -79,7 +83,9 @@ def _converted(a: Any, dtype: Any) -> Any:
         raise TypeError(_mismatch.wrong(a, f"An array of {kind}")) from None
     except OverflowError:
         raise OverflowError(_mismatch.wrong(a, f"An array of {kind}")) from None
-    except ValueError:
+    except ValueError as error:
+        if str(error).startswith("setting an array element with a sequence"):
+            raise ValueError(_mismatch.said(str(error))) from None
         raise ValueError(_mismatch.wrong(a, f"An array of {kind}")) from None
 
 
@@ -136,10 +142,18 @@ def array(
     if ndmax != _RANKS:
         _check_depth(object, _core.integer(ndmax))
     result = asarray(object, dtype, order, name=name, copy=copy)
+    if not isinstance(result, LazyTensor):
+        return _by_numpy.called("array", _numpys_array, (result,), {"ndmin": ndmin})
     missing = _core.integer(ndmin) - result.ndim
     if missing > 0:
         result = _c.reshape(result, (1,) * missing + result.shape)
     return result
+
+
+def _numpys_array(value: Any, ndmin: int) -> Any:
+    import numpy as np
+
+    return np.array(value, ndmin=ndmin, copy=None)
 
 
 def _check_depth(value: Any, most: int) -> None:
@@ -156,31 +170,6 @@ def _check_depth(value: Any, most: int) -> None:
         raise ValueError(with_location(message))
 
 
-def ndarray(
-    shape: Any,
-    dtype: Any = float,
-    buffer: Any = None,
-    offset: int = 0,
-    strides: Any = None,
-    order: Any = None,
-    *,
-    name: str | None = None,
-) -> LazyTensor:
-    """A tensor of zeros, or with the values that a buffer's memory has now."""
-    _layout("ndarray", order)
-    if buffer is not None:
-        import numpy as np
-
-        try:
-            array: Any = np.ndarray(_shape(shape), dtype, buffer, offset, strides, order)
-        except (TypeError, ValueError, BufferError) as error:
-            raise type(error)(with_location(f"ndarray: {error}")) from None
-        return _core.constant(_converted(array, None), name or "", True)
-    if strides is not None:
-        refuse("ndarray", strides=strides)
-    return _c.zeros(_shape(shape), dtype, name or "")
-
-
 def zeros(
     shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None,
     name: str | None = None,
@@ -189,7 +178,10 @@ def zeros(
     shape = _shape(shape)
     _layout("zeros", order, device, "CF")
     _arguments.check_like("zeros", like)
-    return _c.zeros(shape, dtype, name or "")
+    try:
+        return _c.zeros(shape, dtype, name or "")
+    except TypeError as refusal:
+        return _by_numpy.created("zeros", refusal, shape, dtype=dtype, order=order)
 
 
 def ones(
@@ -200,7 +192,10 @@ def ones(
     shape = _shape(shape)
     _layout("ones", order, device, "CF")
     _arguments.check_like("ones", like)
-    return _c.ones(shape, dtype, name or "")
+    try:
+        return _c.ones(shape, dtype, name or "")
+    except TypeError as refusal:
+        return _by_numpy.created("ones", refusal, shape, dtype=dtype, order=order)
 
 
 def empty(
@@ -211,7 +206,10 @@ def empty(
     shape = _shape(shape)
     _layout("empty", order, device, "CF")
     _arguments.check_like("empty", like)
-    return _c.empty(shape, dtype, name or "")
+    try:
+        return _c.empty(shape, dtype, name or "")
+    except TypeError as refusal:
+        return _by_numpy.created("empty", refusal, shape, dtype=dtype, order=order)
 
 
 def full(
@@ -222,7 +220,10 @@ def full(
     shape = _shape(shape)
     _layout("full", order, device, "CF")
     _arguments.check_like("full", like)
-    return _c.full(shape, fill_value, dtype, name or "")
+    try:
+        return _c.full(shape, fill_value, dtype, name or "")
+    except TypeError as refusal:
+        return _by_numpy.created("full", refusal, shape, fill_value, dtype=dtype, order=order)
 
 
 def zeros_like(
@@ -231,7 +232,10 @@ def zeros_like(
 ) -> LazyTensor:  # fmt: skip
     """Zeros of a's shape and dtype; a is not computed."""
     _layout("zeros_like", order, device)
-    return _c.zeros_like(a, dtype, None if shape is None else _shape(shape))
+    try:
+        return _c.zeros_like(a, dtype, None if shape is None else _shape(shape))
+    except TypeError as refusal:
+        return _by_numpy.created("zeros_like", refusal, a, dtype=dtype, shape=shape)
 
 
 def ones_like(
@@ -240,7 +244,10 @@ def ones_like(
 ) -> LazyTensor:  # fmt: skip
     """Ones of a's shape and dtype; a is not computed."""
     _layout("ones_like", order, device)
-    return _c.ones_like(a, dtype, None if shape is None else _shape(shape))
+    try:
+        return _c.ones_like(a, dtype, None if shape is None else _shape(shape))
+    except TypeError as refusal:
+        return _by_numpy.created("ones_like", refusal, a, dtype=dtype, shape=shape)
 
 
 def empty_like(
@@ -249,7 +256,10 @@ def empty_like(
 ) -> LazyTensor:  # fmt: skip
     """Zeros of the prototype's shape and dtype."""
     _layout("empty_like", order, device)
-    return _c.empty_like(prototype, dtype, None if shape is None else _shape(shape))
+    try:
+        return _c.empty_like(prototype, dtype, None if shape is None else _shape(shape))
+    except TypeError as refusal:
+        return _by_numpy.created("empty_like", refusal, prototype, dtype=dtype, shape=shape)
 
 
 def full_like(
@@ -281,11 +291,20 @@ def arange(
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     start, step = 0 if start is None else start, 1 if step is None else step
     values = (start, stop, step)
+    try:
+        return _ranged(values, dtype, name)
+    except TypeError as refusal:
+        return _by_numpy.created("arange", refusal, *values, dtype=dtype)
+
+
+def _ranged(values: Any, dtype: Any, name: str | None) -> LazyTensor:
+    start, stop, step = values
     if any(isinstance(value, complex) for value in values):
         import numpy as np
 
         return asarray(np.arange(*values, dtype=dtype), name=name)
-    if dtype is not None and _core.dtype_of(dtype).kind == "b":
+    kind = "" if dtype is None else _core.dtype_of(dtype).kind
+    if kind == "b":
         made = arange(start, stop, step, name=name)
         if made.size > 2:
             message = (
@@ -293,7 +312,7 @@ def arange(
             )
             raise TypeError(with_location(message))
         return _c.astype(made, dtype)
-    if dtype is not None and _core.dtype_of(dtype).kind == "c":
+    if kind == "c":
         return _c.astype(arange(start, stop, step, name=name), dtype)
     if all(hasattr(value, "__index__") and not isinstance(value, float) for value in values):
         first, end, by = (_core.integer(value) for value in values)

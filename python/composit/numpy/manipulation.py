@@ -9,7 +9,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyScalar, LazyTensor, with_location
-from composit.numpy import _arguments, _casting
+from composit.numpy import _arguments, _by_numpy, _casting
 from composit.numpy._ufunc import write_out
 
 _c = _core.numpy
@@ -160,10 +160,13 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> L
     if not hasattr(x, "dtype"):
         kind = AttributeError if isinstance(x, (bool, int, float, complex)) else TypeError
         raise kind(with_location(f"astype: Input should be a NumPy array or a tensor, not {x!r}."))
-    _warn_of_lost_parts(x.dtype, dtype)
-    if not copy and isinstance(x, LazyTensor) and _core.dtype_of(dtype) == x.dtype:
-        return x
-    return _c.astype(x, dtype)
+    try:
+        _warn_of_lost_parts(x.dtype, dtype)
+        if not copy and isinstance(x, LazyTensor) and _core.dtype_of(dtype) == x.dtype:
+            return x
+        return _c.astype(x, dtype)
+    except TypeError as refusal:
+        return _by_numpy.created("astype", refusal, x, dtype=dtype)
 
 
 def _warn_of_lost_parts(source: Any, target: Any) -> None:
@@ -181,8 +184,11 @@ def concatenate(
     arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> LazyTensor:
     """Joined along an axis; axis None joins the flattened parts."""
-    arrays = _joinable(arrays, dtype, casting)
-    return write_out("concatenate", _c.concatenate(arrays, axis, dtype), out)
+    try:
+        parts = _joinable(arrays, dtype, casting)
+        return write_out("concatenate", _c.concatenate(parts, axis, dtype), out)
+    except TypeError as refusal:
+        return _by_numpy.created("concatenate", refusal, arrays, axis, dtype=dtype)
 
 
 concat = concatenate

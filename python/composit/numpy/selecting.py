@@ -6,7 +6,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
-from composit.numpy import _arguments, _casting
+from composit.numpy import _arguments, _by_numpy, _casting
 from composit.numpy._ufunc import write_out
 from composit.numpy.creation import asarray
 
@@ -114,7 +114,14 @@ def _places(function: str, obj: Any) -> Any:
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> LazyTensor:
     """Values before the positions obj: an integer, a slice, a mask or several integers."""
-    return _c.insert(arr, _places("insert", obj), values, axis)
+    return _c.insert(arr, _places("insert", obj), _elements(values, arr), axis)
+
+
+def _elements(values: Any, arr: Any) -> Any:
+    """Python's numbers as elements of the array: a NaN is no integer."""
+    if not isinstance(values, float) or getattr(getattr(arr, "dtype", None), "kind", "") not in "iu":
+        return values
+    return _by_numpy.stored(values, arr.dtype, "insert")
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> LazyTensor:

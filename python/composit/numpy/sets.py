@@ -7,7 +7,7 @@ from typing import NamedTuple as _NamedTuple
 
 from composit import _core
 from composit._core import LazyTensor, with_location
-from composit.numpy import _arguments
+from composit.numpy import _arguments, _by_numpy
 from composit.numpy.creation import asarray
 
 _c = _core.numpy
@@ -35,6 +35,7 @@ def _first_nan(values: LazyTensor, given: LazyTensor) -> LazyTensor:
     return _c.apply("where", _c.apply("isnan", values), first, values)
 
 
+@_by_numpy.also_of_others
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False,
     return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
@@ -100,11 +101,13 @@ def unique_values(x: Any, /) -> LazyTensor:
     return _c.unique(x, None, False, False, False)[0]
 
 
+@_by_numpy.also_of_others
 def union1d(ar1: Any, ar2: Any) -> LazyTensor:
     """The elements of either."""
     return _c.union1d(ar1, ar2)
 
 
+@_by_numpy.also_of_others
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -113,16 +116,19 @@ def intersect1d(
     return results if return_indices else results[0]
 
 
+@_by_numpy.also_of_others
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> LazyTensor:
     """The elements of ar1 that are not in ar2."""
     return _c.setdiff1d(ar1, ar2, assume_unique)
 
 
+@_by_numpy.also_of_others
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> LazyTensor:
     """The elements of only one."""
     return _c.setxor1d(ar1, ar2, assume_unique)
 
 
+@_by_numpy.also_of_others
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *,
     kind: str | None = None,

@@ -6,6 +6,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyTensor, with_location
+from composit.numpy import _by_numpy
 from composit.numpy._ufunc import refuse, write_out
 
 _c = _core.numpy
@@ -25,6 +26,7 @@ def _check_kind(function: str, kind: Any, order: Any, stable: Any) -> None:
         )
 
 
+@_by_numpy.also_of_others
 def argsort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> LazyTensor:
@@ -33,6 +35,7 @@ def argsort(
     return _c.argsort(a, axis)
 
 
+@_by_numpy.also_of_others
 def sort(
     a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> LazyTensor:
@@ -91,6 +94,7 @@ def lexsort(keys: Any, axis: int = -1) -> LazyTensor:
     return _c.lexsort(keys, axis)
 
 
+@_by_numpy.also_of_others
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> LazyTensor:
     """Where values belong in an ascending a: before their equals (left) or behind (right)."""
     if side not in ("left", "right"):

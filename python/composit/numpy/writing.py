@@ -6,7 +6,7 @@ from typing import Any
 
 from composit import _core, _mismatch
 from composit._core import LazyScalar, LazyTensor
-from composit.numpy import _arguments
+from composit.numpy import _arguments, _by_numpy
 
 _c = _core.numpy
 
@@ -29,38 +29,39 @@ def _target(value: Any) -> Any:
     return value
 
 
-def _listed(value: Any, dtype: Any) -> Any:
-    """A list's elements in a dtype, by the rules of asarray, as NumPy takes them; others as is."""
-    from composit.numpy import asarray
-
-    return asarray(value, dtype) if isinstance(value, (list, tuple)) else value
+def _listed(function: str, value: Any, dtype: Any) -> Any:
+    """The elements of lists, and Python's numbers and texts, in a dtype, by the rules of asarray,
+    as NumPy takes them; others as is."""
+    is_array = hasattr(value, "dtype") or hasattr(value, "__array__")
+    return value if is_array else _by_numpy.stored(value, dtype, function)
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """take_along_axis's elements replaced by values."""
     target = _target(arr)
     _arguments.check_array(indices)
+    values = _listed("put_along_axis", values, target.dtype)
     _write(target, _c.put_along_axis(target, indices, values, axis))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """The main diagonal replaced by val."""
-    _write(a, _c.fill_diagonal(_target(a), val, bool(wrap)))
+    _write(a, _c.fill_diagonal(_target(a), _listed("fill_diagonal", val, a.dtype), bool(wrap)))
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Elements of the flattened `a` replaced; v repeats."""
-    _write(a, _c.put(_target(a), _listed(ind, int), _listed(v, a.dtype), mode))
+    _write(a, _c.put(_target(a), _listed("put", ind, int), _listed("put", v, a.dtype), mode))
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """The elements where the mask holds replaced by the values, one after the other."""
-    _write(arr, _c.place(_target(arr), mask, _listed(vals, arr.dtype)))
+    _write(arr, _c.place(_target(arr), mask, _listed("place", vals, arr.dtype)))
 
 
 def putmask(a: Any, /, mask: Any, values: Any) -> None:
     """The elements where the mask holds replaced by the values at the same positions."""
-    _write(a, _c.putmask(_target(a), mask, _listed(values, a.dtype)))
+    _write(a, _c.putmask(_target(a), mask, _listed("putmask", values, a.dtype)))
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:

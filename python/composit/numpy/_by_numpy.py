@@ -1,0 +1,279 @@
+"""What NumPy computes from values, and no graph has a part in: printing, files, texts, records,
+dates, masked arrays, objects.
+
+Tensors among the arguments are evaluated, NumPy is called, and arrays of numbers that come back are
+tensors. What tensors do not hold comes back as NumPy's own. Nothing of this is part of a graph: so
+what depends on a placeholder is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from composit import _core
+from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
+
+# NumPy's functions that are called so, by their names in composit.numpy.
+FUNCTIONS = frozenset(
+    (
+        "array2string", "array_repr", "array_str", "asmatrix", "bmat", "busday_count",
+        "busday_offset", "datetime_as_string", "datetime_data", "frombuffer", "fromfile",
+        "fromregex", "fromstring", "genfromtxt", "info", "is_busday", "isnat", "load", "loadtxt",
+        "nested_iters", "save", "savetxt", "savez", "savez_compressed",
+    )
+)  # fmt: skip
+
+# What is NumPy's own: it takes no tensors, or takes them as any object with values.
+OWN = frozenset(
+    (
+        "__version__", "busdaycalendar", "ctypeslib", "dtype", "dtypes", "errstate", "exceptions",
+        "f2py", "False_", "finfo", "flatiter", "frompyfunc", "get_include", "get_printoptions",
+        "getbufsize", "geterr", "geterrcall", "iinfo", "index_exp", "little_endian", "matrix",
+        "memmap", "ndenumerate", "ndindex", "poly1d", "printoptions", "recarray", "record", "s_",
+        "ScalarType", "sctypeDict", "set_printoptions", "setbufsize", "seterr", "seterrcall",
+        "show_config", "show_runtime", "test", "True_", "typecodes",
+    )
+)  # fmt: skip
+
+# Modules of composit.numpy that are loaded when they are first used.
+MODULES = frozenset(("char", "ma", "rec", "strings", "testing", "typing"))
+
+_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+_OPERATORS = {
+    "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
+    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+}  # fmt: skip
+
+
+def values_of(function: str, value: Any) -> Any:
+    """The same with NumPy's arrays and scalars for tensors, within lists, tuples and dictionaries,
+    too."""
+    if isinstance(value, LazyTensor):
+        if not value.has_value():
+            raise NotSupported(
+                with_location(
+                    f"{function}: an argument depends on a placeholder. NumPy computes this "
+                    "function from values: call it outside of compile, grad and vmap."
+                )
+            )
+        array = value.evaluated()
+        return array[()] if isinstance(value, LazyScalar) else array
+    if type(value) in (list, tuple):
+        return type(value)(values_of(function, item) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(values_of(function, item) for item in value))
+    if type(value) is dict:
+        return {key: values_of(function, item) for key, item in value.items()}
+    return value
+
+
+def is_held(dtype: Any) -> bool:
+    """Whether tensors have this dtype."""
+    return (dtype.kind in "biufc" and dtype.char not in "gG") or dtype.name == "bfloat16"
+
+
+def made(value: Any) -> Any:
+    """The same with tensors for NumPy's arrays and scalars of numbers; subclasses stay what they
+    are."""
+    import numpy as np
+
+    if type(value) is np.ndarray:
+        return _core.constant(value, "", True) if is_held(value.dtype) else value
+    if isinstance(value, np.generic):
+        return _core.constant(np.asarray(value), "", True)[()] if is_held(value.dtype) else value
+    if type(value) in (list, tuple):
+        return type(value)(made(item) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(made(item) for item in value))
+    return value
+
+
+def called(name: str, function: Callable[..., Any], args: Any, options: Any) -> Any:
+    """What NumPy's function makes of the values of its arguments."""
+    given = values_of(name, tuple(args))
+    return made(function(*given, **values_of(name, dict(options))))
+
+
+def of_values(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's function, of tensors, too."""
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **options: Any) -> Any:
+        __tracebackhide__ = True
+        return called(name, function, args, options)
+
+    return call
+
+
+def instead(function: Any, args: Any, options: Any, refusal: Exception) -> Any:
+    """What NumPy's function makes of values that composit's refuses; the refusal where they cannot
+    be known, or where NumPy refuses them, too."""
+    try:
+        return called(function.__name__, function, args, options)
+    except Exception:  # whichever: what composit says of the call is to be read
+        raise refusal from None
+
+
+_OTHERS = "OSUVMmT"  # objects, texts, records, dates, by kind
+
+
+def _is_other(value: Any) -> bool:
+    """Whether the value is, or holds, what no tensor holds."""
+    if isinstance(value, (list, tuple)):
+        return any(_is_other(item) for item in value)
+    return value is None or isinstance(value, (str, bytes)) or _kind(value) in _OTHERS
+
+
+def _kind(value: Any) -> str:
+    dtype = getattr(value, "dtype", None)
+    return getattr(dtype, "kind", " ")
+
+
+def created(name: str, refusal: Exception, *args: Any, dtype: Any = None, **options: Any) -> Any:
+    """What NumPy's function makes of texts, records, dates or objects, or in a dtype of those; the
+    refusal of all else."""
+    import numpy as np
+
+    try:
+        is_other = dtype is not None and np.dtype(dtype).kind in _OTHERS
+    except TypeError:
+        raise refusal from None
+    if not is_other and not any(_is_other(value) for value in (*args, *options.values())):
+        raise refusal
+    if name == "astype":  # by position only
+        return called(name, np.astype, (*args, dtype), options)
+    if dtype is not None:
+        options["dtype"] = dtype
+    return called(name, getattr(np, name), args, options)
+
+
+def also_of_others(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; NumPy's of the same name of texts, records, dates and objects."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except (NotSupported, TypeError) as refusal:
+            return created(function.__name__, refusal, *args, **options)
+
+    return call
+
+
+def is_called_by_user() -> bool:
+    """Whether the function that asks was called from outside of the package, for which texts and
+    objects are arrays of NumPy's."""
+    frame: Any = sys._getframe(2)
+    while frame.f_code.co_filename.endswith("composit/numpy/creation.py"):
+        frame = frame.f_back
+    return not frame.f_code.co_filename.startswith(_FOLDER)
+
+
+def ufunc_of_values(name: str, ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
+    """What a ufunc of another library makes of values. Tensors in out= are written."""
+    outputs = options.get("out", ())
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    given = values_of(name, {key: value for key, value in options.items() if key != "out"})
+    for each in outputs:
+        if isinstance(each, LazyTensor):
+            each.check_writeable()
+    arrays = values_of(name, outputs)
+    if outputs:
+        given["out"] = arrays if len(arrays) > 1 or method == "__call__" else arrays[0]
+    operands = values_of(name, tuple(inputs))
+    result = getattr(ufunc, method)(*operands, **given)
+    for tensor, array in zip(outputs, arrays):
+        if isinstance(tensor, LazyTensor):
+            tensor[...] = array
+    if method == "at" and isinstance(inputs[0], LazyTensor):
+        inputs[0][...] = operands[0]
+    if len(outputs) == 1 and outputs[0] is not None:
+        return outputs[0]
+    if not outputs:
+        return made(result)
+    results = zip(outputs, result)
+    return tuple(made(value) if out is None else out for out, value in results)
+
+
+def operated(name: str, a: Any, b: Any) -> Any:
+    """What NumPy's operator makes of a and b, of which one is no number. Nothing is evaluated to
+    say that numbers are no texts, nor None."""
+    import numpy as np
+
+    tensor, other = (a, b) if isinstance(a, LazyTensor) else (b, a)
+    is_single = other is None or isinstance(other, (str, bytes))
+    if is_single and name in ("equal", "not_equal"):
+        from composit.numpy import full
+
+        return full(tensor.shape, name == "not_equal", bool)
+    if not tensor.has_value() and not isinstance(other, np.ndarray):
+        return NotImplemented
+    function = _OPERATORS.get(name) or getattr(np, name)
+    try:
+        return called(name, function, (a, b), {})
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(with_location(f"{name}: {error}")) from None
+
+
+_CLASSES = (OverflowError, TypeError, ValueError)
+
+
+def stored(value: Any, dtype: Any, function: str = "set_item") -> Any:
+    """The elements of lists, texts and other objects, as NumPy writes them into arrays of a dtype:
+    one by one, so that a NaN is no integer."""
+    from composit.numpy.creation import _holds_tensors, asarray
+
+    if isinstance(value, (list, tuple)) and _holds_tensors(value):
+        return asarray(value)
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype)
+    except _CLASSES as error:
+        kind = next(known for known in _CLASSES if isinstance(error, known))
+        raise kind(with_location(f"{function}: {str(error).rstrip('.')}.")) from None
+
+
+def found(name: str) -> Any:
+    """What composit.numpy has of NumPy under this name; None where it has nothing."""
+    import numpy as np
+
+    if name in OWN:
+        return getattr(np, name, None)
+    if name == "nditer":
+        from composit.numpy._iterating import nditer
+
+        return nditer
+    if name in FUNCTIONS and hasattr(np, name):
+        return of_values(name, getattr(np, name))
+    return None
+
+
+def names() -> frozenset[str]:
+    """What composit.numpy has beside the names of its own modules."""
+    return FUNCTIONS | OWN | MODULES | {"nditer"}
+
+
+def module_of(module: Any, names: dict[str, Any]) -> Callable[[str], Any]:
+    """`__getattr__` of a module of composit's whose functions are those of a module of NumPy's, of
+    tensors, too. What it finds it puts into `names`."""
+
+    def get(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}")
+        value = getattr(module, name)
+        is_own = isinstance(value, (type, types.ModuleType)) or not callable(value)
+        if not is_own and type(value).__name__ != "MaskedConstant":
+            value = of_values(name, value)
+        names[name] = value
+        return value
+
+    return get

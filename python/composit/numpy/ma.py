@@ -1,0 +1,16 @@
+"""numpy.ma: NumPy's masked arrays, of the values of tensors. See composit/numpy/_by_numpy.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.ma as _numpys
+
+from composit.numpy._by_numpy import module_of as _module_of
+
+__all__ = _numpys.__all__  # noqa: PLE0605 (a list of another module)
+__getattr__ = _module_of(_numpys, globals())
+
+
+def __dir__() -> list[Any]:
+    return dir(_numpys)
