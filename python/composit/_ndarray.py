@@ -59,16 +59,20 @@ def _write_imag(self: LazyTensor, value: Any) -> None:
     self.imag[...] = value
 
 
-def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> LazyTensor:
+def _view(self: LazyTensor, dtype: Any = None, type: Any = None) -> Any:
     """A view of all elements, or of their bits as another dtype."""
     import numpy as np
 
     if type is None and isinstance(dtype, _class) and issubclass(dtype, (np.ndarray, LazyTensor)):
         dtype, type = None, dtype
-    if type is not None and type is not LazyTensor:
-        raise _core.NotSupported(
-            with_location(f"view: type={type!r} is not supported. Leave it out.")
-        )
+    # The array of a subclass of NumPy's holds values, and so do records: they are NumPy's own.
+    if type is not None and type is not LazyTensor and type is not cnp.ndarray:
+        if not (isinstance(type, _class) and issubclass(type, np.ndarray)):
+            raise TypeError(with_location("Type must be a sub-type of ndarray type"))
+        array = _values("view", self)
+        return array.view(type) if dtype is None else array.view(dtype, type)
+    if dtype is not None and cnp._by_numpy.is_other_dtype(dtype):
+        return _values("view", self).view(dtype)
     is_same = dtype is None or _core.dtype_of(dtype) == self.dtype
     seen = self[...] if is_same else _core.numpy.bits_of(self, dtype)
     # Tensors are of the machine's byte order: what bytes of the other one mean are other numbers.

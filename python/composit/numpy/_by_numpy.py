@@ -136,16 +136,23 @@ def _kind(value: Any) -> str:
     return getattr(dtype, "kind", " ")
 
 
+def is_other_dtype(dtype: Any) -> bool:
+    """Whether this names a dtype of objects, texts, records or dates."""
+    import numpy as np
+
+    try:
+        return dtype is not None and np.dtype(dtype).kind in _OTHERS
+    except TypeError:
+        return False
+
+
 def created(name: str, refusal: Exception, *args: Any, dtype: Any = None, **options: Any) -> Any:
     """What NumPy's function makes of texts, records, dates or objects, or in a dtype of those; the
     refusal of all else."""
     import numpy as np
 
-    try:
-        is_other = dtype is not None and np.dtype(dtype).kind in _OTHERS
-    except TypeError:
-        raise refusal from None
-    if not is_other and not any(_is_other(value) for value in (*args, *options.values())):
+    holds_others = any(_is_other(value) for value in (*args, *options.values()))
+    if not is_other_dtype(dtype) and not holds_others:
         raise refusal
     if name == "astype":  # by position only
         return called(name, np.astype, (*args, dtype), options)
