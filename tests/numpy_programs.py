@@ -26,4 +26,5 @@ def printed(module, program):
 
 def same(program):
     """Fails where the two differ."""
-    assert printed(composit.numpy, program) == printed(numpy, program)
+    ours, theirs = printed(composit.numpy, program), printed(numpy, program)
+    assert ours == theirs, f"{ours}\nis not\n{theirs}"

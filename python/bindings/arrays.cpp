@@ -228,14 +228,14 @@ nb::object ndarray_from(ir::Array array) {
     return is_half ? result.attr("view")(dtype_object(DType::bfloat16)) : result;
 }
 
-bool is_masked(nb::handle value) {
+bool has_class_of_its_own(nb::handle value) {
     if (!PyArray_Check(value.ptr()) || PyArray_CheckExact(value.ptr())) return false;
-    return nb::hasattr(value, "_mask");
+    return !nb::isinstance(value, numpy_attribute("memmap"));
 }
 
 bool holds_no_numbers(nb::handle value) {
     if (!PyArray_Check(value.ptr())) return false;
-    if (is_masked(value)) return true;
+    if (has_class_of_its_own(value)) return true;
     PyArray_Descr* const descr = PyArray_DESCR(ndarray_of(value));
     const bool is_legacy = descr->type_num >= NPY_OBJECT && descr->type_num <= NPY_TIMEDELTA;
     return (is_legacy || descr->type_num == NPY_VSTRING) && !is_given_up(descr);

@@ -35,10 +35,11 @@ struct PlainArray {
 };
 std::optional<PlainArray> plain_array(nb::handle value);
 
-// Whether it is one of numpy.ma's arrays.
-bool is_masked(nb::handle value);
+// Whether it is of a subclass of ndarray that says what operators make of it: a matrix, or an array
+// with a mask.
+bool has_class_of_its_own(nb::handle value);
 
-// Whether it is an ndarray of texts, objects, records or dates, or has a mask.
+// Whether it is such an ndarray, or one of texts, objects, records or dates.
 bool holds_no_numbers(nb::handle value);
 
 // Whether an ndarray's memory belongs to it and to results of earlier calls only.

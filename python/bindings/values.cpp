@@ -60,7 +60,8 @@ ir::Tensor tensor_from(nb::handle value) {
             std::complex<double>(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
     if (has_attribute(value, "lazy_tensor")) return tensor_from(value.attr("lazy_tensor"));
     if (nb::isinstance(value, numpy_attribute("ndarray"))) {
-        if (is_masked(value) && nb::cast<bool>(value.attr("mask").attr("any")()))
+        if (has_class_of_its_own(value) && nb::hasattr(value, "_mask") &&
+            nb::object(value.attr("mask").attr("any")()).equal(nb::bool_(true)))
             refuse_argument(value, "An array without a mask (numpy.ma has functions of those)");
         return ir::constant(array_from(value));
     }

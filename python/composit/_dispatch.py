@@ -61,11 +61,10 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
         function = _find(ufunc.__name__) if _is_ours(ufunc) else None
     except NotSupported:
         function = None
-    if method == "__call__" and function is not None:
-        return function(*inputs, **options)
-    if not hasattr(function, method):
+    is_other = any(map(_by_numpy.is_other_array, inputs))
+    if is_other or (method != "__call__" and not hasattr(function, method)) or function is None:
         return _by_numpy.ufunc_of_values(ufunc.__name__, ufunc, method, inputs, options)
-    return getattr(function, method)(*inputs, **options)
+    return (function if method == "__call__" else getattr(function, method))(*inputs, **options)
 
 
 def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

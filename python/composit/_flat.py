@@ -84,7 +84,13 @@ class FlatIterator:
         if isinstance(key, int) and getattr(value, "ndim", 0) + isinstance(value, (list, tuple)):
             raise ValueError(with_location("Error setting single item of array: one is required."))
         if places.size:
-            view[key] = self._spread(value, places)
+            try:
+                view[key] = self._spread(value, places)
+            except OverflowError:
+                if not isinstance(key, int):
+                    raise
+                message = "Error setting single item of array: the number is out of bounds."
+                raise ValueError(with_location(message)) from None
 
     def _spread(self, value: Any, places: LazyTensor) -> Any:
         """The values, again and again, as many as there are places."""

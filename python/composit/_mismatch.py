@@ -141,7 +141,8 @@ def _called() -> tuple[str, dict[str, Any]]:
 def _bound(call: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a function of NumPy's, by name where it says its parameters."""
     try:
-        return inspect.signature(call["func"]).bind_partial(*call["args"], **call["kwargs"]).arguments
+        signature = inspect.signature(call["func"])
+        return signature.bind_partial(*call["args"], **call["kwargs"]).arguments
     except (TypeError, ValueError):
         return {}
 

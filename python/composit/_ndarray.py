@@ -132,9 +132,7 @@ def _values(name: str, self: LazyTensor) -> Any:
     return cnp._by_numpy.values_of(name, self)
 
 
-def _to_numpy(
-    self: LazyTensor, dtype: Any = None, copy: bool = False, na_value: Any = None
-) -> Any:
+def _to_numpy(self: LazyTensor, dtype: Any = None, copy: bool = False, na_value: Any = None) -> Any:
     """The values as an ndarray, evaluated now, by the name that libraries of tables and plots ask
     for."""
     array = _values("to_numpy", self)

@@ -100,6 +100,8 @@ def attach() -> None:
         setattr(_core.LazyFloating, name, _by_number(function))
     for name in ("bit_count", "is_integer"):
         setattr(_core.LazyInteger, name, lambda self, name=name: getattr(_value(self), name)())
+    setattr(_core.LazyInteger, "numerator", property(lambda self: self))  # noqa: B010
+    setattr(_core.LazyInteger, "denominator", property(lambda self: _restored(1)))  # noqa: B010
     numbers.Integral.register(_core.LazyInteger)
     numbers.Real.register(_core.LazyFloating)
     numbers.Complex.register(_core.LazyComplexFloating)

@@ -8,7 +8,7 @@ import numpy.char as _numpys
 
 from composit.numpy._by_numpy import module_of as _module_of
 
-__all__ = _numpys.__all__  # noqa: PLE0605 (a list of another module)
+__all__ = _numpys.__all__
 __getattr__ = _module_of(_numpys, globals())
 
 

@@ -50,18 +50,18 @@ def asarray(
         dtype, name = _dtype_or_name(dtype)
     if not isinstance(a, LazyTensor) and hasattr(a, "lazy_tensor"):
         a = a.lazy_tensor
-    if isinstance(a, (list, tuple)) and _holds_tensors(a):
-        found = _core.stacked_numbers(a)
-        a = _stacked(a) if found is None else found
-    if isinstance(a, LazyTensor):
-        if dtype is not None and _core.dtype_of(dtype) != a.dtype:
-            a = _c.astype(a, dtype)
-        if a.is_weak:
-            a = _c.strong(a)
-        if name and not copy:
-            return _core.named(a, name)
-        return a.copied() if copy or isinstance(a, LazyScalar) else a
     try:
+        if isinstance(a, (list, tuple)) and _holds_tensors(a):
+            found = _core.stacked_numbers(a)
+            a = _stacked(a) if found is None else found
+        if isinstance(a, LazyTensor):
+            if dtype is not None and _core.dtype_of(dtype) != a.dtype:
+                a = _c.astype(a, dtype)
+            if a.is_weak:
+                a = _c.strong(a)
+            if name and not copy:
+                return _core.named(a, name)
+            return a.copied() if copy or isinstance(a, LazyScalar) else a
         return _core.constant(_converted(a, dtype), name or "", copy is not False)
     except TypeError as refusal:
         if not _by_numpy.is_called_by_user():
@@ -111,7 +111,7 @@ def _dtype_or_name(text: str) -> tuple[Any, str | None]:
         np.dtype(text)
     except TypeError:
         return None, text
-    return _core.dtype_of(text), None
+    return text, None
 
 
 def _holds_tensors(items: Any) -> bool:
@@ -220,6 +220,10 @@ def full(
     shape = _shape(shape)
     _layout("full", order, device, "CF")
     _arguments.check_like("full", like)
+    if isinstance(fill_value, float) and dtype is not None and not abs(fill_value) < 2**31:
+        fill_value = _c.astype(
+            asarray(fill_value), dtype
+        )  # it is converted, and warns, as elements of arrays do
     try:
         return _c.full(shape, fill_value, dtype, name or "")
     except TypeError as refusal:
@@ -288,13 +292,14 @@ def arange(
     start_or_stop = start if start_or_stop is None else start_or_stop
     if stop is None and (start is not None or start_or_stop is None):
         raise TypeError(with_location("arange: stop is not given. It is required."))
+    given = (start_or_stop,) if stop is None else (start_or_stop, stop, step)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     start, step = 0 if start is None else start, 1 if step is None else step
     values = (start, stop, step)
     try:
         return _ranged(values, dtype, name)
     except TypeError as refusal:
-        return _by_numpy.created("arange", refusal, *values, dtype=dtype)
+        return _by_numpy.created("arange", refusal, *given, dtype=dtype)
 
 
 def _ranged(values: Any, dtype: Any, name: str | None) -> LazyTensor:
@@ -422,6 +427,8 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> LazyTensor:
     the order in memory of what lies there column after column."""
     _layout("copy", order)
     tensor = asarray(a)
+    if not isinstance(tensor, LazyTensor):
+        return tensor.copy(order)
     return tensor.copied(order == "F" or (order in ("K", "A") and tensor.flags.fnc))
 
 

@@ -30,12 +30,15 @@ def kind(name: str) -> Any:
     found = getattr(np, name, None)
     if not isinstance(found, type) or not issubclass(found, np.generic):
         return None
-    is_ours = name in NAMES
-    return _class(found) if is_ours else found
+    return _class(found.__name__) if name in NAMES else found
 
 
 @functools.cache
-def _class(numpys: Any) -> Any:
+def _class(name: str) -> Any:
+    """Of NumPy's name for the class, of which others are aliases."""
+    import numpy as np
+
+    numpys: Any = getattr(np, name)
     names = {"__doc__": numpys.__doc__, "__module__": "numpy", "__slots__": ()}
     return Kind(numpys.__name__, (numpys,), names)
 

@@ -119,7 +119,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> LazyTens
 
 def _elements(values: Any, arr: Any) -> Any:
     """Python's numbers as elements of the array: a NaN is no integer."""
-    if not isinstance(values, float) or getattr(getattr(arr, "dtype", None), "kind", "") not in "iu":
+    kind = getattr(getattr(arr, "dtype", None), "kind", "f")
+    if not isinstance(values, float) or kind not in "iu":
         return values
     return _by_numpy.stored(values, arr.dtype, "insert")
 

@@ -248,7 +248,10 @@ PROGRAMS = {
         g = f.view(dtype=[("p0", f.dtype), ("p1", f.dtype)])
         print(np.unique(np.asarray(g)))
     """,
-    "repeated as counted": "c = np.bincount([1, 1, 2, 3, 4, 4, 6]); print(np.repeat(np.arange(len(c)), c))",
+    "repeated as counted": """
+        c = np.bincount([1, 1, 2, 3, 4, 4, 6])
+        print(np.repeat(np.arange(len(c)), c))
+    """,
     "a sliding mean": """
         a = np.arange(20, dtype=float)
         ret = np.cumsum(a)
@@ -289,7 +292,8 @@ PROGRAMS = {
     "sums of blocks": """
         z = np.ones((16, 16))
         k = 4
-        print(np.add.reduceat(np.add.reduceat(z, np.arange(0, 16, k), axis=0), np.arange(0, 16, k), axis=1))
+        rows = np.add.reduceat(z, np.arange(0, 16, k), axis=0)
+        print(np.add.reduceat(rows, np.arange(0, 16, k), axis=1))
     """,
     "the game of life": """
         def iterate(z):

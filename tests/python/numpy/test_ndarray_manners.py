@@ -91,8 +91,10 @@ def test_views():
     view[0] = 7
     assert tensor[0].item() == 7
     assert tensor.view("float64").dtype == tensor.view(np.float64).dtype == np.float64
-    with pytest.raises(NotImplementedError, match="view: type="):
-        tensor.view(np.ndarray)
+    assert cnp.shares_memory(tensor.view(cnp.ndarray), tensor)
+    assert type(tensor.view(np.ndarray)) is np.ndarray  # holds values
+    with pytest.raises(TypeError, match="Type must be a sub-type of ndarray type"):
+        tensor.view(type=list)
 
 
 def test_dlpack_and_the_array_api():

@@ -13,7 +13,8 @@ from composit.errors import NotSupported
 PROGRAMS = {
     "arrays are instances": """
         x = np.ones((2, 3))
-        print(isinstance(x, np.ndarray), isinstance(x[0], np.ndarray), isinstance(x.sum(), np.ndarray))
+        print(isinstance(x, np.ndarray), isinstance(x[0], np.ndarray),
+              isinstance(x.sum(), np.ndarray))
         print(isinstance([1], (list, np.ndarray)), isinstance(1.0, np.ndarray))
         print(isinstance(x[...], np.ndarray), isinstance(np.zeros(()), np.ndarray))
         print(issubclass(type(x), np.ndarray), type(x) == np.ndarray, np.ndarray == type(x))
@@ -49,7 +50,8 @@ PROGRAMS = {
         print(isinstance(x[0], np.int32), isinstance(x[0], np.integer), isinstance(x[0], np.int64))
         print(isinstance(x.mean(), np.float64), isinstance(x[0] > 1, np.bool_))
         print(isinstance(np.float64(1), np.float64), isinstance(f, np.float32), np.float64(2.5))
-        print(isinstance(x, np.generic), isinstance(x[0], np.generic), isinstance(x.sum(), np.number))
+        print(isinstance(x, np.generic), isinstance(x[0], np.generic),
+              isinstance(x.sum(), np.number))
         print(np.float64, np.int8.__name__, x.dtype == np.int32, x.dtype.type == np.int32)
         print(np.dtype(np.float32), np.zeros(2, np.complex64).dtype, np.iinfo(np.uint8).max)
         print({np.float64: "double"}[np.ones(1).dtype.type], np.issubdtype(np.float32, np.floating))
@@ -81,7 +83,8 @@ PROGRAMS = {
             np.savetxt(os.path.join(folder, "d.txt"), x, fmt="%.2f", header="of x")
             print(np.loadtxt(os.path.join(folder, "d.txt")), sorted(os.listdir(folder)))
             x.tofile(os.path.join(folder, "e"))
-            print(np.fromfile(os.path.join(folder, "e")), np.fromfile(os.path.join(folder, "e"), "i1", 3))
+            print(np.fromfile(os.path.join(folder, "e")),
+                  np.fromfile(os.path.join(folder, "e"), "i1", 3))
             x.dump(os.path.join(folder, "f"))
             print(np.load(os.path.join(folder, "f"), allow_pickle=True))
             print(np.load(path, mmap_mode="r")[1])
@@ -152,20 +155,24 @@ PROGRAMS = {
     """,
     "objects": """
         x = np.array([1, None, "a"], dtype=object)
-        print(x, np.empty(2, dtype=object), np.array(None), x[1] is None, np.arange(3).astype(object))
-        print(np.arange(2) + np.array([1, 2], dtype=object), np.array([1, 2], dtype=object) * np.ones(2))
+        print(x, np.empty(2, dtype=object), np.array(None), x[1] is None,
+              np.arange(3).astype(object))
+        print(np.arange(2) + np.array([1, 2], dtype=object),
+              np.array([1, 2], dtype=object) * np.ones(2))
         print(np.arange(2) == np.array([0, None], dtype=object))
     """,
     "dates": """
         days = np.arange("2024-01-30", "2024-02-02", dtype="datetime64[D]")
         print(days, days[1] - days[0], np.datetime_as_string(days), np.is_busday(days))
-        print(np.busday_offset(days, 1, roll="forward"), np.array(["2024-01-01"], "M8[D]") + np.arange(2))
+        print(np.busday_offset(days, 1, roll="forward"),
+              np.array(["2024-01-01"], "M8[D]") + np.arange(2))
         print(days.astype("datetime64[M]"), np.isnat(days), np.datetime_data(days.dtype))
     """,
     "memory": """
         x = np.arange(4.0)
         interface = x.__array_interface__
-        print(interface["shape"], interface["typestr"], interface["version"], len(interface["data"]))
+        print(interface["shape"], interface["typestr"], interface["version"],
+              len(interface["data"]))
         x.setflags(write=False)
         print(x.flags.writeable, x.ctypes.shape[0], x.getfield("i4", 4))
         x[0] = 1
@@ -176,7 +183,8 @@ PROGRAMS = {
         x.setflags(write=True)
         x[0] = 7
         x.setfield(5.0, "f8")
-        print(x, np.asmatrix(np.eye(2)) * np.matrix("1 2; 3 4"), np.bmat([[np.eye(1), np.ones((1, 1))]]))
+        print(x, np.asmatrix(np.eye(2)) * np.matrix("1 2; 3 4"),
+              np.bmat([[np.eye(1), np.ones((1, 1))]]))
         x.setflags(uic=True)
     """,
     "a subclass": """
@@ -189,8 +197,8 @@ PROGRAMS = {
     "versions": """
         import numpy.lib
         print(np.__version__, np.lib.NumpyVersion(np.__version__) > "1.0.0", np.typing.NDArray)
-        print(np.typecodes["Float"], np.little_endian, np.finfo(np.float32).eps, np.lib.mixins.__name__)
-        np.info(np.array([1.0]).tolist)
+        print(np.typecodes["Float"], np.little_endian, np.finfo(np.float32).eps,
+              np.lib.mixins.__name__)
     """,
 }  # fmt: skip
 

@@ -102,7 +102,9 @@ def test_linear_algebra_and_the_rest_of_scipy():
     agrees(scipy.signal.lfilter, VECTOR, VECTOR, np.arange(9.0))
     agrees(scipy.spatial.distance.pdist, MATRIX)
     agrees(lambda x: scipy.sparse.csr_matrix(x).toarray(), MATRIX)
-    agrees(lambda x: scipy.sparse.coo_matrix((x[0], (np.arange(3), np.arange(3)))).todense(), MATRIX)
+    agrees(
+        lambda x: scipy.sparse.coo_matrix((x[0], (np.arange(3), np.arange(3)))).todense(), MATRIX
+    )
     agrees(lambda x: scipy.sparse.csr_matrix(MATRIX) @ x, VECTOR)
     agrees(lambda x: tuple(scipy.stats.ttest_1samp(x, 0.0)), VECTOR)
     agrees(scipy.stats.norm.cdf, VECTOR)
@@ -113,7 +115,9 @@ def test_optimisation_and_integration_of_lazy_functions():
     import scipy.optimize
 
     target = cnp.asarray(VECTOR)
-    found = scipy.optimize.minimize(lambda x: float(((cnp.asarray(x) - target) ** 2).sum()), target * 0)
+    found = scipy.optimize.minimize(
+        lambda x: float(((cnp.asarray(x) - target) ** 2).sum()), target * 0
+    )
     np.testing.assert_allclose(found.x, VECTOR, atol=1e-5)
     lazily = scipy.optimize.minimize(lambda x: ((x - target) ** 2).sum(), cnp.zeros(3))
     np.testing.assert_allclose(lazily.x, VECTOR, atol=1e-5)
