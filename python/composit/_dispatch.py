@@ -9,7 +9,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from composit._core import LazyTensor, NotSupported, with_location
+from composit._core import (
+    LazyFloating,
+    LazyInteger,
+    LazyScalar,
+    LazyTensor,
+    NotSupported,
+    with_location,
+)
 
 _other_names = {
     "absolute": "abs", "round_": "round", "around": "round", "amax": "max", "amin": "min",
@@ -55,16 +62,33 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
                 "of a method are required."
             )
         )
-    from composit.numpy import _by_numpy
+    function = _functions.get(ufunc, _unknown)
+    if function is _unknown:
+        function = _functions[ufunc] = _function_of(ufunc)
+    is_lazy = function is not None and (method == "__call__" or hasattr(function, method))
+    if not is_lazy or any(type(each) not in _plain and _is_other(each) for each in inputs):
+        from composit.numpy import _by_numpy
 
-    try:
-        function = _find(ufunc.__name__) if _is_ours(ufunc) else None
-    except NotSupported:
-        function = None
-    is_other = any(map(_by_numpy.is_other_array, inputs))
-    if is_other or (method != "__call__" and not hasattr(function, method)) or function is None:
         return _by_numpy.ufunc_of_values(ufunc.__name__, ufunc, method, inputs, options)
     return (function if method == "__call__" else getattr(function, method))(*inputs, **options)
+
+
+_unknown = object()
+_functions: dict[Any, Any] = {}  # composit's function of each ufunc; None where it has none
+_plain = (LazyTensor, LazyScalar, LazyFloating, LazyInteger, float, int, bool, complex)
+
+
+def _function_of(ufunc: Any) -> Any:
+    try:
+        return _find(ufunc.__name__) if _is_ours(ufunc) else None
+    except NotSupported:
+        return None
+
+
+def _is_other(value: Any) -> bool:
+    from composit.numpy import _by_numpy
+
+    return _by_numpy.is_other_array(value)
 
 
 def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -79,18 +103,13 @@ def array_function(self: LazyTensor, func: Any, types: Any, args: Any, kwargs: A
             )
         )
     try:
-        return _lazily(func, args, kwargs)
+        module = func.__module__ or ""
+        if module in ("numpy.linalg", "numpy.fft"):
+            return _find(func.__name__, module.removeprefix("numpy."))(*args, **kwargs)
+        if module not in ("numpy", "numpy.lib.stride_tricks", "numpy.lib._stride_tricks_impl"):
+            raise _refused(f"{module.removeprefix('numpy.')}.{func.__name__}")
+        return _find(func.__name__)(*args, **kwargs)
     except (NotSupported, TypeError) as error:
         from composit.numpy import _by_numpy
 
         return _by_numpy.instead(func, args, kwargs, error)
-
-
-def _lazily(func: Any, args: Any, kwargs: Any) -> Any:
-    """What composit's function of that name makes; refused where there is none."""
-    module = func.__module__ or ""
-    if module in ("numpy.linalg", "numpy.fft"):
-        return _find(func.__name__, module.removeprefix("numpy."))(*args, **kwargs)
-    if module not in ("numpy", "numpy.lib.stride_tricks", "numpy.lib._stride_tricks_impl"):
-        raise _refused(f"{module.removeprefix('numpy.')}.{func.__name__}")
-    return _find(func.__name__)(*args, **kwargs)

@@ -132,7 +132,7 @@ def _called() -> tuple[str, dict[str, Any]]:
     if code.co_qualname == "also_of_others.<locals>.call":  # numpy/_by_numpy.py
         call = {"func": frame.f_locals["function"], "args": arguments["args"]}
         return call["func"].__name__, _bound(call | {"kwargs": arguments["options"]})
-    if code.co_name in ("_lazily", "array_function") and "func" in arguments:  # _dispatch.py
+    if code.co_name == "array_function" and "func" in arguments:  # _dispatch.py
         return arguments["func"].__name__, _bound(arguments)
     is_name = not name.startswith(("__", "<"))
     return (name.lstrip("_") if is_name else ""), arguments
