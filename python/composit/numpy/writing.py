@@ -46,7 +46,9 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """The main diagonal replaced by val."""
-    _write(a, _c.fill_diagonal(_target(a), _listed("fill_diagonal", val, a.dtype), bool(wrap)))
+    target = _target(a)
+    value = _listed("fill_diagonal", val, a.dtype) if isinstance(val, float) else val
+    _write(a, _c.fill_diagonal(target, value, bool(wrap)))
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
