@@ -170,6 +170,8 @@ def _memory_of_values(name: str) -> Any:
     def read(self: LazyTensor) -> Any:
         if not self.has_value():  # numpy.asarray asks for the attribute, and for the values then
             raise AttributeError(with_location(f"{name}: the values depend on a placeholder."))
+        if self.dtype.kind == "V" and name != "ctypes":  # which would say bytes
+            raise AttributeError(with_location(f"{name}: it has no word for {self.dtype}."))
         array = self.evaluated()
         weakref.finalize(self, _forget, array).atexit = False
         return getattr(array, name)
