@@ -38,6 +38,10 @@ def _find(name: str, module: str = "") -> Any:
 
     names = vars(getattr(cnp, module)) if module else vars(cnp)
     found = names.get(name) or names.get(_other_names.get(name, ""))
+    if found is None and not module:
+        from composit.numpy import _by_numpy
+
+        found = _by_numpy.found(name)  # which the module has once somebody asked it
     if found is None:
         raise _refused(f"{module}.{name}".lstrip("."))
     return found
