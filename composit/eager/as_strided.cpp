@@ -22,6 +22,25 @@ std::vector<int64_t> order_in_memory(const Strides& strides) {
     return order;
 }
 
+// The part of a memory that lies side by side, as a path of layout operations; which axes come
+// first is what the steps say.
+Tensor part_of(const Tensor& whole, const std::vector<int64_t>& order, const ir::Shape& lengths,
+               const Strides& steps, int64_t offset) {
+    const std::vector<int64_t> axes = order_in_memory(steps);
+    ir::Shape shape;
+    std::vector<int64_t> back(axes.size());
+    for (size_t d = 0; d < axes.size(); ++d) {
+        shape.push_back(lengths[static_cast<size_t>(axes[d])]);
+        back[static_cast<size_t>(axes[d])] = static_cast<int64_t>(d);
+    }
+    const Tensor line = numpy::ravel(numpy::transpose(whole, order));
+    const int64_t size = ir::element_count(lengths);
+    const Tensor part = size == line.size()
+                            ? line
+                            : numpy::get_item(line, {numpy::Slice{offset, offset + size}});
+    return numpy::transpose(numpy::reshape(part, shape), back);
+}
+
 // The numbers of the elements, in memory.
 Array places_of(const ir::Shape& lengths, const Strides& steps, int64_t offset) {
     Array places(ir::DType::int64, lengths);
@@ -72,8 +91,12 @@ Ref<Cell> as_strided(const Ref<Cell>& x, const ir::Shape& lengths, const Strides
     user_check<NotSupported>(memory->tensor().dtype() == x->tensor().dtype(),
                              "as_strided: the tensor shows parts of ", memory->tensor().dtype(),
                              " numbers. One that shows whole numbers is required.");
+    const std::vector<int64_t> order = order_in_memory(memory->strides());
+    if (is_dense(lengths, steps) && places.size() > 0)
+        return Cell::make_view(part_of(memory->tensor(), order, lengths, steps, offset), memory,
+                               Region{offset, steps});
     const Tensor numbers = ir::constant(places);
-    const auto seen = [order = order_in_memory(memory->strides()), numbers](const Tensor& whole) {
+    const auto seen = [order, numbers](const Tensor& whole) {
         return numpy::take(numpy::ravel(numpy::transpose(whole, order)), numbers);
     };
     return Cell::make_appearance(selection(seen), memory, Region{offset, steps});
@@ -130,6 +153,23 @@ Region part_region(const Cell& x, bool is_imaginary) {
     Region region = x.region();
     region.offset = 2 * region.offset + (is_imaginary ? 1 : 0);
     for (int64_t& step : region.strides) step *= 2;
+    return region;
+}
+
+Region parts_region(const Cell& x) {
+    Region region = part_region(x, false);
+    region.strides.push_back(1);
+    return region;
+}
+
+std::optional<Region> numbers_region(const Cell& x) {
+    Region region = x.region();
+    const auto is_odd = [](int64_t step) { return step % 2 != 0; };
+    if (region.strides.empty() || region.strides.back() != 1 || is_odd(region.offset)) return {};
+    region.strides.pop_back();
+    if (std::any_of(region.strides.begin(), region.strides.end(), is_odd)) return {};
+    region.offset /= 2;
+    for (int64_t& step : region.strides) step /= 2;
     return region;
 }
 

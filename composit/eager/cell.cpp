@@ -115,8 +115,8 @@ Ref<Cell> Cell::make(Tensor tensor, std::optional<Strides> strides) {
     return Ref<Cell>(new Cell(std::move(tensor), {}, {}, std::move(region)));
 }
 
-Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent) {
-    std::optional<Region> region = region_through(parent->tensor(), parent->region(), tensor);
+Ref<Cell> Cell::make_view(Tensor tensor, const Ref<Cell>& parent, std::optional<Region> region) {
+    if (!region) region = region_through(parent->tensor(), parent->region(), tensor);
     if (!region) return {};
     const Ref<Cell>& root = parent->is_view() ? parent->root_ : parent;
     Tensor base = parent->is_view() ? parent->base_ : parent->tensor();
@@ -204,12 +204,29 @@ void Cell::replace(Tensor tensor) const {
         return;
     }
     const Tensor& view = this->tensor();
-    if (!root_) return origin()->replace(appearance_->source_after(base_, tensor));
-    if (root_->sees_selection()) return root_->replace_at(places_of(view, base_), tensor);
+    if (!root_) {
+        if (!appearance_->is_selection || !source_->sees_selection())
+            return source_->replace(appearance_->source_after(base_, tensor));
+        return source_->replace_at(appearance_->seen(numbers_of(base_.shape())), tensor);
+    }
+    if (root_->sees_selection() || is_part_of_repeated())
+        return root_->replace_at(places_of(view, base_), tensor);
     Tensor after = write_through(base_, view, tensor);
     // Values are row-major, however NumPy's array lies in memory.
     const auto where = region_through(base_, {0, ir::row_major_strides(base_.shape())}, view);
     if (!where || !write_region(*root_, *where, tensor, after)) root_->replace(std::move(after));
+}
+
+bool Cell::is_part_of_repeated() const {
+    bool is_repeated = false;
+    for (const Tensor* at = &tensor_; !(*at == base_) && !is_repeated;
+         at = &at->node().operand(0))
+        is_repeated = at->node().operation().name == "broadcast_to";
+    if (!is_repeated) return false;
+    const ir::Shape& shape = type().shape;
+    for (size_t d = 0; d < shape.size(); ++d)
+        if (shape[d] > 1 && strides()[d] == 0) return false;
+    return true;
 }
 
 const Cell* Cell::memory() const {

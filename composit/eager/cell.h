@@ -52,8 +52,10 @@ class Cell : public Counted<Cell> {
     // Its memory is row-major, unless strides are given that say otherwise.
     static Ref<Cell> make(Tensor tensor, std::optional<Strides> strides = {});
     // `tensor` was made from what `parent` holds by layout operations alone (see is_layout_path).
-    // Null where NumPy would copy: a reshape that no strides describe.
-    static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent);
+    // Null where NumPy would copy: a reshape that no strides describe. `region` says where it lies,
+    // if that is known.
+    static Ref<Cell> make_view(Tensor tensor, const Ref<Cell>& parent,
+                               std::optional<Region> region = {});
     // `region` says where it lies in the memory of its source, in elements of its own size;
     // without, it is as if it had memory of its own.
     static Ref<Cell> make_appearance(Appearance appearance, const Ref<Cell>& source,
@@ -153,6 +155,8 @@ class Cell : public Counted<Cell> {
     bool find_seen() const;
     bool own_elements() const;
     void make_written() const;  // the node of what was written
+    // Of a view: no element is seen twice, though some are in what it is a view of.
+    bool is_part_of_repeated() const;
     bool is_written() const { return elements_ && elements_->own; }
 
     // What tensor_ was made from, of which it is a path or an appearance.

@@ -1,7 +1,10 @@
 // What shows a tensor's elements otherwise and writes through to it: parts of complex numbers, and
 // bits as another dtype.
 #include "casters.h"
+#include "composit/base/error.h"
 #include "composit/eager/as_strided.h"
+#include "composit/ir/body.h"
+#include "composit/nn/differentiation.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/complex_parts.h"
 #include "composit/numpy/elementwise.h"
@@ -50,6 +53,33 @@ Tensor parts(const Tensor& z) { return numpy::stack({numpy::real(z), numpy::imag
 Tensor numbers(const Tensor& x) {
     const auto part = [&](int64_t i) { return numpy::get_item(x, {numpy::Ellipsis{}, i}); };
     return numpy::apply("as_complex", {part(0), part(1)});
+}
+
+// What undoes itself, element by element: a conjugate, or a number of the other sign.
+nb::object mirrored(std::string_view function, const LazyTensor& x) {
+    const auto mirror = [function](const Tensor& seen) { return numpy::apply(function, {seen}); };
+    return wrap_appearance(
+        {mirror, [mirror](const Tensor&, const Tensor& written) { return mirror(written); }}, x,
+        x.cell()->region());
+}
+
+// Gradients do not flow through it. They flow on to what its elements were before it was written.
+nb::object detached_of(const LazyTensor& x) {
+    return wrap_appearance(
+        {nn::stop_gradient,
+         [](const Tensor& source, const Tensor& written) {
+             return nn::with_values(source, nn::stop_gradient(written));
+         }},
+        x, x.cell()->region());
+}
+
+nb::object made_of(const LazyTensor& x, const Tensor& value, const std::string& refusal) {
+    return wrap_appearance(
+        {[before = x.tensor(), value](const Tensor& now) {
+             return ir::substitute({value}, {before}, {now})[0];
+         },
+         [refusal](const Tensor&, const Tensor&) -> Tensor { fail<NotSupported>(refusal); }},
+        x);
 }
 
 }  // namespace
@@ -127,16 +157,29 @@ void bind_numpy_appearances(nb::module_& module) {
         "parts_of",
         [](const LazyTensor& z) {
             return wrap_appearance(
-                {parts, [](const Tensor&, const Tensor& written) { return numbers(written); }}, z);
+                {parts, [](const Tensor&, const Tensor& written) { return numbers(written); }}, z,
+                eager::parts_region(*z.cell()));
         },
         located, "Real and imaginary parts along a new last axis, which it shares.");
     module.def(
         "numbers_of",
         [](const LazyTensor& x) {
             return wrap_appearance(
-                {numbers, [](const Tensor&, const Tensor& written) { return parts(written); }}, x);
+                {numbers, [](const Tensor&, const Tensor& written) { return parts(written); }}, x,
+                eager::numbers_region(*x.cell()));
         },
         located, "Complex numbers of pairs along the last axis, which it shares.");
+    module.def(
+        "conjugated_of", [](const LazyTensor& z) { return mirrored("conjugate", z); }, located,
+        "The conjugated elements, which it shares.");
+    module.def(
+        "negated_of", [](const LazyTensor& x) { return mirrored("negative", x); }, located,
+        "The elements with the other sign, which it shares.");
+    module.def("detached_of", detached_of, located,
+               "The elements, which it shares, without their gradient.");
+    module.def("made_of", made_of, nb::arg("x"), nb::arg("value"), nb::arg("refusal"), located,
+               "`value`, which was computed from what x holds: after x was written it is what its "
+               "nodes make of that. NotSupported, with that text, where it is written itself.");
     module.def(
         "einsum_of",
         [](const std::string& subscripts, const LazyTensor& x) {

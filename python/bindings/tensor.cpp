@@ -193,8 +193,9 @@ void bind_properties(nb::class_<LazyTensor>& type) {
     type.def_prop_rw(
         "dtype", [](const LazyTensor& self) { return dtype_object(self.type().dtype); },
         recast_in_place);
-    type.def_prop_ro("rank", [](const LazyTensor& self) { return self.tensor().rank(); });
-    type.def_prop_ro("ndim", [](const LazyTensor& self) { return self.tensor().rank(); });
+    const auto rank = [](const LazyTensor& self) { return self.type().shape.size(); };
+    type.def_prop_ro("rank", rank);
+    type.def_prop_ro("ndim", rank);
     type.def_prop_ro("size", [](const LazyTensor& self) { return self.tensor().size(); });
     type.def_prop_ro("itemsize",
                      [](const LazyTensor& self) { return ir::size_of(self.tensor().dtype()); });
@@ -305,7 +306,7 @@ void bind_tensor(nb::module_& module) {
                                   tensor.dtype(), ". Dtype ", type.dtype, " is required.");
             self.replace(tensor);
         },
-        "Writes a tensor of the same shape and dtype over this one, as out= does.");
+        nb::call_guard<Located>(), "Writes a tensor of the same shape and dtype over this one, as out= does.");
     type.def(
         "become", [](LazyTensor& self, const Tensor& tensor) { self.set_cell(Cell::make(tensor)); },
         "Makes this object another tensor; views of it stay what they are.");

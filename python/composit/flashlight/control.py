@@ -29,7 +29,7 @@ class Scope:
 
     def __init__(self, operator: str, is_taken: Any = None, counter: Any = None) -> None:
         self.operator, self.counter, self._is_taken = operator, counter, is_taken
-        self._seen: dict[int, tuple[LazyTensor, LazyTensor]] = {}
+        self._seen: dict[Any, LazyTensor] = {}  # by nodes from outside
         self.total: set[Any] = set()  # nodes that look up elements, and cannot fail
 
     def seen(self, value: LazyTensor) -> LazyTensor:
@@ -37,9 +37,10 @@ class Scope:
         the side is taken, and where not they are zero, never NaN."""
         if self._is_taken is None:
             return value
-        if id(value) not in self._seen:
-            self._seen[id(value)] = (value, gradient_where(self._is_taken, value))
-        return self._seen[id(value)][1]
+        key = (value.node, value.output_index)
+        if key not in self._seen:
+            self._seen[key] = gradient_where(self._is_taken, value)
+        return self._seen[key]
 
     def within_bounds(self, index: LazyTensor) -> LazyTensor:
         """Indices as the side looks up elements with: 0 where it is not taken."""
@@ -58,7 +59,7 @@ class Scope:
     @property
     def border(self) -> set[Any]:
         """The nodes by which the function sees values from outside."""
-        return {seen.node for _, seen in self._seen.values()}
+        return {seen.node for seen in self._seen.values()}
 
 
 def of_functions(tracer: Any, func: Any, args: Any) -> Any:

@@ -19,7 +19,7 @@ from composit import _core
 from composit._core import LazyTensor
 from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.places import tensors_in
-from composit.flashlight.refusals import line_of, refuse
+from composit.flashlight.refusals import PARTS_WRITTEN, line_of, refuse
 from composit.flashlight.tensor import Tensor
 
 _function: Any = torch.autograd.Function.__dict__["apply"].__func__
@@ -130,32 +130,19 @@ def _traced(tracer: Any, cls: Any, args: Any, kwargs: Any) -> Any:
     new = list(several)
     values = [_read(tracer, several[i]) for i in places]
     made = _with_backward(tracer, cls, context, args, wanted, several, places, values)
-    with _disable_current_modes():
-        cells = {id(tracer.place(x).cell) for x in wanted}
     for k, i in enumerate(places):
         y = several[i]
         with _disable_current_modes():
             place = tracer.place(y)
-        if id(place.cell) not in cells:
+            is_shared = any(place.is_in_memory_of(tracer.place(x)) for x in wanted)
+        if not is_shared:
             new[i] = tracer.tensor(made[k], _twin(tracer, y))
             continue
         if len(places) > 1:
             refuse(tracer, f"{cls.__name__}.apply", "one of several outputs is an input.")
-        new[i] = _view(tracer, cls, context, args, wanted, several, places, place, made[k], y)
+        seen = _core.numpy.made_of(place, made[k], PARTS_WRITTEN)  # also after later writes
+        new[i] = Tensor(tracer, _twin(tracer, y), seen, None, tracer.depth_of(y))
     return tuple(new) if isinstance(outputs, tuple) else new[0]
-
-
-def _view(
-    tracer: Any, cls: Any, context: Context, args: Any, wanted: Any, several: Any, places: Any,
-    place: Any, value: LazyTensor, y: torch.Tensor,
-) -> Tensor:  # fmt: skip
-    """An output that shares an input's memory sees what is written there later."""
-
-    def get(seen: LazyTensor) -> LazyTensor:
-        return _with_backward(tracer, cls, context, args, wanted, several, places, [seen])[0]
-
-    get.is_readable_only = True  # type: ignore[attr-defined]
-    return Tensor(tracer, _twin(tracer, y), place.view(get, value))
 
 
 def _twin(tracer: Any, tensor: torch.Tensor) -> torch.Tensor:

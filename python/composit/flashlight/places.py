@@ -1,4 +1,4 @@
-"""Memory of torch in a trace: leaves that share it, twins on torch's "meta", views by strides."""
+"""Memory of torch in a trace: leaves that share it, and twins on torch's "meta"."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import numpy as np
 import torch
 
 from composit import _core
-from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.dtypes import numpy_dtype
-from composit.flashlight.tensor import Cell, Place
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
@@ -48,16 +46,16 @@ def array_of(tensor: torch.Tensor) -> Any:
 
 
 class _Record:
-    """One memory: its twin, and the cell of what it holds."""
+    """One memory: its twin, and what it holds in the trace."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.storage = tensor.untyped_storage()  # held, so that its address stays its own
         self.twin: torch.Tensor | None = None
-        self.cell: Cell | None = None
-        self.first: Any = None  # the layout that the cell's value has
+        self.leaf: Any = None  # what it held before the trace
+        self.held: Any = None  # what it holds: the tensor that is written
         self.source: torch.Tensor | None = None  # the input whose memory it is
-        self.leaf: LazyTensor | None = None
-        self.places: dict[Any, Place] = {}
+        self.dtype: torch.dtype | None = None
+        self.places: dict[Any, LazyTensor] = {}
         self.snapshots: dict[Any, tuple[int, LazyTensor]] = {}
         self.writes = 0
         self.depth = 0  # of the scope that it was made in
@@ -85,7 +83,7 @@ class Memory:
     def holds(self, tensor: torch.Tensor) -> bool:
         """Whether the tensor's memory is in the graph, as an input or because it was written."""
         found = self._records.get(tensor.untyped_storage()._cdata)
-        return found is not None and found.cell is not None
+        return found is not None and found.held is not None
 
     def add_constant(self, real: torch.Tensor, depth: int) -> None:
         """Torch made the tensor in the trace, so many scopes deep."""
@@ -120,21 +118,25 @@ class Memory:
         """Torch wrote into the memory of a constant."""
         self._record(real).writes += 1
 
-    def place(self, tensor: torch.Tensor, is_input: bool = True) -> Place:
+    def place(self, tensor: torch.Tensor, is_input: bool = True) -> LazyTensor:
         """Where the tensor's elements are kept. Its memory becomes a leaf that shares it, named
         after the tensor; or, for what was made in the trace, one with a copy."""
         record, layout = self._record(tensor), _layout(tensor)
         found = record.places.get(layout)
         if found is not None:
             return found
-        if record.cell is None:
+        if record.held is None:
             self._fill(record, tensor, is_input)
-        if record.first == layout:
-            place = Place(record.cell)  # type: ignore[arg-type]
-        else:
-            place = Place(record.cell, (_strided(record.first, layout),))  # type: ignore[arg-type]
-        record.places[layout] = place
-        return place
+        if layout not in record.places:
+            offset, shape, strides, dtype = layout
+            if dtype != record.dtype:
+                raise NotImplementedError(
+                    f"flashlight: tensors of dtypes {record.dtype} and {dtype} share memory. One "
+                    "dtype for each memory is required."
+                )
+            view = _core.numpy.as_strided_of(record.held, list(shape), list(strides), offset)
+            record.places[layout] = view
+        return record.places[layout]
 
     def _fill(self, record: _Record, tensor: torch.Tensor, is_input: bool) -> None:
         bytes_ = record.storage.nbytes()
@@ -148,51 +150,18 @@ class Memory:
             self._count += 1
         array = array_of(tensor)
         record.leaf = _core.constant(array if is_input else array.copy(), name, False)
-        record.cell = Cell(record.leaf, record.depth)
-        record.first, record.source = _layout(tensor), tensor if is_input else None
+        record.held, record.dtype = record.leaf.copied(), tensor.dtype
+        record.places[_layout(tensor)] = record.held
+        record.source = tensor if is_input else None
 
     def leaves(self) -> Iterator[tuple[str, torch.Tensor, LazyTensor]]:
         """The names and tensors that became inputs, with their leaves."""
         for record in self._records.values():
-            if record.source is not None and record.leaf is not None:
+            if record.source is not None:
                 yield record.leaf.node.name, record.source, record.leaf
 
     def written(self) -> Iterator[tuple[str, torch.Tensor, LazyTensor]]:
         """Those that the trace wrote, and what they hold after it."""
         for record in self._records.values():
-            if record.source is not None and record.cell is not None and record.cell.version:
-                leaf: Any = record.leaf
-                yield leaf.node.name, record.source, record.cell.value
-
-
-def _strided(first: Any, layout: Any) -> Any:
-    """What a tensor of one layout sees of the memory whose value has the layout `first`."""
-    offset, shape, strides, dtype = layout
-    if dtype != first[3]:
-        raise NotImplementedError(
-            f"flashlight: tensors of dtypes {first[3]} and {dtype} share memory. One dtype for "
-            "each memory is required."
-        )
-    size = int(np.prod(shape, dtype=np.int64))
-    order = sorted(range(len(shape)), key=lambda i: (-strides[i], i))
-    expected, is_dense = 1, True
-    for i in reversed(order):
-        is_dense &= shape[i] == 1 or strides[i] == expected
-        expected *= shape[i]
-
-    def dense(value: LazyTensor) -> LazyTensor:
-        flat = cnp.reshape(value, (-1,))
-        part = cnp.reshape(flat[offset : offset + size], [shape[i] for i in order])
-        return cnp.transpose(part, tuple(np.argsort(order)))
-
-    if is_dense or size == 0:
-        return dense
-    places = np.full(shape, offset, np.int64)
-    for axis, (length, stride) in enumerate(zip(shape, strides)):
-        along = (np.arange(length) * stride).reshape([-1] + [1] * (len(shape) - axis - 1))
-        places = places + along
-
-    def scattered(value: LazyTensor) -> LazyTensor:
-        return cnp.take(cnp.reshape(value, (-1,)), places)
-
-    return scattered
+            if record.source is not None and not record.held.is_same(record.leaf):
+                yield record.leaf.node.name, record.source, record.held.copied()

@@ -14,7 +14,7 @@ from composit.evaluation import as_tensor, evaluate
 from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.modules import kept_as_they_are
 from composit.flashlight.places import mapped, tensors_in
-from composit.flashlight.tensor import Cell, Place, Tensor
+from composit.flashlight.tensor import Tensor
 from composit.flashlight.tracer import trace as tracing
 
 
@@ -59,7 +59,7 @@ class TracedModel:
                     return value
                 tensor, leaf = next(left)
                 with _disable_current_modes():
-                    return Tensor(tracer, tracer.twin(tensor), Place(Cell(leaf)))
+                    return tracer.tensor(leaf, tracer.twin(tensor))
 
             with kept_as_they_are(model):
                 output = model(*mapped(args, placeholder), **mapped(kwargs, placeholder))

@@ -14,6 +14,8 @@ from composit._core import NotSupported
 _own = (os.path.dirname(os.path.dirname(__file__)) + "/", os.path.dirname(torch.__file__) + "/")
 _core.add_internal_folder(_own[1])  # nodes have the lines of the models
 
+PARTS_WRITTEN = "flashlight: a view of parts of elements is written."
+
 
 def _lines() -> tuple[str, str]:
     """The innermost lines outside torch and composit, and outside installed packages and code

@@ -10,6 +10,7 @@ import torch
 from torch import Tag
 from torch._ops import HigherOrderOperator
 
+from composit import _core
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight import operators
@@ -17,7 +18,7 @@ from composit.flashlight.control import of_functions
 from composit.flashlight.decompositions import decomposed
 from composit.flashlight.dtypes import numpy_dtype
 from composit.flashlight.places import mapped, tensors_in
-from composit.flashlight.refusals import refuse, refuse_values
+from composit.flashlight.refusals import PARTS_WRITTEN, refuse, refuse_values
 from composit.flashlight.tensor import Tensor
 
 _DYNAMIC = (Tag.data_dependent_output, Tag.dynamic_output_shape)
@@ -115,11 +116,11 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
     if looks_up:
         plain = (plain[0], *mapped(plain[1:], functools.partial(_within_bounds, tracer)))
     named = {name: mapped(value, operand) for name, value in kwargs.items() if name not in _ignored}
-    memories = {twin.untyped_storage()._cdata for twin in twins.values()}
-    if all(
-        twin.numel() == 0 and twin.untyped_storage()._cdata not in memories
-        for twin in tensors_in(seen)
-    ):
+    memories = {twins[id(x)].untyped_storage()._cdata: x for x in reversed(list(tensors_in(args)))}
+    sources = {id(x): memories.get(x.untyped_storage()._cdata) for x in tensors_in(seen)}
+    if any(source is not None and source is args[0] for source in sources.values()):
+        plain = (tracer.place(args[0]), *plain[1:])  # composit's views of it are torch's
+    elif all(x.numel() == 0 and sources[id(x)] is None for x in tensors_in(seen)):
         return mapped(
             seen, lambda x: tracer.tensor(cnp.zeros(tuple(x.shape), numpy_dtype(x.dtype)), x)
         )
@@ -139,10 +140,9 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
             _write(tracer, args[index] if index < len(args) else kwargs[name], value)
         result = result.result
     if not isinstance(result, (tuple, list)):
-        return _wrapped(tracer, func, row, args, plain, named, options, result, seen, twins, None)
+        return _wrapped(tracer, func, result, seen, sources, args)
     return type(seen)(
-        _wrapped(tracer, func, row, args, plain, named, options, value, twin, twins, i)
-        for i, (value, twin) in enumerate(zip(result, seen))
+        _wrapped(tracer, func, value, twin, sources, args) for value, twin in zip(result, seen)
     )
 
 
@@ -173,39 +173,28 @@ _ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "
 
 
 def _wrapped(
-    tracer: Any, func: Any, row: Any, args: Any, plain: Any, named: Any, options: Any, value: Any,
-    twin: torch.Tensor, twins: dict[int, torch.Tensor], number: int | None,
-) -> Any:  # fmt: skip
+    tracer: Any, func: Any, value: Any, twin: Any, sources: dict[int, Any], args: Any
+) -> Any:
     """One output as a value of the trace: in a memory of its own, or a view of an operand's."""
     if value is None or twin is None:
         return None
     value = _fitted(tracer, func, value, twin)
-    source = _source(args, twin, twins)
+    source = sources[id(twin)]
     if source is None:
         return tracer.tensor(value, twin)
-    place = tracer.place(source)
-    if twin is twins[id(source)] and isinstance(source, Tensor):
+    if isinstance(source, Tensor) and twin is source._twin:
         return source
-    if value.shape == place.read().shape and twin is twins[id(source)]:
-        return Tensor(tracer, twin, place)
     if source is not args[0]:
         refuse(tracer, str(func), "a view of an operand that is not the first.")
-
-    def get(base: LazyTensor) -> LazyTensor:
-        result = row.function(base, *plain[1:], **{**named, **options})
-        return result if number is None else result[number]
-
-    get.is_readable_only = row.changes_elements  # type: ignore[attr-defined]
-    return Tensor(tracer, twin, place.view(get, value))
-
-
-def _source(args: Any, twin: torch.Tensor, twins: dict[int, torch.Tensor]) -> Any:
-    """The operand whose memory an output lies in."""
-    memory = twin.untyped_storage()._cdata
-    for tensor in tensors_in(args):
-        if twins[id(tensor)].untyped_storage()._cdata == memory:
-            return tensor
-    return None
+    place = tracer.place(source)
+    if not value.is_in_memory_of(place):  # an element is a scalar
+        value = _core.view(value, place)
+    if not value.is_in_memory_of(place):
+        value = _core.numpy.made_of(place, value, PARTS_WRITTEN)
+    view = Tensor(tracer, twin, value, None, tracer.depth_of(source))
+    if tracer.is_detached(source):
+        view._detached = value.node
+    return view
 
 
 def _fitted(tracer: Any, func: Any, value: Any, twin: torch.Tensor) -> LazyTensor:
@@ -267,6 +256,8 @@ def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
                 "can be written.",
             )
         _check_scope(tracer, func, tracer.depth_of(target))
+        if 0 in target.stride():  # torch says whether elements that are one may be written
+            _meta(tracer, func, args, kwargs, {}, None)
     if row is not None:
         target = targets[0]
         options = {"key": tracer.next_key()} if row.wants_key else {}
@@ -325,20 +316,16 @@ def _functional(func: Any) -> Any:
 
 def _write(tracer: Any, target: torch.Tensor, value: LazyTensor) -> None:
     """Replaces the elements of a tensor, and of all that shares its memory."""
-    if isinstance(target, Tensor) and target._place is None:
-        place = tracer.memory.place(target._real, is_input=False)
-    else:
-        place = tracer.place(target)
     dtype = numpy_dtype(target.dtype)
     if value.dtype != dtype:
         value = cnp.astype(value, dtype)
     if tuple(value.shape) != tuple(target.shape):
         value = cnp.broadcast_to(value, tuple(target.shape))
-    place.write(value)
+    tracer.place(target).replaced(value)
 
 
 def _alias(tracer: Any, target: torch.Tensor) -> Any:
     """What a written tensor is in the trace: the operand itself, or a view of a plain one."""
     if isinstance(target, Tensor):
         return target
-    return Tensor(tracer, tracer.twin(target), tracer.place(target))
+    return Tensor(tracer, tracer.twin(target), tracer.place(target), None, tracer.depth_of(target))

@@ -17,11 +17,12 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from composit import _core
 from composit._core import LazyTensor
 from composit.flashlight import control, functions, places
 from composit.flashlight.modules import ModulePaths
 from composit.flashlight.refusals import refuse, refuse_values
-from composit.flashlight.tensor import Cell, Place, Tensor
+from composit.flashlight.tensor import Tensor
 from composit.nn import stop_gradient
 
 _active = threading.local()
@@ -98,33 +99,41 @@ class Tracer:
     def operand(self, tensor: torch.Tensor) -> LazyTensor:
         """The same for an operator: no gradient flows into what torch.no_grad() made."""
         value = self.read(tensor)
-        if not getattr(tensor, "_is_detached", False) or not torch.is_grad_enabled():
-            return value
-        return stop_gradient(value) if tensor.is_floating_point() else value
+        is_stopped = self.is_detached(tensor) and tensor.is_floating_point()
+        return stop_gradient(value) if is_stopped else value
 
-    def place(self, tensor: torch.Tensor) -> Place:
-        """Where the tensor's elements are kept, to be read and written."""
+    def is_detached(self, tensor: torch.Tensor) -> bool:
+        """Whether torch.no_grad() made the elements, and gradients are wanted now."""
+        made = getattr(tensor, "_detached", None)
+        if made is None or not torch.is_grad_enabled():
+            return False
+        return made is True or made == self.place(tensor).node
+
+    def place(self, tensor: torch.Tensor) -> LazyTensor:
+        """The tensor's elements where they are kept: what sees later writes, and is written."""
         if isinstance(tensor, Tensor):
-            if tensor._place is not None:
-                return tensor._place
-            tensor = tensor._real  # type: ignore[assignment]
+            if tensor._elements is not None:
+                return tensor._elements
+            return self.memory.place(tensor._real, is_input=False)  # type: ignore[arg-type]
         return self.memory.place(tensor)
 
     def read(self, tensor: torch.Tensor) -> LazyTensor:
         """The tensor's elements as they are now."""
         if self.is_constant(tensor):
             return self.memory.snapshot(tensor._real)  # type: ignore[attr-defined]
-        place = self.place(tensor)
-        value = place.read()
-        for scope in self.scopes[place.cell.depth :]:
-            value = scope.seen(value)
+        value = self.place(tensor)
+        if self.scopes:
+            for scope in self.scopes[self.depth_of(tensor) :]:
+                value = scope.seen(value)
         return value
 
     def depth_of(self, tensor: torch.Tensor) -> int:
         """How many scopes deep the tensor's memory was made."""
-        if self.is_constant(tensor):
-            return self.memory.depth(tensor._real)  # type: ignore[attr-defined]
-        return self.place(tensor).cell.depth
+        if isinstance(tensor, Tensor):
+            if tensor._elements is not None:
+                return tensor._depth
+            tensor = tensor._real  # type: ignore[assignment]
+        return self.memory.depth(tensor)
 
     @contextlib.contextmanager
     def within(self, scope: control.Scope) -> Iterator[None]:
@@ -140,8 +149,10 @@ class Tracer:
         return tensor._twin if isinstance(tensor, Tensor) else self.memory.twin(tensor)
 
     def tensor(self, value: LazyTensor, twin: torch.Tensor) -> Tensor:
-        """A value that composit is to compute, as one of the trace."""
-        return Tensor(self, twin, Place(Cell(value, len(self.scopes))))
+        """A value that composit is to compute, as one of the trace, in memory of its own."""
+        is_in_order = twin.is_contiguous()
+        memory = value.copied() if is_in_order else _core.laid_out(value, twin.stride())
+        return Tensor(self, twin, memory, None, len(self.scopes))
 
     def value_of(self, tensor: Tensor, asked: str) -> torch.Tensor:
         """A constant's value in torch; another's is refused, as a trace computes nothing."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from composit import nn
+from composit import _core, nn
 from composit import numpy as cnp
 from composit._core import LazyTensor
 from composit.flashlight.operators.promotion import cast, floating, floats, is_floating, together
@@ -367,7 +367,7 @@ def _assert_tensor_metadata(a, *_, **__):
 
 @operator("detach", "detach_copy")
 def _detach(self):
-    return nn.stop_gradient(self) if is_floating(self.dtype) else self
+    return _core.numpy.detached_of(self) if is_floating(self.dtype) else self
 
 
 @operator("copy")
@@ -394,14 +394,11 @@ def _to(self, *_, dtype=None, **__):
     return cast(self, dtype)
 
 
-@operator("view_as_complex", changes=True)
-def _view_as_complex(self):
-    return cnp.as_complex(self[..., 0], self[..., 1])
-
-
-@operator("view_as_real", changes=True)
-def _view_as_real(self):
-    return cnp.stack([cnp.real(self), cnp.imag(self)], axis=-1)
+for _name, _shown in {
+    "view_as_complex": "numbers", "view_as_real": "parts", "real": "real", "imag": "imag",
+    "_conj": "conjugated", "_neg_view": "negated",
+}.items():  # fmt: skip
+    operator(_name)(getattr(_core.numpy, f"{_shown}_of"))
 
 
 @operator("complex")
@@ -412,26 +409,6 @@ def _complex(real, imag):
 @operator("polar")
 def _polar(abs, angle):
     return cnp.as_complex(abs * cnp.cos(angle), abs * cnp.sin(angle))
-
-
-@operator("real", changes=True)
-def _real(self):
-    return cnp.real(self)
-
-
-@operator("imag", changes=True)
-def _imag(self):
-    return cnp.imag(self)
-
-
-@operator("_conj", changes=True)
-def _conj(self):
-    return cnp.conj(self)
-
-
-@operator("_neg_view", changes=True)
-def _neg_view(self):
-    return -self
 
 
 @operator("angle")

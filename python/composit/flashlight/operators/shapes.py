@@ -90,9 +90,14 @@ def _unbind(self, dim=0):
     return [self[_at(dim, i, self.ndim)] for i in range(self.shape[dim])]
 
 
+@operator("as_strided")
+def _as_strided(self, size, stride, storage_offset=None):
+    return _core.numpy.as_strided_of(self, list(size), list(stride), storage_offset)
+
+
 @operator("diagonal")
 def _diagonal(self, offset=0, dim1=0, dim2=1):
-    return _core.numpy.diagonal(self, offset, dim1, dim2)
+    return _core.numpy.diagonal_of(self, offset, dim1, dim2, True)
 
 
 @operator("unfold")
@@ -100,7 +105,7 @@ def _unfold(self, dimension, size, step):
     if not self.ndim:
         return cnp.reshape(self, (1,))
     axis = dimension % self.ndim
-    windows = _core.numpy.sliding_window_view(self, size, axis)
+    windows = _core.numpy.windows_of(self, [size], axis, True)
     return windows[_at(axis, slice(None, None, step), windows.ndim)]
 
 

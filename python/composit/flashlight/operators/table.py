@@ -20,7 +20,6 @@ class Row:
     wants_shape: bool = False
     wants_dtype: bool = False
     wants_key: bool = False
-    changes_elements: bool = False  # a view whose elements are not those of what it views
     meta: Function | None = (
         None  # over tensors on "meta", where torch's own refuses what it computes
     )
@@ -42,7 +41,6 @@ def operator(
     shape: bool = False,
     dtype: bool = False,
     key: bool = False,
-    changes: bool = False,
     meta: Function | None = None,
 ) -> Callable[[Function], Function]:
     """Makes a function the row of operators: "add.Tensor" is aten's add, overload Tensor; a name
@@ -52,7 +50,7 @@ def operator(
         for name in names:
             full = name if "." in name else f"{name}.default"
             assert full not in _rows, full
-            _rows[full] = Row(function, shape, dtype, key, changes, meta)
+            _rows[full] = Row(function, shape, dtype, key, meta)
         return function
 
     return add
