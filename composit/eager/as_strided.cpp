@@ -35,9 +35,8 @@ Tensor part_of(const Tensor& whole, const std::vector<int64_t>& order, const ir:
     }
     const Tensor line = numpy::ravel(numpy::transpose(whole, order));
     const int64_t size = ir::element_count(lengths);
-    const Tensor part = size == line.size()
-                            ? line
-                            : numpy::get_item(line, {numpy::Slice{offset, offset + size}});
+    const Tensor part =
+        size == line.size() ? line : numpy::get_item(line, {numpy::Slice{offset, offset + size}});
     return numpy::transpose(numpy::reshape(part, shape), back);
 }
 
@@ -79,23 +78,22 @@ Ref<Cell> as_strided(const Ref<Cell>& x, const ir::Shape& lengths, const Strides
                steps, " elements. As many are required.");
     user_check(std::none_of(lengths.begin(), lengths.end(), [](int64_t n) { return n < 0; }),
                "as_strided: shape is ", lengths, ". Lengths that are not negative are required.");
-    const Array places = places_of(lengths, steps, offset);
-    if (places.size() > 0) {
-        const auto [least, most] = std::minmax_element(places.data_as<int64_t>(),
-                                                       places.data_as<int64_t>() + places.size());
-        user_check(*least >= 0 && *most < memory_size(*x), "as_strided: elements ", *least, " to ",
-                   *most, " are asked for, of ", memory_size(*x),
-                   ". Those that exist are required.");
-    }
+    const bool is_empty = ir::element_count(lengths) == 0;
+    int64_t least = offset, most = offset;
+    for (size_t d = 0; d < steps.size(); ++d)
+        (steps[d] < 0 ? least : most) += (lengths[d] - 1) * steps[d];
+    user_check(is_empty || (least >= 0 && most < memory_size(*x)), "as_strided: elements ", least,
+               " to ", most, " are asked for, of ", memory_size(*x),
+               ". Those that exist are required.");
     const Ref<Cell> memory(x->laid_in());
     user_check<NotSupported>(memory->tensor().dtype() == x->tensor().dtype(),
                              "as_strided: the tensor shows parts of ", memory->tensor().dtype(),
                              " numbers. One that shows whole numbers is required.");
     const std::vector<int64_t> order = order_in_memory(memory->strides());
-    if (is_dense(lengths, steps) && places.size() > 0)
+    if (is_dense(lengths, steps) && !is_empty)
         return Cell::make_view(part_of(memory->tensor(), order, lengths, steps, offset), memory,
                                Region{offset, steps});
-    const Tensor numbers = ir::constant(places);
+    const Tensor numbers = ir::constant(places_of(lengths, steps, offset));
     const auto seen = [order, numbers](const Tensor& whole) {
         return numpy::take(numpy::ravel(numpy::transpose(whole, order)), numbers);
     };
@@ -153,23 +151,6 @@ Region part_region(const Cell& x, bool is_imaginary) {
     Region region = x.region();
     region.offset = 2 * region.offset + (is_imaginary ? 1 : 0);
     for (int64_t& step : region.strides) step *= 2;
-    return region;
-}
-
-Region parts_region(const Cell& x) {
-    Region region = part_region(x, false);
-    region.strides.push_back(1);
-    return region;
-}
-
-std::optional<Region> numbers_region(const Cell& x) {
-    Region region = x.region();
-    const auto is_odd = [](int64_t step) { return step % 2 != 0; };
-    if (region.strides.empty() || region.strides.back() != 1 || is_odd(region.offset)) return {};
-    region.strides.pop_back();
-    if (std::any_of(region.strides.begin(), region.strides.end(), is_odd)) return {};
-    region.offset /= 2;
-    for (int64_t& step : region.strides) step /= 2;
     return region;
 }
 

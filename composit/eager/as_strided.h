@@ -24,9 +24,5 @@ Region diagonal_region(const Cell& x, int64_t offset, int64_t axis1, int64_t axi
 Region windows_region(const Cell& x, const std::vector<int64_t>& axes);
 // The real parts of complex numbers, or the imaginary ones, in elements of half the size.
 Region part_region(const Cell& x, bool is_imaginary);
-// Both parts along a new last axis, in elements of half the size; and pairs along the last axis as
-// complex numbers, where such lie in memory.
-Region parts_region(const Cell& x);
-std::optional<Region> numbers_region(const Cell& x);
 
 }  // namespace composit::eager

@@ -19,18 +19,11 @@
 namespace composit::eager {
 namespace {
 
-// The number of each element of `view` in `base`: numbered elements, sent through the path.
-Tensor places_of(const Tensor& view, const Tensor& base) {
-    return ir::substitute({view}, {base}, {numbers_of(base.shape())})[0];
-}
-
 // `base` with `value` where `places`, numbers of its elements, say.
 Tensor written_at(const Tensor& base, const Tensor& places, const Tensor& value) {
-    const ir::Shape line = {value.size()};
-    const Tensor written =
-        ops::scatter(ops::reshape(base, {base.size()}), {ops::reshape(places, line)}, {0},
-                     ops::reshape(value, line), false);
-    return ops::reshape(written, base.shape());
+    if (base.rank() == 1) return ops::scatter(base, {places}, {0}, value, false);
+    const Tensor line = ops::reshape(base, {base.size()});
+    return ops::reshape(ops::scatter(line, {places}, {0}, value, false), base.shape());
 }
 
 // Where an output of a split begins, in its operand.
@@ -75,15 +68,12 @@ Tensor write_through(const Tensor& base, const Tensor& view, const Tensor& value
 }  // namespace
 
 Tensor numbers_of(const ir::Shape& shape) {
-    return ops::reshape(ops::iota({ir::element_count(shape)}, 0), shape);
+    const Tensor line = ops::iota({ir::element_count(shape)}, 0);
+    return shape.size() == 1 ? line : ops::reshape(line, shape);
 }
 
 Appearance selection(std::function<Tensor(const Tensor&)> function) {
-    return {function,
-            [function](const Tensor& source, const Tensor& written) {
-                return written_at(source, function(numbers_of(source.shape())), written);
-            },
-            true};
+    return {std::move(function), nullptr, true};
 }
 
 Cell::Cell(Tensor tensor, Ref<Cell> root, Tensor base, std::optional<Region> region)
@@ -204,13 +194,10 @@ void Cell::replace(Tensor tensor) const {
         return;
     }
     const Tensor& view = this->tensor();
-    if (!root_) {
-        if (!appearance_->is_selection || !source_->sees_selection())
-            return source_->replace(appearance_->source_after(base_, tensor));
-        return source_->replace_at(appearance_->seen(numbers_of(base_.shape())), tensor);
-    }
-    if (root_->sees_selection() || is_part_of_repeated())
-        return root_->replace_at(places_of(view, base_), tensor);
+    const Cell& from = selected_from();
+    if (&from != root() || is_part_of_repeated())
+        return from.replace(written_at(from.tensor(), numbers_in(from), tensor));
+    if (!root_) return source_->replace(appearance_->source_after(base_, tensor));
     Tensor after = write_through(base_, view, tensor);
     // Values are row-major, however NumPy's array lies in memory.
     const auto where = region_through(base_, {0, ir::row_major_strides(base_.shape())}, view);
@@ -219,8 +206,7 @@ void Cell::replace(Tensor tensor) const {
 
 bool Cell::is_part_of_repeated() const {
     bool is_repeated = false;
-    for (const Tensor* at = &tensor_; !(*at == base_) && !is_repeated;
-         at = &at->node().operand(0))
+    for (const Tensor* at = &tensor_; !(*at == base_) && !is_repeated; at = &at->node().operand(0))
         is_repeated = at->node().operation().name == "broadcast_to";
     if (!is_repeated) return false;
     const ir::Shape& shape = type().shape;
@@ -242,14 +228,26 @@ const Cell* Cell::laid_in() const {
 }
 
 void Cell::replace_at(const Tensor& numbers, const Tensor& value) const {
-    const auto chosen = [&](const Tensor& all) {
-        return ops::gather(ops::reshape(all, {all.size()}), {numbers}, {0});
-    };
-    if (root_) return root_->replace_at(chosen(places()), value);
-    if (!appearance_ || !appearance_->is_selection)
-        return replace(written_at(tensor(), numbers, value));
-    const Tensor& source = source_->tensor();
-    source_->replace_at(chosen(appearance_->seen(numbers_of(source.shape()))), value);
+    const Cell& from = selected_from();
+    Tensor places = numbers;
+    if (&from != this) {
+        const Tensor all = numbers_in(from);
+        places = ops::gather(ops::reshape(all, {all.size()}), {numbers}, {0});
+    }
+    from.replace(written_at(from.tensor(), places, value));
+}
+
+const Cell& Cell::selected_from() const {
+    const Cell* at = root();
+    while (at->appearance_ && at->appearance_->is_selection) at = at->source_->root();
+    return *at;
+}
+
+Tensor Cell::numbers_in(const Cell& from) const {
+    if (this == &from) return numbers_of(type().shape);
+    const Tensor& now = tensor();
+    if (root_) return ir::substitute({now}, {base_}, {root_->numbers_in(from)})[0];
+    return appearance_->seen(source_->numbers_in(from));
 }
 
 bool Cell::sees_selection() const {
@@ -278,10 +276,7 @@ void Cell::each_held(const std::function<void(const Tensor&)>& use) const {
     if (base_) use(base_);
 }
 
-Tensor Cell::places() const {
-    const Tensor& view = tensor();
-    return places_of(view, root_ ? base_ : view);
-}
+Tensor Cell::places() const { return numbers_in(*root()); }
 
 bool is_layout(const ir::Node& node) {
     static const auto operations = [] {

@@ -29,7 +29,8 @@ struct Appearance {
     std::function<Tensor(const Tensor& source)> seen;
     std::function<Tensor(const Tensor& source, const Tensor& written)> source_after;
     // `seen` moves elements and does nothing else with them, some to several places. Who writes a
-    // part of what is seen writes those elements, and no other places where they are seen.
+    // part of what is seen writes those elements, and no other places where they are seen; so
+    // there is no `source_after`.
     bool is_selection = false;
 };
 
@@ -157,6 +158,9 @@ class Cell : public Counted<Cell> {
     void make_written() const;  // the node of what was written
     // Of a view: no element is seen twice, though some are in what it is a view of.
     bool is_part_of_repeated() const;
+    // What selections and views show elements of, and the numbers of these there.
+    const Cell& selected_from() const;
+    Tensor numbers_in(const Cell& from) const;
     bool is_written() const { return elements_ && elements_->own; }
 
     // What tensor_ was made from, of which it is a path or an appearance.

@@ -59,18 +59,16 @@ Tensor numbers(const Tensor& x) {
 nb::object mirrored(std::string_view function, const LazyTensor& x) {
     const auto mirror = [function](const Tensor& seen) { return numpy::apply(function, {seen}); };
     return wrap_appearance(
-        {mirror, [mirror](const Tensor&, const Tensor& written) { return mirror(written); }}, x,
-        x.cell()->region());
+        {mirror, [mirror](const Tensor&, const Tensor& written) { return mirror(written); }}, x);
 }
 
 // Gradients do not flow through it. They flow on to what its elements were before it was written.
 nb::object detached_of(const LazyTensor& x) {
-    return wrap_appearance(
-        {nn::stop_gradient,
-         [](const Tensor& source, const Tensor& written) {
-             return nn::with_values(source, nn::stop_gradient(written));
-         }},
-        x, x.cell()->region());
+    return wrap_appearance({nn::stop_gradient,
+                            [](const Tensor& source, const Tensor& written) {
+                                return nn::with_values(source, nn::stop_gradient(written));
+                            }},
+                           x);
 }
 
 nb::object made_of(const LazyTensor& x, const Tensor& value, const std::string& refusal) {
@@ -157,16 +155,14 @@ void bind_numpy_appearances(nb::module_& module) {
         "parts_of",
         [](const LazyTensor& z) {
             return wrap_appearance(
-                {parts, [](const Tensor&, const Tensor& written) { return numbers(written); }}, z,
-                eager::parts_region(*z.cell()));
+                {parts, [](const Tensor&, const Tensor& written) { return numbers(written); }}, z);
         },
         located, "Real and imaginary parts along a new last axis, which it shares.");
     module.def(
         "numbers_of",
         [](const LazyTensor& x) {
             return wrap_appearance(
-                {numbers, [](const Tensor&, const Tensor& written) { return parts(written); }}, x,
-                eager::numbers_region(*x.cell()));
+                {numbers, [](const Tensor&, const Tensor& written) { return parts(written); }}, x);
         },
         located, "Complex numbers of pairs along the last axis, which it shares.");
     module.def(

@@ -306,7 +306,8 @@ void bind_tensor(nb::module_& module) {
                                   tensor.dtype(), ". Dtype ", type.dtype, " is required.");
             self.replace(tensor);
         },
-        nb::call_guard<Located>(), "Writes a tensor of the same shape and dtype over this one, as out= does.");
+        nb::call_guard<Located>(),
+        "Writes a tensor of the same shape and dtype over this one, as out= does.");
     type.def(
         "become", [](LazyTensor& self, const Tensor& tensor) { self.set_cell(Cell::make(tensor)); },
         "Makes this object another tensor; views of it stay what they are.");
@@ -338,6 +339,10 @@ void bind_tensor(nb::module_& module) {
     type.def_prop_ro(
         "memory_size", [](const LazyTensor& self) { return eager::memory_size(*self.cell()); },
         "How many elements the memory has that its strides refer to.");
+    type.def_prop_ro(
+        "lies_in_memory",
+        [](const LazyTensor& self) { return self.cell()->laid_in() == self.cell()->memory(); },
+        "Whether its strides are those of its elements in the memory that it sees.");
     type.def_prop_ro(
         "offset", [](const LazyTensor& self) { return self.cell()->region().offset; },
         "Where its first element lies in that memory, in elements.");

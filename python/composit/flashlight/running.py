@@ -256,8 +256,10 @@ def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
                 "can be written.",
             )
         _check_scope(tracer, func, tracer.depth_of(target))
-        if 0 in target.stride():  # torch says whether elements that are one may be written
-            _meta(tracer, func, args, kwargs, {}, None)
+        if 0 in target.stride() and any(
+            n > 1 and step == 0 for n, step in zip(target.shape, target.stride())
+        ):
+            refuse(tracer, str(func), _REPEATED)
     if row is not None:
         target = targets[0]
         options = {"key": tracer.next_key()} if row.wants_key else {}
@@ -280,6 +282,13 @@ def _mutated(tracer: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if not func._schema.returns:
         return None
     return written if isinstance(results, (tuple, list)) else written[0]
+
+
+# In torch's words.
+_REPEATED = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single "
+    "memory location. Please clone() the tensor before performing the operation."
+)
 
 
 def _check_scope(tracer: Any, func: Any, depth: int) -> None:

@@ -34,9 +34,14 @@ def _transpose(self, dim0, dim1):
     return cnp.swapaxes(self, dim0, dim1) if self.ndim else self
 
 
-@operator("t", "mT", "numpy_T", "adjoint")
+@operator("t", "mT", "numpy_T")
 def _t(self):
     return cnp.transpose(self) if self.ndim < 3 else cnp.swapaxes(self, -1, -2)
+
+
+@operator("adjoint")
+def _adjoint(self):
+    return _core.numpy.conjugated_of(_t(self)) if self.dtype.kind == "c" else _t(self)
 
 
 @operator("movedim.intlist", "movedim.int", "moveaxis.intlist", "moveaxis.int")
@@ -92,6 +97,8 @@ def _unbind(self, dim=0):
 
 @operator("as_strided")
 def _as_strided(self, size, stride, storage_offset=None):
+    if not self.lies_in_memory:
+        raise NotImplementedError("this is a view by strides of what is computed from a memory.")
     return _core.numpy.as_strided_of(self, list(size), list(stride), storage_offset)
 
 
