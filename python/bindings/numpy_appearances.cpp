@@ -71,6 +71,15 @@ nb::object detached_of(const LazyTensor& x) {
                            x);
 }
 
+// Gradients do not flow to what it holds now, but to what is written.
+nb::object stopped_of(const LazyTensor& x) {
+    return wrap_appearance({[before = x.tensor()](const Tensor& now) {
+                                return now == before ? nn::stop_gradient(now) : now;
+                            },
+                            [](const Tensor&, const Tensor& written) { return written; }},
+                           x);
+}
+
 nb::object made_of(const LazyTensor& x, const Tensor& value, const std::string& refusal) {
     return wrap_appearance(
         {[before = x.tensor(), value](const Tensor& now) {
@@ -173,6 +182,8 @@ void bind_numpy_appearances(nb::module_& module) {
         "The elements with the other sign, which it shares.");
     module.def("detached_of", detached_of, located,
                "The elements, which it shares, without their gradient.");
+    module.def("stopped_of", stopped_of, located,
+               "The elements, which it shares, without the gradient of those that are there now.");
     module.def("made_of", made_of, nb::arg("x"), nb::arg("value"), nb::arg("refusal"), located,
                "`value`, which was computed from what x holds: after x was written it is what its "
                "nodes make of that. NotSupported, with that text, where it is written itself.");

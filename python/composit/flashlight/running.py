@@ -119,7 +119,7 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
     memories = {twins[id(x)].untyped_storage()._cdata: x for x in reversed(list(tensors_in(args)))}
     sources = {id(x): memories.get(x.untyped_storage()._cdata) for x in tensors_in(seen)}
     if any(source is not None and source is args[0] for source in sources.values()):
-        plain = (tracer.place(args[0]), *plain[1:])  # composit's views of it are torch's
+        plain = (tracer.viewed(args[0]), *plain[1:])  # composit's views of it are torch's
     elif all(x.numel() == 0 and sources[id(x)] is None for x in tensors_in(seen)):
         return mapped(
             seen, lambda x: tracer.tensor(cnp.zeros(tuple(x.shape), numpy_dtype(x.dtype)), x)
@@ -140,9 +140,10 @@ def _mapped(tracer: Any, func: Any, row: Any, args: Any, kwargs: Any) -> Any:
             _write(tracer, args[index] if index < len(args) else kwargs[name], value)
         result = result.result
     if not isinstance(result, (tuple, list)):
-        return _wrapped(tracer, func, result, seen, sources, args)
+        return _wrapped(tracer, func, result, seen, sources, args, plain)
     return type(seen)(
-        _wrapped(tracer, func, value, twin, sources, args) for value, twin in zip(result, seen)
+        _wrapped(tracer, func, value, twin, sources, args, plain)
+        for value, twin in zip(result, seen)
     )
 
 
@@ -173,7 +174,7 @@ _ignored = ("device", "layout", "pin_memory", "memory_format", "non_blocking", "
 
 
 def _wrapped(
-    tracer: Any, func: Any, value: Any, twin: Any, sources: dict[int, Any], args: Any
+    tracer: Any, func: Any, value: Any, twin: Any, sources: dict[int, Any], args: Any, plain: Any
 ) -> Any:
     """One output as a value of the trace: in a memory of its own, or a view of an operand's."""
     if value is None or twin is None:
@@ -186,15 +187,11 @@ def _wrapped(
         return source
     if source is not args[0]:
         refuse(tracer, str(func), "a view of an operand that is not the first.")
-    place = tracer.place(source)
-    if not value.is_in_memory_of(place):  # an element is a scalar
-        value = _core.view(value, place)
-    if not value.is_in_memory_of(place):
-        value = _core.numpy.made_of(place, value, PARTS_WRITTEN)
-    view = Tensor(tracer, twin, value, None, tracer.depth_of(source))
-    if tracer.is_detached(source):
-        view._detached = value.node
-    return view
+    if not value.is_in_memory_of(plain[0]):  # an element is a scalar
+        value = _core.view(value, plain[0])
+    if not value.is_in_memory_of(plain[0]):
+        value = _core.numpy.made_of(plain[0], value, PARTS_WRITTEN)
+    return Tensor(tracer, twin, value, None, tracer.depth_of(source))
 
 
 def _fitted(tracer: Any, func: Any, value: Any, twin: torch.Tensor) -> LazyTensor:

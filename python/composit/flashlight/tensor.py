@@ -18,9 +18,7 @@ class Tensor(torch.Tensor):
     _elements: LazyTensor | None  # the memory that torch gives it in the trace, or a view of that
     _real: torch.Tensor | None
     _depth: int  # how many scopes deep the memory was made
-    # Of a trace with gradients, where none flows: True, made under torch.no_grad(), or the node of a
-    # view of such elements, until they are written.
-    _detached: Any
+    _is_detached: bool  # made under torch.no_grad() in a trace with gradients
     _twin: torch.Tensor  # on torch's device "meta": shape, strides, and what shares memory
 
     @staticmethod
@@ -43,7 +41,7 @@ class Tensor(torch.Tensor):
         )
         self._tracer, self._twin = tracer, twin
         self._elements, self._real, self._depth = elements, real, depth
-        self._detached = (tracer.has_gradients and not torch.is_grad_enabled()) or None
+        self._is_detached = tracer.has_gradients and not torch.is_grad_enabled()
         return self
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]

@@ -99,15 +99,12 @@ class Tracer:
     def operand(self, tensor: torch.Tensor) -> LazyTensor:
         """The same for an operator: no gradient flows into what torch.no_grad() made."""
         value = self.read(tensor)
-        is_stopped = self.is_detached(tensor) and tensor.is_floating_point()
-        return stop_gradient(value) if is_stopped else value
+        return stop_gradient(value) if _is_stopped(tensor) else value
 
-    def is_detached(self, tensor: torch.Tensor) -> bool:
-        """Whether torch.no_grad() made the elements, and gradients are wanted now."""
-        made = getattr(tensor, "_detached", None)
-        if made is None or not torch.is_grad_enabled():
-            return False
-        return made is True or made == self.place(tensor).node
+    def viewed(self, tensor: torch.Tensor) -> LazyTensor:
+        """The same for an operator whose result is a view."""
+        place = self.place(tensor)
+        return _core.numpy.stopped_of(place) if _is_stopped(tensor) else place
 
     def place(self, tensor: torch.Tensor) -> LazyTensor:
         """The tensor's elements where they are kept: what sees later writes, and is written."""
@@ -190,6 +187,11 @@ class Tracer:
         for scope in self.scopes:
             key = key if scope.counter is None else random.fold_in(key, scope.counter)
         return key
+
+
+def _is_stopped(tensor: torch.Tensor) -> bool:
+    is_detached = getattr(tensor, "_is_detached", False) and torch.is_grad_enabled()
+    return is_detached and tensor.is_floating_point()
 
 
 def tracer_of(args: Any, kwargs: Any) -> Tracer:
