@@ -6,6 +6,7 @@
 #include "composit/nn/training.h"
 #include "composit/numpy/creation.h"
 #include "composit/numpy/indexing.h"
+#include "composit/numpy/linear.h"
 #include "composit/numpy/manipulation.h"
 #include "composit/numpy/operators.h"
 #include "composit/ops/ops.h"
@@ -57,6 +58,41 @@ TEST(AsStrided, parts_of_what_is_seen_twice_are_written_alone) {
     windows->replace_at(numpy::asarray(Array::of<int64_t>(DType::int64, {2}, {0, 8})),
                         line({7, 8}));
     EXPECT_EQ(values_of(x->tensor()), (Values{7, 1, 2, 3, 8}));
+}
+
+TEST(AsStrided, of_what_lies_side_by_side_is_layout) {
+    const Ref<Cell> x = Cell::make(ops::reshape(line({0, 1, 2, 3, 4, 5}), {2, 3}));
+    const Ref<Cell> part = as_strided(x, {2, 1, 2}, {1, 9, 2}, 1);
+    EXPECT_TRUE(is_layout_path(x->tensor(), part->tensor()));
+    EXPECT_FALSE(part->sees_selection());
+    EXPECT_EQ(part->strides(), (Strides{1, 9, 2}));
+    EXPECT_EQ(part->region().offset, 1);
+    EXPECT_EQ(values_of(part->tensor()), (Values{1, 3, 2, 4}));
+    part->replace(ops::reshape(line({-1, -2, -3, -4}), {2, 1, 2}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{0, -1, -3, -2, -4, 5}));
+    EXPECT_TRUE(as_strided(x, {0, 2}, {2, 1}, 9)->tensor().shape() == (ir::Shape{0, 2}));
+}
+
+TEST(AsStrided, selections_of_selections_are_written_where_they_come_from) {
+    const Ref<Cell> x = Cell::make(line({0, 0, 0, 0}));
+    const Ref<Cell> windows = as_strided(x, {3, 2}, {1, 1}, 0);
+    const Ref<Cell> diagonal = Cell::make_appearance(
+        selection([](const Tensor& seen) { return numpy::diagonal(seen); }), windows);
+    diagonal->replace(line({1, 2}));  // elements 0 and 2, which other windows show, too
+    EXPECT_EQ(values_of(x->tensor()), (Values{1, 0, 2, 0}));
+    EXPECT_EQ(values_of(windows->tensor()), (Values{1, 0, 0, 2, 2, 0}));
+    diagonal->replace_at(numpy::asarray(Array::of<int64_t>(DType::int64, {1}, {1})), line({5}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{1, 0, 5, 0}));
+}
+
+TEST(Broadcasts, are_written_where_no_element_is_seen_twice) {
+    const Ref<Cell> x = Cell::make(line({1, 2}));
+    const Ref<Cell> wide = Cell::make_view(ops::broadcast_to(x->tensor(), {3, 2}), x);
+    const Ref<Cell> row = Cell::make_view(numpy::get_item(wide->tensor(), {int64_t{1}}), wide);
+    row->replace(line({3, 4}));
+    EXPECT_EQ(values_of(x->tensor()), (Values{3, 4}));
+    expect_error<ValueError>([&] { wide->replace(wide->tensor() * 2); },
+                             "assignment destination is read-only");
 }
 
 TEST(CheckOverlap, is_of_dense_parts_that_are_not_the_same) {
