@@ -195,7 +195,7 @@ void Cell::replace(Tensor tensor) const {
     }
     const Tensor& view = this->tensor();
     const Cell& from = selected_from();
-    if (&from != root() || is_part_of_repeated())
+    if (&from != root() || (root_ && is_part_of_repeated()))
         return from.replace(written_at(from.tensor(), numbers_in(from), tensor));
     if (!root_) return source_->replace(appearance_->source_after(base_, tensor));
     Tensor after = write_through(base_, view, tensor);

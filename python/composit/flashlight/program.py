@@ -66,7 +66,7 @@ class TracedModel:
             found: list[Any] = []
             self._rebuild = _structured(output, found)
             with _disable_current_modes():
-                self.outputs: list[LazyTensor] = [tracer.read(tensor) for tensor in found]
+                self.outputs: list[LazyTensor] = [tracer.read(tensor).copied() for tensor in found]
                 self._leaves = list(tracer.memory.leaves())
                 self.writes: dict[str, LazyTensor] = tracer.writes()
         self.parameters: dict[str, LazyTensor] = {name: leaf for name, _, leaf in self._leaves}
