@@ -212,6 +212,17 @@ def empty(
         return _by_numpy.created("empty", refusal, shape, dtype=dtype, order=order)
 
 
+def _surely_fits(value: float, dtype: Any) -> bool:
+    if abs(value) < 2**15:
+        return True
+    import numpy as np
+
+    kind = np.dtype(_core.dtype_of(dtype))
+    if kind.kind != "f":
+        return kind.kind not in "iu"
+    return not np.isfinite(value) or abs(value) <= float(np.finfo(kind).max)
+
+
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
     like: Any = None, name: str | None = None,
@@ -220,10 +231,9 @@ def full(
     shape = _shape(shape)
     _layout("full", order, device, "CF")
     _arguments.check_like("full", like)
-    if isinstance(fill_value, float) and dtype is not None and not abs(fill_value) < 2**31:
-        fill_value = _c.astype(
-            asarray(fill_value), dtype
-        )  # it is converted, and warns, as elements of arrays do
+    if isinstance(fill_value, float) and dtype is not None and not _surely_fits(fill_value, dtype):
+        # It is converted, and warns, as elements of arrays do.
+        fill_value = _c.astype(asarray(fill_value), dtype)
     try:
         return _c.full(shape, fill_value, dtype, name or "")
     except TypeError as refusal:

@@ -395,10 +395,20 @@ def _to(self, *_, dtype=None, **__):
 
 
 for _name, _shown in {
-    "view_as_complex": "numbers", "view_as_real": "parts", "real": "real", "imag": "imag",
-    "_conj": "conjugated", "_neg_view": "negated",
+    "view_as_complex": "numbers", "view_as_real": "parts", "_conj": "conjugated",
+    "_neg_view": "negated",
 }.items():  # fmt: skip
     operator(_name)(getattr(_core.numpy, f"{_shown}_of"))
+
+
+@operator("real")
+def _real(self):
+    return _core.numpy.real_of(self)
+
+
+@operator("imag")
+def _imag(self):
+    return _core.numpy.imag_of(self)
 
 
 @operator("complex")
