@@ -396,6 +396,9 @@ void bind_procedure(nb::module_& module) {
         .def_prop_ro(
             "results",
             [](const Procedure& self) { return pairs_of(self.results, self.results.size()); })
+        .def_prop_ro(
+            "has_arrays", [](const Procedure& self) { return !self.arrays.empty(); },
+            "Whether it reads, writes or makes arrays.")
         .def_prop_ro("source",
                      [](const Procedure& self) { return c_family::print_procedure(self); })
         .def_prop_ro("flat", [](const Procedure& self) { return procedure::flatten(self); })

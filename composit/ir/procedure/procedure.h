@@ -224,7 +224,8 @@ std::vector<Expr> flatten(const Procedure& procedure);
 // each floating one.
 Procedure jvp(const Procedure& procedure);
 // What the floating parameters receive of the gradients of the floating results: the parameters are
-// those of `procedure`, then a gradient for each floating result.
+// those of `procedure`, then a gradient for each floating result. NotSupported for procedures with
+// arrays, as for the next two: that is what `reverse` is for.
 Procedure vjp(const Procedure& procedure);
 // The same by reverse accumulation, at a cost that does not grow with the number of parameters, for
 // procedures that may hold arrays: the statements, then their adjoints from the last to the first.

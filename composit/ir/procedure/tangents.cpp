@@ -353,6 +353,14 @@ Procedure with_results(Procedure procedure, const std::vector<size_t>& numbers) 
     return without_dead_code(std::move(procedure));
 }
 
+// Along one direction alone each array has one tangent.
+void check_has_no_arrays(const Procedure& procedure, const char* what) {
+    user_check<NotSupported>(procedure.arrays.empty(), procedure.name, ": ", what,
+                             " carries a tangent for each parameter, and it has ",
+                             procedure.arrays.size(), " arrays. `reverse` or `jvp` is required. [",
+                             procedure.file, ":", procedure.line, "]");
+}
+
 }  // namespace
 
 Procedure jvp(const Procedure& given) {
@@ -410,6 +418,7 @@ Procedure jvp(const Procedure& given) {
 
 Procedure vjp(const Procedure& procedure) {
     if (procedure.derivative) return given_vjp(procedure);
+    check_has_no_arrays(procedure, "vjp");
     if (is_of_many(procedure)) return reverse(procedure);
     return pulled_back(procedure, procedure.name + "_vjp",
                        floating(procedure.results, procedure.results.size()),
@@ -418,6 +427,7 @@ Procedure vjp(const Procedure& procedure) {
 
 Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter) {
     if (procedure.derivative) return given_vjp_of(procedure, result, parameter);
+    check_has_no_arrays(procedure, "vjp_of");
     const std::string name = procedure.name + "_vjp_" + procedure.variables[parameter].name;
     if (!is_of_many(procedure)) return pulled_back(procedure, name, {result}, {parameter});
     const std::vector<size_t> all = floating(procedure.variables, procedure.parameters);
@@ -430,6 +440,7 @@ Procedure vjp_of(const Procedure& procedure, size_t result, size_t parameter) {
 
 Procedure slope(const Procedure& procedure, size_t result, size_t parameter) {
     if (procedure.derivative) return given_slope(procedure, result, parameter);
+    check_has_no_arrays(procedure, "slope");
     const Variable& variable = procedure.variables[parameter];
     Procedure out = begun(procedure, procedure.name + "_d" + variable.name, {});
     out.results = {{"d" + procedure.results[result].name, procedure.results[result].dtype}};

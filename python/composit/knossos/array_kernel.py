@@ -32,14 +32,21 @@ class ArrayKernel(Kernel):
     composit's tensors it makes a node of a graph; torch's keep their gradients. float is float64,
     and float32 where an array is of float32 and none of float64."""
 
-    is_of_arrays = True
+    is_of_arrays = True  # type: ignore[assignment]  # whatever its procedure turns out to be
 
     def __init__(
         self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
         result: Callable[[], Leaf],
     ) -> None:  # fmt: skip
         super().__init__(name, doc, maker, structures, result)
-        self._leaves = [leaf for each in structures for leaf in leaves_of(each)]
+        self._know_leaves()
+
+    def _hold_arrays(self) -> None:
+        pass
+
+    def _know_leaves(self) -> None:
+        self._fast, self._elementwise = self._first_call, never
+        self._leaves = [leaf for each in self.parameter_structures for leaf in leaves_of(each)]
         # The procedure's operands by their places among the leaves.
         self._operands = list(range(len(self._leaves)))
         self._extents = self._first_extents()

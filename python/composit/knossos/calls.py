@@ -208,6 +208,10 @@ class Calls(Sequences):
     ) -> Any:
         source = kernel._source
         arguments = self._by_position(node, kernel, arguments, named)
+        is_plain = source is not None and kernel._derivative is None
+        # One that calls itself to a known depth is no procedure of its own.
+        if is_plain and self.calls_itself(source):
+            return self.inlined(node, source, arguments)
         if kernel.is_of_arrays and kernel._derivative is not None:
             self.refuse(
                 node, f"{kernel.__name__} has arrays and a derivative that was given",
@@ -218,9 +222,7 @@ class Calls(Sequences):
                 node, f"{kernel.__name__} is made of a kernel with arrays",
                 "Its derivatives and maps are not parts of others: call them from Python.",
             )  # fmt: skip
-        is_plain = source is not None and kernel._derivative is None
-        if is_plain and (kernel.is_of_arrays or self.calls_itself(source)
-                         or self.becomes_statements(source)):  # fmt: skip
+        if is_plain and (kernel.is_of_arrays or self.becomes_statements(source)):
             return self.inlined(node, source, arguments)
         structures = kernel.parameter_structures
         if source is None:  # a derivative, which takes the numbers of tuples and records

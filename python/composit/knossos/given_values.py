@@ -24,7 +24,7 @@ def bound_arguments(
     try:
         if function is None:
             raise TypeError("it is derived, and takes arguments by position only")
-        bound = inspect.signature(function).bind(*arguments, **named)
+        bound = inspect.signature(function, follow_wrapped=False).bind(*arguments, **named)
         bound.apply_defaults()
         return bound.args
     except TypeError as error:

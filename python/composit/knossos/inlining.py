@@ -16,7 +16,7 @@ from composit.knossos.annotations import Leaf, TensorOf, leaves_of, structure_of
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.loops import Loops
 from composit.knossos.sequences import NOTHING, assigned_in
-from composit.knossos.source import Source
+from composit.knossos.source import Source, known_kernel
 from composit.knossos.values import (
     Record,
     is_number,
@@ -24,6 +24,7 @@ from composit.knossos.values import (
     leaves_with_names,
     with_article,
 )
+from composit.knossos.views import Restart, State
 
 _MOST_CALLS = 500
 
@@ -48,6 +49,7 @@ class Inlining(Loops):
     count_of_reads: dict[str, int]  # in the function that is called
     declared_result: list[str] | None
     root_has_arrays: bool
+    carried: dict[int, State]
 
     def _declared_structure(self, tree: ast.FunctionDef) -> Leaf | None:
         return None if tree.returns is None else structure_of(self.source, tree.returns)
@@ -64,6 +66,16 @@ class Inlining(Loops):
     def _fitted(self, node: ast.AST, key: str, value: Any, kind: str, what: str) -> Expr:
         raise NotImplementedError
 
+    def add_array(
+        self, wanted: str, kind: str, shape: tuple[Any, ...], role: str = "local",
+        is_list: int = 0,
+    ) -> Stored:  # fmt: skip
+        if not self.root_has_arrays and role != "input":  # which calls before this one depend on
+            self.root_has_arrays = True
+            self.carried.clear()
+            raise Restart
+        return super().add_array(wanted, kind, shape, role, is_list)
+
     def calls_itself(self, source: Source) -> bool:
         """Whether the function is called by itself, directly or through others."""
         seen: set[Any] = set()
@@ -77,14 +89,15 @@ class Inlining(Loops):
                     found = here.meaning(node.func.id)
                 except KeyError:
                     continue
-                found = getattr(found, "__wrapped__", found)
+                if hasattr(found, "procedure"):  # a kernel
+                    found = getattr(found, "__wrapped__", found)
                 if found is source.function:
                     return True
                 if isinstance(found, types.FunctionType) and found not in seen:
                     seen.add(found)
-                    known = getattr(getattr(found, "_knossos_kernel", None), "_source", None)
+                    known = known_kernel(found)
                     try:
-                        pending.append(known or Source(found))
+                        pending.append(Source(found) if known is None else known._source)
                     except NotImplementedError:
                         continue
         return False

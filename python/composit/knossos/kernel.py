@@ -26,6 +26,7 @@ from composit.knossos.given_values import (
     numbers_without_axes,
 )
 from composit.knossos.made_once import made_once
+from composit.knossos.numbers import Taker, first_line, kind_of_dtype, refuse_numbers
 from composit.knossos.pickling import reduced
 from composit.knossos.short_floats import all_rounded, floating_dtype, is_short, widened
 from composit.knossos.source import Source
@@ -44,8 +45,6 @@ class Kernel:
     """A function of numbers. Called with numbers it returns numbers; with NumPy's arrays, tensors
     of composit or of torch it is applied elementwise, under NumPy's broadcasting, and returns such.
     """
-
-    is_of_arrays = False
 
     def __init__(
         self, name: str, doc: str, maker: Callable[[Any], Any], structures: list[Leaf],
@@ -83,12 +82,28 @@ class Kernel:
         with self._lock:
             if dtype not in self._procedures:
                 made = _core.called(self._maker, dtype)  # constants are computed by Python
+                if made.has_arrays:
+                    self._hold_arrays()
                 if self._derivative is not None:
                     if self._is_making_derivative:
                         return made  # which the derivative calls
                     made = self._with_derivative(made, dtype, self._derivative)
                 self._procedures[dtype] = made
             return self._procedures[dtype]
+
+    @property
+    def is_of_arrays(self) -> bool:
+        """Whether it has arrays, which its procedure says, of functions of numbers too."""
+        if not self._procedures:
+            self.procedure()
+        return type(self).is_of_arrays is True  # type: ignore[comparison-overlap]
+
+    def _hold_arrays(self) -> None:
+        """It is a kernel with arrays from now on: its procedure has shown some."""
+        from composit.knossos.array_kernel import ArrayKernel
+
+        self.__class__ = ArrayKernel
+        self._know_leaves()  # type: ignore[attr-defined]
 
     def _with_derivative(self, made: Any, dtype: Any, given: Kernel) -> Any:
         self._is_making_derivative = True
@@ -143,12 +158,14 @@ class Kernel:
     @property
     def rows(self) -> list[Any]:
         """One row of the scalar language for each result."""
+        if self.is_of_arrays:
+            return self.rows
         with self._lock:
             if self._rows is None:
                 kinds = [kind_of_dtype(dtype) for _, dtype in self.procedure().results]
                 self._rows = [
                     _core.procedure.row_of(
-                        self._row_name(i, len(kinds)), _first_line(self.__doc__), self._kinds(),
+                        self._row_name(i, len(kinds)), first_line(self.__doc__), self._kinds(),
                         kind, self._make_in, i,
                     )
                     for i, kind in enumerate(kinds)
@@ -172,7 +189,7 @@ class Kernel:
         return self._result(made)
 
     def _result(self, numbers: list[Any]) -> Any:
-        return self._result_structure().build(_Taker(numbers), "y")
+        return self._result_structure().build(Taker(numbers), "y")
 
     # ----- calls
 
@@ -192,6 +209,8 @@ class Kernel:
         is_plain = self._is_flat and len(arguments) == len(self.parameter_structures)
         if not is_plain or any(hasattr(each, "dtype") for each in arguments):
             return NotImplemented
+        if self.is_of_arrays:
+            return self._first_call(*arguments)
         code = self._code(_DOUBLE)
         if code is not None and len(self.procedure().results) == 1:
             self._fast = code
@@ -237,6 +256,8 @@ class Kernel:
 
     def _computed(self, leaves: list[Any]) -> Any:
         """Results, one or a tuple, for numbers, arrays or tensors."""
+        if self.is_of_arrays:
+            return self._computed(leaves)
         leaves = fitted_leaves(self.__name__, leaves, self._kinds())
         if not any(hasattr(leaf, "shape") or isinstance(leaf, (list, tuple)) for leaf in leaves):
             code = self._code(_DOUBLE)
@@ -244,7 +265,7 @@ class Kernel:
                 made = code(*leaves)
                 if made is not NotImplemented:
                     return made
-                self._refuse_numbers(leaves)
+                refuse_numbers(self, leaves)
             made = self._evaluated(leaves)
             return tuple(each.item() for each in made) if len(made) > 1 else made[0].item()
         kept = (bool, int, float, LazyTensor)
@@ -281,17 +302,6 @@ class Kernel:
         found = evaluate(*made)
         return list(found) if len(made) > 1 else [found]
 
-    def _refuse_numbers(self, leaves: list[Any]) -> None:
-        for leaf, kind in zip(leaves, self._kinds()):
-            allowed = {"float": (int, float), "int": (int,), "bool": (bool,)}[kind]
-            if not isinstance(leaf, allowed):
-                raise TypeError(
-                    with_location(
-                        f"{self.__name__}: {leaf!r} stands for an argument of type {kind}. "
-                        f"A value of that type, an array or a tensor is required."
-                    )
-                )
-
     # ----- derivatives, which are kernels
 
     def _derived(self, name: str, made: Kernel) -> Kernel:
@@ -324,6 +334,8 @@ class Kernel:
     def vjp(self) -> Kernel:
         """vjp(x, …, dy, …): what each float argument receives of gradients of the results."""
         self._check_smooth()
+        if self.is_of_arrays:
+            return self.vjp
         return self._of_numbers(
             "vjp", lambda dtype: _core.procedure.vjp(self.procedure(dtype)),
             self._float_results(), len(self._floats()),
@@ -333,6 +345,8 @@ class Kernel:
     def jvp(self) -> Kernel:
         """jvp(x, …, dx, …): the tangents of the results for those of the float arguments."""
         self._check_smooth()
+        if self.is_of_arrays:
+            return self.jvp
         return self._of_numbers(
             "jvp", lambda dtype: _core.procedure.jvp(self.procedure(dtype)),
             len(self._floats()), self._float_results(),
@@ -342,6 +356,8 @@ class Kernel:
     def grad(self) -> Kernel:
         """grad(x, …): the derivative with respect to each float argument, of the one result."""
         self._check_smooth()
+        if self.is_of_arrays:
+            return self.grad
         if self._float_results() != 1:
             raise NotSupported(
                 self._located(
@@ -415,6 +431,8 @@ class Kernel:
         """The graph of a call: one node for each result."""
         from composit.graph import GraphView
 
+        if self.is_of_arrays:
+            return self.graph
         dtypes = {"float": "float64", "int": "int64", "bool": "bool"}
         names = [name for name, _ in self.procedure().parameters]
         inputs = [_core.input(name, dtypes[kind], []) for name, kind in zip(names, self._kinds())]
@@ -473,22 +491,3 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<knossos kernel {self.__name__}>"
-
-
-class _Taker:
-    """Gives numbers one after the other, whatever name is asked for."""
-
-    def __init__(self, numbers: list[Any]) -> None:
-        self._rest = iter(numbers)
-
-    def __call__(self, name: str) -> Any:
-        return next(self._rest)
-
-
-def kind_of_dtype(dtype: Any) -> str:
-    """float, int or bool."""
-    return {"f": "float", "i": "int", "b": "bool"}[np.dtype(dtype).kind]
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().splitlines()[0] if (text or "").strip() else ""

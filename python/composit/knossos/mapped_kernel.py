@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,9 @@ class MappedKernel(ArrayKernel):
 
 def mapped(kernel: Kernel) -> Kernel:
     """The kernel for each row; the same one for the same kernel. A kernel of numbers is one over
-    the elements of arrays already."""
+    the elements of arrays already; so is, until its first use, one that is refused."""
+    with contextlib.suppress(NotSupported, TypeError, ValueError, NameError):
+        kernel.procedure()  # which shows whether it has arrays
     if not isinstance(kernel, ArrayKernel):
         return kernel
     if kernel._over_rows is None:

@@ -10,7 +10,7 @@ from composit._core import NotSupported, with_location
 from composit.knossos.annotations import Leaf, structure_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
-from composit.knossos.source import Source, mentions_arrays
+from composit.knossos.source import Source, known_kernel
 from composit.knossos.translate import translate
 
 _in_translation = threading.local()
@@ -32,7 +32,7 @@ def kernel_of(function: Any) -> Kernel:
     """The kernel of a plain function; the same one for the same function."""
     if isinstance(function, Kernel):
         return function
-    known = getattr(function, "_knossos_kernel", None)
+    known = known_kernel(function)
     if known is not None:
         return known
     source = Source(function)
@@ -64,6 +64,12 @@ def kernel_of(function: Any) -> Kernel:
         running = vars(_in_translation).setdefault("functions", [])
         if function in running:
             source.refuse(source.tree, "it calls itself", "Write a loop.", NotSupported)
+        if not source.is_current():
+            source.refuse(
+                source.tree, "its __code__ is another one than when it became a kernel, and the "
+                "text that was read is not what Python runs",
+                "Make a kernel of the function as it is now.",
+            )  # fmt: skip
         running.append(function)
         try:
             return translate(source, dtype, called)
@@ -74,8 +80,7 @@ def kernel_of(function: Any) -> Kernel:
         kernel.procedure()
         return results[_DOUBLE]
 
-    is_scalar = not has_arrays(structures) and not mentions_arrays(source)
-    made_by = Kernel if is_scalar else ArrayKernel
+    made_by = ArrayKernel if has_arrays(structures) else Kernel  # until its procedure is known
     kernel = made_by(source.name, source.documentation, make, structures, result)
     kernel.__module__, kernel.__qualname__ = function.__module__, function.__qualname__
     kernel.__wrapped__ = function  # type: ignore[attr-defined]

@@ -9,6 +9,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+from composit.knossos.source import known_kernel
+
 
 def reduced(kernel: Any) -> tuple[Any, ...]:
     """What `__reduce__` returns. PicklingError for a kernel that cannot be found again."""
@@ -38,7 +40,7 @@ def _held_by_name(function: Any, kernel: Any) -> bool:
         found = _found(function.__module__, function.__qualname__)
     except (ImportError, AttributeError):
         return False
-    return found is kernel or getattr(found, "_knossos_kernel", None) is kernel
+    return found is kernel or known_kernel(found) is kernel
 
 
 def _with_derivative(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import textwrap
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from composit._core import NotSupported, with_location
 from composit._floating_point import in_default_state
+from composit.knossos.texts import definition_of
 
 
 class Source:
@@ -22,18 +22,10 @@ class Source:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.name: str = function.__name__
+        self.code = function.__code__
         self.path: str = inspect.getsourcefile(function) or "<unknown>"
         self.file = os.path.basename(self.path)
-        try:
-            lines, first = inspect.getsourcelines(function)
-        except (OSError, TypeError):
-            raise NotSupported(
-                with_location(
-                    f"knossos: the text of {self.name} is not known. A function defined in a file "
-                    "or a notebook's cell is required."
-                )
-            ) from None
-        self.tree = self._definition(textwrap.dedent("".join(lines)), first)
+        self.tree = self._definition()
         self.line = self.tree.lineno
         own = (np.float64, np.int64, np.bool_)
         given = [x.item() if isinstance(x, own) else x for x in function.__defaults__ or ()]
@@ -41,26 +33,25 @@ class Source:
         self.defaults = dict(zip((each.arg for each in last), given))
         self.documentation: str = (ast.get_docstring(self.tree) or "").strip()
 
-    def _definition(self, text: str, first: int) -> ast.FunctionDef:
-        tree: ast.Module | None
-        try:
-            tree = ast.parse(text)
-        except SyntaxError:  # a lambda within a longer line
-            tree = None
-        if tree is not None and tree.body and isinstance(tree.body[0], ast.AsyncFunctionDef):
+    def _definition(self) -> ast.FunctionDef:
+        found = definition_of(self.function)
+        if isinstance(found, ast.AsyncFunctionDef):
             raise NotSupported(
                 f"{self.name}: it is made by `async def`. Kernels wait for nothing: write `def`. "
-                f"[{self.path}:{first + tree.body[0].lineno - 1}]"
+                f"[{self.path}:{found.lineno}]"
             )
-        if tree is None or not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
+        if isinstance(found, ast.Lambda):
             raise NotSupported(
                 with_location(
                     f"knossos: {self.name} is no function made by `def`. Write "
                     "`def name(x: float) -> float:`."
                 )
             )
-        ast.increment_lineno(tree, first - 1)
-        return tree.body[0]
+        return found
+
+    def is_current(self) -> bool:
+        """Whether the function still has the code that was compiled of the text."""
+        return self.function.__code__ is self.code
 
     def with_defaults(self, arguments: Iterable[Any]) -> list[Any]:
         """The arguments by position, and the defaults of those behind, as far as there are."""
@@ -101,25 +92,9 @@ def shown(node: ast.AST) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-_MAKERS = ("zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "arange",
-           "linspace")  # fmt: skip
-
-
-def mentions_arrays(source: Source) -> bool:
-    """Whether a function of numbers has arrays of its own: NumPy's makers of arrays, or
-    comprehensions over ranges that variables bound."""
-    own = {each.arg for each in source.tree.args.args} | {
-        each.id for each in ast.walk(source.tree)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }  # fmt: skip
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and node.attr in _MAKERS:
-            return True
-        if isinstance(node, ast.ListComp):
-            loops = [each.iter for each in node.generators if isinstance(each.iter, ast.Call)]
-            bounds = [argument for loop in loops for argument in loop.args]  # len(…) is known
-            targets = [each for loop in node.generators for each in ast.walk(loop.target)]
-            own_here = own - {each.id for each in targets if isinstance(each, ast.Name)}
-            if any(isinstance(each, ast.Name) and each.id in own_here for each in bounds):
-                return True
-    return False
+def known_kernel(function: Any) -> Any:
+    """The kernel that was made of a function, if its code is still the same. Attributes of
+    functions are copied by decorators (functools.wraps), with what is known of another one."""
+    known = getattr(function, "_knossos_kernel", None)
+    is_own = known is not None and known.__wrapped__ is function and known._source.is_current()
+    return known if is_own else None

@@ -18,7 +18,7 @@ from composit.knossos.arrays import Array, Stored
 from composit.knossos.inlining import Frame, Inlining
 from composit.knossos.loops import Loop
 from composit.knossos.sequences import assigned_in
-from composit.knossos.source import Source, mentions_arrays, shown
+from composit.knossos.source import Source, shown
 from composit.knossos.targets import has_elements
 from composit.knossos.terms import variables_of
 from composit.knossos.values import (
@@ -34,13 +34,15 @@ from composit.knossos.views import Restart, State, joined, snapshot
 class Translator(Inlining):
     """One run over the text, with what is known of the variables."""
 
-    def __init__(self, source: Source, dtype: Any, floats: set[str], as_kernel: Any) -> None:
+    def __init__(
+        self, source: Source, dtype: Any, floats: set[str], as_kernel: Any, has_arrays: bool
+    ) -> None:
         super().__init__(source, dtype, as_kernel)
         self.assigned = assigned_in(source.tree.body)
         self.locals = self.assigned | {each.arg for each in source.tree.args.args}
         self.frames: list[Frame] = []
         self.nesting = self.count_of_calls = 0
-        self.root_has_arrays = mentions_arrays(source)
+        self.root_has_arrays = self.operators.has_arrays = has_arrays
         self.strong: set[str] = set()
         self.floats = floats
         self.variables: list[tuple[str, Any]] = []
@@ -486,11 +488,13 @@ def translate(source: Source, dtype: Any, as_kernel: Any) -> tuple[Procedure, An
     `as_kernel(function)` is the kernel of another function that is called."""
     floats: set[str] = set()
     carried: dict[int, State] = {}
+    has_arrays = False
     while True:
-        translator = Translator(source, dtype, floats, as_kernel)
+        translator = Translator(source, dtype, floats, as_kernel, has_arrays)
         translator.carried = carried
         try:
             made = translator.run()
         except Restart:
+            has_arrays = translator.root_has_arrays
             continue
         return made, Leaf.of(translator.result_structure)

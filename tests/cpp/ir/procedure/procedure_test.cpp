@@ -141,6 +141,27 @@ TEST(Procedure, MistakesAreNamedByLine) {
     EXPECT_THROW((void)vjp(bits), NotSupported);
 }
 
+TEST(Procedure, OneTangentForEachArrayIsRefused) {
+    // a[0] = x * y; return a[0]
+    Procedure product{
+        .name = "product",
+        .variables = {{"x", DType::float64}, {"y", DType::float64}, {"value", DType::float64}},
+        .parameters = 2,
+        .results = {{"y", DType::float64}},
+        .arrays = {{"a", DType::float64, {Expr::constant_integer(DType::int64, 1)}}}};
+    const Expr first = Expr::constant_integer(DType::int64, 0);
+    product.body = {Statement::allocate(0, true),
+                    Statement::write(Statement::Kind::store, 0, {first},
+                                     product.variable(0) * product.variable(1)),
+                    Statement::load(2, 0, {first}), Statement::leave({product.variable(2)})};
+    check(product);
+    EXPECT_THROW((void)vjp(product), NotSupported);
+    EXPECT_THROW((void)vjp_of(product, 0, 1), NotSupported);
+    EXPECT_THROW((void)slope(product, 0, 1), NotSupported);
+    EXPECT_EQ(reverse(product).results.size(), 2u);
+    EXPECT_EQ(jvp(product).results.size(), 1u);
+}
+
 TEST(Procedure, RowsMapAndHaveTheProceduresDerivatives) {
     const scalar::TypeRule types = [](std::string_view, const std::vector<DType>&) {
         return scalar::Signature{{float64}, float64};
