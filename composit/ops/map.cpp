@@ -4,6 +4,7 @@
 #include "composit/ir/check.h"
 #include "composit/ir/operation.h"
 #include "composit/ir/scalar/convert.h"
+#include "composit/ir/scalar/slopes.h"
 #include "composit/ops/batching.h"
 #include "composit/ops/checks.h"
 #include "composit/ops/components.h"
@@ -212,7 +213,8 @@ std::vector<Tensor> vjp_map(const Node& node, const std::vector<Tensor>& gradien
         if (!wanted[static_cast<size_t>(i)] || !ir::is_inexact(operand.dtype())) continue;
         const Expr slope = ir::scalar::pull_back(row, x, y, g, i);
         if (!slope) continue;
-        Tensor lifted = lift(slope, values);
+        Tensor lifted;
+        if (!ir::scalar::is_zero_with(g, slope)) lifted = lift(slope, values);
         if (!lifted) lifted = pulled_back(row, signature.operands, i, values);
         const Tensor full = broadcast_to(lifted, node.types()[0].shape);
         result[static_cast<size_t>(i)] =

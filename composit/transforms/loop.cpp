@@ -96,9 +96,8 @@ std::vector<TensorType> infer_loop(const Tensors& operands, const Attributes& at
 // ----- derivatives
 
 bool is_used(const Tensor& parameter, const Tensors& results) {
-    for (const Node* node : ir::topological_order(results))
-        if (node == &parameter.node()) return true;
-    return false;
+    const auto nodes = ir::topological_order(results);
+    return std::find(nodes.begin(), nodes.end(), &parameter.node()) != nodes.end();
 }
 
 std::string name_of_saved(const Tensor& value) {
@@ -236,11 +235,13 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
         result.resize(parts.operands());
         return result;
     }
+    const Flags useful = useful_states(parts, gradients);
     std::vector<size_t> smooth, summed;  // numbers of states, of the others
     Tensors results, cotangents, sources;
     for (size_t k = 0; k < parts.operands(); ++k) {
         const Tensor& parameter = parts.parameter(k);
-        if (!ir::is_inexact(parameter.dtype()) || (k >= parts.states && !wanted[k])) continue;
+        if (!ir::is_inexact(parameter.dtype()) || !(k < parts.states ? useful[k] : wanted[k]))
+            continue;
         (k < parts.states ? smooth : summed).push_back(k);
         sources.push_back(parameter);
         if (k >= parts.states) continue;
@@ -335,14 +336,13 @@ Tensors loop_vjp(const Node& node, const Tensors& gradients, const Flags& wanted
 Tensors loop_jvp(const Node& node, const Tensors& tangents) {
     const LoopParts parts(node);
     Tensors result(parts.states);
-    if (parts.iterations() == 0) {
-        for (size_t k = 0; k < parts.states; ++k) result[k] = tangents[k];
-        return result;
-    }
+    if (parts.iterations() == 0)
+        return {tangents.begin(), tangents.begin() + static_cast<long>(parts.states)};
+    const Flags moving = moving_states(parts, tangents);
     Flags is_smooth;
     for (size_t k = 0; k < parts.operands(); ++k)
         is_smooth.push_back(ir::is_inexact(parts.parameter(k).dtype()) &&
-                            (k < parts.states || tangents[k]));
+                            (k < parts.states ? moving[k] : static_cast<bool>(tangents[k])));
     Draft draft(parts.body.name + "_tangent");
     Tensors from{parts.counter()}, to{draft.counter()}, sources, directions;
     const auto pass = [&](size_t k) {

@@ -33,6 +33,12 @@ struct LoopParts {
     int64_t iterations() const { return std::max<int64_t>(0, end - begin); }
 };
 
+// ----- loop_activity.cpp
+// The states that gradients come through: those of results that have one, and what these read.
+std::vector<bool> useful_states(const LoopParts& parts, const std::vector<ir::Tensor>& gradients);
+// The states that tangents of operands reach.
+std::vector<bool> moving_states(const LoopParts& parts, const std::vector<ir::Tensor>& tangents);
+
 // ----- loop_saving.cpp
 // Products and convolutions of an iteration that its derivative, `back`, reads as well, in the
 // order in which it does, as long as they take no more than so many bytes together.

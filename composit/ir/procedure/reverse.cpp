@@ -235,7 +235,10 @@ class Reverser : private LoggedLoops {
         std::vector<Expr> seeds(out_.variables.size());
         seeds[static_cast<size_t>(variable)] = g;
         try {
-            return tangent_of(value, seeds, known);
+            const int to = is_write(statement) ? -1 - statement.array : statement.variable;
+            const bool is_infinite = infinite_.contains(to);
+            return tangent_of(value, seeds, known, false,
+                              is_infinite ? std::set<int>{variable} : std::set<int>{});
         } catch (const Error& error) {
             refuse(statement, error.what());
         }

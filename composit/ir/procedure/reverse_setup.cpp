@@ -3,6 +3,7 @@
 
 #include "composit/base/error.h"
 #include "composit/ir/procedure/can_be_logged.h"
+#include "composit/ir/procedure/poles.h"
 #include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/shared_extremes.h"
@@ -39,6 +40,7 @@ ReverseSetup::ReverseSetup(const Procedure& procedure)
     mentions_ = mentions_in(p_, body_);
     assignments_ = assignments_in(body_);
     active_ = active_in(p_, body_, results_);
+    infinite_ = infinite_adjoints(body_);
     add_adjoints();
 }
 

@@ -48,6 +48,7 @@ class ReverseSetup {
     std::set<int> active_;
     std::map<int, int> adjoints_, array_adjoints_;
     std::set<int> is_adjoint_;
+    std::set<int> infinite_;  // variables and arrays whose adjoints may be
     Kept kept_;
     std::set<int> changing_;  // arrays whose elements change after a loop read them
     std::set<int> is_there_;  // arrays whose elements a loop that runs again finds written

@@ -2,7 +2,9 @@
 #include "composit/ir/procedure/tangent_rules.h"
 
 #include "composit/base/error.h"
+#include "composit/ir/procedure/poles.h"
 #include "composit/ir/scalar/function.h"
+#include "composit/ir/scalar/slopes.h"
 
 #include <set>
 #include <unordered_map>
@@ -37,8 +39,9 @@ namespace {
 // the value of the operation.
 class Rule {
   public:
-    Rule(const Expr& expr, const std::vector<Expr>& tangents, const Expr& y, bool has_several)
-        : expr_(expr), tangents_(tangents), y_(y), has_several_(has_several) {}
+    Rule(const Expr& expr, const std::vector<Expr>& tangents, const std::vector<bool>& infinite,
+         const Expr& y, bool has_several)
+        : expr_(expr), tangents_(tangents), infinite_(infinite), y_(y), has_several_(has_several) {}
 
     Expr operator()() const {
         switch (expr_.op()) {
@@ -46,12 +49,13 @@ class Rule {
             case Op::subtract: return !t(1) ? t(0) : !t(0) ? -t(1) : t(0) - t(1);
             case Op::multiply:
                 if (t(0) && scalar::structurally_equal({x(0)}, {x(1)}))
-                    return times(t(0), Expr::constant(expr_.dtype(), 2) * x(0));
-                return sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr());
+                    return unless_zero(0, x(0),
+                                       times(t(0), Expr::constant(expr_.dtype(), 2) * x(0)));
+                return product();
             case Op::divide:
                 if (!t(1)) return over_divisor(t(0));
-                if (!t(0)) return over_divisor(-times(y_, t(1)));
-                return over_divisor(t(0) - times(y_, t(1)));
+                if (!t(0)) return over_divisor(-unless_zero(1, y_, times(y_, t(1))));
+                return over_divisor(t(0) - unless_zero(1, y_, times(y_, t(1))));
             case Op::remainder: {
                 const Expr moved = t(1) ? -times(trunc(x(0) / x(1)), t(1)) : Expr();
                 return sum(t(0), moved);
@@ -59,11 +63,8 @@ class Rule {
             case Op::negate: return -t(0);
             case Op::absolute:
                 return select(x(0) > 0, t(0), select(x(0) < 0, -t(0), zero(t(0).dtype())));
-            case Op::fma:
-                return sum(
-                    sum(t(0) ? times(t(0), x(1)) : Expr(), t(1) ? times(x(0), t(1)) : Expr()),
-                    t(2));
-            case Op::square_root: return times(t(0), 0.5 / y_);
+            case Op::fma: return sum(product(), t(2));
+            case Op::square_root: return scalar::times_slope(t(0), 0.5 / y_);
             case Op::copysign: {
                 if (!t(0)) return {};
                 const Expr one = Expr::constant(x(0).dtype(), 1);
@@ -96,18 +97,39 @@ class Rule {
         return times(tangent, 1.0 / x(1));
     }
 
+    Expr product() const {
+        return sum(t(0) ? unless_zero(0, x(1), times(t(0), x(1))) : Expr(),
+                   t(1) ? unless_zero(1, x(0), times(x(0), t(1))) : Expr());
+    }
+
+    // The product of a factor and the tangent of an operand, which may be infinite; 0 where the
+    // factor is.
+    Expr unless_zero(size_t operand, const Expr& factor, const Expr& product) const {
+        if (!infinite_[operand] || factor.op() == Op::constant) return product;
+        return select(equal(factor, 0), factor, product);
+    }
+
     // What an operand receives of a gradient is linear in it, with the same factor.
     Expr of_call() const {
         Expr total;
         for (size_t i = 0; i < tangents_.size(); ++i)
-            if (t(i))
-                total = sum(total, scalar::pull_back(expr_.row(), expr_.operands(), y_, t(i),
-                                                     static_cast<int>(i)));
+            if (t(i)) total = sum(total, pulled_back(i));
         return total;
+    }
+
+    Expr pulled_back(size_t i) const {
+        const auto along = [&](const Expr& g) {
+            return scalar::pull_back(expr_.row(), expr_.operands(), y_, g, static_cast<int>(i));
+        };
+        const Expr made = along(t(i));
+        // Rows with a pullback of their own choose, and multiply nothing.
+        if (!made || !infinite_[i] || expr_.row()->pullback) return made;
+        return unless_zero(i, along(Expr::constant(t(i).dtype(), 1)), made);
     }
 
     const Expr& expr_;
     const std::vector<Expr>& tangents_;
+    const std::vector<bool>& infinite_;  // whether they may be
     const Expr y_;
     const bool has_several_;
 };
@@ -115,8 +137,9 @@ class Rule {
 }  // namespace
 
 Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known,
-                bool has_several) {
+                bool has_several, const std::set<int>& infinite) {
     std::unordered_map<const ExprNode*, Expr> tangents;
+    std::set<const ExprNode*> infinite_nodes;
     std::set<const ExprNode*> bits;  // integers whose bits are those of a float with a tangent
     for (const Expr& expr : scalar::topological_order({value})) {
         Expr& tangent = tangents[expr.id()];
@@ -129,16 +152,22 @@ Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const 
         if (!is_floating(expr.dtype())) continue;
         if (expr.op() == Op::argument) {
             tangent = of_variables[static_cast<size_t>(expr.index())];
+            if (tangent && infinite.contains(expr.index())) infinite_nodes.insert(expr.id());
             continue;
         }
         std::vector<Expr> operands;
-        bool is_active = false;
+        std::vector<bool> is_infinite;
+        bool is_active = false, is_any_infinite = is_pole(expr);
         for (const Expr& operand : expr.operands()) {
             operands.push_back(tangents.at(operand.id()));
             is_active |= static_cast<bool>(operands.back());
+            is_infinite.push_back(operands.back() && infinite_nodes.contains(operand.id()));
+            is_any_infinite |= is_infinite.back();
         }
-        if (is_active)
-            tangent = Rule(expr, operands, known && expr == value ? known : expr, has_several)();
+        if (!is_active) continue;
+        if (is_any_infinite) infinite_nodes.insert(expr.id());
+        tangent =
+            Rule(expr, operands, is_infinite, known && expr == value ? known : expr, has_several)();
     }
     return tangents.at(value.id());
 }

@@ -3,6 +3,7 @@
 
 #include "composit/ir/procedure/procedure.h"
 
+#include <set>
 #include <vector>
 
 namespace composit::ir::procedure {
@@ -16,7 +17,8 @@ Expr zero(DType dtype);
 // is the variable that holds the expression's value already. A choice chooses tangents.
 // `has_several`: there will be other tangents of the same values; quotients' tangents are products
 // with 1 / divisor then, a number that all of them have in common.
+// `infinite`: the variables whose tangents may be infinite (poles.h).
 Expr tangent_of(const Expr& value, const std::vector<Expr>& of_variables, const Expr& known,
-                bool has_several = false);
+                bool has_several = false, const std::set<int>& infinite = {});
 
 }  // namespace composit::ir::procedure

@@ -1,12 +1,14 @@
 // jvp, vjp, slope: a procedure whose variables carry their tangents along.
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
+#include "composit/ir/procedure/poles.h"
 #include "composit/ir/procedure/procedure.h"
 #include "composit/ir/procedure/reverse_parts.h"
 #include "composit/ir/procedure/shared_extremes.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/procedure/tangent_rules.h"
 #include "composit/ir/scalar/function.h"
+#include "composit/ir/scalar/slopes.h"
 
 #include <algorithm>
 #include <functional>
@@ -26,9 +28,10 @@ struct Direction {
     std::vector<Expr> seeds;  // of parameters; empty: zero
 };
 
-// What becomes of a return: the values, the tangents of each in each direction -> the new results.
-using Finish = std::function<std::vector<Expr>(const std::vector<Expr>& values,
-                                               const std::vector<std::vector<Expr>>& tangents)>;
+// What becomes of a return: the tangents of each value in each direction, and whether those may be
+// infinite -> the new results.
+using Finish = std::function<std::vector<Expr>(const std::vector<std::vector<Expr>>& tangents,
+                                               const std::vector<bool>& may_be_infinite)>;
 
 class Carrier {
   public:
@@ -42,7 +45,11 @@ class Carrier {
           directions_(std::move(directions)),
           finish_(std::move(finish)),
           has_several_(procedure.arrays.empty() && has_several_floats(procedure)),
-          tangents_(directions_.size()) {
+          tangents_(directions_.size()),
+          infinite_(infinite_tangents(procedure.body)) {
+        for (const int each : infinite_)
+            if (each >= 0)
+                moved_infinite_.insert(static_cast<int>(moved(static_cast<size_t>(each))));
         for (size_t i = 0; i < procedure.variables.size(); ++i)
             renumbered_.push_back(out.variable(moved(i)));
         add_arrays();
@@ -97,7 +104,8 @@ class Carrier {
     Expr derived(const Statement& statement, const Expr& value, size_t direction,
                  const Expr& known = {}) const {
         try {
-            const Expr made = tangent_of(value, tangents_[direction], known, has_several_);
+            const Expr made =
+                tangent_of(value, tangents_[direction], known, has_several_, moved_infinite_);
             return made ? scalar::simplify({made})[0] : made;
         } catch (const Error& error) {
             fail<NotSupported>(procedure_.name, ": ", error.what(), " [", procedure_.file, ":",
@@ -160,12 +168,15 @@ class Carrier {
             case Kind::assign: return carry_assignment(statement, std::move(copy), out);
             case Kind::leave: {
                 std::vector<std::vector<Expr>> tangents;
+                std::vector<bool> may_be_infinite;
+                for (const Expr& value : statement.values)
+                    may_be_infinite.push_back(is_infinite(value));
                 for (const Expr& value : copy.values) {
                     tangents.emplace_back();
                     for (size_t d = 0; d < directions_.size(); ++d)
                         tangents.back().push_back(derived(statement, value, d));
                 }
-                copy.values = finish_(copy.values, tangents);
+                copy.values = finish_(tangents, may_be_infinite);
                 break;
             }
             case Kind::load:
@@ -185,6 +196,13 @@ class Carrier {
                 break;
         }
         out.push_back(std::move(copy));
+    }
+
+    bool is_infinite(const Expr& value) const {
+        const std::vector<int> from = derived_from({value});
+        return passes_pole(value) || std::any_of(from.begin(), from.end(), [&](int each) {
+                   return infinite_.contains(each);
+               });
     }
 
     int tangent_array(const Statement& statement) const {
@@ -243,6 +261,7 @@ class Carrier {
     std::vector<std::vector<Expr>> tangents_;       // by direction and variable of `out`
     std::vector<std::map<size_t, int>> variables_;  // by direction: variable -> its tangent's
     std::vector<int> array_tangents_;               // of each array of `procedure`; -1: none
+    std::set<int> infinite_, moved_infinite_;       // variables whose tangents may be: poles.h
 };
 
 // A procedure with the variables of another one and more parameters.
@@ -306,14 +325,17 @@ Procedure pulled_back(const Procedure& procedure, const std::string& name,
     std::vector<Expr> received;
     for (size_t i = procedure.parameters; i < out.parameters; ++i)
         received.push_back(out.variable(i));
-    const auto finish = [&](const std::vector<Expr>&,
-                            const std::vector<std::vector<Expr>>& tangents) {
+    const auto finish = [&](const std::vector<std::vector<Expr>>& tangents,
+                            const std::vector<bool>& is_infinite) {
         std::vector<Expr> values;
         for (size_t d = 0; d < parameters.size(); ++d) {
             Expr total;
             for (size_t r = 0; r < results.size(); ++r)
                 if (const Expr& tangent = tangents[results[r]][d])
-                    total = sum(total, times(received[r], tangent));
+                    total = sum(total, is_infinite[results[r]]
+                                           ? select(equal(received[r], 0), received[r],
+                                                    times(received[r], tangent))
+                                           : scalar::times_slope(received[r], tangent));
             values.push_back(total ? total : zero(procedure.variables[parameters[d]].dtype));
         }
         return values;
@@ -385,8 +407,8 @@ Procedure jvp(const Procedure& given) {
         out.results.push_back(
             {procedure.results.size() == 1 ? "dy" : "d" + procedure.results[result].name,
              procedure.results[result].dtype});
-    const auto finish = [&](const std::vector<Expr>&,
-                            const std::vector<std::vector<Expr>>& tangents) {
+    const auto finish = [&](const std::vector<std::vector<Expr>>& tangents,
+                            const std::vector<bool>&) {
         std::vector<Expr> values;
         for (const size_t result : results)
             values.push_back(tangents[result][0] ? tangents[result][0]
@@ -444,8 +466,8 @@ Procedure slope(const Procedure& procedure, size_t result, size_t parameter) {
     const Variable& variable = procedure.variables[parameter];
     Procedure out = begun(procedure, procedure.name + "_d" + variable.name, {});
     out.results = {{"d" + procedure.results[result].name, procedure.results[result].dtype}};
-    const auto finish = [&](const std::vector<Expr>&,
-                            const std::vector<std::vector<Expr>>& tangents) {
+    const auto finish = [&](const std::vector<std::vector<Expr>>& tangents,
+                            const std::vector<bool>&) {
         const Expr& tangent = tangents[result][0];
         return std::vector<Expr>{tangent ? tangent : zero(procedure.results[result].dtype)};
     };

@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/ir/scalar/function.h"
 #include "composit/ir/scalar/row.h"
+#include "composit/ir/scalar/slopes.h"
 
 #include <algorithm>
 #include <map>
@@ -27,6 +28,18 @@ Expr times(const Expr& a, const Expr& b) {
 }
 
 Expr masked(const Expr& mask, const Expr& g) { return select(mask, g, 0.0); }
+
+// Whether a slope is infinite somewhere where the function has a value: quotients by what may be 0,
+// logarithms and powers are. (Those of quotients themselves, and what overflows, are left alone.)
+bool has_poles(const Expr& slope) {
+    for (const Expr& expr : topological_order({slope})) {
+        if (expr.op() == Op::divide && expr.operand(1).op() != Op::constant) return true;
+        if (expr.op() != Op::call) continue;
+        const Row& row = *expr.row();
+        if (row.name == "power" || !row.signals.poles.empty()) return true;
+    }
+    return false;
+}
 
 [[noreturn]] void refuse(Op op) {
     fail<TypeError>("derive: ", name(op),
@@ -184,7 +197,7 @@ class Derivation {
                 add(a, times(g, b));
                 add(b, times(g, a));
                 return add(expr.operand(2), g);
-            case Op::square_root: return add(a, times(g, 0.5 / expr));
+            case Op::square_root: return add(a, times_slope(g, 0.5 / expr));
             case Op::floor:
             case Op::ceil:
             case Op::rint:
@@ -210,6 +223,18 @@ class Derivation {
 };
 
 }  // namespace
+
+Expr times_slope(const Expr& g, const Expr& slope) {
+    if (g.op() == Op::constant || is_complex(g.dtype()) || is_complex(slope.dtype()) ||
+        !has_poles(slope))
+        return times(g, slope);
+    return select(equal(g, 0), g, times(g, slope));
+}
+
+bool is_zero_with(const Expr& g, const Expr& product) {
+    return product.op() == Op::select && product.operand(0).op() == Op::equal &&
+           product.operand(0).operand(0) == g && product.operand(1) == g;
+}
 
 std::vector<Expr> derive(const Expr& result, int argument_count) {
     if (!is_inexact(result.dtype())) return std::vector<Expr>(static_cast<size_t>(argument_count));
@@ -247,7 +272,8 @@ Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, con
     const bool is_real =
         !is_complex(slope.dtype()) ||
         (slope.op() == Op::constant && is_constant(slope, value_of(slope.dtype(), slope.bits())));
-    return times(g, is_real ? slope : Expr::call(scalar::row("conjugate"), {slope}));
+    if (row->name == "divide") return times(g, slope);
+    return times_slope(g, is_real ? slope : Expr::call(scalar::row("conjugate"), {slope}));
 }
 
 }  // namespace composit::ir::scalar

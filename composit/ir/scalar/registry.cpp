@@ -4,6 +4,7 @@
 #include "composit/base/error.h"
 #include "composit/base/nearest.h"
 #include "composit/ir/scalar/row.h"
+#include "composit/ir/scalar/slopes.h"
 #include "composit/ir/scalar/table.h"
 
 #include <algorithm>
@@ -205,6 +206,20 @@ Pullback make_pullback(const RowRef& row, const Signature& signature, int operan
                     " receives of the gradient of its result");
     made.types = [used](std::string_view, const std::vector<DType>&) { return used; };
     made.value = [body](const std::vector<Expr>& x) { return substitute({body}, x)[0]; };
+    const int last = made.arity - 1;
+    if (is_zero_with(arguments.back(), body))
+        made.pullback = [body, last](const std::vector<Expr>& x, const Expr&, const Expr& g,
+                                     int operand) {
+            if (operand == last) {
+                std::vector<Expr> along = x;
+                along.back() = g;
+                return substitute({body}, along)[0];
+            }
+            // Of the product alone, as it is 0 wherever g is.
+            const Expr slope = derive(body.operand(2), last + 1)[static_cast<size_t>(operand)];
+            if (!slope) return Expr();
+            return select(equal(x.back(), 0), x.back(), g * substitute({slope}, x)[0]);
+        };
     result.row = std::make_shared<const Row>(std::move(made));
     return result;
 }

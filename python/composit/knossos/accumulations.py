@@ -99,5 +99,7 @@ class Accumulations(ArrayFunctions):
             element = operators.cast(array.at(indices), "float")
             return operators.binary("*", element, element)
 
-        total = self._all(np.sum, "float", list(array.shape), square)
-        return make("square_root", [operators.cast(total, "float")])
+        total = operators.cast(self._all(np.sum, "float", list(array.shape), square), "float")
+        # At 0 the norm has the slope 0: its square has, and the root is not taken.
+        is_positive = operators.compare(">", total, 0.0)
+        return operators.select(is_positive, make("square_root", [total]), total)

@@ -1,0 +1,97 @@
+"""Random kernels at kinks, poles and the ends of domains: forward, reverse and along a direction
+derivatives are the same, interpreted and compiled.
+
+COMPOSIT_KNOSSOS_FUZZ=100000 tries that many in place of 400; COMPOSIT_KNOSSOS_SEED gives others.
+"""
+
+import os
+
+import kink_grammar
+import numpy as np
+import pytest
+from test_fuzz import defined
+
+from composit import _core, knossos
+
+COUNT = int(os.environ.get("COMPOSIT_KNOSSOS_FUZZ", "400"))
+SEED = int(os.environ.get("COMPOSIT_KNOSSOS_SEED", "0"))
+PARTS = 4
+CALLS = 6
+procedure = _core.procedure
+
+
+def derivatives(of):
+    """The function, its derivative forward, in reverse, and along directions."""
+    return [of, procedure.vjp(of), procedure.reverse(of), procedure.jvp(of)]
+
+
+def found_at(codes, x, y):
+    """The value, and the gradients by each mode; None where the value is not finite."""
+    value, forward, back, along = codes
+    if not np.isfinite(value(x, y)):
+        return None
+    return [
+        np.array(forward(x, y, 1.0)), np.array(back(x, y, 1.0)),
+        np.array([along(x, y, 1.0, 0.0), along(x, y, 0.0, 1.0)]),
+        np.array(back(x, y, 0.0)), np.array(forward(x, y, 0.0)),
+    ]  # fmt: skip
+
+
+def interpreted(of):
+    code = procedure.interpreted(of)
+
+    def call(*numbers):
+        made = code(list(numbers), [], [])
+        return made[0] if len(made) == 1 else tuple(made)
+
+    return call
+
+
+def check(text, x, y, made):
+    """Infinite slopes of values that cancel, v - v, are NaN forward and 0 in reverse."""
+    forward, back, along, unused, unused_forward = made
+    is_known = ~np.isnan(forward)
+    at = (text, x, y, made)
+    assert np.array_equal(np.isnan(forward), np.isnan(along)), at
+    assert np.allclose(forward[is_known], along[is_known], rtol=1e-9), at
+    assert np.allclose(forward[is_known], back[is_known], rtol=1e-9), at
+    assert not np.any(unused) and not np.any(unused_forward), at
+    return is_known.all()
+
+
+@pytest.mark.long_tail
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_modes(part):
+    random = np.random.default_rng([SEED, 300 + part])
+    tried = known = 0
+    for i in range(COUNT // PARTS):
+        text = kink_grammar.written(random)
+        made = knossos.register(defined(text, ("kink", part, i))).procedure()
+        codes = [interpreted(each) for each in derivatives(made)]
+        for _ in range(CALLS):
+            x, y = (float(kink_grammar.AT[k]) for k in random.integers(7, size=2))
+            found = found_at(codes, x, y)
+            if found is not None:
+                tried += 1
+                known += check(text, x, y, found)
+    assert tried > COUNT // PARTS * CALLS // 2 and known > 0.95 * tried
+
+
+@pytest.mark.long_tail
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_compiled():
+    random = np.random.default_rng([SEED, 400])
+    made = []
+    for i in range(max(10, COUNT // 100)):
+        text = kink_grammar.written(random).replace("def kernel", f"def kernel_{i}")
+        made.append(derivatives(knossos.register(defined(text, ("kinks", i))).procedure()))
+    compiled = iter(procedure.load("kinks", made, ""))
+    for each in made:
+        for of in each:
+            code, slow = next(compiled), interpreted(of)
+            more = len(of.parameters) - 2
+            for x in kink_grammar.AT:
+                for y in kink_grammar.AT:
+                    arguments = [x, y, *([1.0] * more)]
+                    np.testing.assert_array_equal(code(*arguments), slow(*arguments))
