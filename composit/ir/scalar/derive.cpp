@@ -272,8 +272,8 @@ Expr pull_back(const RowRef& row, const std::vector<Expr>& x, const Expr& y, con
     const bool is_real =
         !is_complex(slope.dtype()) ||
         (slope.op() == Op::constant && is_constant(slope, value_of(slope.dtype(), slope.bits())));
-    if (row->name == "divide") return times(g, slope);
-    return times_slope(g, is_real ? slope : Expr::call(scalar::row("conjugate"), {slope}));
+    const Expr factor = is_real ? slope : Expr::call(scalar::row("conjugate"), {slope});
+    return row->name == "divide" ? times(g, factor) : times_slope(g, factor);
 }
 
 }  // namespace composit::ir::scalar

@@ -1,5 +1,5 @@
 """Where a path was not taken or a value is not used, it has no part in derivatives, even where its
-slope is infinite: kernels in both directions, grad, vjp, jvp, cg and composit.torch say the same."""
+slope is infinite: kernels in both directions, grad, vjp, jvp, cg and composit.torch agree."""
 
 # ruff: noqa: F821
 

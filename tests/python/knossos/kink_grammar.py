@@ -1,4 +1,4 @@
-"""Random kernels of kinks, poles and ends of domains, as Python text, and numbers that lie there."""
+"""Random kernels of kinks, poles and ends of domains, as text, and numbers that lie there."""
 
 AT = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 4.0]
 POLES = [
