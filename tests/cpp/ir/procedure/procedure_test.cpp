@@ -143,13 +143,13 @@ TEST(Procedure, MistakesAreNamedByLine) {
 
 TEST(Procedure, OneTangentForEachArrayIsRefused) {
     // a[0] = x * y; return a[0]
-    Procedure product{
-        .name = "product",
-        .variables = {{"x", DType::float64}, {"y", DType::float64}, {"value", DType::float64}},
-        .parameters = 2,
-        .results = {{"y", DType::float64}},
-        .arrays = {{"a", DType::float64, {Expr::constant_integer(DType::int64, 1)}}}};
-    const Expr first = Expr::constant_integer(DType::int64, 0);
+    Procedure product;
+    product.name = "product";
+    product.variables = {{"x", float64}, {"y", float64}, {"value", float64}};
+    product.parameters = 2;
+    product.results = {{"y", float64}};
+    product.arrays = {{.name = "a", .shape = {Expr::constant_integer(int64, 1)}}};
+    const Expr first = Expr::constant_integer(int64, 0);
     product.body = {Statement::allocate(0, true),
                     Statement::write(Statement::Kind::store, 0, {first},
                                      product.variable(0) * product.variable(1)),
