@@ -139,8 +139,9 @@ class _Loader:
     @staticmethod
     def of(function: types.FunctionType, path: str) -> _Loader:
         spec = function.__globals__.get("__spec__")
-        is_own = spec is not None and getattr(spec, "origin", None) == path
-        return _Loader(spec.loader if is_own else None)
+        if spec is None or getattr(spec, "origin", None) != path:
+            return _Loader(None)
+        return _Loader(spec.loader)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Loader) and self.loader is other.loader
