@@ -81,7 +81,8 @@ class Kernel:
         dtype = np.dtype(dtype)
         with self._lock:
             if dtype not in self._procedures:
-                made = _core.called(self._maker, dtype)  # constants are computed by Python
+                # Constants are computed by Python.
+                made: Any = _core.called(self._maker, dtype)
                 if made.has_arrays:
                     self._hold_arrays()
                 if self._derivative is not None:
