@@ -4,7 +4,7 @@ AT = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 4.0]
 POLES = [
     "math.sqrt({})", "math.sqrt(max({}, 0.0))", "max({}, 0.0) ** 0.5", "math.cbrt({})",
     "math.acos(min(max({}, -1.0), 1.0))", "math.asin({})",
-    "math.sqrt(abs({}))", "({}) ** 1.5", "math.atanh(min({}, 0.5))", "math.sqrt(({}) * ({}))",
+    "math.sqrt(abs({}))", "abs({}) ** 1.5", "math.atanh(min({}, 0.5))", "math.sqrt(({}) * ({}))",
 ]  # fmt: skip
 OTHERS = [
     "({} + {})", "({} - {})", "({} * {})", "({} * {})", "max({}, {})", "min({}, {})", "abs({})",
