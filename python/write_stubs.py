@@ -133,11 +133,18 @@ def stubs(core: ModuleType) -> dict[str, str]:
     attached = attached_methods(tensor)
     for name in attached:
         delattr(tensor, name)
+    integer: Any = vars(core)["LazyInteger"]
+    parts = {name: x for name, x in attached_methods(integer).items() if isinstance(x, property)}
+    for name in parts:  # which stubgen does not describe
+        delattr(integer, name)
     submodules = {name: m for name, m in vars(core).items() if isinstance(m, ModuleType)}
     methods = "".join(method(name, function) for name, function in attached.items())
     listed = ", ".join(f"{name} as {name}" for name in submodules)
     main = f"{IMPORTS}\nfrom composit._core import {listed}\n\n{OWN}{native(core)}"
     main = main.replace("class LazyTensor:\n", f"class LazyTensor:\n{methods}\n", 1)
+    fraction = "".join(method(name, part) for name, part in parts.items())
+    head = r'^(class LazyInteger\(LazyScalar\):\n    """.*"""\n)'
+    main = re.sub(head, rf"\1\n{fraction}", main, flags=re.MULTILINE)
     files = {"__init__.pyi": main}
     for name, module in submodules.items():
         text = native(module)

@@ -73,6 +73,13 @@ def array_ufunc(self: LazyTensor, ufunc: Any, method: str, *inputs: Any, **optio
     if not is_lazy or any(type(each) not in _plain and _is_other(each) for each in inputs):
         from composit.numpy import _by_numpy
 
+        if not hasattr(ufunc, method):
+            raise AttributeError(
+                with_location(
+                    f"__array_ufunc__: method is {method!r}. '__call__', 'reduce', 'accumulate', "
+                    "'reduceat', 'outer' or 'at' is required."
+                )
+            )
         return _by_numpy.ufunc_of_values(ufunc.__name__, ufunc, method, inputs, options)
     return (function if method == "__call__" else getattr(function, method))(*inputs, **options)
 

@@ -82,6 +82,16 @@ def _on_a_copy(name: str) -> Any:
     return method
 
 
+def _numerator(self: LazyScalar) -> LazyScalar:
+    """Itself, as that of a fraction."""
+    return self
+
+
+def _denominator(self: LazyScalar) -> Any:
+    """1, as that of a fraction."""
+    return _restored(1)
+
+
 def attach() -> None:
     """Puts all of these on the classes of scalars."""
     methods = {
@@ -100,8 +110,8 @@ def attach() -> None:
         setattr(_core.LazyFloating, name, _by_number(function))
     for name in ("bit_count", "is_integer"):
         setattr(_core.LazyInteger, name, lambda self, name=name: getattr(_value(self), name)())
-    setattr(_core.LazyInteger, "numerator", property(lambda self: self))  # noqa: B010
-    setattr(_core.LazyInteger, "denominator", property(lambda self: _restored(1)))  # noqa: B010
+    for name, read in (("numerator", _numerator), ("denominator", _denominator)):
+        setattr(_core.LazyInteger, name, property(read, doc=read.__doc__))
     numbers.Integral.register(_core.LazyInteger)
     numbers.Real.register(_core.LazyFloating)
     numbers.Complex.register(_core.LazyComplexFloating)

@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from composit import _core
+from composit import _core, _mismatch
 from composit._core import LazyScalar, LazyTensor, NotSupported, with_location
 
 # NumPy's functions that are called so, by their names in composit.numpy.
@@ -97,8 +97,13 @@ def made(value: Any) -> Any:
 
 def called(name: str, function: Callable[..., Any], args: Any, options: Any) -> Any:
     """What NumPy's function makes of the values of its arguments."""
-    given = values_of(name, tuple(args))
-    return made(function(*given, **values_of(name, dict(options))))
+    given, named = values_of(name, tuple(args)), values_of(name, dict(options))
+    try:
+        return made(function(*given, **named))
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+        if type(e).__module__ != "builtins" or len(e.args) != 1:
+            raise
+        raise type(e)(with_location(f"{name}: {e}")) from None
 
 
 def of_values(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,6 +265,11 @@ def stored(value: Any, dtype: Any, function: str = "set_item") -> Any:
         return np.asarray(value, dtype)
     except _CLASSES as error:
         kind = next(known for known in _CLASSES if isinstance(error, known))
+        # What Python says of one element.
+        pythons = ("argument must be", "could not convert", "invalid literal")
+        if any(words in str(error) for words in pythons):
+            required = "An array of booleans, integers, floats or complex numbers"
+            raise kind(_mismatch.wrong(value, required, function)) from None
         raise kind(with_location(f"{function}: {str(error).rstrip('.')}.")) from None
 
 

@@ -20,13 +20,15 @@ def test_a_million_nodes_are_evaluated_within_seconds():
 
 
 def test_compile_names_its_limit_and_takes_another():
-    def long(x):
+    def lengthened(x):
         for _ in range(300_000):
             x = cnp.negative(x)
         return x
 
-    with pytest.raises(ValueError, match=r"long: the graph has 300001 nodes, but most_nodes is 2"):
-        composit.compile(long, np.ones(3))
+    with pytest.raises(
+        ValueError, match=r"lengthened: the graph has 300001 nodes, but most_nodes is 2"
+    ):
+        composit.compile(lengthened, np.ones(3))
     short = composit.compile(
         lambda x: cnp.negative(cnp.exp(x)), backend="interpreter", most_nodes=2
     )
@@ -34,4 +36,4 @@ def test_compile_names_its_limit_and_takes_another():
         short(np.ones(3))
     for wrong in (-1, True, 2.0):
         with pytest.raises(ValueError, match=r"most_nodes is .* A number of nodes"):
-            composit.compile(long, most_nodes=wrong)
+            composit.compile(lengthened, most_nodes=wrong)

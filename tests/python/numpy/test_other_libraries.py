@@ -210,5 +210,7 @@ def test_tables():
     agrees(lambda x: pandas.Series(x).rolling(2).sum().to_numpy(), VECTOR)
     # As masks and keys of groups pandas takes only its own classes and ndarrays.
     agrees(lambda x: pandas.Series(VECTOR)[np.asarray(x)].to_numpy(), VECTOR > 1)
-    agrees(lambda x: pandas.Series(VECTOR).groupby(np.asarray(x)).sum().to_numpy(), np.array([0, 1, 0]))
+    agrees(
+        lambda x: pandas.Series(VECTOR).groupby(np.asarray(x)).sum().to_numpy(), np.array([0, 1, 0])
+    )
     agrees(lambda x: pandas.DataFrame({"a": x}).isin(x[:1]).to_numpy(), VECTOR)
