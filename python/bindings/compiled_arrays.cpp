@@ -45,6 +45,16 @@ nb::object number_of(const Bits& bits, DType dtype) {
 
 }  // namespace
 
+bool is_asked_to_stop() {
+    try {
+        if (PyGILState_Check()) const Released released;
+        runtime::check_interrupt();
+        return false;
+    } catch (const runtime::Interrupted&) {
+        return true;
+    }
+}
+
 ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t number,
                                 Procedure procedure, std::shared_ptr<const std::string> text) {
     using Entry = int (*)(const Slot*, Slot*, void* const*);

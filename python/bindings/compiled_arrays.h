@@ -16,6 +16,10 @@ namespace composit::python {
 
 namespace nb = nanobind;
 
+// What loops of compiled kernels ask. Numbers are passed to kernels under Python's lock, which
+// other threads get here.
+bool is_asked_to_stop();
+
 // Compiled code of the procedure, the one of that number in the library. `text` is the code, whose
 // marks name the lines of failed assertions.
 ir::procedure::Run compiled_run(std::shared_ptr<cpp::Library> library, size_t number,

@@ -250,18 +250,6 @@ struct KernelRow {
     ir::scalar::RowRef row;
 };
 
-// Of a kernel that runs for long. Numbers are passed to kernels under Python's lock, which other
-// threads get here.
-bool is_asked_to_stop() {
-    try {
-        if (PyGILState_Check()) const Released released;
-        runtime::check_interrupt();
-        return false;
-    } catch (const runtime::Interrupted&) {
-        return true;
-    }
-}
-
 // Empty where nothing can be compiled, of which a warning is given.
 template <class Make>
 void load_each(const std::string& name, const std::vector<std::vector<Procedure>>& lists,

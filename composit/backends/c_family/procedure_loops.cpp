@@ -170,4 +170,17 @@ int iterations_between_questions(const Statement& loop) {
     return any([](const Statement& inner) { return inner.array >= 0; }) ? 0 : 1 << 16;
 }
 
+bool any_loop_asks(const Procedure& procedure) {
+    const auto all = ir::procedure::all_statements(procedure.body);
+    return std::any_of(all.begin(), all.end(), [](const Statement* statement) {
+        return iterations_between_questions(*statement) > 0;
+    });
+}
+
+std::string question_of(const Statement& loop, const std::string& turns) {
+    const int between = iterations_between_questions(loop);
+    if (between == 0 || turns.empty()) return "";
+    return text("if (++", turns, " % ", between, " == 0) ::composit_stop_if_asked();");
+}
+
 }  // namespace composit::c_family

@@ -40,6 +40,9 @@ bool writes_local(const ir::procedure::Procedure& procedure, const ir::procedure
 // After how many iterations a loop is to ask whether it should stop, so that this takes no time but
 // never seconds; 0: it need not, as it only goes through arrays.
 int iterations_between_questions(const ir::procedure::Statement& loop);
+bool any_loop_asks(const ir::procedure::Procedure& procedure);
+// How it asks, by a variable that counts iterations; empty where it need not, or there is none.
+std::string question_of(const ir::procedure::Statement& loop, const std::string& turns);
 
 // Whether the element that a statement reads or writes is the neighbour of the one before, in the
 // iterations of a loop that counts up by one.

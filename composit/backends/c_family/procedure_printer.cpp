@@ -57,11 +57,7 @@ class Printer {
         }
         for (size_t i = 0; i < procedure.arrays.size(); ++i)
             arrays_.push_back(name_of(procedure.arrays[i].name, homes_.count() + i));
-        const auto all = ir::procedure::all_statements(procedure.body);
-        const bool any_asks = asks && std::any_of(all.begin(), all.end(), [](const auto* each) {
-                                  return iterations_between_questions(*each) > 0;
-                              });
-        if (any_asks) turns_ = unique_name("turns", taken_);
+        if (asks && any_loop_asks(procedure)) turns_ = unique_name("turns", taken_);
     }
 
     std::string run() {
@@ -467,8 +463,7 @@ class Printer {
             for (const std::string& text : before) line(text);
             line("if (!(" + condition + ")) break;");
         }
-        if (const int turns = iterations_between_questions(loop); turns > 0 && !turns_.empty())
-            line(text("if (++", turns_, " % ", turns, " == 0) ::composit_stop_if_asked();"));
+        if (const std::string ask = question_of(loop, turns_); !ask.empty()) line(ask);
         print_block(loop.body);
         --indent_;
         line("}");
@@ -497,11 +492,7 @@ std::string print_procedure(const Procedure& original, bool asks) {
     Printer printer(procedure, asks);
     std::vector<std::string> names = printer.names(), arrays = printer.arrays();
     const std::string body = printer.run();
-    const Mentioned used = mentioned_in(procedure);
-    for (size_t i = 0; i < arrays.size(); ++i)
-        if (!used.arrays.contains(static_cast<int>(i))) arrays[i].clear();
-    for (size_t i = 0; i < procedure.parameters; ++i)
-        if (!used.variables.contains(static_cast<int>(i))) names[i].clear();
+    clear_unmentioned(procedure, names, arrays);
     return comment_of(procedure.doc) + function_head(procedure, names, arrays) + " {\n" + body +
            "}\n";
 }

@@ -263,4 +263,13 @@ std::vector<Expr> expressions_of(const Procedure& procedure) {
     return all;
 }
 
+void clear_unmentioned(const Procedure& procedure, std::vector<std::string>& names,
+                       std::vector<std::string>& arrays) {
+    const Mentioned used = mentioned_in(procedure);
+    for (size_t i = 0; i < arrays.size(); ++i)
+        if (!used.arrays.contains(static_cast<int>(i))) arrays[i].clear();
+    for (size_t i = 0; i < procedure.parameters; ++i)
+        if (!used.variables.contains(static_cast<int>(i))) names[i].clear();
+}
+
 }  // namespace composit::c_family

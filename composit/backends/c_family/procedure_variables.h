@@ -22,6 +22,9 @@ struct Mentioned {
     std::set<int> variables, arrays;
 };
 Mentioned mentioned_in(const ir::procedure::Procedure& procedure);
+// Takes the names from parameters and arrays that nothing mentions.
+void clear_unmentioned(const ir::procedure::Procedure& procedure, std::vector<std::string>& names,
+                       std::vector<std::string>& arrays);
 
 // Where a variable lives: the innermost block around all that mentions it, and the first statement
 // there that does.

@@ -1,5 +1,5 @@
-"""Arrays, scalars and dtypes of what is no number: what NumPy makes of them, where functions only make
-or move values; elsewhere they are refused by a TypeError that says what to do."""
+"""Arrays, scalars and dtypes of what is no number: what NumPy makes of them, where functions only
+make or move values; elsewhere they are refused by a TypeError that says what to do."""
 
 import datetime
 import decimal
