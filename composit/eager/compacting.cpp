@@ -2,6 +2,7 @@
 
 #include "composit/base/hash.h"
 #include "composit/eager/small.h"
+#include "composit/ir/depth_first.h"
 #include "composit/ir/operation.h"
 #include "composit/ops/forgotten.h"
 
@@ -53,31 +54,14 @@ namespace {
 
 // As ir::topological_order gives them. Each has been marked with its place.
 std::vector<const Node*> marked_order(const std::vector<Tensor>& roots) {
-    struct Frame {
-        const Node* node;
-        size_t next;
-    };
-    std::vector<const Node*> order, met;
-    std::vector<Frame> open;
-    const auto enter = [&](const Node& node) {
+    std::vector<const Node*> met;
+    const std::vector<const Node*> order = ir::depth_first(roots, [&](const Node& node) {
         const size_t mark = node.mark();
-        if (mark < met.size() && met[mark] == &node) return;
+        if (mark < met.size() && met[mark] == &node) return false;
         node.set_mark(static_cast<uint32_t>(met.size()));
         met.push_back(&node);
-        open.push_back({&node, 0});
-    };
-    for (const Tensor& root : roots) {
-        enter(root.node());
-        while (!open.empty()) {
-            Frame& frame = open.back();
-            if (frame.next < frame.node->operands().size()) {
-                enter(frame.node->operands()[frame.next++].node());
-            } else {
-                order.push_back(frame.node);
-                open.pop_back();
-            }
-        }
-    }
+        return true;
+    });
     for (size_t i = 0; i < order.size(); ++i) order[i]->set_mark(static_cast<uint32_t>(i));
     return order;
 }

@@ -3,6 +3,7 @@
 #include "composit/base/error.h"
 #include "composit/base/hash.h"
 #include "composit/ir/check.h"
+#include "composit/ir/depth_first.h"
 #include "composit/ir/living.h"
 #include "composit/ir/operation.h"
 
@@ -264,27 +265,8 @@ NumberScope::NumberScope(uint64_t number) : previous_(std::exchange(number_now, 
 NumberScope::~NumberScope() { number_now = previous_; }
 
 std::vector<const Node*> topological_order(const std::vector<Tensor>& outputs) {
-    std::vector<const Node*> order;
     NodeSet seen;
-    struct Frame {
-        const Node* node;
-        size_t next;
-    };
-    std::vector<Frame> stack;
-    for (const Tensor& output : outputs) {
-        if (seen.insert(&output.node())) stack.push_back({&output.node(), 0});
-        while (!stack.empty()) {
-            Frame& frame = stack.back();
-            if (frame.next < frame.node->operands().size()) {
-                const Node* operand = &frame.node->operands()[frame.next++].node();
-                if (seen.insert(operand)) stack.push_back({operand, 0});
-            } else {
-                order.push_back(frame.node);
-                stack.pop_back();
-            }
-        }
-    }
-    return order;
+    return depth_first(outputs, [&](const Node& node) { return seen.insert(&node); });
 }
 
 }  // namespace composit::ir

@@ -172,16 +172,27 @@ def _memory_of_values(name: str) -> Any:
             raise AttributeError(with_location(f"{name}: the values depend on a placeholder."))
         if self.dtype.kind == "V" and name != "ctypes":  # which would say bytes
             raise AttributeError(with_location(f"{name}: it has no word for {self.dtype}."))
-        array = self.evaluated()
-        weakref.finalize(self, _forget, array).atexit = False
-        return getattr(array, name)
+        return getattr(_held_array(self), name)
 
     read.__doc__ = f"ndarray.{name} of the values, evaluated now."
     return property(read, doc=read.__doc__)
 
 
-def _forget(array: Any) -> None:
-    pass
+# The arrays whose memory was told, by tensor, and by the node whose values they have.
+_held: dict[int, list[tuple[Any, Any]]] = {}
+
+
+def _held_array(self: LazyTensor) -> Any:
+    """The values as an array that stays while the tensor lives; one for the same values."""
+    place, node = id(self), self.node
+    if place not in _held:
+        _held[place] = []
+        weakref.finalize(self, _held.pop, place, None).atexit = False
+    for known, array in _held[place]:
+        if known == node:
+            return array
+    _held[place].append((node, self.evaluated()))
+    return _held[place][-1][1]
 
 
 def _array_wrap(

@@ -161,13 +161,13 @@ bool is_next(const Statement& statement, int counter) {
 
 int iterations_between_questions(const Statement& loop) {
     if (loop.kind != Statement::Kind::loop) return 0;
-    const auto all = ir::procedure::all_statements(loop.body);
-    const auto any = [&](const auto& is_such) {
-        return std::any_of(all.begin(), all.end(),
-                           [&](const Statement* statement) { return is_such(*statement); });
-    };
-    if (any([](const Statement& inner) { return inner.kind == Statement::Kind::loop; })) return 64;
-    return any([](const Statement& inner) { return inner.array >= 0; }) ? 0 : 1 << 16;
+    bool has_loop = false, has_array = false;
+    for (const Statement* statement : ir::procedure::all_statements(loop.body)) {
+        has_loop |= statement->kind == Statement::Kind::loop;
+        has_array |= statement->array >= 0;
+    }
+    if (has_loop) return 64;
+    return has_array ? 0 : 1 << 16;
 }
 
 bool any_loop_asks(const Procedure& procedure) {
