@@ -85,17 +85,22 @@ std::vector<Expr> values_of(const Draft& draft) {
     return values;
 }
 
-std::string scalar_text(const std::vector<Expr>& values) {
+// With `loops`, the files of the prelude that loops need which ask if they are to end.
+std::string scalar_text(const std::vector<Expr>& values, const std::vector<std::string>& loops) {
     if (values.empty()) return "";
     std::string text = zeros_pragma(values);
     text += scalar_prelude();
     text += print_tables(values);
+    for (const std::string& file : loops) (text += prelude_text(file)) += "\n";
+    const LoopQuestion question = loops.empty() ? LoopQuestion::none : LoopQuestion::ending;
     for (const auto* specialisation : functions_used(values))
-        text += "\n" + print_function(*specialisation);
+        text += "\n" + print_function(*specialisation, question);
     return text + "\n";
 }
 
-std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const Around& products) {
+// Without the files of the prelude that are `there`.
+std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const Around& products,
+                             const std::vector<std::string>& there) {
     std::vector<std::string> files;
     bool is_any_order = false, needs_vectors = false;
     for (const PrintedKernel& function : functions) {
@@ -108,6 +113,7 @@ std::string prelude_text_for(const std::vector<PrintedKernel>& functions, const 
     std::string text;
     bool is_product = false;
     for (const std::string& file : prelude_dependencies(files)) {
+        if (std::find(there.begin(), there.end(), file) != there.end()) continue;
         if (is_product != (file.rfind("contract", 0) == 0)) {
             is_product = !is_product;
             text += is_product ? products.begin : products.end;
@@ -146,16 +152,21 @@ std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
     return result.empty() ? "" : "// How products read their operands.\n" + result + "\n";
 }
 
-Module print_module(const Draft& draft, Names& function_names, const Around& products) {
+Module print_module(const Draft& draft, Names& function_names, const Around& products,
+                    bool asks) {
     Module module;
-    std::string scalars = scalar_text(values_of(draft));
+    const std::vector<Expr> values = values_of(draft);
+    std::vector<std::string> loops;
+    if (asks && has_long_loop(values)) loops = prelude_dependencies({"loops.h"});
+    std::string scalars = scalar_text(values, loops);
     std::set<std::string> declared = declared_names(scalars);
     for (const std::string& name : declared) function_names.taken().insert(name);
     for (size_t f = 0; f < draft.kernels.size(); ++f)
         module.functions.push_back(
             print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
     module.text =
-        scalars + prelude_text_for(module.functions, products) + text_of_readings(module.functions);
+        scalars + prelude_text_for(module.functions, products, loops) +
+        text_of_readings(module.functions);
     for (const PrintedKernel& function : module.functions)
         if (!function.text.empty()) module.text += function.text + "\n";
     return module;
@@ -315,7 +326,7 @@ void erase_idle(std::vector<Call>& calls, const std::vector<Module>& modules) {
 }  // namespace
 
 Modules print_modules(const std::vector<const Program*>& programs, size_t module_limit,
-                      const Around& products) {
+                      const Around& products, bool asks) {
     Modules result;
     Sorting sorting;
     for (const Program* program : programs)
@@ -325,7 +336,7 @@ Modules print_modules(const std::vector<const Program*>& programs, size_t module
     for (std::vector<Call>& calls : result.calls) Sorting::place(calls, places);
     Names function_names(prelude_names());
     for (const Draft& draft : drafts.drafts())
-        result.modules.push_back(print_module(draft, function_names, products));
+        result.modules.push_back(print_module(draft, function_names, products, asks));
     for (std::vector<Call>& calls : result.calls) erase_idle(calls, result.modules);
     return result;
 }

@@ -50,9 +50,11 @@ struct Around {
 
 // Prints the kernels of several programs, which must live as long as what is returned; identical
 // ones share a function. Function names are unique over all modules. `products`: what stands around
-// the prelude of products, where a back end compiles that differently. Throws NotSupported.
+// the prelude of products, where a back end compiles that differently. `asks`: loops of functions
+// ask, now and then, if they are to end (prelude/loops.h). Throws NotSupported.
 Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
-                      size_t module_limit = kernels_per_module, const Around& products = {});
+                      size_t module_limit = kernels_per_module, const Around& products = {},
+                      bool asks = false);
 
 // What every generated file starts with: "// Made by composit …", the graph (its first 40 lines),
 // the user's source lines, and `notes`, as comments.

@@ -82,7 +82,7 @@ std::string support(const std::vector<Procedure>& procedures, const std::string&
     const std::string tables = print_tables(expressions);
     if (!tables.empty()) out += tables + "\n";
     for (const ir::scalar::Specialisation* used : functions_used(expressions))
-        out += print_function(*used, throws) + "\n";
+        out += print_function(*used, throws ? LoopQuestion::throwing : LoopQuestion::none) + "\n";
     return out + "}  // namespace\n\n";
 }
 

@@ -45,6 +45,24 @@ bool is_known(const Expr& value) { return value.op() == Op::constant; }
 
 constexpr int64_t shortest_vector = 4, longest_unrolled = 16;
 
+// Whether each iteration reads or writes another element, so that the array ends the loop.
+bool goes_through_an_array(const Statement& loop) {
+    const auto count = ir::procedure::count_of(loop);
+    if (!count) return false;
+    const std::map<int, int> assigned = ir::procedure::assignments_in(loop.body);
+    const auto goes_through = [&](const Expr& index) {
+        const std::set<int> read = ir::procedure::variables_in({index});
+        return moves_with(count->counter, index) &&
+               std::none_of(read.begin(), read.end(), [&](int variable) {
+                   return variable != count->counter && assigned.contains(variable);
+               });
+    };
+    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Statement& statement) {
+        return statement.array >= 0 &&
+               std::any_of(statement.index.begin(), statement.index.end(), goes_through);
+    });
+}
+
 }  // namespace
 
 bool reads(const Expr& value, int variable) {
@@ -161,13 +179,12 @@ bool is_next(const Statement& statement, int counter) {
 
 int iterations_between_questions(const Statement& loop) {
     if (loop.kind != Statement::Kind::loop) return 0;
-    bool has_loop = false, has_array = false;
-    for (const Statement* statement : ir::procedure::all_statements(loop.body)) {
-        has_loop |= statement->kind == Statement::Kind::loop;
-        has_array |= statement->array >= 0;
-    }
+    const auto all = ir::procedure::all_statements(loop.body);
+    const bool has_loop = std::any_of(all.begin(), all.end(), [](const Statement* statement) {
+        return statement->kind == Statement::Kind::loop;
+    });
     if (has_loop) return 64;
-    return has_array ? 0 : 1 << 16;
+    return goes_through_an_array(loop) ? 0 : 1 << 16;
 }
 
 bool any_loop_asks(const Procedure& procedure) {

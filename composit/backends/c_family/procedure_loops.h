@@ -38,7 +38,7 @@ std::string head_of(const Nest& nest, const std::string& counter, const std::str
 bool writes_local(const ir::procedure::Procedure& procedure, const ir::procedure::Statement& loop);
 
 // After how many iterations a loop is to ask whether it should stop, so that this takes no time but
-// never seconds; 0: it need not, as it only goes through arrays.
+// never seconds; 0: it need not, as it goes through an array and ends where that does.
 int iterations_between_questions(const ir::procedure::Statement& loop);
 bool any_loop_asks(const ir::procedure::Procedure& procedure);
 // How it asks, by a variable that counts iterations; empty where it need not, or there is none.

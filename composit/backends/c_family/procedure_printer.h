@@ -11,7 +11,7 @@ namespace composit::c_family {
 
 // The function, after its doc; what it calls (functions_used, tables) comes before it. Where it
 // `asks`, its loops call ::composit_stop_if_asked() now and then, which may throw: all but those
-// that only go through arrays.
+// that an array ends.
 std::string print_procedure(const ir::procedure::Procedure& procedure, bool asks = false);
 
 // "void vrelu3(const double* x, double* y, int64_t count)": the procedure for each element, from

@@ -285,15 +285,27 @@ class TermMaker {
 
 // ----- statements
 
+// After how many steps a loop asks whether it is to end: this takes no time, but never seconds.
+int64_t steps_between_questions(const ir::scalar::Loop& loop) {
+    std::vector<Expr> inner = loop.steps;
+    inner.push_back(loop.condition);
+    return std::any_of(inner.begin(), inner.end(), ir::scalar::reaches_loop) ? 64 : 1 << 16;
+}
+
+bool may_take_long(const ir::scalar::Loop& loop) {
+    return loop.limit > steps_between_questions(loop);
+}
+
 class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
-                     TakenNames& taken, const Roundings* roundings, bool asks = false)
+                     TakenNames& taken, const Roundings* roundings,
+                     LoopQuestion question = LoopQuestion::none)
         : results_(expand(results)),
           order_(ir::scalar::topological_order(results_)),
           arguments_(arguments),
           taken_(taken),
-          asks_(asks) {
+          question_(question) {
         if (roundings) fusing_.emplace(*roundings);
         for (const Expr& expr : order_) {
             for (const Expr& operand : expr.operands()) ++uses_[operand.id()];
@@ -349,21 +361,28 @@ class StatementPrinter {
                                 terms_.at(expr.operands()[i].id()).text + ";");
         }
         const std::string count = unique_name("step", taken_);
-        out.lines.push_back(
-            text("for (int64_t ", count, " = 0; ", count, " < ", loop.limit, "; ++", count, ") {"));
+        const LoopQuestion question = may_take_long(loop) ? question_ : LoopQuestion::none;
+        const int64_t between = steps_between_questions(loop);
+        const std::string goes_on = question == LoopQuestion::ending
+                                        ? text(" && loop_goes_on(", count, ", ", between, ")")
+                                        : "";
+        out.lines.push_back(text("for (int64_t ", count, " = 0; ", count, " < ", loop.limit,
+                                 goes_on, "; ++", count, ") {"));
         const auto add = [&out](const std::string& line) { out.lines.push_back("    " + line); };
-        if (asks_) add("if (" + count + " % 65536 == 65535) ::composit_stop_if_asked();");
+        if (question == LoopQuestion::throwing)
+            add(text("if (", count, " % ", between, " == ", between - 1,
+                     ") ::composit_stop_if_asked();"));
         Roundings of_state;  // what a state may become is not known
         for (int i = 0; i < static_cast<int>(names.size()); ++i)
             for (std::set<int>* each : {&of_state.products, &of_state.negated, &of_state.constants})
                 each->insert(i);
         const Roundings* roundings = fusing_ ? &of_state : nullptr;
         const Statements condition =
-            StatementPrinter({loop.condition}, names, taken_, roundings, asks_).run();
+            StatementPrinter({loop.condition}, names, taken_, roundings, question_).run();
         for (const std::string& line : condition.lines) add(line);
         add("if (!(" + condition.results[0] + ")) break;");
         const Statements steps =
-            StatementPrinter(loop.steps, names, taken_, roundings, asks_).run();
+            StatementPrinter(loop.steps, names, taken_, roundings, question_).run();
         for (const std::string& line : steps.lines) add(line);
         // All steps read the old state.
         std::vector<std::string> next;
@@ -408,7 +427,7 @@ class StatementPrinter {
     std::vector<Expr> order_;
     const std::vector<std::string>& arguments_;
     TakenNames& taken_;
-    const bool asks_;
+    const LoopQuestion question_;
     std::optional<Fusing> fusing_;
     std::unordered_map<const ExprNode*, int> uses_;
     std::unordered_set<const ExprNode*> branches_;
@@ -426,16 +445,31 @@ std::vector<std::string> parameter_names(const Specialisation& specialisation, T
     return names;
 }
 
+bool has_own_long_loop(const std::vector<Expr>& values) {
+    const std::vector<Expr> all = ir::scalar::all_expressions(values);
+    return std::any_of(all.begin(), all.end(), [](const Expr& expr) {
+        return expr.op() == Op::loop && may_take_long(*expr.loop());
+    });
+}
+
 }  // namespace
 
-std::string print_function(const Specialisation& specialisation, bool asks) {
+bool has_long_loop(const std::vector<Expr>& values) {
+    if (has_own_long_loop(values)) return true;
+    const auto used = functions_used(values);
+    return std::any_of(used.begin(), used.end(), [](const Specialisation* function) {
+        return has_own_long_loop({function->body});
+    });
+}
+
+std::string print_function(const Specialisation& specialisation, LoopQuestion question) {
     TakenNames taken({specialisation.symbol});
     const std::vector<std::string> names = parameter_names(specialisation, taken);
     Roundings roundings;  // products are rounded where they are given to a function
     for (int i = 0; i < static_cast<int>(names.size()); ++i)
         for (std::set<int>* each : {&roundings.negated, &roundings.constants}) each->insert(i);
     const Statements body =
-        StatementPrinter({specialisation.body}, names, taken, &roundings, asks).run();
+        StatementPrinter({specialisation.body}, names, taken, &roundings, question).run();
     std::vector<std::string> parameters;
     for (size_t i = 0; i < names.size(); ++i)
         parameters.push_back(type_name(specialisation.signature.operands[i]) +
@@ -443,9 +477,9 @@ std::string print_function(const Specialisation& specialisation, bool asks) {
     std::string out;
     if (!specialisation.row->doc.empty())
         out += comment_line(specialisation.row->name + ": " + specialisation.row->doc);
-    const bool may_throw = asks && ir::scalar::reaches_loop(specialisation.body);
+    const bool asks = question != LoopQuestion::none && has_long_loop({specialisation.body});
     out += std::string("static inline __attribute__((always_inline") +
-           (may_throw ? "" : ", const") + ")) " + type_name(specialisation.signature.result) + " " +
+           (asks ? "" : ", const") + ")) " + type_name(specialisation.signature.result) + " " +
            specialisation.symbol + "(" + join(parameters) + ") {\n";
     for (const std::string& line : body.lines) out += "    " + line + "\n";
     return out + "    return " + body.results[0] + ";\n}\n";

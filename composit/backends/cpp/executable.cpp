@@ -54,6 +54,7 @@ thread_local bool was_told_to_end = false;  // work whose results are of no use
 
 // What long work of generated code asks: nothing may be thrown through that.
 bool goes_on() {
+    if (was_told_to_end) return false;
     try {
         runtime::check_interrupt();
     } catch (...) {

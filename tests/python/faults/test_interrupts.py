@@ -139,6 +139,22 @@ def halved(x: float) -> float:
     return x
 
 
+@knossos.register
+def at_one_element(x: "Tensor[float, m]", n: int) -> float:
+    total = 0.0
+    while total < n:
+        total = total + x[0]
+    return total
+
+
+@knossos.register
+def at_changing_elements(x: "Tensor[float, m]", n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total = 0.5 * total + x[i % len(x)]
+    return total
+
+
 def by_another(x: float, n: int) -> float:
     for _ in range(n):
         x = x * 0.5 + 1.0 / (1.0 + x * x)
@@ -152,11 +168,16 @@ def through(x: float, n: int) -> float:
 CALLS = {
     "flat": "kernels.flat(int(n))",
     "nested": "kernels.nested(np.ones(1000), int(n))",
+    "one element": "kernels.at_one_element(np.ones(3), int(n))",
+    "changing elements": "kernels.at_changing_elements(np.ones(3), int(n))",
     "while": "kernels.halved(1.0 if n > 1 else 0.0)",
     "helper": "kernels.through(0.5, int(n))",
     "over arrays": "kernels.flat(np.full(1 << 25, int(n) // 10**9))",
     "derivative": "kernels.through.jvp(0.5, int(n), 1.0)",
     "in a graph": "cnp.evaluate(kernels.through(cnp.asarray(0.5), int(n)))",
+    "compiled": "compiled(0.5, np.int64(n))",
+    "compiled, over arrays": "compiled(np.full(1 << 20, 0.5), np.int64(n))",
+    "compiled, many short ones": "compiled(np.full(1 << 23, 0.5), np.int64(n / 10**7))",
 }
 
 
@@ -164,7 +185,8 @@ CALLS = {
 def test_a_kernel_of_loops(name, tmp_path):
     (tmp_path / "kernels.py").write_text(KERNELS)
     program = f"""
-import kernels
+import composit, kernels
+compiled = composit.compile(lambda x, n: kernels.through(x, n) + 1.0)
 def call(n):
     return {CALLS[name]}
 call(1)

@@ -1,12 +1,8 @@
 // Work that takes long, in pieces between which somebody may be asked whether it is to go on.
 #pragma once
 
+#include "composit/backends/c_family/prelude/asking.h"
 #include "composit/backends/c_family/prelude/vector.h"
-
-// False: the work is to end at once; nobody reads its results. Null: there is nobody to ask. Of the
-// module: whoever loads it may set it.
-typedef bool (*GoesOn)();
-static GoesOn module_goes_on = nullptr;
 
 constexpr int64_t piece_length = int64_t(1) << 21;  // elements: some milliseconds
 
