@@ -4,7 +4,7 @@
 // A program that loops makes millions of them, and long afterwards most of them go at once. The C
 // library would then hand out what was freed in the order in which it was freed, places all over
 // memory, and each step of the loop would wait for the cache. Here blocks of one size lie in slabs
-// of 64 KiB: a slab is used up before the next one is begun, and one that is empty serves any size.
+// (base/slabs.h).
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,13 @@ inline constexpr size_t largest_small_block = 1024;
 // same `bytes`.
 [[nodiscard]] void* allocate_small_block(size_t bytes);
 void free_small_block(void* block, size_t bytes) noexcept;
+
+inline constexpr size_t largest_medium_block = size_t{1} << 17;
+
+// The same for more than largest_small_block, at most largest_medium_block bytes: the elements of
+// arrays, between which the C library would put what lives longer. Aligned to 64.
+[[nodiscard]] void* allocate_medium_block(size_t bytes);
+void free_medium_block(void* block, size_t bytes) noexcept;
 
 // For std::allocate_shared and others.
 template <class T>

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace composit::ir {
 
@@ -30,6 +31,15 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
     return strides;
 }
 
+namespace {
+
+[[noreturn]] void fail_to_allocate(int64_t bytes) {
+    fail<OutOfMemory>("allocate: ", bytes,
+                      " bytes are not available. Free memory or use smaller arrays.");
+}
+
+}  // namespace
+
 std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     // Fresh memory is mapped page by page at its first touch: large pages are hundreds of times
     // fewer. Where the system has none to give, the advice changes nothing.
@@ -37,22 +47,27 @@ std::shared_ptr<void> allocate_aligned(int64_t bytes) {
     const size_t wanted = static_cast<size_t>(bytes > 0 ? bytes : 1);
     const size_t alignment = wanted >= large_page ? large_page : line;
     size_t rounded = (wanted + line - 1) / line * line;
-    if (rounded <= largest_small_block)
-        return {allocate_small_block(rounded),
-                [rounded](void* block) { free_small_block(block, rounded); },
-                SmallBlockAllocator<std::byte>()};
-    const bool is_large = rounded >= least_kept_block;
-    if (is_large)
-        if (void* kept = take_kept_block(rounded, alignment))
-            return {kept, [rounded](void* block) { keep_block(block, rounded); }};
+    if (rounded < least_kept_block) {
+        const bool is_small = rounded <= largest_small_block;
+        void* memory = nullptr;
+        try {
+            memory = is_small ? allocate_small_block(rounded) : allocate_medium_block(rounded);
+        } catch (const std::bad_alloc&) {
+            fail_to_allocate(bytes);
+        }
+        const auto release = [rounded](void* block) {
+            rounded <= largest_small_block ? free_small_block(block, rounded)
+                                           : free_medium_block(block, rounded);
+        };
+        return {memory, release, SmallBlockAllocator<std::byte>()};
+    }
+    if (void* kept = take_kept_block(rounded, alignment))
+        return {kept, [rounded](void* block) { keep_block(block, rounded); }};
     void* data = nullptr;
     if (posix_memalign(&data, alignment, rounded) != 0) data = nullptr;
     if (data && alignment == large_page) madvise(data, rounded / 4096 * 4096, MADV_HUGEPAGE);
-    if (!data)
-        fail<OutOfMemory>("allocate: ", bytes,
-                          " bytes are not available. Free memory or use smaller arrays.");
-    if (is_large) return {data, [rounded](void* block) { keep_block(block, rounded); }};
-    return {data, std::free};
+    if (!data) fail_to_allocate(bytes);
+    return {data, [rounded](void* block) { keep_block(block, rounded); }};
 }
 
 Array::Array(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {

@@ -23,6 +23,23 @@ struct Held {
     unsigned char mark;
 };
 
+unsigned char* allocate(size_t bytes) {
+    return static_cast<unsigned char*>(bytes <= largest_small_block ? allocate_small_block(bytes)
+                                                                    : allocate_medium_block(bytes));
+}
+
+void release(const Held& held) {
+    if (held.bytes <= largest_small_block)
+        free_small_block(held.memory, held.bytes);
+    else
+        free_medium_block(held.memory, held.bytes);
+}
+
+size_t alignment_of(size_t bytes) {
+    if (bytes > largest_small_block) return 64;
+    return bytes > 0 && bytes % 64 == 0 ? 64 : 16;
+}
+
 // Takes and frees blocks of all sizes, each filled with a mark of its own, which it still has when
 // it goes. What is left is returned.
 std::vector<Held> taken_and_freed(unsigned seed, int steps) {
@@ -30,11 +47,11 @@ std::vector<Held> taken_and_freed(unsigned seed, int steps) {
     std::vector<Held> held;
     for (int i = 0; i < steps; ++i) {
         if (held.empty() || random() % 5 < 3) {
-            const size_t bytes = random() % (largest_small_block + 1);
+            const size_t most = random() % 20 == 0 ? largest_medium_block : largest_small_block;
+            const size_t bytes = random() % (most + 1);
             const auto mark = static_cast<unsigned char>(random());
-            auto* const memory = static_cast<unsigned char*>(allocate_small_block(bytes));
-            EXPECT_EQ(
-                reinterpret_cast<uintptr_t>(memory) % (bytes > 0 && bytes % 64 == 0 ? 64 : 16), 0u);
+            unsigned char* const memory = allocate(bytes);
+            EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % alignment_of(bytes), 0u);
             std::memset(memory, mark, bytes);
             held.push_back({memory, bytes, mark});
         } else {
@@ -42,7 +59,7 @@ std::vector<Held> taken_and_freed(unsigned seed, int steps) {
             const Held gone = held.back();
             held.pop_back();
             for (size_t k = 0; k < gone.bytes; ++k) EXPECT_EQ(gone.memory[k], gone.mark);
-            free_small_block(gone.memory, gone.bytes);
+            release(gone);
         }
     }
     return held;
@@ -51,7 +68,7 @@ std::vector<Held> taken_and_freed(unsigned seed, int steps) {
 void free_all(const std::vector<Held>& held) {
     for (const Held& each : held) {
         for (size_t k = 0; k < each.bytes; ++k) ASSERT_EQ(each.memory[k], each.mark);
-        free_small_block(each.memory, each.bytes);
+        release(each);
     }
 }
 
