@@ -155,7 +155,7 @@ tsan: setup  ## ThreadSanitizer: tests/cpp/{base,eager,execute,runtime,threads},
 
 CXX_FILES = $$(git ls-files --cached --others --exclude-standard '*.h' '*.cpp' ':!tests/golden')
 
-check: build  ## format, lint, types, layers, sizes, parity of languages, headers alone
+check: build  ## format, lint, types, layers, sizes, targets, parity of languages, headers alone
 	@failed=0; \
 	step() { echo "--- $$1"; shift; "$$@" || failed=1; }; \
 	step format $(BIN)/clang-format --dry-run --Werror $(CXX_FILES); \
@@ -164,6 +164,7 @@ check: build  ## format, lint, types, layers, sizes, parity of languages, header
 	step mypy $(BIN)/mypy; \
 	step layers $(BIN)/python tools/check_layers.py; \
 	step sizes $(BIN)/python tools/check_sizes.py; \
+	step targets $(BIN)/python tools/check_targets.py; \
 	step parity env PYTHONPATH=$(BUILD)/python $(BIN)/python tools/cpp_parity.py; \
 	step headers_alone $(CMAKE) --build $(BUILD) -j $(JOBS) --target headers_alone; \
 	exit $$failed

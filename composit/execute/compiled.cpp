@@ -54,9 +54,9 @@ void check_graph(const std::string& name, const std::vector<Tensor>& inputs,
 }  // namespace
 
 struct Compiled::Stages {
-    std::vector<Tensor> inlined;
+    std::vector<std::pair<std::string, std::vector<Tensor>>> graphs;  // what each pass made
     Program lowered;
-    std::vector<std::pair<std::string, Program>> steps;  // the user's: what each made
+    std::vector<std::pair<std::string, Program>> programs;
     std::once_flag once;
     MemoryCheck memory;
     std::vector<Pass> printed;
@@ -74,10 +74,17 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     parallel_for_ = parallel_for(options_.threads);
     check_graph(name_, inputs_, outputs_, options_.most_nodes);
     reported_ = signature_of(outputs_).reported;
-    stages_->inlined = transforms::inline_calls(outputs_);
-    simplified_ = transforms::simplify(stages_->inlined);
-    auto lowered = transforms::lower(
-        simplified_, inputs_, {.name = name_, .fuse = options_.fuse, .inline_scalars = true});
+    const transforms::Pipeline& pipeline = this->pipeline();
+    simplified_ = outputs_;
+    for (const transforms::GraphPass& pass : pipeline.graph) {
+        simplified_ = transforms::run_graph_stage({{pass}, {}, {}}, simplified_);
+        stages_->graphs.emplace_back(pass.name, simplified_);
+    }
+    auto lowered = transforms::lower(simplified_, inputs_,
+                                     {.name = name_,
+                                      .fuse = options_.fuse,
+                                      .inline_scalars = true,
+                                      .target = runtime::backend(options_.backend)->target()});
     for (const Tensor& input : lowered.inputs) {
         size_t place = 0;
         while (place < inputs_.size() && !(inputs_[place] == input)) ++place;
@@ -89,12 +96,11 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
     stages_->lowered = std::move(lowered.program);
     stages_->lowered.graph_text = ir::print(outputs_, 0, lines_in_headers);
     const Program* made = &stages_->lowered;
-    if (options_.steps) {
-        stages_->steps.reserve(options_.steps->size());
-        for (const ProgramPass& step : *options_.steps) {
-            stages_->steps.emplace_back(step.name, step.apply(*made, lowered.inputs));
-            made = &stages_->steps.back().second;
-        }
+    stages_->programs.reserve(pipeline.program.size());
+    for (const transforms::ProgramPass& pass : pipeline.program) {
+        stages_->programs.emplace_back(
+            pass.name, transforms::run_program_stage({{}, {pass}, {}}, *made, lowered.inputs));
+        made = &stages_->programs.back().second;
     }
     Built built = build(transforms::donate(*made, donations()), options_);
     program_ = std::move(built.program);
@@ -264,24 +270,34 @@ std::vector<Tensor> Compiled::with_values(const std::vector<const void*>& argume
     return ir::substitute(outputs_, inputs_, values);
 }
 
+const transforms::Pipeline& Compiled::pipeline() const {
+    return options_.pipeline ? *options_.pipeline : transforms::standard_pipeline();
+}
+
 const std::vector<Compiled::Pass>& Compiled::passes() const {
     std::call_once(stages_->once, [&] {
-        const std::string user = ir::print(outputs_), inlined = ir::print(stages_->inlined),
-                          simplified = ir::print(simplified_),
-                          lowered = ir::kernel::print(stages_->lowered),
-                          planned = ir::kernel::print(program_);
-        Program scheduled = program_;
-        scheduled.arena_bytes = 0;
-        for (Buffer& buffer : scheduled.buffers) buffer.arena_offset = -1;
-        const std::string before = ir::kernel::print(scheduled);
-        stages_->printed = {{"inline_calls", user, inlined},
-                            {"simplify", inlined, simplified},
-                            {"lower", simplified, lowered}};
-        for (const auto& [name, program] : stages_->steps)
-            stages_->printed.push_back(
-                {name, stages_->printed.back().after, ir::kernel::print(program)});
-        stages_->printed.push_back({"schedule", stages_->printed.back().after, before});
-        stages_->printed.push_back({"plan_buffers", before, planned});
+        std::vector<Pass>& printed = stages_->printed;
+        std::string before = ir::print(outputs_);
+        const auto add = [&](const std::string& name, std::string after) {
+            printed.push_back({name, std::exchange(before, after), after});
+        };
+        for (const auto& [name, graph] : stages_->graphs) add(name, ir::print(graph));
+        add("lower", ir::kernel::print(stages_->lowered));
+        const Program* made = &stages_->lowered;
+        for (const auto& [name, program] : stages_->programs) {
+            add(name, ir::kernel::print(program));
+            made = &program;
+        }
+        std::vector<Scheduled> steps = scheduled(transforms::donate(*made, donations()), options_);
+        steps.erase(steps.begin());
+        for (const Scheduled& step : steps) {
+            std::vector<std::string> texts;
+            for (const Program& program : step.programs)
+                texts.push_back(ir::kernel::print(program));
+            if (!step.refused.empty()) texts.insert(texts.begin(), "# left out: " + step.refused);
+            add(step.pass, join(texts, "\n"));
+        }
+        add("plan_buffers", ir::kernel::print(program_));
     });
     return stages_->printed;
 }

@@ -55,7 +55,7 @@ bool same_options(const Options& a, const Options& b) {
     return a.backend == b.backend && a.threads == b.threads && a.fuse == b.fuse &&
            a.reuse_buffers == b.reuse_buffers && a.cache_folder == b.cache_folder &&
            a.bytes_of_part == b.bytes_of_part && a.whole_model == b.whole_model &&
-           a.steps == b.steps;
+           a.pipeline == b.pipeline;
 }
 
 // The most recently used plans, at most `most_plans` of them and `most_words` of signatures.
@@ -170,7 +170,9 @@ void build_plan(Plan& plan, const Cut& cut) {
     for (size_t i = 0; i < cut.leaves.size(); ++i) leaf_number.emplace(cut.leaves[i], i);
     std::vector<Tensor> computed;
     std::vector<Result> results;
-    for (const Tensor& tensor : transforms::simplify(transforms::inline_calls(cut.outputs))) {
+    const transforms::Pipeline& pipeline =
+        plan.options.pipeline ? *plan.options.pipeline : transforms::standard_pipeline();
+    for (const Tensor& tensor : transforms::run_graph_stage(pipeline, cut.outputs)) {
         const auto leaf = leaf_number.find(&tensor.node());
         if (leaf != leaf_number.end()) {
             results.push_back({true, leaf->second});
@@ -184,10 +186,11 @@ void build_plan(Plan& plan, const Cut& cut) {
     std::vector<Binding> inputs;
     if (!computed.empty()) {
         auto lowered = transforms::lower(computed, {},
-                                         {.fuse = plan.options.fuse, .constants_are_inputs = true});
-        if (plan.options.steps)
-            for (const ProgramPass& step : *plan.options.steps)
-                lowered.program = step.apply(std::move(lowered.program), lowered.inputs);
+                                         {.fuse = plan.options.fuse,
+                                          .constants_are_inputs = true,
+                                          .target = plan.backend->target()});
+        lowered.program =
+            transforms::run_program_stage(pipeline, std::move(lowered.program), lowered.inputs);
         for (const Tensor& input : lowered.inputs) {
             const Node& node = input.node();
             const auto leaf = leaf_number.find(&node);

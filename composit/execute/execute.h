@@ -6,7 +6,7 @@
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
 #include "composit/runtime/backend.h"
-#include "composit/transforms/transforms.h"
+#include "composit/transforms/pipeline.h"
 
 #include <functional>
 #include <memory>
@@ -19,13 +19,6 @@ namespace composit::execute {
 using ir::Array;
 using ir::Tensor;
 
-// A user's step between `lower` and the schedule: from a program, and the leaf behind each of its
-// inputs, to another that computes the same.
-struct ProgramPass {
-    std::string name;
-    std::function<ir::kernel::Program(ir::kernel::Program, const std::vector<Tensor>&)> apply;
-};
-
 struct Options {
     std::string backend = "interpreter";
     int threads = 0;  // 0: default_threads()
@@ -34,8 +27,8 @@ struct Options {
     std::string cache_folder = "";  // of back ends that compile; empty: the default
     int64_t bytes_of_part = 0;      // that a part of fused rows touches; 0: the back end's choice
     bool whole_model = true;        // one generated function calls all kernels, where there is one
-    // Applied to what `lower` made, one after the other; plans tell them apart by this pointer.
-    std::shared_ptr<const std::vector<ProgramPass>> steps = nullptr;
+    // The passes; null: the standard ones. Plans tell pipelines apart by this pointer.
+    std::shared_ptr<const transforms::Pipeline> pipeline = nullptr;
     // Places, among its inputs, of arguments that callers of a compiled function give up: results
     // may lie in their memory (docs/decisions/0019-donation.md).
     std::vector<size_t> donated = {};
@@ -124,6 +117,7 @@ class Compiled {
 
   private:
     void check(const std::vector<Array>& arguments) const;
+    const transforms::Pipeline& pipeline() const;
     std::vector<transforms::Donation> donations() const;
     // For these arguments; `results` get the outputs, of which those that start as an argument hold
     // that already.

@@ -16,58 +16,42 @@ using ir::kernel::BufferKind;
 using ir::kernel::Kernel;
 using ir::kernel::Program;
 
-// Neighbouring kernels of one back end.
-struct Segment {
-    std::string backend;
-    std::vector<Kernel> kernels;
-    std::vector<int> inputs, outputs;  // buffer numbers of the whole program
-    std::shared_ptr<runtime::Executable> executable;
-};
-
-std::vector<Segment> cut(const Program& program, const std::vector<Placement>& placements) {
-    std::vector<Segment> segments;
-    for (size_t k = 0; k < program.kernels.size(); ++k) {
-        const std::string& backend = placements[k].backend;
-        if (segments.empty() || segments.back().backend != backend)
-            segments.emplace_back().backend = backend;
-        segments.back().kernels.push_back(program.kernels[k]);
-    }
-    return segments;
-}
-
 std::vector<int> merged(std::vector<int> a, const std::vector<int>& b) {
     for (int number : b)
         if (std::find(a.begin(), a.end(), number) == a.end()) a.push_back(number);
     return a;
 }
 
-std::vector<int> buffers_of(const Segment& segment, bool written_only) {
+std::vector<int> buffers_of(const std::vector<Kernel>& kernels, bool written_only) {
     std::vector<int> numbers;
-    for (const Kernel& kernel : segment.kernels) {
+    for (const Kernel& kernel : kernels) {
         if (!written_only) numbers = merged(std::move(numbers), buffers_read(kernel));
         numbers = merged(std::move(numbers), buffers_written(kernel));
     }
     return numbers;
 }
 
-// How often each buffer of the program occurs in different segments.
-std::vector<int> count_segments(const Program& program, const std::vector<Segment>& segments) {
+// In how many parts each buffer of the program occurs.
+std::vector<int> count_parts(const Program& program,
+                             const std::vector<std::vector<Kernel>>& parts) {
     std::vector<int> counts(program.buffers.size(), 0);
-    for (const Segment& segment : segments)
-        for (int number : buffers_of(segment, false)) ++counts[static_cast<size_t>(number)];
+    for (const std::vector<Kernel>& kernels : parts)
+        for (int number : buffers_of(kernels, false)) ++counts[static_cast<size_t>(number)];
     return counts;
 }
 
-// The segment as a program; fills its inputs and outputs. What a segment writes for others is an
-// output even where it was written before: a scatter goes on with the contents that are there.
-Program program_of(Segment& segment, const Program& whole, const std::vector<int>& counts) {
-    Program part;
+// What a segment writes for others is an output even where it was written before: a scatter goes
+// on with the contents that are there.
+Segment segment_of(std::vector<Kernel> kernels, const std::string& backend, const Program& whole,
+                   const std::vector<int>& counts) {
+    Segment segment{backend, {}, {}, {}};
+    Program& part = segment.program;
     part.name = whole.name;
     part.graph_text = whole.graph_text;
-    part.kernels = segment.kernels;
-    const std::vector<int> written = buffers_of(segment, true);
+    part.kernels = std::move(kernels);
+    const std::vector<int> written = buffers_of(part.kernels, true);
     std::unordered_map<int, int> renumbered;
-    for (int number : buffers_of(segment, false)) {
+    for (int number : buffers_of(part.kernels, false)) {
         Buffer buffer = whole.buffers[static_cast<size_t>(number)];
         const int fresh = static_cast<int>(part.buffers.size());
         const bool is_written = std::find(written.begin(), written.end(), number) != written.end();
@@ -81,31 +65,33 @@ Program program_of(Segment& segment, const Program& whole, const std::vector<int
         renumbered.emplace(number, fresh);
         part.buffers.push_back(std::move(buffer));
     }
+    for (Buffer& buffer : part.buffers) {
+        const auto start = renumbered.find(buffer.starts_as);
+        buffer.starts_as = start == renumbered.end() ? -1 : start->second;
+    }
     for (Kernel& kernel : part.kernels) {
         for (Access* access : ir::kernel::accesses(kernel.body))
             if (access->buffer != Access::position) access->buffer = renumbered.at(access->buffer);
     }
-    return part;
+    return segment;
 }
 
 class SplitExecutable : public runtime::Executable {
   public:
     SplitExecutable(const Program& program, const std::vector<Placement>& placements,
-                    const Options& options)
+                    std::vector<Segment> segments,
+                    std::vector<std::shared_ptr<runtime::Executable>> executables)
         : inputs_(program.inputs),
           outputs_(program.outputs),
           placements_(placements),
-          segments_(cut(program, placements)),
+          segments_(std::move(segments)),
+          executables_(std::move(executables)),
           offsets_(program.buffers.size(), -1) {
-        const std::vector<int> counts = count_segments(program, segments_);
+        std::vector<int> counts(program.buffers.size(), 0);
         for (Segment& segment : segments_) {
-            Program part = program_of(segment, program, counts);
-            part = transforms::plan_buffers(std::move(part), options.reuse_buffers);
-            const int threads = options.threads > 0 ? options.threads : default_threads();
-            segment.executable =
-                runtime::backend(segment.backend)
-                    ->compile(part, {options.cache_folder, threads, options.whole_model});
-            segment.kernels.clear();
+            for (const std::vector<int>* numbers : {&segment.inputs, &segment.outputs})
+                for (int number : *numbers) ++counts[static_cast<size_t>(number)];
+            segment.program = {};
         }
         for (size_t i = 0; i < program.buffers.size(); ++i) {
             const Buffer& buffer = program.buffers[i];
@@ -127,13 +113,14 @@ class SplitExecutable : public runtime::Executable {
             const auto number = static_cast<size_t>(outputs_[i]);
             readable[number] = places[number] = run.outputs[i];
         }
-        for (const Segment& segment : segments_) {
+        for (size_t s = 0; s < segments_.size(); ++s) {
+            const Segment& segment = segments_[s];
             runtime::Run part{{}, {}, run.threads, run.parallel_for};
             for (int number : segment.inputs)
                 part.inputs.push_back(readable[static_cast<size_t>(number)]);
             for (int number : segment.outputs)
                 part.outputs.push_back(places[static_cast<size_t>(number)]);
-            segment.executable->run(part);
+            executables_[s]->run(part);
         }
     }
 
@@ -146,21 +133,21 @@ class SplitExecutable : public runtime::Executable {
                                                ": ", placement.why));
         if (!elsewhere.empty()) all.push_back({"placements", elsewhere});
         for (size_t s = 0; s < segments_.size(); ++s)
-            for (const runtime::SourceFile& file : segments_[s].executable->sources())
+            for (const runtime::SourceFile& file : executables_[s]->sources())
                 all.push_back({text("segment_", s, "/", file.name), file.text});
         return all;
     }
 
     int64_t held_bytes() const override {
         int64_t sum = 0;
-        for (const Segment& segment : segments_) sum += segment.executable->held_bytes();
+        for (const auto& executable : executables_) sum += executable->held_bytes();
         return sum;
     }
 
     std::string build_command() const override {
         std::vector<std::string> commands;
-        for (const Segment& segment : segments_) {
-            const std::string command = segment.executable->build_command();
+        for (const auto& executable : executables_) {
+            const std::string command = executable->build_command();
             if (!command.empty()) commands.push_back(command);
         }
         return join(commands, "\n");
@@ -169,17 +156,36 @@ class SplitExecutable : public runtime::Executable {
   private:
     std::vector<int> inputs_, outputs_;
     std::vector<Placement> placements_;
-    std::vector<Segment> segments_;
+    std::vector<Segment> segments_;  // without programs
+    std::vector<std::shared_ptr<runtime::Executable>> executables_;
     std::vector<int64_t> offsets_;  // of temporaries that cross segments, in the shared memory
     int64_t shared_bytes_ = 0;
 };
 
 }  // namespace
 
-std::shared_ptr<runtime::Executable> compile_split(const Program& program,
-                                                   const std::vector<Placement>& placements,
-                                                   const Options& options) {
-    return std::make_shared<SplitExecutable>(program, placements, options);
+std::vector<Segment> segments_of(const Program& program, const std::vector<Placement>& placements) {
+    std::vector<std::vector<Kernel>> parts;
+    std::vector<std::string> backends;
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+        if (backends.empty() || backends.back() != placements[k].backend) {
+            backends.push_back(placements[k].backend);
+            parts.emplace_back();
+        }
+        parts.back().push_back(program.kernels[k]);
+    }
+    const std::vector<int> counts = count_parts(program, parts);
+    std::vector<Segment> segments;
+    for (size_t s = 0; s < parts.size(); ++s)
+        segments.push_back(segment_of(std::move(parts[s]), backends[s], program, counts));
+    return segments;
+}
+
+std::shared_ptr<runtime::Executable> joined(
+    const Program& program, const std::vector<Placement>& placements, std::vector<Segment> segments,
+    std::vector<std::shared_ptr<runtime::Executable>> executables) {
+    return std::make_shared<SplitExecutable>(program, placements, std::move(segments),
+                                             std::move(executables));
 }
 
 }  // namespace composit::execute

@@ -35,10 +35,10 @@ execute::Options options_of(const Options& options) {
     return made;
 }
 
-std::shared_ptr<const std::vector<execute::ProgramPass>> step(
+std::shared_ptr<const transforms::Pipeline> with_tiles(
     std::function<ir::kernel::Program(ir::kernel::Program, const std::vector<Tensor>&)> apply) {
-    return std::make_shared<std::vector<execute::ProgramPass>>(
-        std::vector<execute::ProgramPass>{{"tile", std::move(apply)}});
+    return std::make_shared<const transforms::Pipeline>(
+        transforms::standard_pipeline().with(transforms::ProgramPass{"tile", std::move(apply)}));
 }
 
 // The number of the buffer that the schema's entry is about.
@@ -90,17 +90,19 @@ Program::Program(std::vector<Tensor> outputs, Options options) : options_(std::m
     user_check(!outputs.empty(), "mosaic.compile: no outputs. At least one tensor is required.");
     if (options_.inputs.empty()) options_.inputs = placeholders_of(outputs);
     execute::Options how = options_of(options_);
-    how.steps = step([this](const ir::kernel::Program& program, const std::vector<Tensor>& inputs) {
-        return tile(program, inputs);
-    });
+    how.pipeline =
+        with_tiles([this](const ir::kernel::Program& program, const std::vector<Tensor>& inputs) {
+            return tile(program, inputs);
+        });
     compiled_ = std::make_shared<execute::Compiled>(options_.name, options_.inputs,
                                                     std::move(outputs), how);
     // For the same structure with other values; by names, as its leaves are other nodes.
     execute_options_ = options_of(options_);
-    execute_options_.steps = step([schema = *options_.schema, fuse = options_.fuse](
-                                      ir::kernel::Program program, const std::vector<Tensor>&) {
-        return tiled(std::move(program), schema, fuse);
-    });
+    execute_options_.pipeline =
+        with_tiles([schema = *options_.schema, fuse = options_.fuse](ir::kernel::Program program,
+                                                                     const std::vector<Tensor>&) {
+            return tiled(std::move(program), schema, fuse);
+        });
     list_kernels();
     list_buffers();
 }
@@ -132,7 +134,7 @@ void Program::list_kernels() {
         made.kernel_ = &whole->kernels[k];
         made.whole_ = whole;
         made.options_ = compiled_->options();
-        made.options_.steps = nullptr;
+        made.options_.pipeline = nullptr;
         made.outer_ = std::move(outer[k]);
         for (int number : made.outer_.read) made.inputs_.push_back(operand(number));
         for (int number : made.outer_.written) made.outputs_.push_back(operand(number));
@@ -219,16 +221,16 @@ std::vector<Array> Program::evaluate(const std::vector<Tensor>& given) const {
 
 namespace {
 
-// One list of steps for each way to tile, so that execute's plans are found again.
-class Steps {
+// One pipeline for each way to tile, so that execute's plans are found again.
+class Pipelines {
   public:
-    std::shared_ptr<const std::vector<execute::ProgramPass>> of(const Options& options) {
+    std::shared_ptr<const transforms::Pipeline> of(const Options& options) {
         const std::string text = options.schema ? options.schema->print() : "chosen";
         const std::string key = composit::text(options.fuse, options.target, options.threads, text);
         const std::lock_guard lock(mutex_);
-        auto& found = steps_[key];
+        auto& found = made_[key];
         if (!found)
-            found = step([options](ir::kernel::Program program, const std::vector<Tensor>&) {
+            found = with_tiles([options](ir::kernel::Program program, const std::vector<Tensor>&) {
                 const Schema schema = schema_for(program, options);
                 return tiled(std::move(program), schema, options.fuse);
             });
@@ -237,15 +239,15 @@ class Steps {
 
   private:
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<const std::vector<execute::ProgramPass>>> steps_;
+    std::map<std::string, std::shared_ptr<const transforms::Pipeline>> made_;
 };
 
 }  // namespace
 
 std::vector<Array> evaluate(const std::vector<Tensor>& outputs, const Options& options) {
-    static Steps& steps = *new Steps;
+    static Pipelines& pipelines = *new Pipelines;
     execute::Options how = options_of(options);
-    how.steps = steps.of(options);
+    how.pipeline = pipelines.of(options);
     return execute::evaluate(outputs, how);
 }
 

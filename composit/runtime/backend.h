@@ -5,6 +5,7 @@
 #pragma once
 
 #include "composit/ir/kernel/kernel.h"
+#include "composit/target/target.h"
 
 #include <functional>
 #include <memory>
@@ -71,10 +72,9 @@ class Backend {
         (void)program;
         return std::nullopt;
     }
-    // Whether it runs Fused and Pack kernels, which change the order of work and where operands
-    // lie, never results: how many bytes a part of a Fused kernel should touch. 0: it is given
-    // neither.
-    virtual int64_t bytes_of_part() const { return 0; }
+    // What passes are to know of the place where its programs run. With part_bytes 0, as here, it
+    // gets the kernels that `lower` makes.
+    virtual Target target() const { return {}; }
     virtual std::shared_ptr<Executable> compile(const ir::kernel::Program& program,
                                                 const CompileOptions& options) = 0;
 };

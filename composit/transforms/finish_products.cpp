@@ -29,12 +29,6 @@ using ir::scalar::Expr;
 
 namespace {
 
-constexpr int64_t least_columns = 32;  // fewer do not fill the vectors of a register tile
-constexpr int64_t tile_columns = 64;   // multiples of the widest tile
-constexpr int64_t least_work = 65536;  // multiply-adds: smaller products have loops of their own
-// A map takes as long as a product of some such depth, if what it reads is not near.
-constexpr int64_t most_depth = 128;
-
 // The loops that move an access, each of several iterations, from the longest stride to the
 // shortest.
 std::vector<Loop> loops_of(Body& body, size_t access) {
@@ -97,9 +91,10 @@ int64_t run_of_columns(const Contract& c, const Access& access) {
 }
 
 // Whether tiles of results can be stored as vectors: as they are without a finish, or nearly.
-bool stores_vectors(const Contract& c, const Access& output, int64_t run_before) {
+bool stores_vectors(const Contract& c, const Access& output, int64_t run_before,
+                    const Target& target) {
     const int64_t run = run_of_columns(c, output);
-    return run == run_before || (run > 0 && run % tile_columns == 0);
+    return run == run_before || (run > 0 && run % target.tile_columns == 0);
 }
 
 bool reads(const std::vector<Access>& accesses, int buffer) {
@@ -108,15 +103,17 @@ bool reads(const std::vector<Access>& accesses, int buffer) {
 }
 
 // Makes `map` the finish of the contraction that writes `sums`, if its loops suit.
-std::optional<Contract> finished(const Contract& contract, const Map& given, int64_t bytes_near) {
+std::optional<Contract> finished(const Contract& contract, const Map& given, const Target& target) {
     const int sums = contract.output.buffer;
     const int64_t count = ir::element_count(
         ir::kernel::concatenate({contract.batch, contract.rows, contract.columns}));
     const int64_t columns = ir::element_count(contract.columns);
     const int64_t depth = ir::element_count(contract.depth);
     const int64_t rows = ir::element_count(contract.rows);
-    if (columns < least_columns || rows * columns * depth <= least_work) return std::nullopt;
-    if (depth > most_depth && count * ir::size_of(contract.output.dtype) < bytes_near)
+    if (columns < target.least_columns || rows * columns * depth <= target.least_product)
+        return std::nullopt;
+    if (depth > target.depth_of_map &&
+        count * ir::size_of(contract.output.dtype) < target.near_bytes)
         return std::nullopt;
     Body product = contract, map = given;
     auto& m = std::get<Map>(map);
@@ -154,7 +151,7 @@ std::optional<Contract> finished(const Contract& contract, const Map& given, int
     std::vector<Access> outputs;
     for (const Access& made : m.outputs) {
         outputs.push_back(in_order(made));
-        if (!stores_vectors(c, outputs.back(), run)) return std::nullopt;
+        if (!stores_vectors(c, outputs.back(), run, target)) return std::nullopt;
     }
     const auto first = std::find_if(outputs.begin(), outputs.end(), [&](const Access& made) {
         return made.dtype == c.output.dtype;
@@ -179,8 +176,8 @@ std::optional<Contract> finished(const Contract& contract, const Map& given, int
 
 class Finisher {
   public:
-    Finisher(Program program, int64_t bytes_near)
-        : program_(std::move(program)), bytes_near_(bytes_near) {}
+    Finisher(Program program, const Target& target)
+        : program_(std::move(program)), target_(target) {}
 
     Program run() {
         std::vector<Kernel> kernels = std::move(program_.kernels);
@@ -218,7 +215,7 @@ class Finisher {
                 !reads(map->inputs, c->output.buffer))
                 continue;
             if (!may_move_to_end(place)) continue;
-            auto made = finished(*c, *map, bytes_near_);
+            auto made = finished(*c, *map, target_);
             if (!made) continue;
             Kernel product = std::move(done_[place]);
             done_.erase(done_.begin() + static_cast<std::ptrdiff_t>(place));
@@ -257,7 +254,7 @@ class Finisher {
     static constexpr size_t most_between = 64;  // kernels: a result made late keeps operands alive
 
     Program program_;
-    int64_t bytes_near_;
+    const Target& target_;
     std::vector<Kernel> done_;
     std::vector<int> touched_;  // how many kernels touch each buffer
     std::set<std::string> names_;
@@ -265,7 +262,7 @@ class Finisher {
 
 }  // namespace
 
-Program finish_products(Program program, int64_t bytes_near) {
+Program finish_products(Program program, const Target& target) {
     const bool may_have_products =
         std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& kernel) {
             return std::holds_alternative<Contract>(kernel.body) ||
@@ -273,7 +270,7 @@ Program finish_products(Program program, int64_t bytes_near) {
         });
     if (!may_have_products) return program;
     const auto finished = [&](Program kernels) {
-        return Finisher(std::move(kernels), bytes_near).run();
+        return Finisher(std::move(kernels), target).run();
     };
     return without_unused_buffers(finished(within_repeats(std::move(program), finished)));
 }

@@ -34,18 +34,13 @@ using ir::kernel::Program;
 
 namespace {
 
-// Columns, cut across rows: bytes of each row that a part takes at least, and as long as a few
-// parts are left. Less of each row than a few cache lines is slow to come, and the same few sets of
-// the caches hold it wherever rows begin at multiples of a large power of two.
-constexpr int64_t least_of_row = 256, enough_of_row = 512, most_of_columns = 1 << 20;
 constexpr size_t most_members = 32;
 constexpr size_t most_open = 8;     // groups at a time
 constexpr size_t most_waiting = 4;  // kernels, put off until others had the chance to join a group
 
 class Fuser {
   public:
-    Fuser(Program program, int64_t bytes_of_part)
-        : program_(std::move(program)), bytes_of_part_(bytes_of_part) {
+    Fuser(Program program, const Target& target) : program_(std::move(program)), target_(target) {
         for (const Kernel& kernel : program_.kernels)
             for (const auto& buffers :
                  {ir::kernel::buffers_read(kernel), ir::kernel::buffers_written(kernel)})
@@ -68,7 +63,7 @@ class Fuser {
     // that it can; the others are closed. If there is none it opens a group of its own. One that
     // can join none of the groups before it, or follows one that waits, first waits if it may.
     void add(Kernel kernel, bool may_wait) {
-        Candidate next(kernel);
+        Candidate next(kernel, target_);
         if (may_wait && waiting_.precedes(next)) return wait(std::move(next), std::move(kernel));
         std::vector<Groups::iterator> before;
         for (auto group = open_.begin(); group != open_.end(); ++group)
@@ -202,7 +197,7 @@ class Fuser {
     void leave_whole(Group& group) const {
         while (group.shared > 1 && cut_products(group) > 0) {
             --group.shared;
-            if (bytes_of_index(group) <= most_bytes_of_group) continue;
+            if (bytes_of_index(group) <= target_.group_bytes) continue;
             ++group.shared;
             return;
         }
@@ -214,8 +209,8 @@ class Fuser {
     }
 
     bool is_worth_it(const Group& group) const {
-        return group.members.size() >= 2 && gain(group) >= bytes_of_part_ / 2 &&
-               bytes_of_index(group) <= most_bytes_of_group && cut_products(group) != 1 &&
+        return group.members.size() >= 2 && gain(group) >= target_.part_bytes / 2 &&
+               bytes_of_index(group) <= target_.group_bytes && cut_products(group) != 1 &&
                has_large_parts(group);
     }
 
@@ -224,7 +219,7 @@ class Fuser {
     bool has_large_parts(const Group& group) const {
         const int64_t rows = rows_of_part(group);
         if (cut_products(group) > 0) return rows > 0;
-        return rows * bytes_of_index(group) >= std::max<int64_t>(1, bytes_of_part_ / 32);
+        return rows * bytes_of_index(group) >= std::max<int64_t>(1, target_.part_bytes / 32);
     }
 
     void close(Groups::iterator place) {
@@ -235,7 +230,7 @@ class Fuser {
         // What lies between its products may still share rows.
         Group rest;
         for (Kernel& kernel : group.originals) {
-            Candidate next(kernel);
+            Candidate next(kernel, target_);
             const size_t shared =
                 next.is_product || rest.members.empty() ? 0 : shared_with(rest, next);
             if (shared == 0) {
@@ -263,21 +258,21 @@ class Fuser {
         const Extents& outer = group.members[0].outer;
         const int64_t extent = outer[group.shared - 1],
                       bytes = std::max<int64_t>(1, bytes_of_index(group));
-        if (cut_products(group) > 0) return rows_of_block(extent, bytes);
+        if (cut_products(group) > 0) return rows_of_block(extent, bytes, target_);
         int64_t others = 1;
         for (size_t d = 0; d + 1 < group.shared; ++d) others *= outer[d];
-        constexpr int64_t enough_parts = 16, few_parts = 4;
         const int64_t width = width_of_columns(group);
-        const int64_t most_bytes = width > 0 ? most_of_columns : bytes_of_part_;
+        const int64_t most_bytes = width > 0 ? target_.column_part_bytes : target_.part_bytes;
         int64_t best = 1;
         for (int64_t rows = 2; rows <= extent && rows * bytes <= most_bytes; ++rows) {
             const int64_t parts = others * (extent / rows);
-            const bool is_narrow = best * width < least_of_row ||
-                                   (parts >= few_parts && rows * width <= enough_of_row);
-            if (extent % rows == 0 && (parts >= enough_parts || (width > 0 && is_narrow)))
+            const bool is_narrow =
+                best * width < target_.least_row_bytes ||
+                (parts >= target_.few_parts && rows * width <= target_.enough_row_bytes);
+            if (extent % rows == 0 && (parts >= target_.enough_parts || (width > 0 && is_narrow)))
                 best = rows;
         }
-        return best * width < std::min(extent * width, least_of_row) ? 0 : best;
+        return best * width < std::min(extent * width, target_.least_row_bytes) ? 0 : best;
     }
 
     // Bytes between two indices of the innermost shared loop where that loop lies across the rows
@@ -353,7 +348,7 @@ class Fuser {
     }
 
     Program program_;
-    int64_t bytes_of_part_;
+    const Target& target_;
     std::unordered_map<int, int> uses_;  // of each buffer, by kernels
     std::vector<Kernel> done_;
     Groups open_;
@@ -362,11 +357,9 @@ class Fuser {
 
 }  // namespace
 
-Program fuse_rows(Program program, int64_t bytes_of_part) {
+Program fuse_rows(Program program, const Target& target) {
     if (has_one_kernel(program)) return program;
-    const auto fused = [&](Program kernels) {
-        return Fuser(std::move(kernels), bytes_of_part).run();
-    };
+    const auto fused = [&](Program kernels) { return Fuser(std::move(kernels), target).run(); };
     return fused(within_repeats(std::move(program), fused));
 }
 

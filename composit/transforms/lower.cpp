@@ -264,9 +264,11 @@ void GraphLowering::result(int i, Nest nest) {
                          ? 0
                          : found->second[static_cast<size_t>(i)];
     const int work = ops::operation_count(nest);
-    const bool keep = work > 0 && !nest.inputs.empty() &&
-                      ((uses > 1 && (repeated_.contains({node_, i}) || !ops::is_quick(nest))) ||
-                       !options_.fuse || work > largest_body || nest.inputs.size() > most_inputs);
+    const bool keep =
+        work > 0 && !nest.inputs.empty() &&
+        ((uses > 1 && (repeated_.contains({node_, i}) || !ops::is_quick(nest))) || !options_.fuse ||
+         static_cast<size_t>(work) > options_.target.most_operations ||
+         nest.inputs.size() > options_.target.most_inputs);
     if (keep && uses > 0)
         nest =
             ops::nest_of(nest.extents, outputs_.contains({node_, i}) ? materialise(nest)

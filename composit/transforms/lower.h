@@ -39,10 +39,6 @@ class GraphLowering : public ir::Lowering {
     using Axes = std::vector<int64_t>;
     const Axes* later_order() const;
 
-    // Limits that keep a kernel's text and registers small (semantics.md 15).
-    static constexpr int largest_body = 64;
-    static constexpr size_t most_inputs = 16;
-
     std::string unique_name(std::unordered_set<std::string>& taken, std::string name);
     int add_buffer(ir::kernel::BufferKind kind, ir::DType dtype, const ir::Shape& shape,
                    const std::string& name);

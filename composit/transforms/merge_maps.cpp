@@ -25,8 +25,6 @@ using ir::scalar::Expr;
 
 namespace {
 
-// Limits that keep a loop's text and registers small, as in lower.
-constexpr size_t most_operations = 64, most_inputs = 16, most_outputs = 8;
 // Kernels between two maps that only read the same: results made early take memory for long.
 constexpr int most_between = 8;
 
@@ -41,7 +39,7 @@ size_t operation_count(const std::vector<Expr>& values) {
 
 // The two maps as one, if they run over the same loops and touch an array alike, and `second` reads
 // of the results of `first` only what the same index wrote.
-std::optional<Map> joined(const Map& first, const Map& second) {
+std::optional<Map> joined(const Map& first, const Map& second, const Target& target) {
     if (first.extents != second.extents) return std::nullopt;
     // A vector holds as many elements as the smallest type has: others would need several.
     for (const Access& output : second.outputs)
@@ -69,15 +67,16 @@ std::optional<Map> joined(const Map& first, const Map& second) {
     for (const Expr& value : ir::scalar::substitute(second.values, arguments))
         both.values.push_back(value);
     both.outputs.insert(both.outputs.end(), second.outputs.begin(), second.outputs.end());
-    if (!touch_alike || both.inputs.size() > most_inputs || both.outputs.size() > most_outputs ||
-        operation_count(both.values) > most_operations)
+    if (!touch_alike || both.inputs.size() > target.most_inputs ||
+        both.outputs.size() > target.most_outputs ||
+        operation_count(both.values) > target.most_operations)
         return std::nullopt;
     return both;
 }
 
 class Merger {
   public:
-    explicit Merger(Program program) : program_(std::move(program)) {
+    Merger(Program program, const Target& target) : program_(std::move(program)), target_(target) {
         const size_t count = program_.buffers.size();
         readers_.resize(count);
         last_written_.resize(count, -1);
@@ -120,7 +119,7 @@ class Merger {
         // It moves up to the other: nobody since may have touched what it writes.
         for (int buffer : ir::kernel::buffers_written(next))
             if (last_touched_[at(buffer)] >= place) return false;
-        std::optional<Map> both = first ? joined(*first, map) : std::nullopt;
+        std::optional<Map> both = first ? joined(*first, map, target_) : std::nullopt;
         if (!both) return false;
         for (int buffer : ir::kernel::buffers_read(next)) --readers_[at(buffer)];
         for (int buffer : ir::kernel::buffers_read(kernel)) --readers_[at(buffer)];
@@ -160,6 +159,7 @@ class Merger {
     }
 
     Program program_;
+    const Target& target_;
     std::vector<Kernel> done_;
     std::vector<int> readers_;  // kernels that read each buffer
     std::vector<int> last_written_, last_touched_, last_map_reading_;  // the last of done_
@@ -167,9 +167,9 @@ class Merger {
 
 }  // namespace
 
-Program merge_maps(Program program) {
+Program merge_maps(Program program, const Target& target) {
     if (has_one_kernel(program)) return without_unused_buffers(std::move(program));
-    const auto merged = [](Program kernels) { return Merger(std::move(kernels)).run(); };
+    const auto merged = [&](Program kernels) { return Merger(std::move(kernels), target).run(); };
     return without_unused_buffers(merged(within_repeats(std::move(program), merged)));
 }
 

@@ -21,9 +21,6 @@ using ir::kernel::Repeat;
 
 namespace {
 
-constexpr int64_t least_bytes = 16 << 10;  // smaller operands are packed as quickly as found
-constexpr int64_t widest_tile = 32;        // columns of a register tile, at most
-
 Access part(const Access& access, size_t first, size_t count, size_t then, size_t then_count) {
     Access result = access;
     const auto at = [&](size_t i) {
@@ -35,8 +32,8 @@ Access part(const Access& access, size_t first, size_t count, size_t then, size_
 }
 
 // Columns lie side by side in the output and fill tiles: back ends leave the sides as they are.
-bool keeps_its_sides(const Contract& c) {
-    if (ir::element_count(c.columns) < widest_tile) return false;
+bool keeps_its_sides(const Contract& c, const Target& target) {
+    if (ir::element_count(c.columns) < target.least_columns) return false;
     for (size_t d = c.columns.size(); d-- > 0;)
         if (c.columns[d] != 1) return c.output.strides[c.batch.size() + c.rows.size() + d] == 1;
     return false;
@@ -44,7 +41,7 @@ bool keeps_its_sides(const Contract& c) {
 
 class Packer {
   public:
-    explicit Packer(Program program) : program_(std::move(program)) {}
+    Packer(Program program, const Target& target) : program_(std::move(program)), target_(target) {}
 
     Program run() {
         std::vector<Kernel> kernels = std::move(program_.kernels);
@@ -88,7 +85,7 @@ class Packer {
 
     void pack(Contract& c) {
         if (!ir::is_floating(c.output.dtype) || ir::size_of(c.output.dtype) < 4) return;
-        if (ir::element_count(c.batch) != 1 || !keeps_its_sides(c)) return;
+        if (ir::element_count(c.batch) != 1 || !keeps_its_sides(c, target_)) return;
         const size_t b = c.batch.size(), m = c.rows.size(), n = c.columns.size(),
                      k = c.depth.size();
         if (is_worth_it(c.left)) {
@@ -105,7 +102,7 @@ class Packer {
     bool is_worth_it(const Access& access) const {
         if (access.buffer == Access::position) return false;
         const Buffer& buffer = program_.buffers[static_cast<size_t>(access.buffer)];
-        if (buffer.bytes < least_bytes) return false;
+        if (buffer.bytes < target_.least_packed_bytes) return false;
         return buffer.kind == BufferKind::constant || unchanging_in(access).has_value();
     }
 
@@ -162,6 +159,7 @@ class Packer {
     }
 
     Program program_;
+    const Target& target_;
     std::map<std::string, int> names_;
     std::vector<Kernel> packs_;  // of constants
     std::vector<Around> around_;
@@ -200,7 +198,9 @@ void read_in_place(std::vector<Kernel>& kernels, const std::map<int, Access>& so
 
 }  // namespace
 
-Program pack_constants(Program program) { return Packer(std::move(program)).run(); }
+Program pack_constants(Program program, const Target& target) {
+    return Packer(std::move(program), target).run();
+}
 
 Program without_packs(Program program) {
     std::map<int, Access> sources;

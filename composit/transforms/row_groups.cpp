@@ -17,15 +17,12 @@ using ir::kernel::Loop;
 
 namespace {
 
-// Products that are cut into rows: most columns or depth, and the rows of a block.
-constexpr int64_t most_narrow = 256, least_rows = 64, enough_rows = 128, most_rows = 256;
-
-bool find_wide(const ir::kernel::Contract& c) {
+bool find_wide(const ir::kernel::Contract& c, const Target& target) {
     const int64_t columns = ir::element_count(c.columns), depth = ir::element_count(c.depth);
-    return c.rows.size() == 1 && std::min(columns, depth) <= most_narrow &&
-           rows_of_block(c.rows[0], 0) > 0 &&
+    return c.rows.size() == 1 && std::min(columns, depth) <= target.most_narrow &&
+           rows_of_block(c.rows[0], 0, target) > 0 &&
            c.rows[0] * std::max(columns, depth) * ir::size_of(c.output.dtype) >
-               most_bytes_of_group / 4;
+               target.group_bytes / 4;
 }
 
 }  // namespace
@@ -41,11 +38,12 @@ std::vector<Loop> outer_loops(Body& body) {
     return found;
 }
 
-int64_t rows_of_block(int64_t extent, int64_t bytes_of_row) {
+int64_t rows_of_block(int64_t extent, int64_t bytes_of_row, const Target& target) {
     int64_t best = 0;
-    for (int64_t rows = least_rows; rows <= std::min(extent / 2, most_rows); ++rows)
+    const int64_t most = std::min(extent / 2, target.most_block_rows);
+    for (int64_t rows = target.least_block_rows; rows <= most; ++rows)
         if (extent % rows == 0 &&
-            (best < enough_rows || rows * bytes_of_row <= most_bytes_of_group))
+            (best < target.enough_block_rows || rows * bytes_of_row <= target.group_bytes))
             best = rows;
     return best;
 }
@@ -60,7 +58,7 @@ bool Reach::is_across_rows(size_t shared) const {
     return buffer != Access::position && step > 0 && least > step;
 }
 
-Candidate::Candidate(const Kernel& original) : kernel(original) {
+Candidate::Candidate(const Kernel& original, const Target& target) : kernel(original) {
     auto loops = outer_loops(kernel.body);
     for (size_t d = loops.size(); d-- > 0;)
         if (loops[d].extent() == 1) {
@@ -69,7 +67,7 @@ Candidate::Candidate(const Kernel& original) : kernel(original) {
         }
     for (const Loop& loop : loops) outer.push_back(loop.extent());
     if (const auto* c = std::get_if<ir::kernel::Contract>(&kernel.body))
-        is_product = true, batch = c->batch.size(), is_wide = find_wide(*c);
+        is_product = true, batch = c->batch.size(), is_wide = find_wide(*c, target);
     find_reaches(loops);
 }
 

@@ -2,21 +2,20 @@
 #pragma once
 
 #include "composit/ir/kernel/loops.h"
+#include "composit/target/target.h"
 
 #include <set>
 #include <vector>
 
 namespace composit::transforms {
 
-inline constexpr int64_t most_bytes_of_group = 512 << 10;  // more would not stay in the cache
-
 // The loops that a group may share; those of schedules and of packed operands' contractions are
 // not.
 std::vector<ir::kernel::Loop> outer_loops(ir::kernel::Body& body);
 
-// The rows of a block of a product: a divisor of `extent`, 0 if none will do. With fewer than 128
-// packing takes too long; with more, those that stay in the cache.
-int64_t rows_of_block(int64_t extent, int64_t bytes_of_row);
+// The rows of a block of a product: a divisor of `extent`, 0 if none will do. With fewer than
+// target.enough_block_rows packing takes too long; with more, those that stay in the cache.
+int64_t rows_of_block(int64_t extent, int64_t bytes_of_row, const Target& target);
 
 // An access with its strides over the outer loops apart from what the others span.
 struct Reach {
@@ -41,7 +40,7 @@ struct Candidate {
     size_t batch = 0;
     bool is_product = false, is_wide = false;
 
-    explicit Candidate(const ir::kernel::Kernel& original);
+    Candidate(const ir::kernel::Kernel& original, const Target& target);
     bool is_cut(size_t shared) const { return is_product && shared > batch; }
 
   private:

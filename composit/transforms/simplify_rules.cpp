@@ -3,6 +3,7 @@
 
 #include "composit/ir/operation.h"
 #include "composit/ops/ops.h"
+#include "composit/target/target.h"
 
 #include <algorithm>
 
@@ -152,7 +153,7 @@ Tensor positive(const Node& node) {
 }  // namespace
 
 Tensor swapped_product(const Node& transpose) {
-    constexpr int64_t tile = 32;
+    const int64_t tile = Target().least_columns;  // a graph is of no target yet
     const Node& product = transpose.operand(0).node();
     if (product.operation().name != "contract" || ir::is_complex(product.types()[0].dtype))
         return {};

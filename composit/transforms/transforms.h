@@ -4,6 +4,7 @@
 #include "composit/ir/body.h"
 #include "composit/ir/kernel/kernel.h"
 #include "composit/ir/node.h"
+#include "composit/target/target.h"
 
 #include <functional>
 #include <memory>
@@ -78,6 +79,7 @@ struct LowerOptions {
     bool inline_scalars =
         false;  // constants of one element become literals of the code instead of inputs
     bool constants_are_inputs = false;  // for plans that serve every value of their leaves
+    Target target = {};                 // whose limits kernels keep to (semantics.md 15)
 };
 struct Lowered {
     ir::kernel::Program program;
@@ -116,27 +118,27 @@ ir::kernel::Program without_unused_buffers(ir::kernel::Program program);
 // ----- merge_maps.cpp
 // Maps over the same loops, of which one reads what the other reads or writes, joined in one loop
 // with several results: a function and its derivative. Before fuse_rows.
-ir::kernel::Program merge_maps(ir::kernel::Program program);
+ir::kernel::Program merge_maps(ir::kernel::Program program, const Target& target);
 
 // ----- fuse_rows.cpp
 // Kernels that hand rows on to each other, joined in Fused kernels: softmax and normalisations in
 // one pass over memory, what follows a product while the product is in the cache, attention without
-// the whole matrix of scores. A part touches about `bytes_of_part`; groups that
+// the whole matrix of scores. A part touches about target.part_bytes; groups that
 // would read again less than half of that stay apart, as it stays in the cache anyway. Before
 // plan_buffers.
-ir::kernel::Program fuse_rows(ir::kernel::Program program, int64_t bytes_of_part);
+ir::kernel::Program fuse_rows(ir::kernel::Program program, const Target& target);
 
 // ----- finish_products.cpp
 // Maps of what one contraction makes for them alone become that contraction's finish: bias,
 // activation and residual without a pass of their own. Products that take long beside a map over
-// fewer than `bytes_near`, which are still in the cache, stay as they are. After fuse_rows, before
-// pack_constants.
-ir::kernel::Program finish_products(ir::kernel::Program program, int64_t bytes_near);
+// fewer than target.near_bytes, which are still in the cache, stay as they are. After fuse_rows,
+// before pack_constants.
+ir::kernel::Program finish_products(ir::kernel::Program program, const Target& target);
 
 // ----- pack_constants.cpp
 // Operands of products copied into the order in which they are read: constants once, weights; and
 // before a loop what its products read in every iteration and nothing in it writes.
-ir::kernel::Program pack_constants(ir::kernel::Program program);
+ir::kernel::Program pack_constants(ir::kernel::Program program, const Target& target);
 // The same program with its operands where they were.
 ir::kernel::Program without_packs(ir::kernel::Program program);
 

@@ -128,13 +128,14 @@ void bind_execute(nb::module_& module) {
             "__init__",
             [](Options* self, const std::string& backend, int threads, bool fuse,
                bool reuse_buffers, const std::string& cache_folder, int64_t bytes_of_part,
-               bool whole_model) {
-                new (self) Options{backend,      threads,       fuse,       reuse_buffers,
-                                   cache_folder, bytes_of_part, whole_model};
+               bool whole_model, std::shared_ptr<const transforms::Pipeline> pipeline) {
+                new (self) Options{backend,      threads,       fuse,        reuse_buffers,
+                                   cache_folder, bytes_of_part, whole_model, std::move(pipeline)};
             },
             nb::arg("backend") = "interpreter", nb::arg("threads") = 0, nb::arg("fuse") = true,
             nb::arg("reuse_buffers") = true, nb::arg("cache_folder") = "",
-            nb::arg("bytes_of_part") = 0, nb::arg("whole_model") = true)
+            nb::arg("bytes_of_part") = 0, nb::arg("whole_model") = true,
+            nb::arg("pipeline").none() = nb::none())
         .def_ro("backend", &Options::backend)
         .def_ro("threads", &Options::threads)
         .def_ro("fuse", &Options::fuse)

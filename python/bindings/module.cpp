@@ -36,6 +36,7 @@ NB_MODULE(_core, module) {
     bind_scalars(module);
     bind_ops(module);
     bind_transforms(module);
+    bind_pipeline(module);
     bind_execute(module);
     bind_calls(module);
     bind_steps(module);

@@ -125,9 +125,10 @@ void bind_statement(nb::module_& module) {
 }
 
 // A compiled procedure: the fewest steps from Python's numbers and NumPy's arrays to its code.
-class Compiled {
+class CompiledProcedures {
   public:
-    Compiled(std::shared_ptr<cpp::Library> library, size_t number, const Procedure& procedure)
+    CompiledProcedures(std::shared_ptr<cpp::Library> library, size_t number,
+                       const Procedure& procedure)
         : library_(std::move(library)) {
         call_ = reinterpret_cast<Call>(library_->symbol(text("call_", number)));
         map_ = reinterpret_cast<Map>(library_->symbol(text("map_", number)));
@@ -277,10 +278,10 @@ void load_each(const std::string& name, const std::vector<std::vector<Procedure>
         for (const Procedure& each : list) make(library, number++, each, shared);
 }
 
-std::vector<Compiled> load(const std::string& name,
-                           const std::vector<std::vector<Procedure>>& lists,
-                           const std::string& folder) {
-    std::vector<Compiled> all;
+std::vector<CompiledProcedures> load(const std::string& name,
+                                     const std::vector<std::vector<Procedure>>& lists,
+                                     const std::string& folder) {
+    std::vector<CompiledProcedures> all;
     load_each(name, lists, folder, false,
               [&](const auto& library, size_t number, const Procedure& each, const auto&) {
                   all.emplace_back(library, number, each);
@@ -446,9 +447,9 @@ void bind_procedure(nb::module_& module) {
                   return c_family::print_loadable(name, families_from(lists));
               });
     nb::class_<KernelRow>(inner, "KernelRow", "A procedure as a row of the scalar language.");
-    nb::class_<Compiled>(inner, "Compiled", "Compiled code of a procedure.")
-        .def("__call__", &Compiled::call)
-        .def("map", &Compiled::map);
+    nb::class_<CompiledProcedures>(inner, "Compiled", "Compiled code of a procedure.")
+        .def("__call__", &CompiledProcedures::call)
+        .def("map", &CompiledProcedures::map);
     inner.def("load", load);
     bind_compiled_arrays(inner);
     inner.def("load_arrays", load_arrays);

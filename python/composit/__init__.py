@@ -29,6 +29,7 @@ from composit import (  # noqa: E402
     errors,
     nn,
     numpy,
+    pipeline,
 )  # fmt: skip
 from composit.compilation import compile  # noqa: E402
 from composit.evaluation import evaluate, get_threads, placeholder, set_threads  # noqa: E402

@@ -331,6 +331,7 @@ def compile(
     donate: int | Sequence[int] = (),
     most_bytes: int = 2**32,
     most_nodes: int = 2**18,
+    pipeline: Any = None,
 ) -> Any:
     """The function as a program: of the examples' shapes and dtypes, now; without examples, of each
     call's signature, at its first call. Python scalars among the arguments are literals.
@@ -348,7 +349,9 @@ def compile(
     for the longest time are unloaded, and made again when they are called. The one used last
     stays.
 
-    `most_nodes`: of the graph of one program. ValueError for more."""
+    `most_nodes`: of the graph of one program. ValueError for more.
+
+    `pipeline`: the passes, a composit.pipeline.Pipeline; None: the standard ones."""
     places = tuple(donate) if isinstance(donate, (list, tuple)) else (donate,)
     if any(isinstance(p, bool) or not isinstance(p, int) or p < 0 for p in places):
         raise ValueError(
@@ -365,12 +368,14 @@ def compile(
                 )
             )
     places = tuple(dict.fromkeys(places))
-    run_options = options(backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part)
+    run_options = options(
+        backend, threads, fuse, reuse_buffers, cache_folder, bytes_of_part, pipeline
+    )
     if f is None:
         return lambda function: compile(
             function, backend=backend, threads=threads, fuse=fuse, reuse_buffers=reuse_buffers,
             cache_folder=cache_folder, bytes_of_part=bytes_of_part, name=name, donate=places,
-            most_bytes=most_bytes, most_nodes=most_nodes,
+            most_bytes=most_bytes, most_nodes=most_nodes, pipeline=pipeline,
         )  # fmt: skip
     check_function("compile", f)
     called = name or str(getattr(f, "__name__", "f"))

@@ -41,18 +41,25 @@ def options(
     reuse_buffers: bool = True,
     cache_folder: str | None = None,
     bytes_of_part: int | None = None,
+    pipeline: Any = None,
 ) -> Any:
-    """How to run: the back end by name, threads (None: set_threads' or all), what to plan, and how
-    many bytes a part of fused rows touches (None: the back end's choice)."""
+    """How to run: the back end by name, threads (None: set_threads' or all), what to plan, how
+    many bytes a part of fused rows touches (None: the back end's choice), and the passes (None: the
+    standard ones)."""
     check_positive("threads", threads)
     check_positive("bytes_of_part", bytes_of_part, "bytes")
     if not isinstance(backend, str):
         raise TypeError(
             with_location(f"backend: {backend!r} is not a name. A back end's name is required.")
         )
+    if pipeline is not None and not isinstance(pipeline, _core.Pipeline):
+        raise TypeError(
+            with_location(f"pipeline: {pipeline!r}. A composit.pipeline.Pipeline is required.")
+        )
     return _core.Options(
-        backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "", bytes_of_part or 0
-    )
+        backend, threads or _threads[0], fuse, reuse_buffers, cache_folder or "",
+        bytes_of_part or 0, pipeline=pipeline,
+    )  # fmt: skip
 
 
 _threads = [0]

@@ -152,8 +152,7 @@ std::string text_of_readings(const std::vector<PrintedKernel>& functions) {
     return result.empty() ? "" : "// How products read their operands.\n" + result + "\n";
 }
 
-Module print_module(const Draft& draft, Names& function_names, const Around& products,
-                    bool asks) {
+Module print_module(const Draft& draft, Names& function_names, const Around& products, bool asks) {
     Module module;
     const std::vector<Expr> values = values_of(draft);
     std::vector<std::string> loops;
@@ -164,9 +163,8 @@ Module print_module(const Draft& draft, Names& function_names, const Around& pro
     for (size_t f = 0; f < draft.kernels.size(); ++f)
         module.functions.push_back(
             print_kernel(*draft.kernels[f], *draft.programs[f], function_names));
-    module.text =
-        scalars + prelude_text_for(module.functions, products, loops) +
-        text_of_readings(module.functions);
+    module.text = scalars + prelude_text_for(module.functions, products, loops) +
+                  text_of_readings(module.functions);
     for (const PrintedKernel& function : module.functions)
         if (!function.text.empty()) module.text += function.text + "\n";
     return module;

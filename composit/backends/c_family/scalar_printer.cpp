@@ -1,6 +1,7 @@
 // Printing scalar expressions as C++17: one `const` per shared, named or long sub-expression.
 #include "composit/backends/c_family/scalar_printer.h"
 
+#include "composit/backends/c_family/loop_questions.h"
 #include "composit/backends/c_family/scalar_roundings.h"
 #include "composit/base/comments.h"
 #include "composit/base/error.h"
@@ -285,17 +286,6 @@ class TermMaker {
 
 // ----- statements
 
-// After how many steps a loop asks whether it is to end: this takes no time, but never seconds.
-int64_t steps_between_questions(const ir::scalar::Loop& loop) {
-    std::vector<Expr> inner = loop.steps;
-    inner.push_back(loop.condition);
-    return std::any_of(inner.begin(), inner.end(), ir::scalar::reaches_loop) ? 64 : 1 << 16;
-}
-
-bool may_take_long(const ir::scalar::Loop& loop) {
-    return loop.limit > steps_between_questions(loop);
-}
-
 class StatementPrinter {
   public:
     StatementPrinter(const std::vector<Expr>& results, const std::vector<std::string>& arguments,
@@ -445,22 +435,7 @@ std::vector<std::string> parameter_names(const Specialisation& specialisation, T
     return names;
 }
 
-bool has_own_long_loop(const std::vector<Expr>& values) {
-    const std::vector<Expr> all = ir::scalar::all_expressions(values);
-    return std::any_of(all.begin(), all.end(), [](const Expr& expr) {
-        return expr.op() == Op::loop && may_take_long(*expr.loop());
-    });
-}
-
 }  // namespace
-
-bool has_long_loop(const std::vector<Expr>& values) {
-    if (has_own_long_loop(values)) return true;
-    const auto used = functions_used(values);
-    return std::any_of(used.begin(), used.end(), [](const Specialisation* function) {
-        return has_own_long_loop({function->body});
-    });
-}
 
 std::string print_function(const Specialisation& specialisation, LoopQuestion question) {
     TakenNames taken({specialisation.symbol});
@@ -478,9 +453,9 @@ std::string print_function(const Specialisation& specialisation, LoopQuestion qu
     if (!specialisation.row->doc.empty())
         out += comment_line(specialisation.row->name + ": " + specialisation.row->doc);
     const bool asks = question != LoopQuestion::none && has_long_loop({specialisation.body});
-    out += std::string("static inline __attribute__((always_inline") +
-           (asks ? "" : ", const") + ")) " + type_name(specialisation.signature.result) + " " +
-           specialisation.symbol + "(" + join(parameters) + ") {\n";
+    out += std::string("static inline __attribute__((always_inline") + (asks ? "" : ", const") +
+           ")) " + type_name(specialisation.signature.result) + " " + specialisation.symbol + "(" +
+           join(parameters) + ") {\n";
     for (const std::string& line : body.lines) out += "    " + line + "\n";
     return out + "    return " + body.results[0] + ";\n}\n";
 }

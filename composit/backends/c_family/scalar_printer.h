@@ -7,6 +7,7 @@
 // hold 0 or 1. Half and complex types are NotSupported.
 #pragma once
 
+#include "composit/backends/c_family/loop_questions.h"
 #include "composit/backends/c_family/taken_names.h"
 #include "composit/ir/scalar/expr.h"
 #include "composit/ir/scalar/row.h"
@@ -44,17 +45,10 @@ const ir::scalar::Specialisation& specialisation_of(const ir::scalar::Expr& call
 std::vector<const ir::scalar::Specialisation*> functions_used(
     const std::vector<ir::scalar::Expr>& results);
 
-// Whether loops that may take long ask, now and then, if they are to end: `throwing` by
-// ::composit_stop_if_asked(), which may throw; `ending` by loop_goes_on (prelude/loops.h), after
-// which the results are of no use.
-enum class LoopQuestion : uint8_t { none, throwing, ending };
-
 // The definition of a specialisation as a static inline function called `specialisation.symbol`,
 // after a comment line.
 std::string print_function(const ir::scalar::Specialisation& specialisation,
                            LoopQuestion question = LoopQuestion::none);
-// Whether the values, or functions that they call, have a loop that may take long.
-bool has_long_loop(const std::vector<ir::scalar::Expr>& values);
 
 // Statements that compute `results` from C expressions that stand for the arguments (names,
 // literals, or anything that binds as tightly). Names are made unique against `taken` and entered

@@ -18,7 +18,7 @@ class InterpreterBackend : public runtime::Backend {
 
     std::string name() const override { return "interpreter"; }
     // Steps cost a little each, so they should do more.
-    int64_t bytes_of_part() const override { return 256 << 10; }
+    Target target() const override { return {.part_bytes = 256 << 10, .near_bytes = 4 << 20}; }
     std::optional<std::string> refuses(const ir::kernel::Kernel& kernel,
                                        const ir::kernel::Program& program) const override;
     std::shared_ptr<runtime::Executable> compile(const ir::kernel::Program& program,

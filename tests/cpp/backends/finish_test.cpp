@@ -185,7 +185,7 @@ size_t finished_products(const Program& program) {
 }
 
 Program finished(const Program& program) {
-    return transforms::finish_products(transforms::merge_maps(program), 0);
+    return transforms::finish_products(transforms::merge_maps(program, {}), {});
 }
 
 TEST(Finish, LeavesTheBitsOfTwoKernels) {
@@ -197,7 +197,7 @@ TEST(Finish, LeavesTheBitsOfTwoKernels) {
         const std::vector<Array> expected = Reference(plain, inputs).run();
         Program made = finished(plain);
         EXPECT_EQ(finished_products(made), c.finished) << ir::kernel::print(made);
-        made = transforms::plan_buffers(transforms::pack_constants(std::move(made)), true);
+        made = transforms::plan_buffers(transforms::pack_constants(std::move(made), {}), true);
         const auto expect = [&](const std::string& way, const std::vector<Array>& results) {
             for (size_t k = 0; k < results.size(); ++k)
                 EXPECT_EQ(differing(results[k], expected[k]), 0) << way << ", output " << k;
@@ -215,7 +215,7 @@ TEST(Finish, LeavesTheBitsOfTwoKernels) {
 TEST(Finish, TakesTheBufferBetweenAway) {
     for (const Case& c : cases()) {
         if (c.finished == 0) continue;
-        const Program plain = transforms::merge_maps(lowered(c)), made = finished(plain);
+        const Program plain = transforms::merge_maps(lowered(c), {}), made = finished(plain);
         EXPECT_EQ(made.buffers.size() + c.finished, plain.buffers.size()) << c.name;
         EXPECT_EQ(made.kernels.size() + c.finished, plain.kernels.size()) << c.name;
         double flops[2] = {};
@@ -227,10 +227,12 @@ TEST(Finish, TakesTheBufferBetweenAway) {
 
 TEST(Finish, IsNotForWhatStaysNear) {
     const Program plain = lowered(cases()[0]);  // 14 x 85 sums of depth 300
-    EXPECT_EQ(finished_products(transforms::finish_products(plain, 14 * 85 * 4)), 1U);
-    EXPECT_EQ(finished_products(transforms::finish_products(plain, 14 * 85 * 4 + 1)), 0U);
+    EXPECT_EQ(finished_products(transforms::finish_products(plain, {.near_bytes = 14 * 85 * 4})),
+              1U);
+    EXPECT_EQ(
+        finished_products(transforms::finish_products(plain, {.near_bytes = 14 * 85 * 4 + 1})), 0U);
     const Program shallow = lowered(cases()[1]);
-    EXPECT_EQ(finished_products(transforms::finish_products(shallow, 1 << 20)), 1U);
+    EXPECT_EQ(finished_products(transforms::finish_products(shallow, {.near_bytes = 1 << 20})), 1U);
 }
 
 TEST(Finish, IsPrintedBelowTheSum) {

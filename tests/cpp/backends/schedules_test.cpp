@@ -167,7 +167,8 @@ TEST(Schedules, ReturnTheBitsOfTheProgram) {
         const std::vector<Array> expected = Reference(plain, inputs).run();
         for (const int64_t bytes : {1 << 10, 16 << 10}) {
             Program scheduled = transforms::pack_constants(
-                transforms::fuse_rows(transforms::merge_maps(plain), bytes));
+                transforms::fuse_rows(transforms::merge_maps(plain, {}), {.part_bytes = bytes}),
+                {});
             scheduled = transforms::plan_buffers(std::move(scheduled), true);
             EXPECT_EQ(count_of<Fused>(scheduled), c.fused) << ir::kernel::print(scheduled);
             EXPECT_EQ(count_of<ir::kernel::Pack>(scheduled), c.packed);
@@ -196,7 +197,8 @@ TEST(Schedules, PartsOfColumnsAreWide) {
             return std::vector{mean, numpy::mean((x[0] - mean) * (x[0] - mean), {{axis}})};
         };
         const Program plain = lowered({"", {shape}, statistics, 1, 0});
-        const Program fused = transforms::fuse_rows(transforms::merge_maps(plain), 64 << 10);
+        const Program fused =
+            transforms::fuse_rows(transforms::merge_maps(plain, {}), {.part_bytes = 64 << 10});
         int64_t count = 0;
         for (const auto& kernel : fused.kernels)
             if (const auto* body = std::get_if<Fused>(&kernel.body))
@@ -218,7 +220,7 @@ TEST(Schedules, PartsOfColumnsAreWide) {
 TEST(Schedules, WithoutPacksIsTheProgramBefore) {
     for (const Case& c : cases()) {
         const Program plain = lowered(c);
-        const Program unpacked = transforms::without_packs(transforms::pack_constants(plain));
+        const Program unpacked = transforms::without_packs(transforms::pack_constants(plain, {}));
         ASSERT_EQ(unpacked.kernels.size(), plain.kernels.size());
         for (size_t k = 0; k < plain.kernels.size(); ++k)
             EXPECT_EQ(ir::kernel::print(unpacked.kernels[k], unpacked),

@@ -192,8 +192,8 @@ TEST(Loop, FusesTheRowsOfItsKernels) {
             return e / numpy::sum(e, {{-1}}, {}, true);
         },
         x);
-    const Program program =
-        transforms::fuse_rows(transforms::merge_maps(lowered({y}, {x})), 1 << 10);
+    const Program program = transforms::fuse_rows(transforms::merge_maps(lowered({y}, {x}), {}),
+                                                  {.part_bytes = 1 << 10});
     const Repeat& repeat = only_repeat(program);
     ASSERT_EQ(repeat.kernels.size(), 1U) << ir::kernel::print(program);
     EXPECT_TRUE(std::holds_alternative<ir::kernel::Fused>(repeat.kernels[0].body));

@@ -19,7 +19,7 @@ using ir::kernel::Program;
 
 Program merged(const Shape& shape, const Function& function) {
     const std::vector<Tensor> inputs = {ir::input("x", DType::float32, shape)};
-    return merge_maps(lower(simplify(function(inputs)), inputs, {}).program);
+    return merge_maps(lower(simplify(function(inputs)), inputs, {}).program, {});
 }
 
 size_t temporaries(const Program& program) {

@@ -19,7 +19,8 @@ using ir::kernel::Repeat;
 Program packed(const Tensor& output, const std::vector<Tensor>& inputs) {
     const auto inlined = transforms::inline_calls({output});
     return transforms::pack_constants(
-        transforms::lower(transforms::simplify(inlined), inputs, {.inline_scalars = true}).program);
+        transforms::lower(transforms::simplify(inlined), inputs, {.inline_scalars = true}).program,
+        {});
 }
 
 // "Map Pack Repeat(Contract Map)"
@@ -96,7 +97,7 @@ TEST(PackConstants, CanBeTakenBack) {
     const auto lowered =
         transforms::lower(transforms::simplify(transforms::inline_calls({powers(x, w, 5)})), {x, w},
                           {.inline_scalars = true});
-    const Program back = transforms::without_packs(transforms::pack_constants(lowered.program));
+    const Program back = transforms::without_packs(transforms::pack_constants(lowered.program, {}));
     ASSERT_EQ(outline(back.kernels), outline(lowered.program.kernels));
     for (size_t k = 0; k < back.kernels.size(); ++k)
         EXPECT_EQ(ir::kernel::structural_hash(back.kernels[k]),

@@ -209,8 +209,9 @@ std::vector<Array> one_at_a_time(const std::vector<Tensor>& outputs) {
 }
 
 int fused_kernels(const std::vector<Tensor>& outputs, int64_t bytes_of_part) {
-    const auto program = fuse_rows(
-        merge_maps(lower(simplify(inline_calls(outputs)), {}, {}).program), bytes_of_part);
+    const auto program =
+        fuse_rows(merge_maps(lower(simplify(inline_calls(outputs)), {}, {}).program, {}),
+                  {.part_bytes = bytes_of_part});
     int count = 0;
     for (const auto& kernel : program.kernels)
         count += std::holds_alternative<ir::kernel::Fused>(kernel.body);

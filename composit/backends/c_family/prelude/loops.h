@@ -3,6 +3,8 @@
 
 #include "composit/backends/c_family/prelude/asking.h"
 
+#include <cstdint>
+
 // Loops that this thread begins before it asks again. There may be one for each element of an
 // array.
 static thread_local int loops_before_question = 0;
