@@ -84,6 +84,7 @@ Compiled::Compiled(std::string name, std::vector<Tensor> inputs, std::vector<Ten
                                      {.name = name_,
                                       .fuse = options_.fuse,
                                       .inline_scalars = true,
+                                      .output_names = options_.output_names,
                                       .target = runtime::backend(options_.backend)->target()});
     for (const Tensor& input : lowered.inputs) {
         size_t place = 0;

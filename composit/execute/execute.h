@@ -32,6 +32,9 @@ struct Options {
     // Places, among its inputs, of arguments that callers of a compiled function give up: results
     // may lie in their memory (docs/decisions/0019-donation.md).
     std::vector<size_t> donated = {};
+    // Of a compiled function's results, in order: names in its program and in exports. A result
+    // that has none, or an empty one, is called after its node.
+    std::vector<std::string> output_names = {};
     // Of a graph that is compiled, those of bodies not counted: each takes memory and time. More
     // are refused; `evaluate` takes any number.
     int64_t most_nodes = int64_t{1} << 18;

@@ -276,7 +276,19 @@ void GraphLowering::result(int i, Nest nest) {
     values_.at(node_)[static_cast<size_t>(i)] = std::move(nest);
 }
 
-void GraphLowering::bind_output(const Tensor& output) {
+std::vector<std::string> GraphLowering::names_for_outputs(size_t count) {
+    std::vector<std::string> names(options_.output_names);
+    names.resize(count);
+    for (std::string& name : names) {
+        if (name.empty()) continue;
+        // A training step returns what it was given: w and new_w.
+        if (buffer_names_.contains(name)) name = "new_" + name;
+        name = unique_name(buffer_names_, name);
+    }
+    return names;
+}
+
+void GraphLowering::bind_output(const Tensor& output, const std::string& given_name) {
     const Nest& nest = values_.at(&output.node())[static_cast<size_t>(output.output_index())];
     node_ = &output.node();
     if (ops::is_view(nest) && nest.inputs[0].buffer != Access::position) {
@@ -288,12 +300,14 @@ void GraphLowering::bind_output(const Tensor& output) {
         if (buffer.kind == BufferKind::temporary && is_whole) {
             buffer.kind = BufferKind::output;
             buffer.shape = nest.extents;
+            if (!given_name.empty()) buffer.name = given_name;
             program_.outputs.push_back(access.buffer);
             return;
         }
     }
     const std::string name = node_->name().empty() ? ir::label(*node_) : node_->name();
     const int target = add_buffer(BufferKind::output, nest.value.dtype(), nest.extents, name);
+    if (!given_name.empty()) program_.buffers[static_cast<size_t>(target)].name = given_name;
     emit(Map{nest.extents,
              nest.inputs,
              {nest.value},
@@ -314,11 +328,12 @@ Lowered GraphLowering::lower(const std::vector<Tensor>& given,
     for (const Tensor& output : outputs) outputs_.emplace(&output.node(), output.output_index());
     for (size_t i = given.size(); i < all.size(); ++i)
         bind_input(all[i], "x" + std::to_string(i - given.size()));
+    const std::vector<std::string> names = names_for_outputs(outputs.size());
     for (const Node* node : order) {
         runtime::check_interrupt();
         lower_node(*node);
     }
-    for (const Tensor& output : outputs) bind_output(output);
+    for (size_t i = 0; i < outputs.size(); ++i) bind_output(outputs[i], names[i]);
     if (has_repeats_) program_ = without_unused_buffers(std::move(program_));
     return {std::move(program_), std::move(inputs_)};
 }

@@ -44,7 +44,9 @@ class GraphLowering : public ir::Lowering {
                    const std::string& name);
     void bind_input(const Tensor& leaf, const std::string& fallback_name);
     void bind_constant(const ir::Node& node);
-    void bind_output(const Tensor& output);
+    void bind_output(const Tensor& output, const std::string& given_name);
+    // Each wanted name, as no input has it; no other buffer takes one.
+    std::vector<std::string> names_for_outputs(size_t count);
     void count_uses(const std::vector<const ir::Node*>& order, const std::vector<Tensor>& outputs);
     void lower_node(const ir::Node& node);
     // Drops the values of operands that no node to come uses: nests hold expressions.

@@ -79,6 +79,8 @@ struct LowerOptions {
     bool inline_scalars =
         false;  // constants of one element become literals of the code instead of inputs
     bool constants_are_inputs = false;  // for plans that serve every value of their leaves
+    // Of outputs, in order; where there is none or an empty one, the node's name.
+    std::vector<std::string> output_names = {};
     Target target = {};                 // whose limits kernels keep to (semantics.md 15)
 };
 struct Lowered {

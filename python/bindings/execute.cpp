@@ -73,12 +73,19 @@ void bind_functional(nb::module_& module) {
     module.def(
         "compile_function",
         [](const Function& function, const Tensors& examples, const Options& options,
-           const std::string& name, const std::vector<size_t>& donated, int64_t most_nodes) {
+           const std::string& name, const std::vector<size_t>& donated, int64_t most_nodes,
+           const std::function<std::vector<std::string>()>& output_names) {
             const Released released;  // `function` takes it back when it is called
             Options own = options;
             own.donated = donated;
             own.most_nodes = most_nodes;
-            return compile_function(function, examples, own, name);
+            // Names are known when the function has returned its results.
+            const Function with_names = [&](const Tensors& arguments) {
+                Tensors results = function(arguments);
+                own.output_names = output_names();
+                return results;
+            };
+            return compile_function(with_names, examples, own, name);
         },
         located);
     module.def(

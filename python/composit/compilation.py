@@ -13,7 +13,7 @@ from composit import _core
 from composit._core import LazyTensor, with_location
 from composit.evaluation import as_tensor, check_function, options
 from composit.functional import _Traced
-from composit.structure import flatten
+from composit.structure import distinct_names_of, flatten, names_of
 
 
 class Pass:
@@ -170,11 +170,9 @@ class CompiledFunction:
             return rebuild([next(rest) if a else leaf for leaf, a in zip(arrays, is_array)])
 
         traced = _Traced("compile", self._function, rebuild_all, {})
-        names = self._names(rebuild(list(range(len(arrays)))))
+        names = self._names(rebuild(arrays))
         examples = [
-            _named(as_tensor(array), names.get(i, ""))
-            for i, (array, a) in enumerate(zip(arrays, is_array))
-            if a
+            _named(as_tensor(array), name) for array, name, a in zip(arrays, names, is_array) if a
         ]
         # Each has a name of its own, as an export holds several.
         with self._lock:
@@ -182,21 +180,26 @@ class CompiledFunction:
             name = self._name if self._made == 1 else f"{self._name}_{self._made}"
         donated = self._donated(rebuild(list(range(len(arrays)))), is_array)
         core = _core.compile_function(
-            traced, examples, self._options, name, donated, self._most_nodes
-        )
+            traced, examples, self._options, name, donated, self._most_nodes,
+            lambda: distinct_names_of(traced.result),
+        )  # fmt: skip
+        traced.result = None  # its tensors are of no use any more
         return Specialisation(core, traced.rebuild_result)
 
-    def _names(self, numbered: tuple[Any, ...]) -> dict[int, str]:
-        """The function's parameter names for leaves that are whole arguments."""
+    def _names(self, args: tuple[Any, ...]) -> list[str]:
+        """A name for each leaf of the arguments: the parameter's, then the way to the leaf."""
         try:
             parameters = list(inspect.signature(self._function).parameters.values())
         except (TypeError, ValueError):
-            return {}
-        return {
-            leaf: parameter.name
-            for leaf, parameter in zip(numbered, parameters)
-            if isinstance(leaf, int) and parameter.kind is not parameter.VAR_POSITIONAL
-        }
+            return names_of(args)
+        names: list[str] = []
+        for i, value in enumerate(args):
+            parameter = parameters[min(i, len(parameters) - 1)] if parameters else None
+            if parameter is not None and parameter.kind is parameter.VAR_POSITIONAL:
+                names += names_of(value, f"{parameter.name}_{i - parameters.index(parameter)}")
+            else:
+                names += names_of(value, "" if parameter is None else parameter.name)
+        return names
 
     def _donated(self, numbered: tuple[Any, ...], is_array: list[bool]) -> list[int]:
         """The numbers, among the arrays, of those in donated arguments."""

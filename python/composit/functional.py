@@ -28,6 +28,7 @@ class _Traced:
         self.has_aux = has_aux
         self.rebuild_result: Rebuild = lambda items: items
         self.outline = ""
+        self.result: Any = None
         self.auxiliary: Any = None
         self.placeholders: list[LazyTensor] = []
 
@@ -38,7 +39,7 @@ class _Traced:
             result, self.auxiliary = self._parted(result)
         self.check(result)
         leaves, self.rebuild_result = flatten(result)
-        self.outline = outline(result)
+        self.outline, self.result = outline(result), result
         return [as_tensor(leaf) for leaf in leaves]
 
     def check(self, result: Any) -> None:

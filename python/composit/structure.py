@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,34 @@ def outline(value: Any) -> str:
         parts = (f"{key}={outline(item)}" for key, item in fields_of(value).items())
         return f"{type(value).__name__}({', '.join(parts)})"
     return "None" if value is None else "*"
+
+
+def names_of(value: Any, root: str = "") -> list[str]:
+    """A name for each leaf, from keys, fields and places: names_of({"w": [a, b]}) is ["w_0",
+    "w_1"], and with the root "state" ["state_w_0", "state_w_1"]. Places alone make no name."""
+    if value is None:
+        return []
+    if is_record(value) or isinstance(value, dict) or hasattr(value, "_fields"):
+        items = (
+            fields_of(value) if is_record(value) else
+            value if isinstance(value, dict) else value._asdict()
+        )  # fmt: skip
+        join = f"{root}_" if root else ""
+        return [name for key, item in items.items() for name in names_of(item, f"{join}{key}")]
+    if isinstance(value, (tuple, list)):
+        return [
+            name
+            for i, item in enumerate(value)
+            for name in names_of(item, f"{root}_{i}" if root else "")
+        ]
+    return [root]
+
+
+def distinct_names_of(value: Any) -> list[str]:
+    """names_of, numbered where several leaves would have one name: ["w_0", "b", "w_1"]."""
+    names = names_of(value)
+    numbers = {name: itertools.count() for name in names if name and names.count(name) > 1}
+    return [f"{name}_{next(numbers[name])}" if name in numbers else name for name in names]
 
 
 def spread(name: str, prefix: Any, value: Any) -> list[int | None]:

@@ -373,17 +373,24 @@ std::string file_comment(const Program& program, const std::vector<std::string>&
 }
 
 std::string exactness_pragmas(std::string_view optimisation) {
-    return text(R"(#if defined(__clang__)
+    // Somebody else compiles an export, with flags of their own.
+    const std::string refusal =
+        optimisation.empty() ? ""
+                             : "#if defined(__FAST_MATH__) || __FLT_EVAL_METHOD__ > 0\n"
+                               "#error \"Compile without -ffast-math, and with arithmetic of float "
+                               "and double that is exact.\"\n#endif\n";
+    return refusal + text(R"(#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wpsabi"
 #pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #elif defined(__GNUC__)
 )",
-                optimisation.empty() ? ""
-                                     : text("#pragma GCC optimize(\"", optimisation,
-                                            ",no-math-errno,no-trapping-math,fp-contract=off\")\n"),
-                R"(#pragma GCC diagnostic ignored "-Wpsabi"
+                          optimisation.empty()
+                              ? ""
+                              : text("#pragma GCC optimize(\"", optimisation,
+                                     ",no-math-errno,no-trapping-math,fp-contract=off\")\n"),
+                          R"(#pragma GCC diagnostic ignored "-Wpsabi"
 #pragma GCC diagnostic ignored "-Wtautological-compare"
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wbool-compare"

@@ -61,8 +61,8 @@ Modules print_modules(const std::vector<const ir::kernel::Program*>& programs,
 std::string file_comment(const ir::kernel::Program& program, const std::vector<std::string>& notes);
 
 // The pragmas that a text needs for exact results, guarded for each compiler; before everything
-// else. `optimisation`: how g++ optimises, whatever flags the text is compiled with; "" for as the
-// flags say.
+// else. `optimisation`: how g++ optimises an export, whatever flags it is compiled with, and flags
+// that change results are an error there; "" for as the flags say.
 std::string exactness_pragmas(std::string_view optimisation = "");
 
 // Of statements that a user wrote, and of kernels: what -O3 does beside making vectors serves only

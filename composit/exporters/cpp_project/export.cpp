@@ -185,6 +185,11 @@ class Number {
     std::string macro_, header_, value_;
 };
 
+// g++ takes the extents of arrays in templates, which are constants, for conversions.
+const std::string quiet_arrays =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#endif\n";
+
 std::string source_text(Project& project) {
     std::string functions = functions_text(project);  // first: it places the weights
     std::string result = file_comment(project);
@@ -200,7 +205,7 @@ std::string source_text(Project& project) {
               c_family::exactness_pragmas(project.procedures.is_empty()
                                               ? c_family::optimisation_of_kernels
                                               : c_family::optimisation_of_statements) +
-              c_family::assertions_pragma(procedures) + "\n";
+              quiet_arrays + c_family::assertions_pragma(procedures) + "\n";
     if (!has_many_modules(project)) result += structs(project);
     result += text("namespace ", project.name, " {\n\n");
     if (!project.modules.modules.empty()) result += kernels_text(project, 0) + "\n";
@@ -214,9 +219,10 @@ std::string source_text(Project& project) {
 std::string module_text(const Project& project, size_t module) {
     std::string result = file_comment(project) + "#ifndef COMPOSIT_KERNELS\n";
     result += text("#include \"", project.name, "_kernels.hpp\"\n\n#include <cstddef>\n",
-                   c_family::exactness_pragmas(c_family::optimisation_of_kernels), "\nnamespace ",
-                   project.name, " {\n\n", kernels_text(project, module), "\n}  // namespace ",
-                   project.name, "\n\n#else\n", kernel_section(project, module), "#endif\n");
+                   c_family::exactness_pragmas(c_family::optimisation_of_kernels), quiet_arrays,
+                   "\nnamespace ", project.name, " {\n\n", kernels_text(project, module),
+                   "\n}  // namespace ", project.name, "\n\n#else\n",
+                   kernel_section(project, module), "#endif\n");
     return result;
 }
 

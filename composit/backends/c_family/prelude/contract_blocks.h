@@ -21,7 +21,7 @@ class ContractBlocks {
   private:
     // What does not depend on the way of reading is compiled once for all.
     using DepthBlock = void (ContractBlocks::*)(const ContractPart&, int64_t, int64_t);
-    COMPOSIT_APART void run(const ContractPart& part, DepthBlock depth_block) {
+    COMPOSIT_APART void run(const ContractPart& part, DepthBlock do_block) {
         const int64_t depth = whole_depth_ = iterations(c_.depth);
         for (int64_t b = part.batch_begin; b < part.batch_end; ++b) {
             batch_ = b;
@@ -35,7 +35,7 @@ class ContractBlocks {
                 output_columns_.move(c_.columns, c_.output_columns, j, count);
                 int64_t k = 0;
                 do {  // at least once: without depth the result is zeros
-                    (this->*depth_block)(part, k, least(depth - k, contract_depth));
+                    (this->*do_block)(part, k, least(depth - k, contract_depth));
                     k += contract_depth;
                 } while (k < depth);
             }
