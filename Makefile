@@ -24,7 +24,7 @@ PYTHON_PACKAGES = $(if $(filter /usr/bin/%,$(or $(shell command -v $(PYTHON)),/u
     python3-venv python3-dev)
 
 .PHONY: help setup apt apt-demo apt-bench package build demo test test-all bench check fmt asan tsan \
-    fuzz sweep docs golden reference wheel clean
+    fuzz sweep cross docs golden reference wheel clean
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -36,12 +36,14 @@ help:  ## list these commands
 setup: apt $(VENV)/ready  ## system packages, virtual environment with pinned packages
 
 DEMO_PACKAGES = g++ graphviz ccache $(PYTHON_PACKAGES)
+# Exports are built and run for other processors.
+CROSS_PACKAGES = g++-aarch64-linux-gnu g++-arm-linux-gnueabihf g++-riscv64-linux-gnu qemu-user
 
 apt-demo:
 	@tools/apt.sh $(DEMO_PACKAGES)
 
 apt:
-	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev
+	@tools/apt.sh $(DEMO_PACKAGES) clang libgtest-dev $(CROSS_PACKAGES)
 
 apt-bench: apt
 	@tools/apt.sh libbenchmark-dev
@@ -128,6 +130,9 @@ golden: build  ## compare printed graphs and generated code; UPDATE=1 rewrites t
 	@$(PYTEST) tests/golden $(if $(UPDATE),--update-golden)
 	@$(if $(UPDATE),UPDATE_GOLDEN=1) $(CTEST) --test-dir $(BUILD) --output-on-failure -R CppSource
 	@if test -n "$(UPDATE)"; then git diff --stat -- tests/golden; fi
+
+cross: build  ## exports on ARM (64 and 32 bits) and RISC-V, by cross compilers and qemu
+	@$(PYTEST) -n $(JOBS) tests/python/cross
 
 docs: build  ## run every code block of docs/ and examples/
 	@$(PYTEST) tests/docs

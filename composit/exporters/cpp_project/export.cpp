@@ -114,7 +114,8 @@ constexpr const char* standard_headers = R"(#include <cfenv>
 #include <vector>
 )";
 
-constexpr const char* weights_headers = R"(#include <memory>
+constexpr const char* weights_headers = R"(#include <cerrno>
+#include <memory>
 
 #if defined(__unix__)
 #include <fcntl.h>

@@ -161,7 +161,7 @@ private:
     const char* read(const std::string& path) {
 #if defined(__unix__)
         const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK);
-        if (file < 0) return "cannot be opened.";
+        if (file < 0) return errno == ENOENT ? "is missing." : "cannot be opened.";
         struct stat status;
         const bool is_whole = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                               static_cast<std::size_t>(status.st_size) == expected;

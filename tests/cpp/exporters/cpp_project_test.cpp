@@ -209,7 +209,7 @@ TEST(CppProject, NoDamagedFileOfWeightsIsAccepted) {
         "864 digits: 'damaged' is damaged: its weights do not have the checksum of its header."
         "\n"
         "928 digits: 'damaged' is not the file of weights that belongs to this program.\n"
-        "digits: 'none' cannot be opened.\n");
+        "digits: 'none' is missing.\n");
 }
 
 TEST(CppProject, IndicesOutOfBoundsAreErrors) {

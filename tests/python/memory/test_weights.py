@@ -267,5 +267,5 @@ def test_exported_programs_pack_once_and_again_for_weights_loaded_anew(tmp_path)
     assert ran.stdout.splitlines() == [
         f"two: '{files[2]}' is not the file of weights that belongs to this program.",
         f"two: '{files[3]}' is damaged: its weights do not have the checksum of its header.",
-        f"two: '{files[4]}' cannot be opened.",
+        f"two: '{files[4]}' is missing.",
     ]
