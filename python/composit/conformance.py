@@ -8,6 +8,7 @@ and compares them, bit for bit, with the interpreter.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import runpy
 import sys
 from collections.abc import Callable, Iterator
@@ -297,11 +298,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "backend", help=f"one of {', '.join(composit.backends.names())}, or a loaded one"
     )
-    parser.add_argument("--load", action="append", default=[], help="a Python file to run first")
+    parser.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        help="what makes a back end known: a Python file, or a shared library",
+    )
     parser.add_argument("--filter", default="", help="only cases whose name contains this")
     chosen = parser.parse_args(arguments)
     for path in chosen.load:
-        runpy.run_path(path)
+        if path.endswith(".py"):
+            runpy.run_path(path)
+        else:
+            ctypes.CDLL(path)
     if chosen.backend not in composit.backends.names():
         parser.error(
             f"there is no back end named {chosen.backend!r}. "

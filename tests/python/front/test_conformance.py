@@ -1,12 +1,17 @@
 """The conformance suite, and a back end from outside the tree that passes it."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import composit
 from composit import _core, conformance
 
 OUTSIDE = Path(__file__).parents[2] / "backends" / "outside" / "numpy_backend.py"
+SKELETON = Path(__file__).parents[3] / "examples" / "backend" / "skeleton.cpp"
 
 
 def test_interpreter(capsys):
@@ -18,6 +23,20 @@ def test_one_folder(capsys):
     assert conformance.main(["numpy_outside", "--load", str(OUTSIDE)]) == 0
     assert "Reduce kernels are not written for numpy_outside" in capsys.readouterr().out
     assert "numpy_outside" in _core.backends.names()
+
+
+def test_one_file_of_cpp(tmp_path):
+    """In a process of its own, which ends with the library that it loaded."""
+    package = Path(composit.__file__).parent
+    library = tmp_path / "skeleton.so"
+    subprocess.run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                    "-I", package / "include", SKELETON, "-o", library,
+                    package / "libcomposit.so"], check=True)  # fmt: skip
+    command = [sys.executable, "-W", "ignore", "-m", "composit.conformance", "skeleton"]
+    ran = subprocess.run([*command, "--load", library], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Reduce kernels are not written for skeleton" in ran.stdout
+    assert re.search(r"^rows +(\d+) +\1 +0 +0", ran.stdout, re.MULTILINE)
 
 
 class Wrong:
