@@ -47,7 +47,7 @@ OBJECTS: Replacements = [
     (r"(def __(?:eq|ne)__\(self, arg: )\w+", r"\1object"),
     (r"(def __(?:eq|ne)__\(.*\)) -> object: \.\.\.", r"\1 -> CLASS: ...  # type: ignore[override]"),
     (r"(def (?:__\w+__|copied|T)\(.*\)) -> object:", r"\1 -> CLASS:"),
-    (r"(def evaluated\(.*\)) -> object:", r"\1 -> np.ndarray:"),
+    (r"(def (?:evaluated|taken_out)\(.*\)) -> object:", r"\1 -> np.ndarray:"),
     (r"(def dtype\(.*\)) -> object:", r"\1 -> np.dtype:"),
 ]
 IMPORTS = """\

@@ -45,6 +45,7 @@ Traced called(const Function& f, const Tensors& arguments) {
     const ir::TraceScope scope;
     Traced traced;
     for (const Tensor& x : arguments) traced.inputs.push_back(ops::with_values(x, x));
+    const ir::DifferentiationScope differentiation(traced.inputs);
     traced.outputs = strong(f(traced.inputs));
     return traced;
 }

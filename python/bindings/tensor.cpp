@@ -9,6 +9,7 @@
 #include "composit/eager/overwriting.h"
 #include "composit/eager/small.h"
 #include "composit/execute/execute.h"
+#include "composit/ir/tracing.h"
 #include "composit/nn/differentiation.h"
 #include "composit/numpy/bits.h"
 #include "composit/numpy/creation.h"
@@ -237,11 +238,21 @@ void bind_properties(nb::class_<LazyTensor>& type) {
         nb::call_guard<Located>());
 }
 
+// The values for who computes with them outside of the graph.
+nb::object taken_out(const LazyTensor& self) {
+    user_check<TypeError>(
+        !ir::DifferentiationScope::reaches(self.tensor()),
+        "an array of a tensor's values would be a constant, through which no gradient goes, and "
+        "the tensor depends on what is differentiated. Use composit's functions, or "
+        "composit.nn.stop_gradient(x) where no gradient is wanted.");
+    return evaluated(self);
+}
+
 // memoryview(x): the values, evaluated now, in memory of their own.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->obj = nullptr;
     try {
-        const nb::object array = evaluated(content_of<LazyTensor>(self));
+        const nb::object array = taken_out(content_of<LazyTensor>(self));
         return PyObject_GetBuffer(array.ptr(), view, flags);
     } catch (...) {
         set_python_error();
@@ -285,7 +296,15 @@ void bind_tensor(nb::module_& module) {
         "has_value",
         [](const LazyTensor& self) { return !numpy::depends_on_placeholder(self.tensor()); },
         "Whether it can be evaluated: nothing that it depends on is a placeholder.");
+    type.def(
+        "is_differentiated",
+        [](const LazyTensor& self) { return ir::DifferentiationScope::reaches(self.tensor()); },
+        "Whether a function is being differentiated, and a gradient goes from this tensor to what "
+        "it is differentiated by.");
     type.def("evaluated", evaluated, "The values, as an ndarray.");
+    type.def("taken_out", taken_out, nb::call_guard<Located>(),
+             "The values, as an ndarray, for who computes with them outside of the graph. TypeError "
+             "for what depends on what is differentiated.");
     type.def(
         "root", [](const LazyTensor& self) { return wrap_root(self); },
         "The tensor that this one is a view of; None if it is no view.");

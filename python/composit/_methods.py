@@ -66,7 +66,7 @@ def _array(self: LazyTensor, dtype: Any = None, copy: bool | None = None) -> Any
         raise ValueError(
             with_location("a LazyTensor has no memory to share: copy=False is not possible.")
         )
-    values = self.evaluated()
+    values = self.taken_out()
     return values if dtype is None else _core.called(values.astype, dtype, copy=False)
 
 

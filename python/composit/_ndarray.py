@@ -170,6 +170,10 @@ def _memory_of_values(name: str) -> Any:
     def read(self: LazyTensor) -> Any:
         if not self.has_value():  # numpy.asarray asks for the attribute, and for the values then
             raise AttributeError(with_location(f"{name}: the values depend on a placeholder."))
+        if self.is_differentiated():
+            raise AttributeError(
+                with_location(f"{name}: the values depend on what is differentiated.")
+            )
         if self.dtype.kind == "V" and name != "ctypes":  # which would say bytes
             raise AttributeError(with_location(f"{name}: it has no word for {self.dtype}."))
         return getattr(_held_array(self), name)
@@ -276,7 +280,7 @@ def _flags(self: LazyTensor) -> Flags:
 
 def _dlpack(self: LazyTensor, **options: Any) -> Any:
     """The values as a DLPack capsule, evaluated now; without copying them again."""
-    return self.evaluated().__dlpack__(**options)
+    return self.taken_out().__dlpack__(**options)
 
 
 def _to_device(self: LazyTensor, device: str, /, *, stream: Any = None) -> LazyTensor:
@@ -322,7 +326,7 @@ def attach() -> None:
         "flags": _flags,
         "device": lambda self: "cpu",
         "base": _base,
-        "data": lambda self: self.evaluated().data,
+        "data": lambda self: self.taken_out().data,
     }.items():
         setattr(LazyTensor, name, property(value, doc=value.__doc__))
     for name, read, write in (("real", _real, _write_real), ("imag", _imag, _write_imag)):

@@ -95,11 +95,33 @@ def made(value: Any) -> Any:
     return value
 
 
+def _any_of(value: Any, holds: Callable[[Any], bool]) -> bool:
+    """Whether it holds for an array or tensor in the value, or in lists and the like within."""
+    if hasattr(value, "__array__"):
+        return holds(value)
+    if isinstance(value, dict):
+        value = list(value.values())
+    return isinstance(value, (list, tuple)) and any(_any_of(item, holds) for item in value)
+
+
+def _is_differentiated(value: Any) -> bool:
+    return isinstance(value, LazyTensor) and value.is_differentiated()
+
+
 def called(name: str, function: Callable[..., Any], args: Any, options: Any) -> Any:
     """What NumPy's function makes of the values of its arguments."""
     given, named = values_of(name, tuple(args)), values_of(name, dict(options))
     try:
-        return made(function(*given, **named))
+        result = made(function(*given, **named))
+        if _any_of(result, lambda _: True) and _any_of((args, options), _is_differentiated):
+            raise NotSupported(
+                with_location(
+                    f"{name}: an argument depends on what is differentiated. NumPy computes this "
+                    "function from values, through which no gradient goes: give it "
+                    "composit.nn.stop_gradient(x) where none is wanted."
+                )
+            )
+        return result
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
         if type(e).__module__ != "builtins" or len(e.args) != 1:
             raise
