@@ -115,9 +115,11 @@ bench: apt-bench package $(VENV)/ready-bench  ## measure against peers, about 15
 	@$(CMAKE) --build build/release -j $(JOBS)
 	@PYTHONPATH=build/release/python $(RUN) benchmarks/python/run.py '$(FILTER)'
 
-fuzz: build  ## random programs for MINUTES=5, after MUTANTS=50000 texts of strangers of each kind
+fuzz: build  ## MUTANTS=50000 texts of strangers of each kind under sanitizers; random programs for MINUTES=5
+	@$(CMAKE) --preset asan
+	@$(CMAKE) --build build/asan -j $(JOBS) --target test_safety
 	@COMPOSIT_MUTANTS=$(MUTANTS) COMPOSIT_SEED=$${COMPOSIT_SEED:-$$RANDOM} \
-	    $(BUILD)/tests/cpp/test_safety
+	    COMPOSIT_UNCOMPILED=$${COMPOSIT_UNCOMPILED:-2000} build/asan/tests/cpp/test_safety
 	@COMPOSIT_FUZZ_MINUTES=$(MINUTES) $(PYTEST) tests/fuzz
 
 sweep: build  ## errors of the library over all 2^32 float32; FUNCTIONS='exp log' for some
