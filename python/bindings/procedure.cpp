@@ -12,7 +12,9 @@
 #include "composit/backends/cpp/unavailable.h"
 #include "composit/base/error.h"
 #include "composit/ir/procedure/given_derivative.h"
+#include "composit/ir/procedure/interpret.h"
 #include "composit/ir/procedure/known_parameter.h"
+#include "composit/ir/procedure/returns_in_loops.h"
 #include "composit/ir/procedure/structure.h"
 #include "composit/ir/scalar/parse.h"
 #include "composit/ops/ops.h"
@@ -105,17 +107,13 @@ void bind_statement(nb::module_& module) {
             "expect",
             [](const Expr& condition, int line, const std::string& error, const std::string& claim,
                std::vector<Expr> values) {
-                using Kind = procedure::Claim::Kind;
                 Statement made;
                 made.kind = Statement::Kind::expect;
                 made.line = line;
                 made.values = {condition};
-                const Kind kind = error == "IndexError"   ? Kind::index
-                                  : error == "ValueError" ? Kind::value
-                                                          : Kind::assertion;
                 if (!claim.empty())
                     made.claim = std::make_shared<const procedure::Claim>(
-                        procedure::Claim{kind, claim, std::move(values)});
+                        procedure::Claim{procedure::claim_kind(error), claim, std::move(values)});
                 return made;
             },
             "condition"_a, "line"_a, "error"_a = "", "claim"_a = "",
@@ -425,18 +423,16 @@ void bind_procedure(nb::module_& module) {
     inner.def("always_leaves", procedure::always_leaves);
     inner.def(
         "assigning_results",
-        [](const Block& block, const std::vector<int>& variables) {
-            return procedure::structured(
-                block, [&](const Statement& statement) -> std::optional<Block> {
-                    if (statement.kind != Statement::Kind::leave) return {};
-                    Block made;
-                    for (size_t i = 0; i < variables.size(); ++i)
-                        made.push_back(
-                            Statement::assign(variables[i], statement.values[i], statement.line));
-                    return made;
-                });
+        [](const Block& block, const Variables& variables, const std::vector<int>& results) {
+            Procedure around;
+            around.variables = variables_from(variables);
+            const size_t before = around.variables.size();
+            Block made = procedure::assigning_results(block, around, results);
+            return std::pair(std::move(made), around.variables.size() > before);
         },
-        "The block without returns: the variables get what is returned. Not of returns in loops.");
+        "block"_a, "variables"_a, "results"_a,
+        "The block without returns: the variables `results` get what is returned. Whether there is "
+        "a new variable, a bool behind the others: it says that a loop has returned.");
     inner.def("print_file",
               [](const std::string& name, const std::vector<std::vector<Procedure>>& lists) {
                   const auto file = c_family::print_file(name, families_from(lists));

@@ -38,9 +38,25 @@ int64_t integer_of(const Bits& bits) { return static_cast<int64_t>(bits[0]); }
     switch (claim.kind) {
         case Claim::Kind::index: throw IndexError(message);
         case Claim::Kind::value: throw ValueError(message);
+        case Claim::Kind::type: throw TypeError(message);
+        case Claim::Kind::zero_division: throw ZeroDivisionError(message);
+        case Claim::Kind::overflow: throw OverflowError(message);
+        case Claim::Kind::runtime: throw RuntimeError(message);
+        case Claim::Kind::linear_algebra: throw LinAlgError(message);
         default: throw AssertionError(message);
     }
 }
+
+constexpr std::pair<const char*, Claim::Kind> claim_kinds[] = {
+    {"IndexError", Claim::Kind::index},
+    {"ValueError", Claim::Kind::value},
+    {"AssertionError", Claim::Kind::assertion},
+    {"TypeError", Claim::Kind::type},
+    {"ZeroDivisionError", Claim::Kind::zero_division},
+    {"OverflowError", Claim::Kind::overflow},
+    {"RuntimeError", Claim::Kind::runtime},
+    {"LinAlgError", Claim::Kind::linear_algebra},
+};
 
 constexpr int64_t most_statements = 3'000'000;  // to tell a failure: seconds
 struct TooLong {};
@@ -288,6 +304,13 @@ void fail_extent(const Procedure& procedure, const std::string& mark) {
     fail<ValueError>(procedure.name,
                      ": an extent is negative. An array's extents are required to be 0 or more. [",
                      mark, "]");
+}
+
+Claim::Kind claim_kind(const std::string& error) {
+    for (const auto& [name, kind] : claim_kinds)
+        if (error == name) return kind;
+    if (error.empty()) return Claim::Kind::assertion;
+    fail<KeyError>("claim: no error of kernels is called \"", error, "\".");
 }
 
 }  // namespace composit::ir::procedure

@@ -18,8 +18,12 @@ std::vector<Bits> interpret(const Procedure& procedure, const std::vector<Bits>&
 // The extents of an array for values of the parameters; negative ones are none.
 std::vector<int64_t> shape_of(const ArrayVariable& array, const std::vector<Bits>& parameters);
 
+// The kind of claim whose error has the name: "ValueError", …; an assertion for "".
+// KeyError for names of no kind.
+Claim::Kind claim_kind(const std::string& error);
+
 // Where an assertion did not hold: runs what the user wrote with the same arguments, and throws
-// what its assertion says, with the values. IndexError, ValueError or AssertionError. Returns where
+// what its assertion says, with the values, in the class of its claim. Returns where
 // nothing is known of it, or where it would take millions of statements.
 void tell_failure(const Procedure& procedure, const std::vector<Bits>& parameters,
                   void* const* arrays);

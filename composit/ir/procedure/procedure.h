@@ -48,7 +48,17 @@ struct ArrayVariable {
 
 // What an assertion says, in words: who wrote the procedure knows what an index or an extent is of.
 struct Claim {
-    enum class Kind : uint8_t { index, value, assertion };  // IndexError, ValueError, …
+    // IndexError, ValueError, …
+    enum class Kind : uint8_t {
+        index,
+        value,
+        assertion,
+        type,
+        zero_division,
+        overflow,
+        runtime,
+        linear_algebra,
+    };
     Kind kind = Kind::assertion;
     std::string text;          // "index {} lies outside of an axis of size {}, in `x[i]`. …"
     std::vector<Expr> values;  // for each "{}", in order

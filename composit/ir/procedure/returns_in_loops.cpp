@@ -1,6 +1,8 @@
 // Returns inside loops as a flag, which ends the loops around it and is asked behind them.
 #include "composit/ir/procedure/returns_in_loops.h"
 
+#include "composit/ir/procedure/structure.h"
+
 #include <algorithm>
 
 namespace composit::ir::procedure {
@@ -125,6 +127,17 @@ class Rewriter {
 Block without_returns_in_loops(const Block& block, Procedure& procedure,
                                const std::vector<int>& results) {
     return Rewriter(procedure, results).outside(block);
+}
+
+Block assigning_results(const Block& block, Procedure& procedure, const std::vector<int>& results) {
+    const auto assigned = [&results](const Statement& statement) -> std::optional<Block> {
+        if (statement.kind != Kind::leave) return {};
+        Block made;
+        for (size_t i = 0; i < results.size(); ++i)
+            made.push_back(Statement::assign(results[i], statement.values[i], statement.line));
+        return made;
+    };
+    return structured(without_returns_in_loops(block, procedure, results), assigned);
 }
 
 }  // namespace composit::ir::procedure

@@ -1,4 +1,4 @@
-// Loops that are left by `stop` alone.
+// Loops that are left by `stop` alone, and statements that are never left.
 #pragma once
 
 #include "composit/ir/procedure/procedure.h"
@@ -14,5 +14,10 @@ namespace composit::ir::procedure {
 //                                         if (has_returned) return y;  return z;
 Block without_returns_in_loops(const Block& block, Procedure& procedure,
                                const std::vector<int>& results);
+
+// The statements of a call that becomes part of `procedure`: without `leave`, which gives the
+// variables `results` values. What stands behind a return is skipped.
+//   if (c) return x; return z;   ->   if (c) { y = x; } else { y = z; }
+Block assigning_results(const Block& block, Procedure& procedure, const std::vector<int>& results);
 
 }  // namespace composit::ir::procedure

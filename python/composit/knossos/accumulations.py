@@ -25,6 +25,8 @@ class Accumulations(ArrayFunctions):
         method = found_in(_KNOWN, function)
         if method is None:
             return super().array_call(function, arguments, named)
+        if method == "_norm" and arguments and isinstance(arguments[0], Array):
+            return self._norm_of(*arguments, **named)
         if len(arguments) != 1 or named or not isinstance(arguments[0], Array):
             raise Mismatch(f"{function.__name__} of other arguments", "Give it one array.")
         return getattr(self, method)(function, arguments[0])
@@ -91,15 +93,35 @@ class Accumulations(ArrayFunctions):
         self.nest((extent,), step)
         return best
 
-    def _norm(self, function: Any, array: Array) -> Any:
-        """sqrt(dot(x, x)) of all elements, as NumPy computes it where no order is said."""
+    def _norm_of(self, x: Array, ord: Any = None, axis: Any = None, *others: Any) -> Any:
+        """np.linalg.norm of all elements, or along a literal axis."""
+        if others or not (ord is None or (is_number(ord) and ord in (1, 2, np.inf))):
+            raise Mismatch("a norm of other arguments", "An array, the order 1, 2 or np.inf, and "
+                           "a literal axis are known.")  # fmt: skip
+        if axis is None and ord is not None and len(x.shape) != 1:
+            raise Mismatch("a norm of a matrix of this order", "Leave the order out, or name an "
+                           "axis.")  # fmt: skip
+        if ord in (1, np.inf):
+            sizes = self.array_call(np.absolute, [x], {})
+            reduce = np.sum if ord == 1 else np.max
+            return self.array_call(reduce, [sizes], {} if axis is None else {"axis": axis})
+        if axis is None or len(x.shape) == 1:
+            return self._norm(list(x.shape), x.at)
+        place = self._literal_axis(axis, len(x.shape))
+        rest = x.shape[:place] + x.shape[place + 1 :]
+        return Array("float", rest, lambda at: self._norm(
+            [x.shape[place]], lambda own: x.at([*at[:place], own[0], *at[place:]])
+        ), x.reads)  # fmt: skip
+
+    def _norm(self, shape: list[Any], at: Any) -> Any:
+        """sqrt(dot(x, x)) of elements, as NumPy computes it where no order is said."""
         operators = self.operators
 
         def square(indices: Index) -> Any:
-            element = operators.cast(array.at(indices), "float")
+            element = operators.cast(at(indices), "float")
             return operators.binary("*", element, element)
 
-        total = operators.cast(self._all(np.sum, "float", list(array.shape), square), "float")
+        total = operators.cast(self._all(np.sum, "float", shape, square), "float")
         # At 0 the norm has the slope 0: its square has, and the root is not taken.
         is_positive = operators.compare(">", total, 0.0)
         return operators.select(is_positive, make("square_root", [total]), total)

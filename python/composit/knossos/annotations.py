@@ -305,6 +305,46 @@ def structure_of(source: Source, node: ast.expr) -> Leaf:
     return _structure(source, node, meaning)
 
 
+def structures_of(source: Source) -> list[Leaf]:
+    """The structures of a function's arguments. The extents that a record's class names are those
+    of one record: a second one of the class has its own, where equal names need not be equal."""
+    annotations = [each.annotation for each in source.tree.args.args]
+    found = [structure_of(source, each) for each in annotations if each is not None]
+    taken = {extent for leaf in (each for part in found for each in all_leaves(part))
+             if isinstance(leaf, TensorOf) for extent in leaf.extents}  # fmt: skip
+    seen: set[Any] = set()
+    return [_with_own_extents(each, seen, taken) for each in found]
+
+
+def _with_own_extents(structure: Leaf, seen: set[Any], taken: set[Any]) -> Leaf:
+    if not isinstance(structure, Parts):
+        return structure
+    if structure.is_plain or structure.made_by not in seen:
+        seen.add(structure.made_by)
+        parts = {k: _with_own_extents(each, seen, taken) for k, each in structure.parts.items()}
+        return Parts(structure.made_by, parts)
+    names: dict[str, str] = {}
+    return _with_extents(structure, names, taken)
+
+
+def _with_extents(structure: Leaf, names: dict[str, str], taken: set[Any]) -> Leaf:
+    """The structure, whose extents have names that nothing else has."""
+    if isinstance(structure, Parts):
+        return Parts(structure.made_by, {k: _with_extents(each, names, taken)
+                                         for k, each in structure.parts.items()})  # fmt: skip
+    if not isinstance(structure, TensorOf):
+        return structure
+    for extent in structure.extents:
+        if isinstance(extent, str) and extent not in names:
+            k = 2
+            while f"{extent}_{k}" in taken:
+                k += 1
+            names[extent] = f"{extent}_{k}"
+            taken.add(names[extent])
+    extents = tuple(names[e] if isinstance(e, str) else e for e in structure.extents)
+    return TensorOf(structure.kind, extents, structure.names)
+
+
 def _is_tensor(source: Source, node: ast.expr) -> bool:
     try:
         return eval(ast.unparse(node), {"__builtins__": {}}, Names(source)) is Tensor

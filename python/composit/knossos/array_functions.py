@@ -28,6 +28,11 @@ class ArrayFunctions(ArrayMakers):
     """Calls with arrays."""
 
     def method(self, array: Array, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        if name in ("append", "extend", "insert", "pop", "remove"):
+            raise Mismatch(
+                f"{name} changes how many elements an array has",
+                "Write y = np.zeros(n) before the loop, and y[i] = … in it.",
+            )
         if name not in _METHODS:
             known = ", ".join(sorted([*_METHODS, "astype"]))
             raise Mismatch(f"arrays have no method {name} here", f"{known} are known.")
@@ -61,7 +66,8 @@ class ArrayFunctions(ArrayMakers):
         if function in (builtins.any, builtins.all) and self._arrays(function, arguments, 1):
             if len(arguments[0].shape) != 1:
                 raise Mismatch(f"{name} of several axes", f"Write np.{name}.")
-            function = getattr(np, name)
+            function, given = getattr(np, name), arguments[0]
+            arguments = [Array(given.kind, given.shape, given.at, given.reads)]  # and no list
         if self.makes_arrays(function):
             return self.maker_call(function, arguments, named)
         axis = named.pop("axis", None)
@@ -110,7 +116,8 @@ class ArrayFunctions(ArrayMakers):
             made.parts_of = arguments[0].parts_of
             return made
         if module == "math":
-            raise Mismatch(f"math.{name} of an array", f"Write np.{name}, or a loop.")
+            instead = f"Write np.{name}, or a loop." if hasattr(np, name) else "Write a loop."
+            raise Mismatch(f"math.{name} of an array", instead)
         raise LookupError
 
     def _arrays(self, function: Any, given: list[Any], count: int) -> list[Array]:

@@ -94,8 +94,10 @@ class ArrayMakers(Ranges):
                 )
         begin, end = (0, arguments[0]) if len(arguments) == 1 else arguments[:2]
         step = arguments[2] if len(arguments) == 3 else 1
-        if not is_number(step) or step == 0:
-            raise Mismatch("arange with this step", "A literal integer other than 0 is required.")
+        if is_number(step) and step == 0:
+            raise Mismatch("arange with the step 0", "Another integer is required.")
+        if not is_number(step):
+            return self.stepping(begin, end, step)
         return self.counted(Range(begin, end, step))
 
     def _linspace(self, function: Any, arguments: list[Any], named: dict[str, Any]) -> Array:

@@ -11,8 +11,17 @@ from composit.knossos.arrays import Array, Stored
 from composit.knossos.expressions import Expressions
 from composit.knossos.slices import NEW_AXIS
 from composit.knossos.source import shown
-from composit.knossos.terms import variables_of
-from composit.knossos.values import KINDS, Mismatch, Record, is_number, kind_of, scalar
+from composit.knossos.terms import same, variables_of
+from composit.knossos.values import (
+    KINDS,
+    Listed,
+    Mismatch,
+    Record,
+    is_number,
+    kind_of,
+    scalar,
+)
+from composit.knossos.views import Restart
 
 
 class ArrayOf(Leaf):
@@ -41,6 +50,9 @@ class ArrayStatements(Expressions):
     parameter_count: int
     defined: set[str] | None
     kinds: dict[str, str]
+    nesting: int
+    frames: list[Any]
+    copied: set[str]  # the arguments whose names stand for copies of them
 
     def add_variable(self, name: str, kind: str) -> int:
         raise NotImplementedError
@@ -69,7 +81,7 @@ class ArrayStatements(Expressions):
 
     def whole(self, number: int) -> str:
         """What the text calls the variable, or the tuple or record that it is a part of."""
-        return self.variables[number][0].partition(".")[0]
+        return self.whole_of(self.variables[number][0])
 
     def is_of_parameters(self, value: Any) -> bool:
         if is_number(value):
@@ -84,18 +96,34 @@ class ArrayStatements(Expressions):
     # ----- assignments
 
     def assign_array(self, name: str, value: Array, node: ast.AST) -> None:
-        is_new = isinstance(value, Stored) and value.number in self.fresh and not value.is_argument
-        if isinstance(value, Stored) and name == value.name and not is_new:
-            return
-        if isinstance(value, Stored) and not is_new:
-            raise Mismatch(
-                f"{name} would be another name of the array {value.name}",
-                f"Write {value.name}.copy() for an array of its own.",
-            )
+        known = self.structures.get(name)
+        before = known.stored if isinstance(known, ArrayOf) else None
+        self._assign_array(name, value, node)
+        after = self.structures[name]
+        is_other = before is not None and before is not getattr(after, "stored", None)
+        # A name of a loop that is written out may stand for the array, too.
+        if before is not None and is_other and not before.is_argument and not any(self.bound):
+            self.let_go(before.number)
+
+    def _assign_array(self, name: str, value: Array, node: ast.AST) -> None:
         known = self.structures.get(name)
         if isinstance(known, ArrayOf) and known.stored.number in self.ended:
             # Made in a branch or loop that has ended, which nothing can read any more.
-            known = None if name not in (self.defined or ()) else known
+            known = None if self.whole_of(name) not in (self.defined or ()) else known
+        number = value.number if isinstance(value, Stored) else None
+        if isinstance(known, ArrayOf) and known.stored.number == number:
+            return
+        is_new = isinstance(value, Stored) and value.number in self.fresh and not value.is_argument
+        if isinstance(known, ArrayOf) and known.stored.is_argument:
+            self.rebind_argument(name)
+            known = None
+        if isinstance(known, ArrayOf) and known.block is self.out:
+            # What is assigned in the block that made the array is an array of its own, where it
+            # is made of the one before or has another form.
+            has_form = known.stored.kind == value.kind and self._has_shape(known.stored, value)
+            is_other = not has_form or known.stored.number in value.reads
+            if is_other and not self.is_read_behind_a_break(self.whole_of(name)):
+                known = None
         if known is None:
             if is_new and isinstance(value, Stored):
                 self._rename(value, name)
@@ -112,22 +140,74 @@ class ArrayStatements(Expressions):
             )  # fmt: skip
         else:
             stored = known.stored
-            if stored.is_argument:
-                raise Mismatch(f"the argument {name} is assigned", "Use another name.")
             for a, b in zip(stored.shape, value.shape):
                 self.require_same(a, b)
-        if stored.number in value.reads and known is not None and known.block is self.out:
-            # What is assigned in the block that made the array is an array of its own.
-            stored = self.add_array(name, value.kind, value.shape)
-            self.structures[name] = ArrayOf(stored, self.out)
-        elif stored.number in value.elsewhere:
-            value = self._copied(value)
-        is_again = known is not None and known.stored is stored and known.block is not self.out
+            if stored.number in value.elsewhere:
+                value = self._copied(value)
+            self.overwritten(stored.number)
+        is_again = known is not None and known.block is not self.out
         if stored.number in value.reads:  # each element its own: the array is not made anew
             self.nest(value.shape, lambda at: self.store(stored, at, value.at(at)))
         else:
             self.fill(stored, value, is_again)
         self.copy_of_parts(stored, value)
+
+    def is_read_behind_a_break(self, name: str) -> bool:
+        """Whether a loop around may have been left already, with the array that a name has now."""
+        raise NotImplementedError
+
+    def _has_shape(self, stored: Stored, value: Array) -> bool:
+        is_like = len(stored.shape) == len(value.shape)
+        return is_like and all(
+            same(self.resolved(a), self.resolved(b)) for a, b in zip(stored.shape, value.shape)
+        )
+
+    def rebind_argument(self, name: str) -> None:
+        """A name of an argument is assigned: in the outermost block it stands for another array
+        from here on; elsewhere for an array of its own from the beginning, which is a copy."""
+        if self.nesting > 0:
+            self.copied.add(name)
+            raise Restart
+
+    def copy_arguments(self, tree: ast.FunctionDef) -> None:
+        """Gives the names of arguments that are assigned in branches or loops copies of these."""
+        for argument in tree.args.args:
+            if argument.arg in self.copied:
+                value = self.structures[argument.arg].build(self.leaf, argument.arg)
+                self.structures[argument.arg] = self._copies_of(argument.arg, value)
+
+    def _copies_of(self, name: str, value: Any) -> Leaf:
+        if isinstance(value, Stored):
+            made = self.add_array(name, value.kind, value.shape)
+            self.fill(made, value)
+            self.copy_of_parts(made, value)
+            self.structures[name] = ArrayOf(made, self.out)
+            return self.structures[name]
+        if isinstance(value, tuple):
+            return Parts(tuple, {k: self._copies_of(f"{name}.{k}", part)
+                                 for k, part in enumerate(value)})  # fmt: skip
+        if isinstance(value, Record):
+            return Parts(value.made_by, {k: self._copies_of(f"{name}.{k}", part)
+                                         for k, part in value.fields.items()})  # fmt: skip
+        return Leaf(kind_of(value))
+
+    def structure_of_variable(self, name: str, value: Any) -> Leaf:
+        """The structure of a variable that has just got the value, which knows the arrays."""
+        if isinstance(value, Array):
+            return self.structures[name]
+        if isinstance(value, tuple):
+            made_by = Listed if isinstance(value, Listed) else tuple
+            return Parts(made_by, {k: self.structure_of_variable(f"{name}.{k}", part)
+                                   for k, part in enumerate(value)})  # fmt: skip
+        if isinstance(value, Record):
+            return Parts(value.made_by, {k: self.structure_of_variable(f"{name}.{k}", part)
+                                         for k, part in value.fields.items()})  # fmt: skip
+        return Leaf(kind_of(value))
+
+    @staticmethod
+    def whole_of(name: str) -> str:
+        """What the text calls a variable, or the tuple or record that it is a part of."""
+        return name.partition(".")[0]
 
     def given_to_several(self, node: ast.Assign, value: Any) -> Any:
         """The value of `a = b = …`: computed once, before the first target is assigned."""
@@ -142,11 +222,6 @@ class ArrayStatements(Expressions):
             parts = {key: self._given_to(names, part) for key, part in value.fields.items()}
             return Record(value.made_by, parts)
         if isinstance(value, Array):
-            if len(names) > 1:
-                raise Mismatch(
-                    f"{' and '.join(names[:2])} would be names of one array",
-                    "Write an assignment for each.",
-                )
             return value if isinstance(value, Stored) else self._copied(value)
         if is_number(value) or not any(self.whole(each) in names for each in variables_of(value)):
             return value
@@ -154,15 +229,18 @@ class ArrayStatements(Expressions):
         self.out.append(Statement.assign(self.numbers[name], value, self.line))
         return self.leaf(name)
 
-    def check_arrays(self, pairs: list[tuple[str, Array]]) -> None:
-        """Refuses several arrays at once of which a later one reads what is assigned before."""
+    def assign_arrays(self, pairs: list[tuple[str, Array]], node: ast.AST) -> None:
+        """Arrays at once, `a, b = b, a`: one that reads what is assigned before it is computed
+        first."""
         assigned = frozenset[int]()
+        values = []
         for name, each in pairs:
-            if assigned & each.reads:
-                raise Mismatch("several arrays in one assignment", "Write one for each.")
+            values.append(self._copied(each) if assigned & each.reads else each)
             known = self.structures.get(name)
             if isinstance(known, ArrayOf):
                 assigned |= {known.stored.number}
+        for (name, _), value in zip(pairs, values):
+            self.assign_array(name, value, node)
 
     def _copied(self, value: Array) -> Array:
         made = self.add_array("new_value", value.kind, value.shape)
@@ -237,7 +315,7 @@ class ArrayStatements(Expressions):
         return places
 
     def _target(self, target: ast.Subscript) -> tuple[Stored, list[Any]]:
-        holder = self.value(target.value)
+        holder, first = self._element_holder(target.value)
         if not isinstance(holder, Stored):
             if isinstance(holder, Array) and isinstance(target.value, ast.Subscript):
                 raise Mismatch("an element of a part of an array", "Write a[i, j].")
@@ -245,13 +323,41 @@ class ArrayStatements(Expressions):
                 f"`{shown(target)}` is part of a value, which does not change",
                 "Make a new tuple or record with the part replaced.",
             )
-        if holder.is_argument:
+        self._check_changes(holder, f"an element of the argument {holder.name} is assigned")
+        return holder, [*first, *self.indices(target.slice)]
+
+    def _element_holder(self, node: ast.expr) -> tuple[Any, list[Any]]:
+        """The array that `a[i]` of `a[i][j] = …` is a row of, and i; another value and nothing."""
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            holder, first = self._element_holder(node.value)
+            if isinstance(holder, Stored) and len(first) + 1 < len(holder.shape):
+                return holder, [*first, *self.indices(node.slice)]
+        return self.value(node), []
+
+    def change_in_place(self, stored: Stored, value: Array, node: ast.AugAssign) -> None:
+        """array += …: its elements change, whatever names it has."""
+        self._check_changes(stored, f"`{shown(node)}` changes the argument {stored.name}")
+        if len(value.shape) != len(stored.shape):
+            raise Mismatch(f"an array of {len(value.shape)} axes for {len(stored.shape)}",
+                           "As many axes are required.")  # fmt: skip
+        for a, b in zip(stored.shape, value.shape):
+            self.require_same(a, b)
+        if stored.number in value.elsewhere:
+            value = self._copied(value)
+        self.nest(stored.shape, lambda at: self.store(stored, at, value.at(at)))
+        self.has_changed(stored)
+
+    def _check_changes(self, stored: Stored, wrong: str) -> None:
+        """Refuses to change elements that others have, too: a caller, or another name."""
+        if stored.is_argument:
+            name = stored.name
             raise Mismatch(
-                f"an element of the argument {holder.name} is assigned",
-                f"Write y = {holder.name}.copy() and assign to y.",
+                f"{wrong}, and NumPy would change the caller's array",
+                f"Write {name} = {name}.copy() before, and return {name}."
+                if name.isidentifier()
+                else "Assign to elements of a copy, and return it.",
             )
-        self.check_own(holder)
-        return holder, self.indices(target.slice)
+        self.check_own(stored)
 
     def augment_element(self, node: ast.AugAssign, symbol: str, value: Any) -> None:
         assert isinstance(node.target, ast.Subscript)
@@ -316,7 +422,9 @@ class ArrayStatements(Expressions):
                 return
         elif isinstance(declared, TensorOf) and isinstance(own, TensorOf):
             if declared.kind == own.kind and len(declared.extents) == len(own.extents):
-                for wanted, extent in zip(declared.extents, value.shape):
+                # Of functions that become part of others the names mean something elsewhere.
+                extents = () if self.frames else declared.extents
+                for wanted, extent in zip(extents, value.shape):
                     name = self.symbols.get(wanted, "") if isinstance(wanted, str) else ""
                     if name or not isinstance(wanted, str):
                         self.require_same(self.leaf(name) if name else wanted, extent)

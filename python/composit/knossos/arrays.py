@@ -80,6 +80,7 @@ class Arrays:
         self.loaded: set[int] = set()  # variables that hold an element, and nothing else later
         # Of a variable and an extent: the index that it was settled as, and the block that did.
         self.settled_as: dict[int, Expr] = {}  # of variables for indices: what they are
+        self.sizes: dict[int, Any] = {}  # of variables for extents: what they were made of
         self.places: dict[tuple[int, str], tuple[Any, list[Any]]] = {}
 
     def hidden_variable(self, wanted: str, kind: str) -> str:
@@ -148,7 +149,7 @@ class Arrays:
         if own not in order or order.index(own) > order.index(array.kind):
             raise Mismatch(
                 f"an element of {array.name} is {own} here, and {array.kind} elsewhere",
-                f"Write {array.kind}(…).",
+                f"Write {array.kind}(…), or make {array.name} of {own}s.",
             )
         places = [self.integer(index) for index in indices]
         made = self.operators.cast(value, array.kind)

@@ -13,8 +13,10 @@ from composit._core.scalar import Expr
 from composit.knossos.annotations import check_constructor, fields_of
 from composit.knossos.arrays import Array
 from composit.knossos.calls import Calls
+from composit.knossos.closures import Inner, InnerSource
+from composit.knossos.paths import Joined, has_arrays, larger_kinds
 from composit.knossos.slices import NEW_AXIS
-from composit.knossos.source import Source, shown
+from composit.knossos.source import Source, as_definition, shown
 from composit.knossos.values import (
     Listed,
     Mismatch,
@@ -26,6 +28,8 @@ from composit.knossos.values import (
     scalar,
     with_article,
 )
+from composit.knossos.views import joined as join_states
+from composit.knossos.views import snapshot
 
 _BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -33,7 +37,6 @@ _BINARY = {
     ast.BitXor: "^",
 }  # fmt: skip
 _INSTEAD = {
-    ast.Lambda: "Define the function outside and call it.",
     ast.Dict: "Use variables, a tuple or a NamedTuple.",
     ast.Set: "Use variables, or a tuple.",
     ast.JoinedStr: "Kernels compute with numbers: leave it out.",
@@ -60,6 +63,8 @@ class Expressions(Calls):
         self.operators = Operators(dtype)
         self.as_kernel = as_kernel
         self.bound: list[dict[str, Any]] = []  # the names of comprehensions
+        # Whether the text that is translated is the library's, of calls from the outermost on.
+        self.is_in_library = [False]
 
     def read(self, node: ast.AST, name: str) -> Any:
         raise NotImplementedError
@@ -71,10 +76,13 @@ class Expressions(Calls):
                 node, f"`{shown(node)}` is not part of kernels",
                 _INSTEAD.get(type(node), "See docs/knossos.md for what kernels may hold."),
             )  # fmt: skip
-        around, self.construct = self.construct, node
+        around = self.construct
+        self.construct = around if self.is_in_library[-1] else node
         try:
             return method(node)
         except Mismatch as error:
+            if self.is_in_library[-1]:  # the call is what does not fit
+                raise
             self.refuse(node, f"{error.wrong}, in `{shown(node)}`", error.instead, TypeError)
         finally:
             self.construct = around
@@ -177,14 +185,33 @@ class Expressions(Calls):
             instead = f"Tuples have parts by index: write {shown(node.value)}[0]."
         self.refuse(node, f"{shown(node.value)} has no part {node.attr}", instead, NameError)
 
+    def of_lambda(self, node: ast.Lambda) -> Any:
+        return self.function_inside(as_definition(node))
+
+    def function_inside(self, tree: ast.FunctionDef) -> Inner:
+        """A function that is defined where the translation stands."""
+        arguments = tree.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+            self.refuse(tree, f"{tree.name} has other arguments than plain ones",
+                        "Write its arguments one by one.")  # fmt: skip
+        if isinstance(tree, ast.FunctionDef) and tree.decorator_list:
+            self.refuse(tree, f"{tree.name} has a decorator", "Leave it out.")
+        values = [self.value_or_function(each) for each in arguments.defaults]
+        names = [each.arg for each in arguments.args]
+        defaults = dict(zip(names[len(names) - len(values) :], values))
+        return Inner(InnerSource(self.source, tree), self.locals, list(self.bound), defaults)
+
     # ----- operators
 
     def of_binop(self, node: ast.BinOp) -> Any:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
             return type(left)(left + right)
-        if isinstance(node.op, ast.Mult) and isinstance(left, tuple) and type(right) is int:
-            return type(left)(left * right)
+        if isinstance(node.op, ast.Mult) and isinstance(left, tuple):
+            if type(right) is int:
+                return type(left)(left * right)
+            if isinstance(right, Expr) and kind_of(right) == "int" and len(left) == 1:
+                return self._list_of(left[0], right)
         if isinstance(node.op, ast.MatMult):
             return self.product(left, right)
         symbol = self.symbol(node.op)
@@ -196,6 +223,15 @@ class Expressions(Calls):
         if divides and isinstance(left, Expr) and kind_of(left) == "int" and self.is_natural(left):
             return make(_ROUNDED_ALIKE[symbol], [left, self.integer(right)])
         return self.operators.binary(symbol, left, right)
+
+    def _list_of(self, value: Any, count: Expr) -> Array:
+        """[value] * count"""
+        number = scalar(value)
+        positive = self.operators.compare(">", count, 0)
+        is_extent = self.is_of_parameters(self.resolved(count)) or self.is_natural(count)
+        extent = count if is_extent else self.operators.select(positive, count, 0)
+        number = self.kept(number, "item")
+        return Array(kind_of(number), (self.extent(extent),), lambda at: number, is_list=1)
 
     def of_unaryop(self, node: ast.UnaryOp) -> Any:
         symbol, value = _UNARY[type(node.op)], self.value(node.operand)
@@ -211,15 +247,27 @@ class Expressions(Calls):
             if any(isinstance(side, Array) for side in sides):
                 return self.elementwise(lambda a, b: self.operators.compare(sign, a, b), sides)
             return self.operators.compare(sign, *map(scalar, sides))
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            values = self.value(node.comparators[0])
+            if isinstance(values, tuple):
+                return self._is_among(self.value(node.left), values, type(node.ops[0]) is ast.In)
         left = scalar(self.value(node.left))
         for operation, comparator in zip(node.ops, node.comparators):
             right = scalar(self.value(comparator))
             symbol = _COMPARED.get(type(operation))
             if symbol is None:
-                raise Mismatch("`is` and `in`", "Compare numbers with == and <.")
+                raise Mismatch("`is`, and `in` what is no tuple", "Compare numbers with == and <.")
             result = self.operators.both(result, self.operators.compare(symbol, left, right))
             left = right
         return result
+
+    def _is_among(self, value: Any, values: tuple[Any, ...], wanted: bool) -> Any:
+        """Whether a number is one of a tuple's."""
+        found: Any = False
+        for each in values:
+            is_equal = self.operators.compare("==", scalar(value), scalar(each))
+            found = self.operators.both(found, is_equal, "bit_or")
+        return found if wanted else self.operators.unary("not", found)
 
     def of_boolop(self, node: ast.BoolOp) -> Any:
         symbol = "bit_and" if isinstance(node.op, ast.And) else "bit_or"
@@ -257,6 +305,26 @@ class Expressions(Calls):
         )
         return self.leaf(name)
 
+    def _of_paths(
+        self, node: ast.IfExp, condition: Any, a: tuple[list[Any], Any], b: tuple[list[Any], Any],
+        known: int,
+    ) -> Any:  # fmt: skip
+        """The same of values with arrays. `known`: variables below are known before it."""
+        kinds = larger_kinds(node, self, a[1], b[1])
+        joined = Joined(self, node, a[1], kinds, "chosen", self.out, known)
+        joined.check(node, b[1])
+        before, states = snapshot(self.parts), []
+        for statements, value in (a, b):
+            self.parts = snapshot(before)
+            with self.emitting(statements):
+                joined.assign(node, value)
+            states.append(self.parts)
+        self.parts = join_states(states)
+        self.out.append(
+            Statement.branch(self.operators.cast(condition, "bool"), a[0], b[0], self.line)
+        )
+        return joined.value
+
     def leaf_of_bool(self) -> Expr:
         return self.leaf(self.hidden_variable("condition", "bool"))
 
@@ -264,10 +332,13 @@ class Expressions(Calls):
         condition = self.operators.truth(self.value(node.test))
         if isinstance(condition, bool):
             return self.value(node.body if condition else node.orelse)
+        known = len(self.variables)
         with self.emitting([]) as first:
             body = self.value(node.body)
         with self.emitting([]) as second:
             otherwise = self.value(node.orelse)
+        if has_arrays(body) or has_arrays(otherwise):
+            return self._of_paths(node, condition, (first, body), (second, otherwise), known)
         if all(statement.is_load for statement in first + second):
             self.out.extend(first + second)
             return self.operators.select(condition, body, otherwise)
@@ -276,7 +347,7 @@ class Expressions(Calls):
     # ----- tuples
 
     def of_tuple(self, node: ast.Tuple) -> Any:
-        return tuple(self.value(each) for each in node.elts)
+        return tuple(self.value_or_function(each) for each in node.elts)
 
     def of_list(self, node: ast.List) -> Any:
         return Listed(self.value(each) for each in node.elts)

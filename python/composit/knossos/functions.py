@@ -14,10 +14,10 @@ from composit._core.scalar import Expr
 from composit.knossos.values import (
     Mismatch,
     Operators,
-    _of_numbers,
     is_number,
     kind_of,
     make,
+    of_numbers,
     scalar,
     with_article,
 )
@@ -39,10 +39,7 @@ _TESTS = {math.isnan: "isnan", math.isinf: "isinf", math.isfinite: "isfinite"}
 INSTEAD = {
     math.gamma: "Write math.exp(math.lgamma(x)), for x > 0, where fewer digits will do.",
     math.isclose: "Write abs(a - b) <= 1e-09 * max(abs(a), abs(b)).",
-    math.comb: "Write the product.", math.factorial: "Write the product.",
-    math.prod: "Write the product, or np.prod of an array.",
     math.fsum: "Write sum(…), whose order of summation is that of the values.",
-    math.dist: "Write math.sqrt(sum(…)) of the squares.",
     math.modf: "Write math.trunc(x) and x - math.trunc(x).",
     print: "Kernels have no side effects: leave it out.",
 }  # fmt: skip
@@ -94,7 +91,7 @@ def call(operators: Operators, function: Any, arguments: list[Any]) -> Any:
     except TypeError:  # not hashable
         raise LookupError from None
     if is_known and arguments and all(is_number(argument) for argument in arguments):
-        return _of_numbers(function, *arguments)
+        return of_numbers(function, *arguments)
     if function in _CONVERSIONS:
         return _converted(operators, function, arguments)
     if function in _MATH:
@@ -191,11 +188,13 @@ def _of_math(operators: Operators, function: Any, arguments: list[Any]) -> Any:
             return operators.cast(arguments[0], "int")
         return _integer(operators, make(_ROUNDINGS[function], [arguments[0]]))
     if function is math.gcd:
-        count(function, arguments, 2)
-        x, y, kind = operators.promoted(*arguments)
-        if kind == "float":
-            raise Mismatch("gcd of a float", "Integers are required.")
-        return _core.scalar.call("gcd", x, y)
+        made = arguments[0]
+        for each in arguments[1:] or [made]:
+            x, y, kind = operators.promoted(made, each)
+            if kind == "float":
+                raise Mismatch("gcd of a float", "Integers are required.")
+            made = _core.scalar.call("gcd", x, y)
+        return made
     values = [operators.cast(argument, "float") for argument in arguments]
     if function is math.log:
         count(function, arguments, 1, 2)

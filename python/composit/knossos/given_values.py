@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from composit._core import LazyTensor, NotSupported, with_location
-from composit.knossos.annotations import taken_apart
+from composit.knossos.annotations import all_leaves, taken_apart
 from composit.knossos.frames import skip_frames_of
 from composit.knossos.short_floats import is_floating
 
@@ -42,6 +42,7 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
     if len(arguments) < len(structures) and kernel._source is not None:
         kernel.procedure()  # which refuses defaults that are no numbers
         arguments = tuple(kernel._source.with_defaults(arguments))
+    arguments = _with_left_out(kernel, arguments)
     try:
         if kernel._whole is not None:
             arguments = taken_apart(kernel._whole, arguments, len(structures))
@@ -59,6 +60,34 @@ def leaves_given(kernel: Any, arguments: tuple[Any, ...]) -> list[Any]:
             f"{kernel.__name__}: got {len(arguments)} arguments. {len(structures)} are required."
         )
     )
+
+
+def _with_left_out(kernel: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of a derivative, among them those that the function has defaults for and that
+    were left out: how many stand before the gradients or tangents says which. A tangent that was
+    left out with its argument is 0."""
+    function: Any = kernel._made_of[1] if kernel._made_of and kernel._source is None else None
+    defaults = {} if getattr(function, "_source", None) is None else function._source.defaults
+    counts = {len(kernel.parameter_structures), len(kernel._whole or kernel.parameter_structures)}
+    if not defaults or len(arguments) in counts:
+        return arguments
+    is_jvp, own = kernel._made_of[2] == "jvp", function.parameter_structures
+    whole = function._whole or own
+    values = list(defaults.values())
+    for full, count in ((len(kernel._whole or ()), len(whole)),
+                        (len(kernel.parameter_structures), len(all_leaves_of(own)))):  # fmt: skip
+        for left in range(1, len(values) + 1):
+            floats = sum(each.kind == "float" for each in all_leaves_of(own)[-left:])
+            tangents = floats if is_jvp else 0
+            if len(arguments) == full - left - tangents:
+                place = count - left
+                return (*arguments[:place], *values[-left:], *arguments[place:],
+                        *[0.0] * tangents)  # fmt: skip
+    return arguments
+
+
+def all_leaves_of(structures: list[Any]) -> list[Any]:
+    return [leaf for each in structures for leaf in all_leaves(each)]
 
 
 def _names(kernel: Any) -> Iterator[str]:

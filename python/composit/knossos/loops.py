@@ -29,6 +29,7 @@ class Loop:
         # What names are parts of, where the loop is left and where it goes on.
         self.parts_at_stops: list[State] = []
         self.parts_at_continues: list[State] = []
+        self.defined_at_continues: list[set[str]] = []
 
 
 _NOT = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -67,6 +68,7 @@ class Loops(ArrayStatements):
     left: Loop | None = None
     nesting: int
     count_of_assignments: dict[str, int]
+    changing_calls: dict[Any, set[str]]
     _text_of_names: ast.AST | None = None  # of which the next is
     _loops_of_names: dict[str, set[frozenset[ast.AST]]]
 
@@ -93,6 +95,9 @@ class Loops(ArrayStatements):
                 self.assign_element(each, part)
             else:
                 self.assign(each, part, out)
+
+    def is_read_behind_a_break(self, name: str) -> bool:
+        return any(name in stops for loop in self.loops for stops in loop.defined_at_stops)
 
     def _held(self, value: Any) -> Any:
         if isinstance(value, Array):
@@ -164,9 +169,10 @@ class Loops(ArrayStatements):
     def _loop_body(
         self, body: list[ast.stmt], for_ever: bool, is_certain: bool = False,
         test: ast.expr | None = None, begin: Callable[[list[Any]], None] | None = None,
+        runs: bool = False,
     ) -> list[Any]:  # fmt: skip
         """The statements of an iteration. `test`: what is read before each; `begin`: adds what an
-        iteration begins with."""
+        iteration begins with. `runs`: there is one."""
         number, state = self.begin_of_loop()
         first = len(self.arrays)
         translated: list[Any] = []
@@ -187,17 +193,29 @@ class Loops(ArrayStatements):
         again = [*loop.parts_at_continues, *([] if self.defined is None else [self.parts])]
         self.end_of_loop(number, state, again, loop.parts_at_stops)
         self.ended |= set(range(first, len(self.arrays)))
+        ends = [*loop.defined_at_stops, *loop.defined_at_continues]
+        ends += [] if self.defined is None else [self.defined]
         self.defined = before
+        if runs and ends:
+            self.defined = before | self._numbers_among(set.intersection(*ends))
         if for_ever:
             stops = loop.defined_at_stops
             self.defined = set.intersection(*stops) if stops else None
         return translated
 
+    def _numbers_among(self, names: set[str]) -> set[str]:
+        """The names that stand for numbers, which have values wherever they are read behind a loop
+        that runs."""
+        return {name for name in names if type(self.structures.get(name)) is Leaf}
+
     def do_for(self, node: ast.For, out: list[Any]) -> None:
         self._with_else(self._for, node, out)
 
+    def changes_of(self, body: list[ast.stmt]) -> Changes:
+        return Changes(body, self.changing_calls)
+
     def _for(self, node: ast.For, out: list[Any]) -> None:
-        changes = Changes(node.body)
+        changes = self.changes_of(node.body)
         items = self.sequence(node.iter, changes)
         if isinstance(items, Range):
             self._over_range(node, items, out)
@@ -219,7 +237,7 @@ class Loops(ArrayStatements):
                         "One name is required.")  # fmt: skip
         name = node.target.id
         begin, end, step = items.begin, items.end, items.step
-        changes = Changes(node.body)
+        changes = self.changes_of(node.body)
         is_own = self._is_own(name, node, changes)
         end_value = end if is_number(end) else self._kept(end, changes.names | {name}, out, node)
         counter = name
@@ -266,11 +284,21 @@ class Loops(ArrayStatements):
                 first_value = self.operators.cast(begin, "int")
                 out.append(Statement.assign(self.numbers[name], first_value, node.lineno))
                 before |= {name}
-        body += self._loop_body(node.body, False, runs and not _jumps(node.body))
-        self.defined = before
+        body += self._loop_body(node.body, False, runs and not _jumps(node.body), runs=runs)
+        new = (self.defined or set()) - before - {name} if runs else set()
+        new = {each for each in new if self._is_used_outside(node, each)}
+        self._begin_with_values(new, out, node)
+        self.defined = before | new
         if is_own:
             del self.structures[name], self.numbers[name]
         out.append(Statement.loop(first, condition, body, next_, node.lineno))
+
+    def _begin_with_values(self, names: set[str], out: list[Any], node: ast.For) -> None:
+        """Variables that a loop which runs is the first to assign, and that may be read behind it:
+        what they hold before it does not matter."""
+        for name in sorted(names):
+            zero = self.operators.cast(0, self.kinds[name])
+            out.append(Statement.assign(self.numbers[name], zero, node.lineno))
 
     def _over_array(self, node: ast.For, items: Array, out: list[Any]) -> None:
         target, own = node.target, self._enumerating(node)
@@ -315,7 +343,7 @@ class Loops(ArrayStatements):
         counter = target.elts[0]  # type: ignore[attr-defined]
         if not isinstance(counter, ast.Name):
             return ""
-        return counter.id if self._is_own(counter.id, node, Changes(node.body)) else ""
+        return counter.id if self._is_own(counter.id, node, self.changes_of(node.body)) else ""
 
     def _unrolled(
         self, node: ast.For, items: tuple[Any, ...], changes: Changes, out: list[Any]
@@ -400,6 +428,7 @@ class Loops(ArrayStatements):
 
     def do_continue(self, node: ast.Continue, out: list[Any]) -> None:
         self.loops[-1].parts_at_continues.append(snapshot(self.parts))
+        self.loops[-1].defined_at_continues.append(set(self.defined or ()))
         out.append(Statement.simple("go_on", node.lineno))
         self.defined = None
 

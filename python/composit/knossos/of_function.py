@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from composit._core import NotSupported, with_location
-from composit.knossos.annotations import Leaf, structure_of
+from composit.knossos.annotations import Leaf, structures_of
 from composit.knossos.array_kernel import ArrayKernel, has_arrays
 from composit.knossos.kernel import _DOUBLE, _SINGLE, Kernel
 from composit.knossos.source import Source, known_kernel
@@ -36,15 +36,14 @@ def kernel_of(function: Any) -> Kernel:
     if known is not None:
         return known
     source = Source(function)
-    structures = []
     for argument in source.tree.args.args:
         if argument.annotation is None:
             source.refuse(
                 argument, f"the argument {argument.arg} has no annotation",
-                f"Write {argument.arg}: float (or int, bool, tuple[float, float], a NamedTuple "
-                "or dataclass of these).",
+                f"Write {argument.arg}: float (or int, bool, Tensor[float, n], "
+                "tuple[float, float], a NamedTuple or dataclass of these).",
             )  # fmt: skip
-        structures.append(structure_of(source, argument.annotation))
+    structures = structures_of(source)
     results: dict[Any, Leaf] = {}
 
     def called(function: Any) -> Kernel:

@@ -36,6 +36,7 @@ class Ranges(Targets):
             return value
         name = self.hidden_variable("size", "int")
         self.out.append(Statement.assign(self.numbers[name], value, self.line))
+        self.sizes[self.numbers[name]] = value
         known = self.resolved_within(value)
         if self.is_of_parameters(known):
             self.aliases[self.numbers[name]] = known
@@ -48,6 +49,27 @@ class Ranges(Targets):
         name = self.hidden_variable(wanted, "int")
         self.out.append(Statement.assign(self.numbers[name], value, self.line))
         return self.leaf(name)
+
+    def stepping(self, begin: Any, end: Any, step: Any) -> Array:
+        """The integers of a range whose step is computed, and asserted not to be 0."""
+        operators = self.operators
+        begin, step = self.kept(begin, "start"), self.kept(step, "step")
+        claim = "the step of a range is 0%s. Another one is required."
+        self._expect(operators.compare("!=", step, 0), "ValueError", claim)
+        distance = operators.binary("-", end, begin)
+        forwards = operators.compare(">", step, 0)
+        size = operators.select(forwards, step, operators.unary("-", step))
+        distance = operators.select(forwards, distance, operators.unary("-", distance))
+        # A quotient that is rounded down: -1 and less for a range of nothing.
+        steps = operators.binary("//", operators.binary("-", distance, 1), size)
+        count = operators.select(operators.compare(">", distance, 0),
+                                 operators.binary("+", steps, 1), 0)  # fmt: skip
+        count = self.extent(count)
+
+        def at(indices: list[Any]) -> Any:
+            return operators.binary("+", begin, operators.binary("*", indices[0], step))
+
+        return Array("int", (count,), at)
 
     def counted(self, of: Range) -> Array:
         """The integers of a range."""

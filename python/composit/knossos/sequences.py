@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from composit._core.procedure import Statement
 from composit._core.scalar import Expr
+from composit.knossos.annotations import all_leaves
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.ranges import Range
 from composit.knossos.source import shown
@@ -19,11 +20,22 @@ from composit.knossos.views import Views
 
 class Changes:
     """What the body of a loop changes: names that it assigns, and arrays of which it assigns
-    elements."""
+    elements. `calls` are those that are known to change elements, by their places, with the names
+    that the functions read of what stands around them."""
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    def __init__(self, body: list[ast.stmt], calls: dict[Place, set[str]] | None = None) -> None:
         self.names = assigned_in(body)
         self.elements: set[str] = set().union(*(_mentioned(each).elements for each in body))
+        for each in (node for statement in body if calls for node in ast.walk(statement)):
+            if isinstance(each, ast.Call) and place_of(each) in calls:  # type: ignore[operator]
+                self.elements |= names_in(each) | calls[place_of(each)]  # type: ignore[index]
+
+
+Place = tuple[int, int]
+
+
+def place_of(node: ast.Call) -> Place:
+    return node.lineno, node.col_offset
 
 
 class Mentioned(NamedTuple):
@@ -43,9 +55,18 @@ def _mentioned(node: ast.AST) -> Mentioned:
     if known is not None:
         return known
     names, assigned, elements = set[str](), set[str](), set[str]()
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):  # whose names are its own
+        inside = [_mentioned(each) for each in ast.iter_child_nodes(node)]
+        return Mentioned(
+            frozenset().union(*(each.names for each in inside)),
+            frozenset([node.name]) if isinstance(node, ast.FunctionDef) else frozenset(),
+            frozenset().union(*(each.elements for each in inside)),
+        )
     waiting = [node]
     while waiting:
         each = waiting.pop()
+        if isinstance(each, (ast.FunctionDef, ast.Lambda)):
+            _known[each] = _mentioned(each)
         inner = _known.get(each)
         if inner is not None:
             names |= inner.names
@@ -139,7 +160,7 @@ class Sequences(Views):
 
     # ----- Python's functions of sequences
 
-    def range_of(self, node: ast.Call, changes: Changes = NOTHING) -> Range:
+    def range_of(self, node: ast.Call, changes: Changes = NOTHING) -> Range | Array:
         arguments = [self.value(argument) for argument in node.args]
         if not 1 <= len(arguments) <= 3 or node.keywords:
             self.refuse(node, f"range of {len(arguments)} arguments", "One to three are required.")
@@ -149,9 +170,11 @@ class Sequences(Views):
                             "Integers are required.", TypeError)  # fmt: skip
         begin, end = (0, arguments[0]) if len(arguments) == 1 else arguments[:2]
         step = arguments[2] if len(arguments) == 3 else 1
-        if not is_number(step) or step == 0:
-            self.refuse(node, f"the step `{shown(node.args[2])}`",
-                        "A literal integer other than 0 is required.", ValueError)  # fmt: skip
+        if is_number(step) and step == 0:
+            self.refuse(node, f"the step `{shown(node.args[2])}` is 0",
+                        "Another integer is required.", ValueError)  # fmt: skip
+        if not is_number(step):
+            return self.stepping(begin, end, step)
         return Range(begin, end, int(step))
 
     def _enumerated(self, node: ast.Call, changes: Changes) -> Any:
@@ -278,8 +301,9 @@ class Sequences(Views):
 
     def _numbers_of(self, names: set[str]) -> set[int]:
         """The arrays that have these names."""
-        known = (getattr(self.structures.get(name), "stored", None) for name in names)
-        return {stored.number for stored in known if stored is not None}
+        known = [self.structures[name] for name in names if name in self.structures]
+        arrays = [leaf for structure in known for leaf in all_leaves(structure)]
+        return {leaf.stored.number for leaf in arrays if hasattr(leaf, "stored")}
 
     def choosing(self, items: tuple[Any, ...], changes: Changes) -> Array:
         """The parts of a tuple by an index that is not known."""

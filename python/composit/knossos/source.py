@@ -19,13 +19,13 @@ class Source:
     """A function's text and what its names mean."""
 
     @in_default_state  # numbers are read by Python
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, takes_lambda: bool = False) -> None:
         self.function = function
         self.name: str = function.__name__
         self.code = function.__code__
         self.path: str = inspect.getsourcefile(function) or "<unknown>"
         self.file = os.path.basename(self.path)
-        self.tree = self._definition()
+        self.tree = self._definition(takes_lambda)
         self.line = self.tree.lineno
         own = (np.float64, np.int64, np.bool_)
         given = [x.item() if isinstance(x, own) else x for x in function.__defaults__ or ()]
@@ -33,13 +33,15 @@ class Source:
         self.defaults = dict(zip((each.arg for each in last), given))
         self.documentation: str = (ast.get_docstring(self.tree) or "").strip()
 
-    def _definition(self) -> ast.FunctionDef:
+    def _definition(self, takes_lambda: bool) -> ast.FunctionDef:
         found = definition_of(self.function)
         if isinstance(found, ast.AsyncFunctionDef):
             raise NotSupported(
                 f"{self.name}: it is made by `async def`. Kernels wait for nothing: write `def`. "
                 f"[{self.path}:{found.lineno}]"
             )
+        if isinstance(found, ast.Lambda) and takes_lambda:
+            return as_definition(found)
         if isinstance(found, ast.Lambda):
             raise NotSupported(
                 with_location(
@@ -84,6 +86,13 @@ class Source:
         builtins = function.__globals__["__builtins__"]
         found = builtins if isinstance(builtins, dict) else vars(builtins)
         return found[name]
+
+
+def as_definition(node: ast.Lambda) -> ast.FunctionDef:
+    """`lambda x: y` as `def (x): return y`."""
+    result = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef("lambda", node.args, [result], [], None, None)
+    return ast.copy_location(made, node)
 
 
 def shown(node: ast.AST) -> str:

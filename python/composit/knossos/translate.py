@@ -12,16 +12,20 @@ from typing import Any
 from composit import _core
 from composit._core.procedure import Procedure, Statement
 from composit._core.scalar import Expr
-from composit.knossos.annotations import Leaf, Parts, TensorOf, leaves_of, structure_of
+from composit.knossos.annotations import Leaf, leaves_of, structure_of
 from composit.knossos.array_statements import ArrayOf
 from composit.knossos.arrays import Array, Stored
+from composit.knossos.closures import FunctionOf
 from composit.knossos.inlining import Frame, Inlining
 from composit.knossos.loops import Loop
+from composit.knossos.parameters import add_parameters, names_of_results
+from composit.knossos.raising import Returned, raise_statement
 from composit.knossos.sequences import assigned_in
 from composit.knossos.source import Source, shown
 from composit.knossos.targets import has_elements
 from composit.knossos.terms import variables_of
 from composit.knossos.values import (
+    FunctionValue,
     Mismatch,
     is_number,
     kind_of,
@@ -71,15 +75,17 @@ class Translator(Inlining):
 
     def run(self) -> Procedure:
         tree = self.source.tree
-        self._check_head(tree)
-        for argument in tree.args.args:
-            self._add_parameter(argument)
+        add_parameters(self, tree)
         parameters = self.parameter_count = len(self.variables)
         self.root_has_arrays = self.root_has_arrays or bool(self.arrays)
         self.declared = self._declared_structure(tree)
         self.declared_result = self._declared_result(self.declared)
-        self._find_result(tree)
-        body = self.block(self._without_doc(tree.body))
+        self.result_names = names_of_results(tree)
+        self.line = tree.lineno
+        with self.emitting([]) as copies:
+            self.copy_arguments(tree)
+        body = copies + self.block(self._without_doc(tree.body))
+        self.returned.check(0, [self.operators.dtype_of(kind) for _, kind in self.results])
         if not self.has_returned:
             self.refuse(tree, "it returns nothing", "A return of numbers is required.")
         if not _core.procedure.always_leaves(body):
@@ -96,67 +102,6 @@ class Translator(Inlining):
             self.head if self.arrays else [],
         )  # fmt: skip
         return _core.procedure.without_dead_code(made, True) if self.arrays else made
-
-    def _check_head(self, tree: ast.FunctionDef) -> None:
-        arguments = tree.args
-        for given, what in (
-            (arguments.vararg, "*args"), (arguments.kwarg, "**kwargs"),
-            (arguments.kwonlyargs, "arguments by name only"),
-            (arguments.posonlyargs, "arguments by position only"),
-        ):  # fmt: skip
-            if given:
-                self.refuse(tree, f"it has {what}", "Plain annotated arguments are required.")
-        if not arguments.args:
-            self.refuse(tree, "it has no arguments", "At least one number is required.")
-
-    def _add_parameter(self, argument: ast.arg) -> None:
-        if argument.annotation is None:
-            self.refuse(
-                argument, f"the argument {argument.arg} has no annotation",
-                f"Write {argument.arg}: float (or int, bool, tuple[float, float], a NamedTuple "
-                "or dataclass of these).",
-            )  # fmt: skip
-        structure = structure_of(self.source, argument.annotation)
-        self._check_default(argument, structure)
-        self.structures[argument.arg] = self._add_parts(argument.arg, structure)
-        self.defined.add(argument.arg)  # type: ignore[union-attr]
-
-    def _check_default(self, argument: ast.arg, structure: Leaf) -> None:
-        if argument.arg not in self.source.defaults:
-            return
-        value = self.source.defaults[argument.arg]
-        fits = {"float": (int, float), "int": (int,), "bool": (bool,)}
-        if type(structure) is not Leaf or type(value) not in fits[structure.kind]:
-            self.refuse(
-                argument, f"the default of {argument.arg} is {value!r}",
-                f"A number of type {structure.kind} is required."
-                if type(structure) is Leaf else "Numbers alone have defaults.",
-                TypeError,
-            )  # fmt: skip
-
-    def _add_parts(self, name: str, structure: Leaf) -> Leaf:
-        """Parameters for the numbers and arrays of an argument, in order; its structure, which
-        knows the arrays."""
-        if isinstance(structure, TensorOf):
-            return ArrayOf(self.add_array_parameter(name, structure))
-        if isinstance(structure, Parts):
-            parts = {key: self._add_parts(f"{name}.{key}", part)
-                     for key, part in structure.parts.items()}  # fmt: skip
-            return Parts(structure.made_by, parts)
-        self.head.append(self.add_variable(name, structure.kind))
-        self.defined.add(name)  # type: ignore[union-attr]
-        return structure
-
-    def _find_result(self, tree: ast.FunctionDef) -> None:
-        """Names of results: those of the variables that the first return of a tuple names."""
-        self.result_names: list[str] = []
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
-                items = node.value.elts
-                names = [item.id for item in items if isinstance(item, ast.Name)]
-                if len(names) == len(items) == len(set(names)):
-                    self.result_names = names
-                    return
 
     @staticmethod
     def _without_doc(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -197,6 +142,9 @@ class Translator(Inlining):
         if structure is None or self.defined is None or name not in self.defined:
             kind = self.kinds.get(name, structure.kind if type(structure) is Leaf else "")
             first = {"float": " = 0.0", "int": " = 0", "bool": " = False"}.get(kind, " = …")
+            if isinstance(structure, ArrayOf):
+                extents = ", ".join("n" for _ in structure.stored.shape)
+                first = f" = np.zeros({extents if ',' not in extents else f'({extents})'})"
             self.refuse(
                 node, f"{name} may have no value here",
                 f"Give it one on every path that leads here, as {name}{first} before the "
@@ -217,7 +165,9 @@ class Translator(Inlining):
         for statement in body:
             if self.defined is None:
                 break  # never reached
-            self.line, self.construct = statement.lineno, statement
+            self.line = statement.lineno
+            if not self.is_in_library[-1]:
+                self.construct = statement
             method = getattr(self, "do_" + type(statement).__name__.lower(), None)
             try:
                 if method is None:
@@ -225,16 +175,16 @@ class Translator(Inlining):
                 else:
                     method(statement, out)
             except Mismatch as error:
+                if self.is_in_library[-1]:
+                    raise
                 self.refuse(statement, error.wrong, error.instead, TypeError)
 
     def refuse_statement(self, node: ast.stmt) -> None:
         instead = {
-            "FunctionDef": "Define the function outside and call it.",
             "ClassDef": "Define the class outside.",
             "Import": "Import at the top of the module.",
             "ImportFrom": "Import at the top of the module.",
             "Try": "Kernels raise nothing: write an if.",
-            "Raise": "Kernels raise nothing: write an assert, or return another number.",
             "With": "Write what it holds.",
             "Global": "Kernels change nothing outside: return the value.",
             "Nonlocal": "Kernels change nothing outside: return the value.",
@@ -247,11 +197,20 @@ class Translator(Inlining):
         pass
 
     def do_expr(self, node: ast.Expr, out: list[Any]) -> None:
-        if not isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.Constant):
+            return
+        before, self.called_for_effect = self.count_of_changes, node.value
+        if not isinstance(node.value, ast.Call) or (
+            self.value(node.value) is not None and self.count_of_changes == before
+        ):
             self.refuse(
                 node, f"the value of `{shown(node)}` is not used",
                 "Assign it, or leave the line out: kernels have no side effects.",
             )  # fmt: skip
+
+    def do_functiondef(self, node: ast.FunctionDef, out: list[Any]) -> None:
+        name = ast.copy_location(ast.Name(node.name), node)
+        self.assign(name, self.function_inside(node), out)
 
     def do_assert(self, node: ast.Assert, out: list[Any]) -> None:
         holds = self.operators.truth(self.value(node.test))
@@ -264,6 +223,11 @@ class Translator(Inlining):
             out.append(Statement.expect(holds, node.lineno, "AssertionError", claim))
         elif not holds:
             self.refuse(node, f"`{shown(node.test)}` never holds", "Leave it out.", ValueError)
+
+    def do_raise(self, node: ast.Raise, out: list[Any]) -> None:
+        out.append(raise_statement(self, node))
+        out.append(self.returned.end(self.frames[-1].number if self.frames else 0))
+        self.defined = None
 
     def do_return(self, node: ast.Return, out: list[Any]) -> None:
         if self.frames:
@@ -341,7 +305,7 @@ class Translator(Inlining):
     # ----- assignments
 
     def do_assign(self, node: ast.Assign, out: list[Any]) -> None:
-        value = self.value(node.value)
+        value = self.value_or_function(node.value)
         if len(node.targets) > 1:
             value = self.given_to_several(node, value)
         for target in node.targets:
@@ -366,21 +330,19 @@ class Translator(Inlining):
                 node, f"`{shown(node.target)}` is part of a value, which does not change",
                 "Make a new tuple or record with the part replaced.",
             )  # fmt: skip
-        old, other = self.read(node, node.target.id), self.value(node.value)
-        symbol = self.symbol(node.op)
+        old = self.of_name(ast.copy_location(ast.Name(node.target.id), node.target))
+        other, symbol = self.value(node.value), self.symbol(node.op)
+        if not isinstance(old, Array) and not isinstance(other, Array):
+            self.assign(node.target, self.operators.binary(symbol, old, other), out)
+            return
+        value = self.elementwise(
+            lambda a, b: self.operators.of_elements(symbol, a, b), [old, other]
+        )
         if isinstance(old, Stored):
-            self.check_own(old)
-        if isinstance(old, Array) or isinstance(other, Array):
-            value = self.elementwise(
-                lambda a, b: self.operators.of_elements(symbol, a, b), [old, other]
-            )
-            if isinstance(old, Array):
-                self.check_holds(old.kind, value.kind, node)
+            self.check_holds(old.kind, value.kind, node)
+            self.change_in_place(old, value, node)
         else:
-            value = self.operators.binary(symbol, old, other)
-        self.assign(node.target, value, out)
-        if isinstance(old, Stored):
-            self.has_changed(old)
+            self.assign(node.target, value, out)
 
     def assign(self, target: ast.expr, value: Any, out: list[Any]) -> None:
         if isinstance(target, ast.Subscript):
@@ -392,28 +354,43 @@ class Translator(Inlining):
         pairs: list[tuple[str, Any]] = []
         self.spread(target, value, lambda each, part: pairs.append((self.name_of(each), part)))
         assert self.defined is not None
-        arrays = [pair for pair in pairs if isinstance(pair[1], Array)]
-        if len(arrays) > 1:
-            self.check_arrays(arrays)
-        for name, each in arrays:
-            self.assign_array(name, each, target)
-            self.defined.add(name)
-        pairs = [pair for pair in pairs if not isinstance(pair[1], Array)]
-        if not pairs:
-            return
-        leaves = [(name + path, leaf, target) for name, each in pairs
-                  for path, leaf in leaves_with_names(each)]  # fmt: skip
-        self._assign_leaves(leaves, out)
         for name, each in pairs:
-            structure = Leaf.of(each)
-            known = self.structures.get(name)
-            if known is not None and known.outline() != structure.outline():
-                self.refuse(
-                    target, f"{name} is {structure.outline()} here and {known.outline()} before",
-                    "A variable keeps its structure: use another name.", TypeError,
-                )  # fmt: skip
-            self.structures[name] = structure
+            self._check_structure(target, name, each)
+        for name, each in pairs:
+            if isinstance(each, FunctionValue):
+                self._assign_function(target, name, each)
+        pairs = [pair for pair in pairs if not isinstance(pair[1], FunctionValue)]
+        leaves = [(name + path, leaf) for name, each in pairs
+                  for path, leaf in leaves_with_names(each, has_arrays=True)]  # fmt: skip
+        self.assign_arrays([leaf for leaf in leaves if isinstance(leaf[1], Array)], target)
+        numbers = [(name, leaf, target) for name, leaf in leaves if not isinstance(leaf, Array)]
+        self._assign_leaves(numbers, out)
+        for name, each in pairs:
+            self.structures[name] = self.structure_of_variable(name, each)
             self.defined.add(name)
+
+    def _assign_function(self, target: ast.expr, name: str, value: FunctionValue) -> None:
+        known = self.structures.get(name)
+        if known is not None and not known.function.is_same(value):  # type: ignore[attr-defined]
+            self.refuse(
+                target, f"{name} is one function here and another one before",
+                "Give them two names, and choose between their values.", TypeError,
+            )  # fmt: skip
+        self.structures[name] = FunctionOf(value)
+        self.defined.add(name)  # type: ignore[union-attr]
+
+    def _check_structure(self, target: ast.expr, name: str, value: Any) -> None:
+        """Refuses another structure than the variable has. An array may be another one."""
+        known = self.structures.get(name)
+        structure = FunctionOf(value) if isinstance(value, FunctionValue) else Leaf.of(value)
+        if known is None or known.outline() == structure.outline():
+            return
+        if isinstance(known, ArrayOf) and isinstance(value, Array) and known.block is self.out:
+            return
+        self.refuse(
+            target, f"{name} is {structure.outline()} here and {known.outline()} before",
+            "A variable keeps its structure: use another name.", TypeError,
+        )  # fmt: skip
 
     def _assign_leaves(self, leaves: list[tuple[str, Any, ast.expr]], out: list[Any]) -> None:
         """All at once: what a later value still reads is written last."""
@@ -488,10 +465,14 @@ def translate(source: Source, dtype: Any, as_kernel: Any) -> tuple[Procedure, An
     `as_kernel(function)` is the kernel of another function that is called."""
     floats: set[str] = set()
     carried: dict[int, State] = {}
+    copied: set[str] = set()
+    changing_calls: dict[Any, set[str]] = {}
+    returned = Returned()
     has_arrays = False
     while True:
         translator = Translator(source, dtype, floats, as_kernel, has_arrays)
-        translator.carried = carried
+        translator.carried, translator.copied = carried, copied
+        translator.changing_calls, translator.returned = changing_calls, returned
         try:
             made = translator.run()
         except Restart:

@@ -29,6 +29,16 @@ class Listed(tuple):  # type: ignore[type-arg]
     """What stands between `[` and `]`: as a tuple, except for what only one of both may do."""
 
 
+class FunctionValue:
+    """A function as a value (closures.py)."""
+
+    def is_same(self, other: FunctionValue) -> bool:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "a function"
+
+
 class Record:
     """A NamedTuple or dataclass, by fields."""
 
@@ -71,20 +81,22 @@ def scalar(value: Any) -> Any:
     raise Mismatch(f"{kind_of(value)} stands where a number is required", "Use one of its parts.")
 
 
-def leaves_with_names(value: Any, path: str = "") -> list[tuple[str, Any]]:
-    """The numbers of a structure, with what is added to the name of their variable."""
+def leaves_with_names(
+    value: Any, path: str = "", has_arrays: bool = False
+) -> list[tuple[str, Any]]:
+    """The numbers of a structure, and its arrays where it may have some, with what is added to the
+    name of their variable."""
     if isinstance(value, tuple):
         parts = list(enumerate(value))
     elif isinstance(value, Record):
         parts = list(value.fields.items())  # type: ignore[arg-type]
     else:
-        if not isinstance(value, Expr) and not is_number(value):
-            instead = "Numbers, tuples and records are."
-            if hasattr(value, "reads"):
-                instead = "Of a tuple or record that has a name, give the array a name of its own."
-            raise Mismatch(f"{kind_of(value)} is no number", instead)
+        is_leaf = isinstance(value, Expr) or is_number(value)
+        if not is_leaf and not (has_arrays and hasattr(value, "reads")):
+            raise Mismatch(f"{kind_of(value)} is no number", "Numbers, tuples and records are.")
         return [(path, value)]
-    return [leaf for key, part in parts for leaf in leaves_with_names(part, f"{path}.{key}")]
+    return [leaf for key, part in parts
+            for leaf in leaves_with_names(part, f"{path}.{key}", has_arrays)]  # fmt: skip
 
 
 def with_article(kind: str) -> str:
@@ -137,7 +149,7 @@ class Operators:
     def binary(self, symbol: str, a: Any, b: Any) -> Any:
         a, b = scalar(a), scalar(b)
         if is_number(a) and is_number(b):
-            return _of_numbers(_PYTHON[symbol], a, b)
+            return of_numbers(_PYTHON[symbol], a, b)
         are_bools = kind_of(a) == kind_of(b) == "bool"
         if self.has_arrays and are_bools and symbol in ("+", "-", "*"):
             raise Mismatch(
@@ -169,7 +181,7 @@ class Operators:
             return make("bit_or" if symbol == "+" else "bit_and", operands)
         if is_number(a) and is_number(b):
             with np.errstate(all="ignore"):
-                return _of_numbers(lambda *both: _PYTHON[symbol](*map(np.asarray, both)).item(),
+                return of_numbers(lambda *both: _PYTHON[symbol](*map(np.asarray, both)).item(),
                                    a, b)  # fmt: skip
         return self.binary(symbol, a, b)
 
@@ -182,7 +194,7 @@ class Operators:
 
     def power(self, a: Any, b: Any) -> Any:
         if isinstance(b, int) and not isinstance(a, Expr):
-            return _of_numbers(operator.pow, a, b)
+            return of_numbers(operator.pow, a, b)
         if isinstance(b, int) and kind_of(a) != "float" and b >= 0:
             return self._repeated(self.cast(a, "int"), b)
         if "float" not in (kind_of(a), kind_of(b)) and not is_number(b):
@@ -217,7 +229,7 @@ class Operators:
             return (not truth) if isinstance(truth, bool) else make("bit_not", [truth])
         if is_number(value):
             if symbol == "~":
-                return _of_numbers(operator.invert, value)
+                return of_numbers(operator.invert, value)
             return -value if symbol == "-" else +value
         if kind_of(value) == "bool":
             if self.has_arrays:
@@ -269,7 +281,7 @@ class Operators:
         return make("select", [condition, x, y])
 
 
-def _of_numbers(function: Any, *numbers: Any) -> Any:
+def of_numbers(function: Any, *numbers: Any) -> Any:
     """Python's own result for numbers that are known."""
     try:
         result = function(*numbers)

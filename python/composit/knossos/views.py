@@ -1,7 +1,12 @@
-"""Names for parts of other arrays, `row = a[i]`. NumPy's share their elements, kernels' are copies:
-what would show the difference is refused."""
+"""Names for other arrays and their parts, `y = x`, `row = a[i]`. NumPy's share their elements,
+kernels' are copies: what would show the difference is refused.
+
+When a name gets another array, the one that it stood for before may still have other names. It is
+the past array of that name: its elements do not change any more, except through its last name."""
 
 from __future__ import annotations
+
+from typing import Any, NoReturn
 
 from composit.knossos.arrays import Array, Stored
 from composit.knossos.composed import Composed
@@ -9,6 +14,11 @@ from composit.knossos.values import Mismatch
 
 # Of copies: the arrays that they are parts of, and whether those have changed since.
 State = dict[int, dict[int, bool]]
+
+
+def _past(number: int) -> int:
+    """The key of the array that stood where another one, of this number, does now."""
+    return -1 - number
 
 
 def joined(states: list[State]) -> State:
@@ -46,7 +56,7 @@ class Views(Composed):
     def check_current(self, number: int) -> None:
         for whole, is_changed in self.parts.get(number, {}).items():
             if is_changed:
-                of = self.arrays[whole][0]
+                of = self._name_of(whole if whole >= 0 else _past(whole))
                 name = "what is read" if number in self.fresh else self.arrays[number][0]
                 place = "behind the part" if number in self.fresh else f"where {name} is assigned"
                 raise Mismatch(
@@ -55,13 +65,59 @@ class Views(Composed):
                 )  # fmt: skip
 
     def check_own(self, stored: Stored) -> None:
-        """Refuses to assign elements of a part of another array."""
-        if self.parts.get(stored.number):
-            whole = self.arrays[next(iter(self.parts[stored.number]))][0]
+        """Refuses to assign elements of an array that shares them with another one."""
+        for whole in self.parts.get(stored.number, {}):
+            if whole >= 0:
+                self.refuse_shared(stored, self._name_of(whole))
+            elif others := self._others_of(whole, stored.number):
+                self.refuse_shared(stored, self._name_of(others[0]))
+
+    def _name_of(self, number: int) -> str:
+        """An array may be one of the iteration before, which has no name yet in this one."""
+        return self.arrays[number][0] if number < len(self.arrays) else "another array"
+
+    def refuse_shared(self, stored: Stored, whole: str) -> NoReturn:
+        if stored.number in self.fresh:  # what a function is given
             raise Mismatch(
-                f"an element of {stored.name} is assigned, which is a part of {whole}: NumPy "
-                f"changes {whole}, too", f"Write .copy() where {stored.name} is assigned.",
+                f"an element of a part of {whole} is assigned, so that NumPy would change {whole}, "
+                "too", "Write .copy() behind the part that the function is given.",
             )  # fmt: skip
+        instead = f"Write .copy() where {stored.name} is assigned."
+        is_argument = any(name == whole and role == "input" for name, _, _, role in self.arrays)
+        if is_argument and whole.isidentifier():
+            instead = f"Write {whole} = {whole}.copy() at the beginning, or .copy() where " \
+                f"{stored.name} is assigned."  # fmt: skip
+        raise Mismatch(
+            f"an element of {stored.name} is assigned, which may be {whole} or a part of it, so "
+            f"that NumPy would change {whole}, too", instead,
+        )  # fmt: skip
+
+    def _others_of(self, whole: int, number: int) -> list[int]:
+        """The arrays besides one that may share elements with a past array, and that do not have
+        them through that one."""
+        return [each for each, wholes in self.parts.items()
+                if whole in wholes and each != number and number not in wholes]  # fmt: skip
+
+    def overwritten(self, number: int) -> None:
+        """Another array stands where this one did."""
+        self.parts.pop(number, None)
+        self.let_go(number)
+
+    def let_go(self, number: int) -> None:
+        """The name of the array stands for another one."""
+        sharing = [wholes for wholes in self.parts.values() if number in wholes]
+        for wholes in sharing:
+            is_changed = wholes.pop(number)
+            if is_changed or len(sharing) > 1:
+                wholes[_past(number)] = is_changed or wholes.get(_past(number), False)
+
+    def add_array(
+        self, wanted: str, kind: str, shape: tuple[Any, ...], role: str = "local",
+        is_list: int = 0,
+    ) -> Stored:  # fmt: skip
+        made = super().add_array(wanted, kind, shape, role, is_list)
+        self.overwritten(made.number)  # that of the iteration before
+        return made
 
     def has_changed(self, stored: Stored) -> None:
         """Elements of an array were assigned."""

@@ -129,11 +129,13 @@ def test_extents_of_parts_must_agree():
         loss(Layer(np.ones((2, 3)), np.ones(3), 1.0), X)
 
 
-def test_arrays_of_a_part_get_names_of_their_own():
+def test_a_name_stands_for_a_tuple_with_an_array():
     @knossos.register
     def named(p: Pair) -> float:
         q = p.second
-        return q[1]
+        if q[1] > 0.0:
+            q = (q[0] * 2.0, q[1])
+        return q[0][1] + q[1]
 
-    with pytest.raises(TypeError, match=r"give the array a name of its own.*records.py"):
-        named(Pair(X, (X, 1.0)))
+    for by in (1.0, -1.0):
+        assert named(Pair(X, (X, by))) == X[1] * (2.0 if by > 0.0 else 1.0) + by

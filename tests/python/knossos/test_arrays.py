@@ -191,6 +191,7 @@ def test_overwritten_elements():
 
 def aliased(x: "knossos.Tensor[float, n]") -> float:
     y = x
+    y[0] = 1.0
     return y[0]
 
 
@@ -216,8 +217,8 @@ def wrong_axes(x: "knossos.Tensor[float, n]") -> float:
 @pytest.mark.parametrize(
     ("function", "wrong"),
     [
-        (aliased, "Write x.copy()"),
-        (assigned, "Write y = x.copy() and assign to y"),
+        (aliased, "Write x = x.copy() at the beginning, or .copy() where y is assigned"),
+        (assigned, "Write x = x.copy() before, and return x"),
         (listed, "Write np.array"),
         (of_values, "extents depend on what is computed"),
         (wrong_axes, "2 indices of an array of 1 axes"),

@@ -76,15 +76,18 @@ def test_arrays_tensors_and_nodes():
     assert np.allclose(result.grad(module.input("x")), np.diag([0.01, 0.01, 1]))
 
 
-def test_derivatives_take_all_arguments():
+def test_derivatives_take_all_arguments_or_leave_out_defaults():
     kernel = knossos.register(decayed)
     x = np.arange(1.0, 4.0)
     dx, drate = kernel.vjp(x, 0.5, 2, np.ones(3))
     step = 1e-6
     moved = (decayed(x, 0.5 + step).sum() - decayed(x, 0.5 - step).sum()) / (2 * step)
     assert np.isclose(drate, moved) and dx.shape == (3,)
-    with pytest.raises(TypeError, match=r"leaky_vjp: got 2 arguments\. 5 are required\."):
-        knossos.register(leaky).vjp(1.0, 1.0)
+    vjp = knossos.register(leaky).vjp
+    assert vjp(-1.0, 1.0) == vjp(-1.0, 0.01, 0, False, 1.0) == (0.01, -1.0)
+    assert vjp(-1.0, 0.5, 1.0) == vjp(-1.0, 0.5, 0, False, 1.0)
+    with pytest.raises(TypeError, match=r"leaky_vjp: got 1 arguments\. 5 are required\."):
+        vjp(1.0)
     with pytest.raises(TypeError, match=r"decayed: got 0 arguments\. 3 are required\."):
         kernel()
     with pytest.raises(TypeError, match=r"leaky: missing a required argument: 'x'"):

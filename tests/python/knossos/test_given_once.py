@@ -169,7 +169,7 @@ CHANGED = "whose elements may have changed since: NumPy's would change with them
         (by_named_list, "by_named_list: a list as an index, in `x[k]`. Write a loop over"),
         (swapped, "swapped: a list as an index, in `y[[1, 0]]`. Write a loop over the places. ["),
         (by_mask, "by_mask: an array of bools as an index, in `x[x > 1]`. Write a loop over"),
-        (one_array, "one_array: y and z would be names of one array. Write an assignment for each"),
+        (one_array, f"one_array: z is a part of y, {CHANGED} where z is assigned. ["),
         (changed_part, f"changed_part: row is a part of y, {CHANGED} where row is assigned. ["),
         (changed_transposed, f"t is a part of y, {CHANGED} where t is assigned. ["),
         (rows_swapped, f"what is read is a part of y, {CHANGED} behind the part. ["),

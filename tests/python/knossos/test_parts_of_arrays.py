@@ -39,10 +39,15 @@ SHARED = {
     "a function's part": "y = x.copy()\nt = later(y)\ny[1] = s\nreturn t[0]",
     "assigned in a loop over it": "y = x.copy()\nfor v in y:\n    y = y * 2.0\n    y[1] = v\n"
     "return y[0]",
+    "changed behind the loop's other name": "best = x\nfor i in range(3):\n    new = best * s\n    "
+    "if s > 0.0:\n        best = new\n    new[0] = s\nreturn best[0]",
+    "the past array of a name": "y = x * s\nz = y\nw = y\ny = y + 1.0\nz[0] = s\nreturn w[0]",
     "of a tuple": "y = x.copy()\nfor a in (y, x):\n    y[0] = s\n    y = y * 2.0\nreturn y[0]",
 }  # fmt: skip
 
 APART = {
+    "the past array of a name": "y = x * s\nz = y\ny = y + 1.0\nz[0] = s\nreturn y[0] + z[0]",
+    "made of its own part": "y = x * s\ny = y[1:]\ny[0] = s\nreturn y[0] + y[1]",
     "a copy": "y = x.copy()\nt = y[1:].copy()\ny[1] = s\nt[1] = s\nreturn t[0] + y[2]",
     "read before": "y = x.copy()\nt = y[1:]\na = t[0]\ny[1] = s\nreturn a + y[1]",
     "computed": "y = x.copy()\nt = y[1:] * 1.0\ny[1] = s\nt[1] = s\nreturn t[0] + y[2]",

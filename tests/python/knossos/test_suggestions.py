@@ -1,0 +1,141 @@
+"""What is refused says what to write instead, and what it says works."""
+
+import numpy as np
+import pytest
+from test_constructs import made
+
+from composit import _core, knossos
+
+HEAD = 'def construct(x: "Tensor[float, n]", a: "Tensor[float, m, n]", s: float, k: int)'
+
+# The refused text, what the error says, and the text that follows it.
+REFUSED = {
+    "an element of an argument": (
+        "x[0] = s\nreturn np.sum(x)",
+        "an element of the argument x is assigned, and NumPy would change the caller's array. "
+        "Write x = x.copy() before, and return x.",
+        "x = x.copy()\nx[0] = s\nreturn x",
+    ),
+    "an argument in place": (
+        "x /= np.sum(x)\nreturn x",
+        "`x /= np.sum(x)` changes the argument x, and NumPy would change the caller's array. "
+        "Write x = x.copy() before, and return x.",
+        "x = x.copy()\nx /= np.sum(x)\nreturn x",
+    ),
+    "another name of an argument": (
+        "y = x\ny[0] = s\nreturn y",
+        "an element of y is assigned, which may be x or a part of it, so that NumPy would change "
+        "x, too. Write x = x.copy() at the beginning, or .copy() where y is assigned.",
+        "x = x.copy()\ny = x.copy()\ny[0] = s\nreturn y",
+    ),
+    "exchanged with an argument": (
+        "new = x.copy()\nfor _ in range(k):\n    new[0] = x[0] * s\n    x, new = new, x\nreturn x",
+        "Write x = x.copy() at the beginning",
+        "x = x.copy()\nnew = x.copy()\nfor _ in range(k):\n    new[0] = x[0] * s\n    "
+        "x, new = new, x\nreturn x",
+    ),
+    "a row": (
+        "y = a * s\nrow = y[0]\nrow[0] = 1.0\nreturn y",
+        "Write .copy() where row is assigned.",
+        "y = a * s\nrow = y[0].copy()\nrow[0] = 1.0\nreturn y",
+    ),
+    "a list that grows": (
+        "out = []\nfor v in x:\n    out.append(v * s)\nreturn np.array(out)",
+        "`out.append(v * s)` changes how many elements out has. Write out = np.zeros(n) before the "
+        "loop, and out[i] = … in it.",
+        "n = len(x)\nout = np.zeros(n)\nfor i, v in enumerate(x):\n    out[i] = v * s\nreturn out",
+    ),
+    "an array that grows": (
+        "y = x * s\ny.append(s)\nreturn y",
+        "append changes how many elements an array has",
+        "n = len(x) + 1\ny = np.zeros(n)\ny[:-1] = x * s\ny[-1] = s\nreturn y",
+    ),
+    "no value behind a loop": (
+        "for i in range(k):\n    y = s * i\nreturn y",
+        "y may have no value here. Give it one on every path that leads here, as y = 0.0 before "
+        "the branch or loop.",
+        "y = 0.0\nfor i in range(k):\n    y = s * i\nreturn y",
+    ),
+    "no array behind a branch": (
+        "if s > 0:\n    y = x * s\nreturn y",
+        "as y = np.zeros(n) before the branch or loop.",
+        "n = len(x)\ny = np.zeros(n)\nif s > 0:\n    y = x * s\nreturn y",
+    ),
+    "a sum without rounding": (
+        "return math.fsum([v * s for v in x])",
+        "math.fsum cannot be called in kernels. Write sum(…), whose order of summation is that of "
+        "the values.",
+        "return sum([v * s for v in x])",
+    ),
+    "a sum of an array without rounding": (
+        "return math.fsum(x) * s", "Write sum(…)", "return sum(x) * s",
+    ),
+    "subscripts that are computed": (
+        "t = 'ij,j'\nreturn np.einsum(t, a, x)",
+        "'ij,j' is no number",
+        "return np.einsum('ij,j', a, x)",
+    ),
+    "subscripts with keywords": (
+        "return np.einsum('ij,j->i', a, x, optimize=True)",
+        "the argument optimize of einsum, in `np.einsum('ij,j->i', a, x, optimize=T…`. Leave it "
+        "out.",
+        "return np.einsum('ij,j->i', a, x)",
+    ),
+    "two functions of one name": (
+        "if s > 0:\n    f = lambda v: v * s\nelse:\n    f = lambda v: v - s\nreturn f(x[0])",
+        "f is one function here and another one before. Give them two names, and choose between "
+        "their values.",
+        "f = lambda v: v * s\ng = lambda v: v - s\nreturn f(x[0]) if s > 0 else g(x[0])",
+    ),
+    "an extent of one of several paths": (
+        "def f(m):\n    if m > 1.0:\n        k = int(m)\n        return np.zeros(k)\n    return x\n"
+        "return np.sum(f(x[0]))",
+        "the extent of an array is computed on one of several paths, and the array is one of them "
+        "all. Compute the extent before the if, or the loop.",
+        "def f(m):\n    k = int(m) if m > 1.0 else len(x)\n    if m > 1.0:\n        "
+        "return np.zeros(k)\n    return np.ones(k)\nreturn np.sum(f(x[0]))",
+    ),
+    "arrays and numbers on several paths": (
+        "y = x if s > 0 else 0.0\nreturn np.sum(y)",
+        "it is a number on one path and an array of 1 axes on another. The same on all paths is "
+        "required.",
+        "y = x if s > 0 else np.zeros(len(x))\nreturn np.sum(y)",
+    ),
+    "an error that kernels do not know": (
+        "if k < 0:\n    raise KeyError(k)\nreturn s",
+        "`raise KeyError(k)` is not part of kernels. Write raise of one of ValueError, IndexError, "
+        "AssertionError, TypeError, ZeroDivisionError, OverflowError, RuntimeError, LinAlgError, "
+        "with a text.",
+        "if k < 0:\n    raise ValueError(f'no {k}')\nreturn s",
+    ),
+    "integers in a list": (
+        "y = [0] * k\ny[0] = s\nreturn sum(y)",
+        "an element of y is float here, and int elsewhere. Write int(…), or make y of floats.",
+        "y = [0.0] * k\ny[0] = s\nreturn sum(y)",
+    ),
+    "larger arrays": (
+        "return np.sort(a)[0, 0]",
+        "np.sort of an array of 2 axes, in `np.sort(a)`. An array of one axis is required; of "
+        "larger ones, write a loop.",
+        "y = np.zeros(a.shape)\nfor i in range(len(a)):\n    y[i] = np.sort(a[i])\nreturn y[0, 0]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    text, message, _ = REFUSED[name]
+    with pytest.raises((NotImplementedError, TypeError, NameError, ValueError)) as caught:
+        knossos.register(made(f"refused {name}", HEAD + ":", text)).procedure()
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_to_write_instead(name):
+    function = made(f"instead {name}", HEAD + ":", REFUSED[name][2])
+    kernel = knossos.register(function)
+    kernel._use(_core.procedure.interpreted(kernel.procedure()))
+    x, a = np.array([0.5, -1.0, 2.0]), np.arange(6.0).reshape(2, 3)
+    got, want = kernel(x, a, 1.5, 2), function(x.copy(), a.copy(), 1.5, 2)
+    np.testing.assert_allclose(got, want, rtol=1e-14)
+    assert kernel.vjp.procedure().source
