@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from composit._core import with_location
-from composit.torch import settling
 from composit.torch.calling import TensorBase
-from composit.torch.nn.backward_hooks import Call
+from composit.torch.dtypes import check_device
+from composit.torch.nn import hooked_calls, state
 from composit.torch.nn.parameter import Buffer, Parameter
+from composit.torch.nn.registering import (
+    check_buffer,
+    check_kind,
+    check_name,
+    check_parameter,
+    type_name,
+    unprepared,
+)
 from composit.torch.tape import no_grad
 from composit.torch.tensor import _Handle
-
-_IncompatibleKeys = namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 
 def as_module(value: Any) -> Any:
     """The value, or the module of composit.torch that a module of PyTorch offers in its place."""
     offered = getattr(type(value), "composit_module", None)
     return value if offered is None else offered(value)
+
+
+_groups = ("_parameters", "_buffers", "_modules")
 
 
 class Module:
@@ -32,9 +40,11 @@ class Module:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.__dict__.update(
-            training=True, _parameters=OrderedDict(), _buffers=OrderedDict(),
-            _modules=OrderedDict(), _non_persistent=set(), _forward_hooks={},
-            _forward_pre_hooks={}, _backward_hooks={}, _backward_pre_hooks={},
+            training=True, _parameters={}, _buffers={}, _modules={},
+            _non_persistent_buffers_set=set(), _forward_hooks={}, _forward_pre_hooks={},
+            _backward_hooks={}, _backward_pre_hooks={}, _state_dict_hooks={},
+            _state_dict_pre_hooks={}, _load_state_dict_pre_hooks={},
+            _load_state_dict_post_hooks={},
         )  # fmt: skip
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -52,61 +62,60 @@ class Module:
             or self._backward_pre_hooks
         ):
             return self.forward(*args, **kwargs)
-        for pre, with_kwargs in list(self._forward_pre_hooks.values()):
-            if with_kwargs:
-                changed = pre(self, args, kwargs)
-                args, kwargs = changed if changed is not None else (args, kwargs)
-            else:
-                changed = pre(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        watch = None
-        if self._backward_hooks or self._backward_pre_hooks:
-            watch = Call(self)
-            args = watch.entered(args)
-        result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(self._forward_hooks.values()):
-            given = (self, args, kwargs, result) if with_kwargs else (self, args, result)
-            changed = hook(*given)
-            result = result if changed is None else changed
-        return result if watch is None else watch.left(result)
+        return hooked_calls.call(self, args, kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """From now on calls run what torch.compile makes of forward."""
+        from composit.torch.compiling import compile
+
+        self.__dict__["forward"] = compile(type(self).forward.__get__(self), *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "forward"}
 
     # ----- attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        groups = self.__dict__
+        own = self.__dict__
         value = as_module(value)
-        if isinstance(value, (Parameter, Module)) and "_parameters" not in groups:
-            raise AttributeError(
-                with_location("cannot assign parameters or modules before Module.__init__() call")
-            )
         if isinstance(value, Parameter):
-            self._take(name)
+            if "_parameters" not in own:
+                raise unprepared("parameters")
+            self._take(name, "_parameters")
+            self.register_parameter(name, value)
+        elif name in own.get("_parameters", ()):
+            check_kind(name, value, "parameter", "torch.nn.Parameter or None", ())
             self._parameters[name] = value
         elif isinstance(value, Module):
-            self._take(name)
+            if "_modules" not in own:
+                raise unprepared("module")
+            self._take(name, "_modules")
             self._modules[name] = value
-        elif isinstance(value, Buffer):
-            self._take(name)
-            self.register_buffer(name, value, value.persistent)
-        elif name in groups.get("_parameters", ()):
-            if value is not None:
-                raise TypeError(
-                    with_location(f"cannot assign {type(value).__name__!r} as parameter {name!r} "
-                                  "(torch.nn.Parameter or None expected)")
-                )  # fmt: skip
-            self._parameters[name] = None
-        elif name in groups.get("_buffers", ()):
-            self._buffers[name] = value
-        elif name in groups.get("_modules", ()):
+        elif name in own.get("_modules", ()):
+            check_kind(name, value, "child module", "torch.nn.Module or None", ())
             self._modules[name] = value
+        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
+            if "_buffers" not in own:
+                raise unprepared("buffer")
+            check_kind(name, value, "buffer", "torch.nn.Buffer, torch.Tensor or None",
+                             TensorBase)  # fmt: skip
+            if isinstance(value, Buffer):
+                self._take(name, "_buffers")
+                self.register_buffer(name, value, value.persistent)
+            else:
+                self._buffers[name] = value
         else:
             object.__setattr__(self, name, value)
 
-    def _take(self, name: str) -> None:
-        for group in ("_parameters", "_buffers", "_modules"):
-            self.__dict__[group].pop(name, None)
+    def _take(self, name: str, kept: str) -> None:
+        """Makes a name free for a group: takes it out of all others. In the group itself it keeps
+        its place."""
+        for group in _groups:
+            if group != kept:
+                self.__dict__[group].pop(name, None)
         self.__dict__.pop(name, None)
+        if kept != "_buffers":
+            self._non_persistent_buffers_set.discard(name)
 
     def __getattr__(self, name: str) -> Any:
         for group in ("_parameters", "_buffers", "_modules"):
@@ -119,6 +128,7 @@ class Module:
         for group in (self._parameters, self._buffers, self._modules):
             if name in group:
                 del group[name]
+                self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
 
@@ -126,35 +136,33 @@ class Module:
         return [*super().__dir__(), *self._parameters, *self._buffers, *self._modules]
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """Adds a parameter, or None for one that is left out."""
-        self._take(name)
+        """Adds a parameter, or None for one that is left out. TypeError for what is none, KeyError
+        for a name that is taken, ValueError for what an operation made."""
+        if "_parameters" not in self.__dict__:
+            raise unprepared("parameter")
+        check_name(self, name, "parameter", self._parameters)
+        check_parameter(name, param, Parameter)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Adds a tensor that is part of the state and is not learnt."""
-        self._take(name)
+        """Adds a tensor that is part of the state, unless not persistent, and is not learnt.
+        TypeError for what is none, KeyError for a name that is taken."""
+        if "_buffers" not in self.__dict__:
+            raise unprepared("buffer")
+        check_name(self, name, "buffer", self._buffers)
+        check_buffer(name, tensor)
         self._buffers[name] = tensor
-        if not persistent:
-            self._non_persistent.add(name)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
 
     def register_module(self, name: str, module: Any) -> None:
         """Adds a module. TypeError for what is none, KeyError for a name that is taken."""
         module = as_module(module)
         if not isinstance(module, Module) and module is not None:
-            given = module if isinstance(module, type) else type(module)
-            place = "" if given.__module__ == "builtins" else f"{given.__module__}."
-            raise TypeError(with_location(f"{place}{given.__qualname__} is not a Module subclass"))
-        if not isinstance(name, str):
-            raise TypeError(
-                with_location(f"module name should be a string. Got {type(name).__name__}")
-            )
-        if name not in self._modules and hasattr(self, name):
-            raise KeyError(f"attribute '{name}' already exists")
-        if "." in name:
-            raise KeyError(f'module name can\'t contain ".", got: {name}')
-        if not name:
-            raise KeyError('module name can\'t be empty string ""')
-        self._take(name)
+            raise TypeError(with_location(f"{type_name(module)} is not a Module subclass"))
+        check_name(self, name, "module", self._modules)
         self._modules[name] = module
 
     add_module = register_module
@@ -175,6 +183,17 @@ class Module:
         """The buffer at a path of names."""
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._buffers[name]
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Puts a module at a path of names; with `strict` one has to be there."""
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if not name or (strict and not hasattr(parent, name)):
+            raise AttributeError(
+                with_location(f"{parent._get_name()} has no attribute `{name}`")
+                if name else with_location("Cannot set the submodule without a target name!")
+            )  # fmt: skip
+        setattr(parent, name, module)
 
     # ----- what is in it
 
@@ -273,15 +292,19 @@ class Module:
         fn(self)
         return self
 
-    def _converted(self, convert: Callable[[Any], Any]) -> Any:
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
+        """Makes fn of all parameters, of their gradients, and of buffers; classes override it."""
         with no_grad():
-            for module in self.modules():
-                for tensor in module._parameters.values():
-                    if tensor is not None:
-                        tensor.data = convert(tensor.data)
-                for name, tensor in module._buffers.items():
-                    if tensor is not None:
-                        module._buffers[name] = convert(tensor)
+            for module in self.children() if recurse else ():
+                module._apply(fn)
+            for tensor in self._parameters.values():
+                if tensor is not None:
+                    tensor.data = fn(tensor.data)
+                    if tensor.grad is not None:
+                        tensor._grad = fn(tensor.grad)
+            for name, tensor in self._buffers.items():
+                if tensor is not None:
+                    self._buffers[name] = fn(tensor)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
@@ -292,23 +315,36 @@ class Module:
             is_kept = moved.dtype is tensor.dtype or not tensor.is_floating_point()
             return tensor if is_kept else moved
 
-        return self._converted(convert)
+        return self._apply(convert)
+
+    def type(self, dst_type: Any) -> Any:
+        """All its tensors in another dtype."""
+        return self._apply(lambda x: x.type(dst_type))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """All its tensors anew, of zeros."""
+        check_device(device)
+        return self._apply(lambda x: x * 0, recurse)
+
+    def share_memory(self) -> Any:
+        """Itself: processes get copies of what is sent to them."""
+        return self
 
     def float(self) -> Any:
         """Its floats as float32."""
-        return self._converted(lambda x: x.float() if x.is_floating_point() else x)
+        return self._apply(lambda x: x.float() if x.is_floating_point() else x)
 
     def double(self) -> Any:
         """Its floats as float64."""
-        return self._converted(lambda x: x.double() if x.is_floating_point() else x)
+        return self._apply(lambda x: x.double() if x.is_floating_point() else x)
 
     def half(self) -> Any:
         """Its floats as float16."""
-        return self._converted(lambda x: x.half() if x.is_floating_point() else x)
+        return self._apply(lambda x: x.half() if x.is_floating_point() else x)
 
     def bfloat16(self) -> Any:
         """Its floats as bfloat16."""
-        return self._converted(lambda x: x.bfloat16() if x.is_floating_point() else x)
+        return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
 
     def cpu(self) -> Any:
         """Itself."""
@@ -320,58 +356,73 @@ class Module:
 
     # ----- state
 
+    _version = 1  # of what a class keeps in its state
+
+    def get_extra_state(self) -> Any:
+        """What a class adds to its state beside tensors. RuntimeError: this one adds nothing."""
+        raise RuntimeError(
+            with_location(
+                "Reached a code path in Module.get_extra_state() that should never be called."
+            )
+        )
+
+    def set_extra_state(self, state: Any) -> None:
+        """Takes what get_extra_state() gave. RuntimeError: this class gives nothing."""
+        raise RuntimeError(
+            with_location(
+                "Reached a code path in Module.set_extra_state() that should never be called."
+            )
+        )
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Puts the module's own state into `destination`; classes override it."""
+        state.save_own(self, destination, prefix, keep_vars)
+
     def state_dict(
-        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Parameters and buffers by path."""
-        state = OrderedDict() if destination is None else destination
-        for name, tensor in self._parameters.items():
-            if tensor is not None:
-                state[prefix + name] = tensor if keep_vars else tensor.detach()
-        for name, tensor in self._buffers.items():
-            if tensor is not None and name not in self._non_persistent:
-                state[prefix + name] = tensor if keep_vars else tensor.detach()
-        for name, module in self._modules.items():
-            if module is not None:
-                module.state_dict(destination=state, prefix=f"{prefix}{name}.",
-                                  keep_vars=keep_vars)  # fmt: skip
-        return state
+        """Parameters, buffers and extra states by path."""
+        given = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        return state.save(self, *given)
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool,
+        missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
+        """Takes the module's own state from `state_dict`; classes override it."""
+        state.load_own(self, state_dict, prefix, local_metadata, strict, missing_keys,
+                       unexpected_keys, error_msgs)  # fmt: skip
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, assign: bool = False
-    ) -> _IncompatibleKeys:
-        """Takes parameters and buffers by path: RuntimeError where names or shapes differ."""
-        own = self.state_dict(keep_vars=True)
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        problems = []
-        if strict and unexpected:
-            names = ", ".join(f'"{name}"' for name in unexpected)
-            problems.append(f"Unexpected key(s) in state_dict: {names}. ")
-        if strict and missing:
-            names = ", ".join(f'"{name}"' for name in missing)
-            problems.append(f"Missing key(s) in state_dict: {names}. ")
-        for name, tensor in own.items():
-            if name in state_dict and tuple(state_dict[name].shape) != tuple(tensor.shape):
-                problems.append(
-                    f"size mismatch for {name}: copying a param with shape "
-                    f"{state_dict[name].shape} from checkpoint, the shape in current model is "
-                    f"{tensor.shape}."
-                )
-        if problems:
-            raise RuntimeError(
-                with_location(
-                    f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
-                    + "\n\t".join(problems)
-                )
-            )
-        with no_grad():
-            for name, tensor in own.items():
-                if name in state_dict:
-                    value = state_dict[name]
-                    tensor.copy_(value if isinstance(value, TensorBase) else _numbers(value))
-        settling.settle()
-        return _IncompatibleKeys(missing, unexpected)
+    ) -> state.IncompatibleKeys:
+        """Takes parameters and buffers by path, or with `assign` the very tensors of the state:
+        RuntimeError where names or shapes differ."""
+        return state.load(self, state_dict, strict, assign)
+
+    def register_state_dict_pre_hook(self, hook: Any) -> Any:
+        """Calls hook(module, prefix, keep_vars) before state_dict()."""
+        return _Handle(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Any) -> Any:
+        """Calls hook(module, state_dict, prefix, local_metadata) after state_dict()."""
+        return state.add_hook(self, hook, True)
+
+    def _register_state_dict_hook(self, hook: Any) -> Any:
+        """As register_state_dict_post_hook; what the hook returns is the state."""
+        return state.add_hook(self, hook, False)
+
+    def register_load_state_dict_pre_hook(self, hook: Any) -> Any:
+        """Calls the hook with the module and the arguments of _load_from_state_dict, before."""
+        return state.add_load_pre_hook(self, hook, True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Any, with_module: bool = False) -> Any:
+        """As register_load_state_dict_pre_hook, without the module unless it is asked for."""
+        return state.add_load_pre_hook(self, hook, with_module)
+
+    def register_load_state_dict_post_hook(self, hook: Any) -> Any:
+        """Calls hook(module, incompatible_keys) after load_state_dict()."""
+        return _Handle(self._load_state_dict_post_hooks, hook)
 
     # ----- hooks
 
@@ -379,8 +430,9 @@ class Module:
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False,
         always_call: bool = False,
     ) -> Any:  # fmt: skip
-        """Calls hook(module, arguments, result) after each call; what it returns is the result."""
-        return _Handle(self._forward_hooks, (hook, with_kwargs), prepend)
+        """Calls hook(module, arguments, result) after each call; what it returns is the result.
+        With always_call also after an exception, with None for the result."""
+        return _Handle(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
 
     def register_forward_pre_hook(
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
@@ -392,6 +444,8 @@ class Module:
         """Calls hook(module, grad_input, grad_output) when the gradients of a call's arguments are
         computed; what it returns takes grad_input's place."""
         return _Handle(self._backward_hooks, hook, prepend)
+
+    register_backward_hook = register_full_backward_hook
 
     def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Calls hook(module, grad_output) before the gradients of a call are computed; what it
@@ -420,12 +474,3 @@ class Module:
         if not body:
             return f"{self._get_name()}()"
         return f"{self._get_name()}(\n  " + "\n  ".join(body) + "\n)"
-
-
-def _numbers(value: Any) -> Any:
-    """A state that another library keeps (real torch's tensors, arrays) as a Tensor."""
-    import numpy as np
-
-    from composit.torch.tensor import tensor
-
-    return tensor(np.asarray(value))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from composit._core import with_location
+from composit.torch.calling import TensorBase
 from composit.torch.nn.module import Module
+from composit.torch.nn.modules.parameter_containers import ParameterDict, ParameterList
 
 __all__ = ["Identity", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
@@ -23,26 +27,30 @@ class Identity(Module):
 
 
 class _Row(Module):
-    """Modules under the names "0", "1", …"""
+    """Modules in a row."""
 
     def _at(self, index: int) -> str:
+        """The name of the module at a place."""
         count = len(self._modules)
+        index = operator.index(index)
         if not -count <= index < count:
             raise IndexError(with_location(f"index {index} is out of range"))
         return list(self._modules)[index % count]
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return type(self)(*list(self._modules.values())[index])
-        return self._modules[self._at(index)]
-
     def __setitem__(self, index: int, module: Any) -> None:
-        self._modules[self._at(index)] = module
+        setattr(self, self._at(index), module)
 
-    def __delitem__(self, index: int) -> None:
-        kept = [m for i, m in enumerate(self._modules.values()) if i != index % len(self)]
+    def __delitem__(self, index: Any) -> None:
+        names = list(self._modules)
+        for name in names[index] if isinstance(index, slice) else [self._at(index)]:
+            delattr(self, name)
+        self._renumber(self._modules.values())
+
+    def _renumber(self, modules: Iterable[Any]) -> None:
+        """Makes these the row, named "0", "1", …"""
+        kept = list(modules)
         self._modules.clear()
-        self._modules.update((str(i), m) for i, m in enumerate(kept))
+        self._modules.update((str(i), module) for i, module in enumerate(kept))
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -65,9 +73,14 @@ class _Row(Module):
         """Adds one before a place."""
         kept = list(self._modules.values())
         kept.insert(index, module)
-        self._modules.clear()
-        self._modules.update((str(i), m) for i, m in enumerate(kept))
+        self._renumber(kept)
         return self
+
+    def pop(self, key: Any) -> Any:
+        """Takes one out, or a row of them."""
+        taken = self[key]  # type: ignore[index]
+        del self[key]
+        return taken
 
 
 class Sequential(_Row):
@@ -79,6 +92,60 @@ class Sequential(_Row):
         named = args[0].items() if is_named else ((str(i), m) for i, m in enumerate(args))
         for name, module in named:
             self.add_module(name, module)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[index]))
+        return self._modules[self._at(index)]
+
+    def insert(self, index: int, module: Any) -> Any:
+        """Adds one before a place."""
+        count = len(self._modules)
+        if not isinstance(module, Module):
+            raise AssertionError(with_location(f"module should be of type: {Module}"))
+        if not -count <= index <= count:
+            raise IndexError(with_location(f"Index out of range: {index}"))
+        return super().insert(index, module)
+
+    def __add__(self, other: Any) -> Any:
+        self._check_row(other)
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Any) -> Any:
+        self._check_row(other)
+        return self.extend(other)
+
+    def _check_row(self, other: Any) -> None:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                with_location(
+                    f"add operator supports only objects of Sequential class, but {type(other)} "
+                    "is given."
+                )
+            )
+
+    def __mul__(self, other: int) -> Any:
+        self._check_times(other)
+        return Sequential(*[module for _ in range(other) for module in self])
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Any:
+        self._check_times(other)
+        once = list(self)
+        for _ in range(other - 1):
+            self.extend(once)
+        return self
+
+    def _check_times(self, other: Any) -> None:
+        if not isinstance(other, int):
+            raise TypeError(
+                with_location(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+            )
+        if other <= 0:
+            raise ValueError(
+                with_location(f"Non-positive multiplication factor {other} for {type(self)}")
+            )
 
     def forward(self, input: Any) -> Any:
         """What the last one makes of what the others made of input."""
@@ -96,8 +163,40 @@ class ModuleList(_Row):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return ModuleList(list(self._modules.values())[index])
-        return super().__getitem__(index)
+            return type(self)(list(self._modules.values())[index])
+        return self._modules[self._at(index)]
+
+    def __iadd__(self, modules: Any) -> Any:
+        return self.extend(modules)
+
+    def __add__(self, other: Any) -> Any:
+        return ModuleList([*self, *other])
+
+    def extend(self, modules: Any) -> Any:
+        """Adds several at the end."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                with_location(
+                    "ModuleList.extend should be called with an iterable, but got "
+                    f"{type(modules).__name__}"
+                )
+            )
+        return super().extend(modules)
+
+    def __repr__(self) -> str:
+        texts = [repr(module) for module in self]
+        if not texts:
+            return f"{self._get_name()}()"
+        lines = []
+        start = 0
+        while start < len(texts):  # equal neighbours share a line
+            end = start
+            while end + 1 < len(texts) and texts[end + 1] == texts[start]:
+                end += 1
+            label = f"({start}): " if end == start else f"({start}-{end}): {end - start + 1} x "
+            lines.append("\n  " + label + texts[start].replace("\n", "\n  "))
+            start = end + 1
+        return f"{self._get_name()}({''.join(lines)}\n)"
 
 
 class ModuleDict(Module):
@@ -105,7 +204,8 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
-        self.update(modules or {})
+        if modules is not None:
+            self.update(modules)
 
     def __getitem__(self, key: str) -> Any:
         return self._modules[key]
@@ -125,6 +225,16 @@ class ModuleDict(Module):
     def __contains__(self, key: str) -> bool:
         return key in self._modules
 
+    def clear(self) -> None:
+        """Takes all out."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Takes one out."""
+        taken = self[key]
+        del self[key]
+        return taken
+
     def keys(self) -> Any:
         """The names."""
         return self._modules.keys()
@@ -139,69 +249,13 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Adds those of a mapping, or of pairs."""
-        for name, module in dict(modules).items():
-            self.add_module(name, module)
-
-
-class ParameterList(Module):
-    """A list of parameters."""
-
-    def __init__(self, values: Any = None) -> None:
-        super().__init__()
-        self.extend(values or ())
-
-    def __getitem__(self, index: int) -> Any:
-        return list(self._parameters.values())[index]
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(list(self._parameters.values()))
-
-    def append(self, value: Any) -> Any:
-        """Adds one at the end."""
-        self.register_parameter(str(len(self)), value)
-        return self
-
-    def extend(self, values: Any) -> Any:
-        """Adds several at the end."""
-        for value in values:
-            self.append(value)
-        return self
-
-
-class ParameterDict(Module):
-    """Parameters under names."""
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        for name, value in dict(parameters or {}).items():
-            self.register_parameter(name, value)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._parameters[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.register_parameter(key, value)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._parameters
-
-    def keys(self) -> Any:
-        """The names."""
-        return self._parameters.keys()
-
-    def values(self) -> Any:
-        """The parameters."""
-        return self._parameters.values()
-
-    def items(self) -> Any:
-        """Names and parameters."""
-        return self._parameters.items()
+        if isinstance(modules, TensorBase) or not isinstance(modules, Iterable):
+            raise TypeError(
+                with_location(
+                    "ModuleDict.update should be called with an iterable of key/value pairs, but "
+                    f"got {type(modules).__name__}"
+                )
+            )
+        pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules
+        for name, module in pairs:
+            self[name] = module

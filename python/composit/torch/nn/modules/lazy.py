@@ -16,6 +16,8 @@ __all__ = ["UninitializedBuffer", "UninitializedParameter"]
 class UninitializedParameter(Parameter):
     """A parameter whose shape is not known yet."""
 
+    is_uninitialized = True
+
     def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(functions["zeros"](0), requires_grad)
 
@@ -30,6 +32,8 @@ class UninitializedParameter(Parameter):
 
 class UninitializedBuffer(Buffer):
     """A buffer whose shape is not known yet."""
+
+    is_uninitialized = True
 
     def __init__(self, *_: Any, **__: Any) -> None:
         super().__init__(functions["zeros"](0))

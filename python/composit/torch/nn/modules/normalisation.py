@@ -26,6 +26,7 @@ def _zeros(*shape: int, dtype: Any = None) -> Parameter:
 
 
 class _ByChannel(Module):
+    _version = 2
     _ndims: tuple[int, ...] = ()
     _is_affine, _tracks = True, True
 
@@ -48,6 +49,16 @@ class _ByChannel(Module):
         self.register_buffer("running_var", make["ones"](num_features, dtype=dtype)
                              if tracks else None)  # fmt: skip
         self.register_buffer("num_batches_tracked", make["tensor"](0) if tracks else None)
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *lists: Any
+    ) -> None:
+        # States of version 1 have no number of batches.
+        key = prefix + "num_batches_tracked"
+        if (local_metadata.get("version") or 0) < 2 and self.track_running_stats:
+            if key not in state_dict:
+                state_dict[key] = self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
 
     def reset_running_stats(self) -> None:
         """Begins the running statistics anew."""

@@ -1,0 +1,75 @@
+"""Calls of modules that have hooks: hooks before, hooks after, hooks of gradients around."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from composit._core import with_location
+from composit.torch.nn.backward_hooks import Call
+
+
+def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the module's forward gives, with all hooks. An exception calls those hooks that were
+    registered with always_call and were not called before it."""
+    called: set[int] = set()
+    try:
+        return _called(module, called, args, kwargs)
+    except Exception:
+        _call_always(module, called, args, kwargs)
+        raise
+
+
+def _called(
+    module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    for pre, with_kwargs in list(module._forward_pre_hooks.values()):
+        args, kwargs = _before(module, pre, with_kwargs, args, kwargs)
+    watch = None
+    if module._backward_hooks or module._backward_pre_hooks:
+        watch = Call(module)
+        args = watch.entered(args)
+    result = module.forward(*args, **kwargs)
+    for number, (hook, with_kwargs, _) in list(module._forward_hooks.items()):
+        called.add(number)
+        given = (module, args, kwargs, result) if with_kwargs else (module, args, result)
+        changed = hook(*given)
+        result = result if changed is None else changed
+    return result if watch is None else watch.left(result)
+
+
+def _before(
+    module: Any, pre: Any, with_kwargs: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The arguments that a hook before the call leaves."""
+    if not with_kwargs:
+        changed = pre(module, args)
+        if changed is None:
+            return args, kwargs
+        return (changed if isinstance(changed, tuple) else (changed,)), kwargs
+    changed = pre(module, args, kwargs)
+    if changed is None:
+        return args, kwargs
+    if not (isinstance(changed, tuple) and len(changed) == 2):
+        raise RuntimeError(
+            with_location(
+                "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+                f"{changed}."
+            )
+        )
+    return changed
+
+
+def _call_always(
+    module: Any, called: set[int], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    for number, (hook, with_kwargs, is_always) in list(module._forward_hooks.items()):
+        if is_always and number not in called:
+            try:
+                hook(*((module, args, kwargs, None) if with_kwargs else (module, args, None)))
+            except Exception as error:
+                warnings.warn(
+                    "module forward hook with ``always_call=True`` raised an exception that was "
+                    f"silenced as another error was raised in forward: {error}",
+                    stacklevel=2,
+                )
