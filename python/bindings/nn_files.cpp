@@ -1,5 +1,6 @@
 // composit/nn/safetensors.h, into module composit._core.nn.
 #include "casters.h"
+#include "composit/base/whole_file.h"
 #include "composit/nn/safetensors.h"
 #include "interpreter_lock.h"
 #include "location.h"
@@ -50,6 +51,16 @@ void bind_nn_files(nb::module_& module) {
             const nn::NamedTensors values = named(names, tensors);
             const Released released;
             nn::save_safetensors(path, values, metadata);
+        },
+        located);
+    module.def(
+        "write_whole",
+        [](const std::string& function, const std::string& path, const nb::bytes& content) {
+            WholeFile file(function, path);
+            file.write(content.c_str(), content.size());
+            file.flush();
+            file.rename_to_target();
+            file.flush_folder();
         },
         located);
     module.def(

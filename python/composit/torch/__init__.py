@@ -9,6 +9,7 @@ from composit.torch import autograd, compiler, fft, func, linalg, nn, optim, spe
 from composit.torch import calling as _calling
 from composit.torch import dtypes as _dtypes
 from composit.torch import methods as _methods
+from composit.torch import parts as _parts
 from composit.torch.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from composit.torch.compiling import compile
 from composit.torch.dtypes import (
@@ -28,6 +29,7 @@ from composit.torch.func import vmap
 from composit.torch.functions import settings as _settings
 from composit.torch.functions.random import Generator, default_generator
 from composit.torch.printing import set_printoptions
+from composit.torch import serialization
 from composit.torch.saving import load, save
 from composit.torch.tape import (
     enable_grad,
@@ -53,9 +55,27 @@ def is_cuda_available() -> bool:
     return False
 
 
+_types = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
+    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
+    "Bool": "bool",
+}  # fmt: skip
+_part = _parts.getter(__name__, (
+    "accelerator", "amp", "backends", "cuda", "jit", "multiprocessing", "random", "types", "version",
+))  # fmt: skip
+
+
 def __getattr__(name: str) -> _Any:
-    """What is not built says so."""
-    raise AttributeError(f"composit.torch.{name} is not built yet; docs/torch.md lists what is.")
+    """What loads when it is first used; what is not built says so."""
+    if name.endswith("Tensor") and name[:-6] in _types:
+        from composit.torch import typed_tensors
+
+        return typed_tensors.of(name)
+    if name in ("autocast", "GradScaler", "is_autocast_available"):
+        from composit.torch import amp
+
+        return getattr(amp, name)
+    return _part(name)
 
 
 __all__ = [

@@ -155,8 +155,19 @@ class _Graph:
         return shape[1](*parts) if hasattr(shape[1], "_fields") else shape[1](parts)
 
 
+class _Observed:
+    """Of one kind of arguments: a call that ran as it is, and did nothing that a graph does not."""
+
+    def __init__(self, watched: Any) -> None:
+        self.watched = watched
+
+
 class Compiled:
-    """A function, captured for each kind of arguments it was called with."""
+    """A function, captured for each kind of arguments it was called with.
+
+    The first call of a kind runs as it is and is observed. If it changed nothing that the function
+    reads, wrote nothing, drew nothing and asked for no values, the second call captures. So what
+    the function does besides its result is done once in each call."""
 
     def __init__(
         self, function: Callable[..., Any], fullgraph: bool, limit: int | None = None
@@ -164,7 +175,7 @@ class Compiled:
         self.limit = _most_kinds if limit is None else limit
         self.function, self.fullgraph = function, fullgraph
         self.name = getattr(function, "__name__", type(function).__name__)
-        self.graphs: dict[Any, _Graph | None] = {}
+        self.graphs: dict[Any, _Graph | _Observed | None] = {}
         self.why = ""  # it runs as it is
         _compiled.add(self)
 
@@ -180,13 +191,44 @@ class Compiled:
             return self._as_it_is(str(error), args, kwargs)
         if known is None:
             return self._as_it_is(self.why, args, kwargs)
-        if known is self or not known.watched.is_same():  # type: ignore[union-attr]
-            if len(self.graphs) >= self.limit and known is self:
-                return self._as_it_is("there are too many kinds of arguments", args, kwargs)
-            self.graphs[key] = known = self._captured(args, kwargs, given)
-            if known is None:
-                return self._as_it_is(self.why, args, kwargs)
-        return known.run(self.name, given)  # type: ignore[union-attr]
+        is_same = known is not self and known.watched.is_same()  # type: ignore[union-attr]
+        if type(known) is _Graph and is_same:
+            return known.run(self.name, given)
+        if known is self and len(self.graphs) >= self.limit:
+            return self._as_it_is("there are too many kinds of arguments", args, kwargs)
+        if not self.fullgraph and not is_same:
+            return self._observed(key, args, kwargs, given)
+        graph = self.graphs[key] = self._captured(args, kwargs, given)
+        if graph is None:
+            return self._as_it_is(self.why, args, kwargs)
+        return graph.run(self.name, given)
+
+    def _observed(self, key: Any, args: Any, kwargs: Any, given: list[Any]) -> Any:
+        """What the function gives as it is; whether the next call may be captured is noted."""
+        self.graphs[key] = None
+        try:
+            watched = watching.watched(self.function)
+        except watching.Unwatched as error:
+            self.why = str(error)
+            return self.function(*args, **kwargs)
+        settling.settle()
+        steps.restart()
+        trace = steps.current()
+        state = default_generator._seed, default_generator._count
+        held = [*watched.tensors, *given]
+        writes = [x._writes for x in held]
+        result = self.function(*args, **kwargs)
+        if not trace.is_open or steps.current() is not trace:
+            self.why = "an operation needs values, writes into tensors or takes gradients"
+        elif (default_generator._seed, default_generator._count) != state:
+            self.why = "it draws random numbers"
+        elif [x._writes for x in held] != writes:
+            self.why = "it writes into tensors"
+        elif not watched.is_same():
+            self.why = "it changes what it reads"
+        else:
+            self.graphs[key] = _Observed(watched)
+        return result
 
     def _as_it_is(self, why: str, args: Any, kwargs: Any) -> Any:
         if self.fullgraph:

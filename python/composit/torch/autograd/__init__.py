@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from composit.torch import function
+from composit._core import with_location
+from composit.torch import function, parts
 from composit.torch.anomaly import detect_anomaly, set_detect_anomaly
 from composit.torch.autograd import functional
 from composit.torch.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from composit.torch.backward import backward, grad
+from composit.torch.calling import TensorBase
 from composit.torch.function import Function
 from composit.torch.tape import (
     enable_grad,
@@ -19,16 +21,25 @@ from composit.torch.tape import (
     set_multithreading_enabled,
 )
 
+
+
+def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
+    """The tensor itself, as variables and tensors are one; it requires a gradient from now on if
+    that is asked for."""
+    if not isinstance(data, TensorBase):
+        raise TypeError(
+            with_location(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        )
+    made: Any = data.detach()  # type: ignore[attr-defined]
+    return made.requires_grad_() if requires_grad else made
+
+
 __all__ = [
+    "Variable",
     "Function", "GradcheckError", "backward", "detect_anomaly",
     "enable_grad", "function", "functional", "grad",
     "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
     "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """What is not built says so."""
-    raise AttributeError(
-        f"composit.torch.autograd.{name} is not built yet; docs/torch.md lists what is."
-    )
+__getattr__ = parts.getter(__name__)

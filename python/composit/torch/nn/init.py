@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
 from typing import Any
+
+import numpy as np
 
 from composit._core import with_location
 from composit._floating_point import in_default_state
+from composit.torch import linalg
 from composit.torch.calling import functions
 from composit.torch.tape import no_grad
 
@@ -27,7 +32,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     raise ValueError(with_location(f"Unsupported nonlinearity {nonlinearity}"))
 
 
-def _fans(tensor: Any) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError(
             with_location(
@@ -90,14 +95,14 @@ def eye_(tensor: Any) -> Any:
 @in_default_state
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Uniform, variance gain² 2 / (in + out)."""
-    bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
+    bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 @in_default_state
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Normal, variance gain² 2 / (in + out)."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
 
 
 @in_default_state
@@ -105,7 +110,7 @@ def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(with_location(f"Mode {mode} not supported, please use one of "
                                        "['fan_in', 'fan_out']"))  # fmt: skip
-    fan = _fans(tensor)[mode == "fan_out"]
+    fan = _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
@@ -135,3 +140,69 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     normal_(tensor, 0.0, std, generator)
     order = functions["rand"](rows, columns, generator=generator).argsort(dim=0)
     return tensor.masked_fill_(order < count, 0.0)
+
+
+@no_grad()
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Of kernels of convolutions: each channel of the input to the same one of the output, as far
+    as there are both."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError(
+            with_location("Only tensors with 3, 4, or 5 dimensions are supported")
+        )
+    if tensor.shape[0] % groups:
+        raise ValueError(with_location("dim 0 must be divisible by groups"))
+    each = tensor.shape[0] // groups
+    values = np.zeros(tuple(tensor.shape), dtype="float64")
+    middle = tuple(length // 2 for length in tensor.shape[2:])
+    for group in range(groups):
+        for i in range(min(each, tensor.shape[1])):
+            values[(group * each + i, i, *middle)] = 1
+    return tensor.copy_(functions["tensor"](values).to(tensor.dtype))
+
+
+@no_grad()
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """A matrix with orthonormal rows or columns, of all dimensions but the first as one."""
+    if tensor.dim() < 2:
+        raise ValueError(with_location("Only tensors with 2 or more dimensions are supported"))
+    if tensor.numel() == 0:
+        return tensor
+    rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
+    drawn = functions["empty"](rows, columns).normal_(0, 1, generator=generator)
+    q, r = linalg.qr(drawn.t() if rows < columns else drawn)
+    q = q * r.diagonal().sign()
+    whole = q.t() if rows < columns else q
+    return tensor.copy_(whole.reshape(tensor.shape).to(tensor.dtype) * gain)
+
+
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+    """One of the two fans."""
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(
+            with_location(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+        )
+    return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
+
+
+def _older(function: Any) -> Any:
+    """The function under its name of old, with a warning."""
+    name = function.__name__.removesuffix("_")
+
+    @functools.wraps(function)
+    def deprecated(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning,
+            stacklevel=2,
+        )  # fmt: skip
+        return function(*args, **kwargs)
+
+    deprecated.__name__ = name
+    return deprecated
+
+
+uniform, normal, constant, eye = map(_older, (uniform_, normal_, constant_, eye_))
+xavier_uniform, xavier_normal = _older(xavier_uniform_), _older(xavier_normal_)
+kaiming_uniform, kaiming_normal = _older(kaiming_uniform_), _older(kaiming_normal_)
+sparse, dirac, orthogonal = map(_older, (sparse_, dirac_, orthogonal_))

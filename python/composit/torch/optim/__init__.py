@@ -1,5 +1,6 @@
 """composit.torch.optim: torch's optimisers, whose formulas are torch's, and learning rates."""
 
+from composit.torch import parts
 from composit.torch.optim import lr_scheduler
 from composit.torch.optim.adams import Adam, AdamW, NAdam, RAdam
 from composit.torch.optim.adaptive import (
@@ -36,9 +37,4 @@ __all__ = [
     "lr_scheduler",
 ]  # fmt: skip
 
-
-def __getattr__(name: str):
-    """What is not built says so."""
-    raise AttributeError(
-        f"composit.torch.optim.{name} is not built yet; docs/torch.md lists what is."
-    )
+__getattr__ = parts.getter(__name__, ("swa_utils",))

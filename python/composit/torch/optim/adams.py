@@ -12,9 +12,9 @@ from composit.torch.optim.optimizer import (
     check_betas,
     decayed,
     number,
-    stepped,
     zeros_like,
 )
+from composit.torch.optim.parameter_state import Kept, counted
 
 
 def _means(
@@ -44,6 +44,7 @@ def _decayed(
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015)."""
 
+    kept_numbers = ("step",)
     _decays_apart = False
 
     def __init__(
@@ -64,7 +65,7 @@ class Adam(Optimizer):
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """What bias and learning rate come to at this step"""
         rate = number(group["lr"])
-        step = stepped(state)
+        step = counted(state)
         beta1, beta2 = group["betas"]
         return {
             "_kept": 1 - rate * group["weight_decay"], "_root": (1 - beta2**step) ** 0.5,
@@ -100,6 +101,8 @@ class AdamW(Adam):
 class NAdam(Optimizer):
     """Adam with Nesterov's momentum (Dozat 2016)."""
 
+    kept_numbers = ("step", "mu_product")
+
     def __init__(
         self, params: Any, lr: Any = 2e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0, momentum_decay: float = 4e-3,
@@ -118,13 +121,13 @@ class NAdam(Optimizer):
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """What bias, momentum and learning rate come to at this step"""
         rate = number(group["lr"])
-        step = stepped(state)
+        step = counted(state)
         beta1, beta2 = group["betas"]
         psi = group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * psi))
         ahead = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * psi))
-        product = state.get("_mu_product", 1.0) * mu
-        state["_mu_product"] = product
+        product = dict.get(state, "mu_product", 1.0) * mu
+        dict.__setitem__(state, "mu_product", Kept(product))
         return {
             "_kept": 1 - rate * group["weight_decay"], "_bias": 1 - beta2**step,
             "_now": rate * (1.0 - mu) / (1.0 - product),
@@ -145,6 +148,8 @@ class NAdam(Optimizer):
 class RAdam(Optimizer):
     """Adam, rectified (Liu et al. 2020)."""
 
+    kept_numbers = ("step",)
+
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0, decoupled_weight_decay: bool = False, *,
@@ -162,7 +167,7 @@ class RAdam(Optimizer):
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """What bias and learning rate come to at this step, and how it is rectified"""
         rate = number(group["lr"])
-        step = stepped(state)
+        step = counted(state)
         beta1, beta2 = group["betas"]
         most = 2 / (1 - beta2) - 1
         now = most - 2 * step * beta2**step / (1 - beta2**step)

@@ -7,15 +7,16 @@ from typing import Any
 from composit import numpy as cnp
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
+from composit.torch import calling
 from composit.torch.optim.optimizer import (
     Optimizer,
     check_at_least_zero,
     check_betas,
     decayed,
     number,
-    stepped,
     zeros_like,
 )
+from composit.torch.optim.parameter_state import Kept, counted
 from composit.torch.tape import enable_grad
 
 
@@ -26,6 +27,9 @@ def _held(state: dict[str, Any], name: str, x: LazyTensor) -> LazyTensor:
 
 class RMSprop(Optimizer):
     """RMSprop (Hinton)."""
+
+    kept_numbers = ("step",)
+    counts_apart = True
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
@@ -70,6 +74,8 @@ class RMSprop(Optimizer):
 class Adagrad(Optimizer):
     """Adagrad (Duchi et al. 2011)."""
 
+    kept_numbers = ("step",)
+
     def __init__(
         self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
@@ -82,10 +88,14 @@ class Adagrad(Optimizer):
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "fused": fused,
         })  # fmt: skip
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                start = calling.functions["full_like"](parameter, initial_accumulator_value)
+                dict.update(self.state[parameter], step=Kept(0), sum=start)
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """The learning rate of this step"""
-        step = stepped(state)
+        step = counted(state)
         return {"_rate": number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])}
 
     def update(
@@ -94,8 +104,8 @@ class Adagrad(Optimizer):
         """parameter - lr * gradient / root of the sum of squares"""
         gradient = decayed(x, gradient, group)
         total = state.get("sum")
-        if total is None:
-            total = cnp.full(tuple(x.shape), group["initial_accumulator_value"], x.dtype)
+        if total is None:  # of a parameter that was added later
+            total = zeros_like(x) + group["initial_accumulator_value"]
         total = total + gradient * gradient
         state["sum"] = total
         return x - gradient / (cnp.sqrt(total) + group["eps"]) * group["_rate"]
@@ -103,6 +113,9 @@ class Adagrad(Optimizer):
 
 class Adadelta(Optimizer):
     """Adadelta (Zeiler 2012)."""
+
+    kept_numbers = ("step",)
+    counts_apart = True
 
     def __init__(
         self, params: Any, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6,
@@ -140,6 +153,8 @@ class Adadelta(Optimizer):
 class Adamax(Optimizer):
     """Adam by the largest gradient (Kingma and Ba 2015)."""
 
+    kept_numbers = ("step",)
+
     def __init__(
         self, params: Any, lr: Any = 2e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
@@ -155,7 +170,7 @@ class Adamax(Optimizer):
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """The learning rate without the mean's bias"""
-        step = stepped(state)
+        step = counted(state)
         return {"_rate": number(group["lr"]) / (1 - group["betas"][0] ** step)}
 
     def update(
@@ -173,6 +188,9 @@ class Adamax(Optimizer):
 
 class Rprop(Optimizer):
     """Steps by the gradients' signs (Riedmiller and Braun 1993)."""
+
+    kept_numbers = ("step",)
+    counts_apart = True
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, etas: Any = (0.5, 1.2), step_sizes: Any = (1e-6, 50), *,
@@ -214,6 +232,8 @@ class Rprop(Optimizer):
 class ASGD(Optimizer):
     """Stochastic gradient descent, averaged (Polyak and Juditsky 1992)."""
 
+    kept_numbers = ("step", "eta", "mu")
+
     def __init__(
         self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
         t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None,
@@ -228,12 +248,14 @@ class ASGD(Optimizer):
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """The rate of this step, which shrinks, and the weight of the average"""
-        step = stepped(state)
+        step = counted(state)
         rate, fade = number(group["lr"]), group["lambd"]
-        eta, mu = state.get("eta", rate), state.get("mu", 1.0)
-        state["eta"] = rate / (1 + fade * rate * step) ** group["alpha"]
-        state["mu"] = 1 / max(1, step - group["t0"])
-        return {"_rate": eta, "_faded": 1 - fade * eta, "_mu": mu}
+        eta, mu = dict.get(state, "eta", rate), dict.get(state, "mu", 1.0)
+        after = rate / (1 + fade * rate * step) ** group["alpha"]
+        dict.__setitem__(state, "eta", Kept(after) if isinstance(after, float) else after)
+        dict.__setitem__(state, "mu", Kept(1 / max(1, step - group["t0"])))
+        eta = float(eta) if isinstance(eta, float) else eta
+        return {"_rate": eta, "_faded": 1 - fade * eta, "_mu": float(mu)}
 
     def update(
         self, x: LazyTensor, gradient: LazyTensor, state: dict[str, Any], group: dict[str, Any]

@@ -15,9 +15,9 @@ from composit.torch.optim.optimizer import (
     Optimizer,
     check_at_least_zero,
     number,
-    stepped,
     zeros_like,
 )
+from composit.torch.optim.parameter_state import counted
 
 
 def _root_mean_square(x: LazyTensor) -> LazyTensor:
@@ -27,6 +27,8 @@ def _root_mean_square(x: LazyTensor) -> LazyTensor:
 class Adafactor(Optimizer):
     """Adafactor (Shazeer and Stern 2018): the mean squares of a matrix's gradients are kept as
     those of its rows and of its columns."""
+
+    kept_numbers = ("step",)
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, beta2_decay: float = -0.8,
@@ -49,7 +51,7 @@ class Adafactor(Optimizer):
 
     def numbers(self, state: dict[str, Any], group: dict[str, Any]) -> dict[str, Any] | None:
         """How much of the new squares is taken, the largest rate, and what decay leaves."""
-        step, lr = stepped(state), group["lr"]
+        step, lr = counted(state), group["lr"]
         lr = lr.item() if isinstance(lr, TensorBase) else lr  # type: ignore[attr-defined]
         return {
             "_taken": float(step) ** group["beta2_decay"],

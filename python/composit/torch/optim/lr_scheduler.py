@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import types
 from bisect import bisect_right
 from collections import Counter
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from composit._core import with_location
 from composit._floating_point import in_default_state
 from composit.torch.optim.cycles import CyclicLR, OneCycleLR
-from composit.torch.optim.schedule import LRScheduler
+from composit.torch.optim.schedule import Combined, LRScheduler, check_optimizer, set_rate
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
@@ -25,11 +26,38 @@ class LambdaLR(LRScheduler):
     """The initial rate times a function of the step."""
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+        check_optimizer(optimizer)
         count = len(optimizer.param_groups)
-        self.lr_lambdas = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else (
-            [lr_lambda] * count
-        )  # fmt: skip
+        is_list = isinstance(lr_lambda, (list, tuple))
+        self.lr_lambdas = list(lr_lambda) if is_list else [lr_lambda] * count
+        if len(self.lr_lambdas) != count:
+            raise ValueError(
+                with_location(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
+            )
+        for function in self.lr_lambdas:
+            if not callable(function):
+                raise TypeError(
+                    with_location(
+                        f"lr_lambda should be a function, but got {type(function).__name__}"
+                    )
+                )
         super().__init__(optimizer, last_epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All but the optimiser and functions; of callable objects their attributes."""
+        kept = [
+            None if isinstance(f, types.FunctionType) else dict(f.__dict__)
+            for f in self.lr_lambdas
+        ]
+        return {**super().state_dict(), "lr_lambdas": kept}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        own = {name: value for name, value in state_dict.items() if name != "lr_lambdas"}
+        self.__dict__.update(own)
+        for function, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+            if kept is not None:
+                function.__dict__.update(kept)
 
     def get_lr(self) -> list[float]:
         """base * lambda(step)"""
@@ -41,7 +69,7 @@ class MultiplicativeLR(LambdaLR):
 
     def get_lr(self) -> list[float]:
         """rate * lambda(step)"""
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._now()
         return [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, self._now())]
 
@@ -61,6 +89,11 @@ class StepLR(LRScheduler):
             return self._now()
         return [rate * self.gamma for rate in self._now()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        """base * gamma ** steps"""
+        scale = self.gamma ** (self.last_epoch // self.step_size)
+        return [base * scale for base in self.base_lrs]
+
 
 class MultiStepLR(LRScheduler):
     """times gamma at milestones."""
@@ -75,6 +108,11 @@ class MultiStepLR(LRScheduler):
         """rate * gamma, at milestones"""
         return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._now()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        """base * gamma ** the milestones passed"""
+        count = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        return [base * self.gamma**count for base in self.base_lrs]
+
 
 class ExponentialLR(LRScheduler):
     """times gamma at each step."""
@@ -86,6 +124,10 @@ class ExponentialLR(LRScheduler):
     def get_lr(self) -> list[float]:
         """rate * gamma"""
         return self._now() if self.last_epoch == 0 else [r * self.gamma for r in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        """base * gamma ** step"""
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -104,6 +146,11 @@ class ConstantLR(LRScheduler):
         if self.last_epoch != self.total_iters:
             return self._now()
         return [rate / self.factor for rate in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        """base * factor, then base"""
+        scale = 1.0 if self.last_epoch >= self.total_iters else self.factor
+        return [base * scale for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -127,6 +174,12 @@ class LinearLR(LRScheduler):
         scale = 1.0 + way / (self.total_iters * self.start_factor + (self.last_epoch - 1) * way)
         return [rate * scale for rate in self._now()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        """The point of the line"""
+        way = self.end_factor - self.start_factor
+        share = min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (self.start_factor + way * share) for base in self.base_lrs]
+
 
 class PolynomialLR(LRScheduler):
     """To zero by a power of what is left."""
@@ -144,6 +197,11 @@ class PolynomialLR(LRScheduler):
         left = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
         return [rate * (left / before) ** self.power for rate in self._now()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        """base * what is left ** power"""
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -168,6 +226,11 @@ class CosineAnnealingLR(LRScheduler):
         )
         return [ratio * (rate - low) + low for rate in self._now()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        """The point of the cosine"""
+        height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
 
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Along a cosine to eta_min, again and again."""
@@ -176,132 +239,185 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(with_location(f"Expected positive integer T_0, but got {T_0}"))
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(with_location(f"Expected integer T_mult >= 1, but got {T_mult}"))
+        self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
+        self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         """Where in the period the step is"""
-        step, period = self.last_epoch, self.T_0
-        while step >= period:
-            step -= period
-            period *= self.T_mult
-        share = (1 + math.cos(math.pi * step / period)) / 2
+        share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
+    @in_default_state
+    def step(self, epoch: float | None = None) -> None:
+        """Goes one step on, or to a step, which may be a fraction."""
+        self._step_count += 1
+        self._update_lr(epoch)
 
-class SequentialLR:
+    def _update_lr(self, epoch: float | None = None) -> None:
+        if epoch is not None and epoch < 0:
+            raise ValueError(with_location(f"Expected non-negative epoch, but got {epoch}"))
+        at = self.last_epoch + 1 if epoch is None else epoch
+        # The period that the step is in, and where in it.
+        self.T_i, self.T_cur = self.T_0, at
+        while self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
+        self.last_epoch = math.floor(at)
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
+            set_rate(group, rate)
+        self._last_lr = self._now()
+
+
+class SequentialLR(Combined):
     """Schedules one after the other, changed at milestones."""
 
     def __init__(
         self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
     ) -> None:
-        self.optimizer, self.milestones = optimizer, milestones
-        self._schedulers, self.last_epoch = schedulers, last_epoch + 1
+        self._take(optimizer, schedulers, "")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                with_location(
+                    "Sequential Schedulers expects number of schedulers provided to be one more "
+                    "than the number of milestone points, but got number of schedulers "
+                    f"{len(schedulers)} and the number of milestones to be equal to "
+                    f"{len(milestones)}"
+                )
+            )
+        self._milestones, self.last_epoch = milestones, last_epoch + 1
+        # What the schedules did when they were made is undone; the first one begins again.
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
-        for scheduler in schedulers:
-            scheduler.last_epoch -= 1
-        schedulers[0].step()
-        self._last_lr = schedulers[0]._last_lr
+            set_rate(group, group["initial_lr"])
+        self.recursive_undo()
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Takes the schedules within one step back."""
+        whole = self if sched is None else sched
+        if hasattr(whole, "_schedulers"):
+            for each in whole._schedulers:
+                self.recursive_undo(each)
+        elif hasattr(whole, "last_epoch"):
+            whole.last_epoch -= 1
 
     @in_default_state
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Goes one step on."""
         self.last_epoch += 1
-        number = bisect_right(self.milestones, self.last_epoch)
+        number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
-        if number > 0 and self.milestones[number - 1] == self.last_epoch:
-            scheduler.step(0)
+        if number > 0 and self._milestones[number - 1] == self.last_epoch:
+            scheduler._update_lr(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-    def get_last_lr(self) -> list[float]:
-        """The rates that are in force."""
-        return self._last_lr
 
-
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(LRScheduler):
     """times a factor where a metric got no better for a while."""
 
     def __init__(
         self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10,
         threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0,
-        min_lr: float = 0, eps: float = 1e-8,
+        min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
         if factor >= 1.0:
             raise ValueError(with_location("Factor should be < 1.0."))
+        check_optimizer(optimizer)
+        if mode not in ("min", "max"):
+            raise ValueError(with_location(f"mode {mode} is unknown!"))
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(with_location(f"threshold mode {threshold_mode} is unknown!"))
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
-        self.min_lr, self.eps = min_lr, eps
-        self.best = math.inf if mode == "min" else -math.inf
-        self.num_bad_epochs, self.cooldown_counter = 0, 0
-        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        groups, is_list = optimizer.param_groups, isinstance(min_lr, (list, tuple))
+        if is_list and len(min_lr) != len(groups):
+            raise ValueError(
+                with_location(f"expected {len(groups)} min_lrs, got {len(min_lr)}")
+            )
+        self.default_min_lr = None if is_list else min_lr
+        self.min_lrs = list(min_lr) if is_list else [min_lr] * len(groups)
+        self.eps, self.last_epoch = eps, 0
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self._last_lr = self._now()
+        self._reset()
 
-    def _is_better(self, value: float) -> bool:
+    def _reset(self) -> None:
+        """Forgets what was seen."""
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether it waits after a reduction."""
+        return self.cooldown_counter > 0
+
+    def is_better(self, value: float, best: float) -> bool:
+        """Whether a value is better than the best one by more than the threshold."""
         is_down = self.mode == "min"
         if self.threshold_mode == "rel":
-            bound = self.best * (1 - self.threshold if is_down else 1 + self.threshold)
+            bound = best * (1 - self.threshold if is_down else 1 + self.threshold)
         else:
-            bound = self.best - self.threshold if is_down else self.best + self.threshold
+            bound = best - self.threshold if is_down else best + self.threshold
         return value < bound if is_down else value > bound
 
     @in_default_state
-    def step(self, metrics: Any) -> None:
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Goes one step on, with the metric's value."""
         value = float(metrics)
-        if self._is_better(value):
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0
         else:
             self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
+        if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group in self.optimizer.param_groups:
-                rate = max(group["lr"] * self.factor, self.min_lr)
-                if group["lr"] - rate > self.eps:
-                    group["lr"] = rate
+            self._reduce()
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._now()
 
-    def get_last_lr(self) -> list[float]:
-        """The rates that are in force."""
-        return self._last_lr
+    def _reduce(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):  # a group was added
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    with_location(
+                        f"The number of param groups in the `optimizer` ({len(groups)}) differs "
+                        "from when `ReduceLROnPlateau` was initialized "
+                        f"({len(self.min_lrs)}), usually due to a new param group being added to "
+                        "the optimizer. Please modify the `min_lrs` field to match the length of "
+                        "the `optimizer` param groups."
+                    )
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, least in zip(groups, self.min_lrs):
+            rate = float(group["lr"])
+            reduced = max(rate * self.factor, least)
+            if rate - reduced > self.eps:
+                set_rate(group, reduced)
 
 
-class ChainedScheduler:
+class ChainedScheduler(Combined):
     """Several schedulers, each of which goes on from the rates of the one before."""
 
     def __init__(self, schedulers: Any, optimizer: Any = None) -> None:
-        self._schedulers = list(schedulers)
-        if not self._schedulers:
-            raise ValueError(with_location("ChainedScheduler expects at least one scheduler"))
-        self.optimizer = self._schedulers[0].optimizer if optimizer is None else optimizer
-        if any(each.optimizer is not self.optimizer for each in self._schedulers):
-            raise ValueError(
-                with_location("ChainedScheduler expects all schedulers to belong to one optimizer")
-            )
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._take(optimizer, schedulers, " to be chained")
+        self._last_lr = self._now()
 
     @in_default_state
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Goes one step on."""
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._now()
 
-    def get_last_lr(self) -> list[float]:
-        """The rates that are in force."""
-        return self._last_lr
 
-    def state_dict(self) -> dict[str, Any]:
-        """The schedulers' states."""
-        return {"_schedulers": [each.state_dict() for each in self._schedulers],
-                "_last_lr": self._last_lr}  # fmt: skip
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a state."""
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
-            scheduler.load_state_dict(state)
-        self._last_lr = state_dict["_last_lr"]
+_LRScheduler = LRScheduler  # the name in older programs

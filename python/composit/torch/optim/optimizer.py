@@ -6,13 +6,20 @@ once, with all that is alive and was not computed yet: the loss, what metrics ar
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections import defaultdict
 from typing import Any
+
+import numpy as np
 
 from composit._core import LazyTensor, with_location
 from composit._floating_point import in_default_state
 from composit.torch import calling, quiet, settling, steps, versions, writing
 from composit.torch.calling import TensorBase
+from composit.torch.hooks import _Handle
 from composit.torch.optim import recorded_step
+from composit.torch.optim.parameter_state import ParameterState, counted, stored
 from composit.torch.tape import enable_grad
 from composit.torch.tensor import tensor
 
@@ -24,9 +31,60 @@ class _Required:
 
 required = _Required()
 
+_hooks = (
+    "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks", "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks", "_optimizer_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+def _with_hooks(step: Any) -> Any:
+    """A step that calls the hooks that are registered."""
+
+    @functools.wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__
+        if own.get("_is_stepping") or not (
+            own.get("_optimizer_step_pre_hooks") or own.get("_optimizer_step_post_hooks")
+        ):
+            return step(self, *args, **kwargs)
+        own["_is_stepping"] = True
+        args = (self, *args)
+        try:
+            for hook in list(own["_optimizer_step_pre_hooks"].values()):
+                changed = hook(self, args, kwargs)
+                if changed is None:
+                    continue
+                if not (isinstance(changed, tuple) and len(changed) == 2):
+                    raise RuntimeError(
+                        with_location(
+                            f"{hook} must return None or a tuple of (new_args, new_kwargs), but "
+                            f"got {changed}."
+                        )
+                    )
+                args, kwargs = changed
+            result = step(*args, **kwargs)
+            for hook in list(own["_optimizer_step_post_hooks"].values()):
+                hook(self, args, kwargs)
+            return result
+        finally:
+            own["_is_stepping"] = False
+
+    return hooked
+
 
 class Optimizer:
     """The base of optimisers: `update` says what a parameter becomes."""
+
+    # The names of numbers in a parameter's state that its `numbers` counts on.
+    kept_numbers: tuple[str, ...] = ()
+    # Whether `step` is counted although `numbers` needs no count, as PyTorch's state has it.
+    counts_apart = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if inspect.isfunction(cls.__dict__.get("step")):
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, TensorBase):
@@ -38,7 +96,8 @@ class Optimizer:
         if not given:
             raise ValueError(with_location("optimizer got an empty parameter list"))
         self.defaults = defaults
-        self.state: dict[Any, dict[str, Any]] = {}
+        self.state: Any = defaultdict(ParameterState)
+        self.__dict__.update({name: {} for name in _hooks})
         self.param_groups: list[dict[str, Any]] = []
         groups = given if isinstance(given[0], dict) else [{"params": given}]
         for group in groups:
@@ -48,7 +107,9 @@ class Optimizer:
         """Adds parameters with options of their own."""
         params = param_group["params"]
         params = [params] if isinstance(params, TensorBase) else list(params)
-        params = [x[1] if isinstance(x, tuple) else x for x in params]
+        if any(isinstance(x, tuple) for x in params):
+            param_group["param_names"] = [x[0] for x in params]
+            params = [x[1] for x in params]
         known = {id(x) for group in self.param_groups for x in group["params"]}
         for x in params:
             if not isinstance(x, TensorBase):
@@ -112,10 +173,10 @@ class Optimizer:
             for parameter in group["params"]:
                 if parameter._grad is None:
                     continue
-                state = self.state.setdefault(parameter, {})
+                state = self.state_of(parameter)
                 lazy = {
                     name: value._lazy if isinstance(value, TensorBase) else value
-                    for name, value in state.items()
+                    for name, value in stored(state)
                 }
                 x, gradient = parameter._lazy, parameter._grad._lazy
                 if gradient.dtype != x.dtype:
@@ -126,6 +187,8 @@ class Optimizer:
                 token = quiet.begin()
                 try:
                     numbers = self.numbers(lazy, group)
+                    if self.counts_apart:
+                        counted(lazy)
                     numbered = group if numbers is None else {**group, **numbers}
                     updated = self.update(x, gradient, lazy, numbered)
                 finally:
@@ -134,21 +197,65 @@ class Optimizer:
                 parameter._is_pending = True
                 versions.written(parameter)
                 settling.enter(parameter)
-                for name, value in lazy.items():
-                    if isinstance(value, LazyTensor):
-                        held = state.get(name)
-                        if held is None:
-                            # A cell of its own: the gradient's may be written by others.
-                            state[name] = calling.wrapped(value.copied())
-                        else:
-                            writing.overwrite(held, value)
-                    else:
-                        state[name] = value
+                self._keep(parameter, state, lazy)
         settling.settle(with_gradients=False)
         return loss
 
+    def state_of(self, parameter: Any) -> ParameterState:
+        """The state of a parameter, with its numbers as numbers; an empty one where nothing was
+        kept yet."""
+        state = self.state[parameter] if parameter in self.state else ParameterState()
+        if type(state) is not ParameterState:  # an ordinary dictionary that was put there
+            state = self.state[parameter] = ParameterState(state)
+        state.take_numbers(self.kept_numbers)
+        return state
+
+    def _keep(self, parameter: Any, state: ParameterState, lazy: dict[str, Any]) -> None:
+        """Puts what a step computed into a parameter's state."""
+        for name, value in lazy.items():
+            held = dict.get(state, name)
+            if not isinstance(value, LazyTensor):
+                dict.__setitem__(state, name, value)
+            elif isinstance(held, TensorBase):
+                writing.overwrite(held, value)
+            else:  # a cell of its own: the gradient's may be written by others
+                dict.__setitem__(state, name, calling.wrapped(value.copied()))
+        if state and parameter not in self.state:
+            self.state[parameter] = state
+        state.give_numbers()
+
+    # ----- hooks
+
+    def register_step_pre_hook(self, hook: Any) -> Any:
+        """Calls hook(optimizer, args, kwargs) before each step; what it returns are new ones."""
+        return _Handle(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Any) -> Any:
+        """Calls hook(optimizer, args, kwargs) after each step."""
+        return _Handle(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Calls hook(optimizer) before state_dict()."""
+        return _Handle(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Calls hook(optimizer, state_dict) after state_dict(); what it returns takes its place."""
+        return _Handle(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Calls hook(optimizer, state_dict) before load_state_dict(); what it returns is loaded."""
+        return _Handle(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Calls hook(optimizer) after load_state_dict()."""
+        return _Handle(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+    # ----- states
+
     def state_dict(self) -> dict[str, Any]:
         """The state by the numbers of parameters, and the groups' options."""
+        for pre in list(self._optimizer_state_dict_pre_hooks.values()):
+            pre(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -156,11 +263,23 @@ class Optimizer:
                 numbers.setdefault(id(x), len(numbers))
             packed = {name: value for name, value in group.items() if name != "params"}
             groups.append({**packed, "params": [numbers[id(x)] for x in group["params"]]})
-        state = {numbers[id(x)]: dict(kept) for x, kept in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        state: dict[Any, Any] = {}
+        for x, kept in self.state.items():
+            key = numbers[id(x)] if isinstance(x, TensorBase) else x
+            is_own = isinstance(kept, ParameterState)
+            state[key] = kept.snapshot() if is_own else kept
+        made = {"state": state, "param_groups": groups}
+        for hook in list(self._optimizer_state_dict_post_hooks.values()):
+            changed = hook(self, made)
+            made = made if changed is None else changed
+        return made
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a state."""
+        """Goes on from a state, also of PyTorch's optimiser of the same name."""
+        state_dict = dict(state_dict)
+        for pre in list(self._optimizer_load_state_dict_pre_hooks.values()):
+            changed = pre(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         groups = state_dict["param_groups"]
         if len(groups) != len(self.param_groups):
             raise ValueError(
@@ -176,11 +295,27 @@ class Optimizer:
                     )
                 )
             numbered.update(zip(loaded["params"], own["params"]))
-            own.update({name: value for name, value in loaded.items() if name != "params"})
-        self.state = {
-            numbered[number]: {name: _copied(value) for name, value in kept.items()}
-            for number, kept in state_dict["state"].items()
-        }
+            own.update({name: _copied(x) for name, x in loaded.items() if name != "params"})
+        self.state = defaultdict(ParameterState)
+        for number, kept in state_dict["state"].items():
+            parameter = numbered.get(number)
+            if parameter is None:
+                self.state[number] = _copied(kept)
+                continue
+            self.state[parameter] = state = ParameterState()
+            for name, value in kept.items():
+                like = None if name == "step" else parameter
+                dict.__setitem__(state, name, _copied(value, like))
+            state.take_numbers(self.kept_numbers)
+        for hook in list(self._optimizer_load_state_dict_post_hooks.values()):
+            hook(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in ("defaults", "state", "param_groups")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: {} for name in _hooks})
+        self.__dict__.update(state)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -190,14 +325,24 @@ class Optimizer:
         return "\n".join(lines) + "\n)"
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: Any, like: Any = None) -> Any:
+    """A copy of what a state has, tensors of PyTorch's as composit's. Floats get the dtype of the
+    parameter that they belong to."""
+    if isinstance(value, dict):
+        return {key: _copied(item, like) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_copied(item, like) for item in value])
+    made: Any
     if isinstance(value, TensorBase):
-        return value.detach().clone()  # type: ignore[attr-defined]
-    if hasattr(value, "__array__"):
-        import numpy as np
-
-        return tensor(np.asarray(value))
-    return value
+        made = value.detach().clone()  # type: ignore[attr-defined]
+    elif hasattr(value, "detach"):  # PyTorch's tensor
+        made = tensor(value.detach().cpu().numpy())
+    elif isinstance(value, np.ndarray):
+        made = tensor(value)
+    else:
+        return value
+    is_cast = like is not None and like.is_floating_point() and made.is_floating_point()
+    return made.to(like.dtype) if is_cast else made
 
 
 def number(value: Any) -> Any:
@@ -230,16 +375,12 @@ def zeros_like(x: LazyTensor) -> LazyTensor:
     return cnp.zeros(tuple(x.shape), x.dtype)
 
 
-def stepped(state: dict[str, Any]) -> int:
-    """The number of this step; it is kept as torch keeps it, a tensor."""
-    count = int(state.get("_count", 0)) + 1
-    state["_count"] = count
-    return count
-
-
 def decayed(x: LazyTensor, gradient: LazyTensor, group: dict[str, Any]) -> LazyTensor:
     """The gradient, its sign turned where it is maximised, with weight decay added."""
     if group.get("maximize"):
         gradient = -gradient
     decay = group.get("weight_decay", 0)
     return gradient + x * decay if decay else gradient
+
+
+Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]

@@ -11,6 +11,7 @@ from composit import _core
 from composit._core import LazyTensor
 from composit.torch import dtypes, quiet, recording, settling, steps
 from composit.torch.calling import TensorBase
+from composit.torch.optim.parameter_state import ParameterState, counted, stored
 from composit.torch.steps import State, Trace
 
 
@@ -39,7 +40,7 @@ def stepped(optimizer: Any) -> bool:
 
 _nothing: dict[str, Any] = {}
 _options = {float, int, bool, str, type(None), tuple}
-_changing = {"params", "lr", "initial_lr"}
+_changing = {"params", "param_names", "lr", "initial_lr"}
 
 
 def _arguments(optimizer: Any) -> tuple[Any, ...] | None:
@@ -63,7 +64,9 @@ def _arguments(optimizer: Any) -> tuple[Any, ...] | None:
             found.append(gradient)
             state = optimizer.state.get(parameter)
             if state:
-                for name, value in state.items():
+                if ParameterState.is_touched or type(state) is not ParameterState:
+                    state = optimizer.state_of(parameter)
+                for name, value in stored(state):
                     found.append(name)
                     if isinstance(value, TensorBase):
                         found.append(value)
@@ -116,7 +119,7 @@ def _learnt(trace: Trace, optimizer: Any) -> State | None:
         x, gradient = symbols[parameter._place], symbols[parameter._grad._place]
         lazy = {
             name: symbols[value._place] if isinstance(value, TensorBase) else value
-            for name, value in held.items()
+            for name, value in stored(held)
         }
         if gradient.dtype != x.dtype or x.dtype.kind not in "fV":
             return None
@@ -137,10 +140,12 @@ def _learnt(trace: Trace, optimizer: Any) -> State | None:
         for name, value in lazy.items():
             if not isinstance(value, LazyTensor):
                 continue
-            if not isinstance(held.get(name), TensorBase):
+            if not isinstance(dict.get(held, name), TensorBase):
                 return None  # it is made by this step
             state.results.append(value)
             state.targets.append(held[name]._place)
+    if any(number not in trace.bound_places for number in state.targets):
+        return None  # an operation of this trace made it
     state.leaves = [trace.bound_places.index(number) for number in state.targets]
     return state
 
@@ -166,6 +171,13 @@ def _run(trace: Trace, optimizer: Any, state: State, wanted: Any, program: Any) 
     trace.is_open = False
     _core.write_step(trace, values, len(wanted), state.targets, state.leaves)
     settling.set_values(trace, wanted, values)
+    if optimizer.counts_apart:
+        for _, parameter in _of_optimizer(optimizer):
+            counted(optimizer.state[parameter])
+    if ParameterState.is_touched:
+        for _, parameter in _of_optimizer(optimizer):
+            if parameter in optimizer.state:
+                optimizer.state[parameter].give_numbers()
     steps.restart()
 
 

@@ -6,22 +6,59 @@ from typing import Any
 
 from composit._core import with_location
 from composit._floating_point import in_default_state
+from composit.torch.calling import TensorBase
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """TypeError for what is no optimiser."""
+    from composit.torch.optim.optimizer import Optimizer
+
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(with_location(f"{type(optimizer).__name__} is not an Optimizer"))
+
+
+def set_rate(group: dict[str, Any], rate: Any) -> None:
+    """Gives a group a rate; a tensor that it has is written over."""
+    held = group["lr"]
+    if isinstance(held, TensorBase):
+        tensor: Any = held
+        tensor.data.fill_(rate.item() if isinstance(rate, TensorBase) else rate)  # type: ignore[attr-defined]
+    else:
+        group["lr"] = rate
+
+
+def _plain(rate: Any) -> Any:
+    return rate.detach().clone() if isinstance(rate, TensorBase) else rate  # type: ignore[attr-defined]
 
 
 class LRScheduler:
-    """The base: get_lr says the groups' next rates."""
+    """The base: get_lr says the groups' next rates. A class may also say, by _get_closed_form_lr,
+    which rates a step has whatever came before it."""
+
+    _is_initial = False  # while the rates of step 0 are set
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
+        check_optimizer(optimizer)
         self.optimizer, self.last_epoch = optimizer, last_epoch
-        for group in optimizer.param_groups:
+        for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _plain(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    with_location("param 'initial_lr' is not specified when resuming an optimizer")
-                )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.step()
+                    with_location(f"param 'initial_lr' is not specified in param_groups[{i}] when "
+                                  "resuming scheduler with last_epoch >= 0.")
+                )  # fmt: skip
+        self.base_lrs = [_plain(group["initial_lr"]) for group in optimizer.param_groups]
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """Sets the rates of step 0."""
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
     def get_lr(self) -> list[float]:
         """The rates of step last_epoch."""
@@ -33,14 +70,24 @@ class LRScheduler:
 
     @in_default_state
     def step(self, epoch: int | None = None) -> None:
-        """Goes one step on."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = rate
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        """Goes one step on, or to a step."""
+        self._step_count += 1
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            self.last_epoch = epoch
+            closed = getattr(self, "_get_closed_form_lr", None)
+            rates = self.get_lr() if closed is None else closed()
+        for group, rate in zip(self.optimizer.param_groups, rates):
+            set_rate(group, rate)
+        self._last_lr = self._now()
 
     def _now(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_plain(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """All but the optimiser."""
@@ -49,3 +96,58 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from a state."""
         self.__dict__.update(state_dict)
+
+
+class Combined(LRScheduler):
+    """The base of schedules that are made of others."""
+
+    _schedulers: list[Any]
+
+    def _take(self, optimizer: Any, schedulers: Any, what: str) -> None:
+        """Checks and keeps the schedules. ValueError for none, for ReduceLROnPlateau and for one of
+        another optimiser, TypeError for what is no schedule."""
+        from composit.torch.optim.lr_scheduler import ReduceLROnPlateau
+
+        name = type(self).__name__
+        if len(schedulers) < 1:
+            raise ValueError(
+                with_location(f"{name} expects at least one scheduler{what}, but got no scheduler.")
+            )
+        if optimizer is None:
+            optimizer = schedulers[0].optimizer
+        for i, each in enumerate(schedulers):
+            if not hasattr(each, "optimizer"):
+                raise TypeError(
+                    with_location(f"{name} at index {i} should have `optimizer` as its attribute.")
+                )
+            if isinstance(each, ReduceLROnPlateau):
+                raise ValueError(
+                    with_location(
+                        f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
+                        "additional kwargs to be specified when calling `step`, but got one at "
+                        f"index {i} in the given schedulers sequence."
+                    )
+                )
+            if each.optimizer is not optimizer:
+                raise ValueError(
+                    with_location(
+                        f"{name} expects all schedulers to belong to the same optimizer, but got "
+                        f"scheduler {type(each).__name__} at index {i} has {each.optimizer}, which "
+                        f"is different from {type(optimizer).__name__}."
+                    )
+                )
+        self.optimizer, self._schedulers = optimizer, schedulers
+
+    def state_dict(self) -> dict[str, Any]:
+        """All but the optimiser, with the states of the schedules."""
+        state = {
+            name: value for name, value in super().state_dict().items() if name != "_schedulers"
+        }
+        return {**state, "_schedulers": [each.state_dict() for each in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        own = {name: value for name, value in state_dict.items() if name != "_schedulers"}
+        self.__dict__.update(own)
+        for each, state in zip(self._schedulers, state_dict["_schedulers"]):
+            each.load_state_dict(state)

@@ -1,5 +1,10 @@
 """The modules of composit.torch.nn, by subject."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from composit.torch import parts
 from composit.torch.nn.modules import (
     activations,
     attention,
@@ -36,3 +41,18 @@ __all__ = [
     *recurrent.__all__, *sampled.__all__,
     *transformer.__all__,
 ]  # fmt: skip
+
+_part = parts.getter(__name__)
+
+# PyTorch's names of base classes.
+_bases = {
+    "_ConvNd": convolutions._Convolution, "_ConvTransposeNd": convolutions._Transposed,
+    "_BatchNorm": normalisation._BatchNorm, "_NormBase": normalisation._ByChannel,
+    "_InstanceNorm": normalisation._InstanceNorm, "_MaxPoolNd": pools._MaxPool,
+    "_Loss": losses._Loss, "_WeightedLoss": losses._WeightedLoss, "_AvgPoolNd": pools._AvgPool, "_DropoutNd": pools._DropoutNd,
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Bases by PyTorch's names, and modules that have PyTorch's names for these ones."""
+    return _bases[name] if name in _bases else _part(name)

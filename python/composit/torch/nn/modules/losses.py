@@ -34,6 +34,31 @@ TripletMarginLoss = module_of(
 )  # fmt: skip
 
 
+class _Loss(Module):
+    """A base for losses of users'."""
+
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            is_sum = size_average is not None and not size_average
+            reduction = "none" if reduce is not None and not reduce else "mean"
+            reduction = "sum" if is_sum and reduction != "none" else reduction
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """A base for losses of users' with weights of classes."""
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
 class _Weighted(Module):
     """A loss with weights that are part of its state."""
 

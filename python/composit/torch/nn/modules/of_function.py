@@ -15,7 +15,7 @@ assert functional and pools_and_losses  # they fill the table of functions
 
 def module_of(
     name: str, function: str, signature: str = "", *, in_training: bool = False,
-    extra: str = "", doc: str = "", is_named: bool = True,
+    extra: str = "", doc: str = "", is_named: bool = True, base: Any = Module,
 ) -> Any:  # fmt: skip
     """A class whose options are named as the function's are: "p=0.5, inplace=False"."""
     names, defaults = [], {}
@@ -75,7 +75,7 @@ def module_of(
                 parts.append(f"{option}={value!r}" if is_named else repr(value))
         return ", ".join(parts)
 
-    made = type(name, (Module,), {
+    made = type(name, (base,), {
         "__init__": __init__, "forward": forward, "extra_repr": extra_repr,
         "__doc__": doc or f"The function {function} as a module.", "__module__":
         "composit.torch.nn", "__signature__": described,

@@ -133,7 +133,12 @@ _enter(module_of("Unfold", "unfold", "kernel_size, dilation=1, padding=0, stride
 _enter(module_of("Fold", "fold", "output_size, kernel_size, dilation=1, padding=0, stride=1"))
 _enter(module_of("CosineSimilarity", "cosine_similarity", "dim=1, eps=1e-8"))
 _enter(module_of("PairwiseDistance", "pairwise_distance", "p=2.0, eps=1e-6, keepdim=False"))
-_enter(module_of("Dropout", "dropout", "p=0.5, inplace=False", in_training=True,
+class _DropoutNd(Module):
+    """The base of all dropouts."""
+
+
+_enter(module_of("Dropout", "dropout", "p=0.5, inplace=False", in_training=True, base=_DropoutNd,
                  extra="p,inplace"))  # fmt: skip
 for _n in (1, 2, 3):
-    _enter(module_of(f"Dropout{_n}d", f"dropout{_n}d", "p=0.5, inplace=False", in_training=True))
+    _enter(module_of(f"Dropout{_n}d", f"dropout{_n}d", "p=0.5, inplace=False", in_training=True,
+                     base=_DropoutNd))  # fmt: skip

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from composit.torch import parts
 from composit.torch.utils.data.collating import default_collate, default_convert
 from composit.torch.utils.data.datasets import (
     ChainDataset,
@@ -32,9 +31,4 @@ __all__ = [
     "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """What is not built says so."""
-    raise AttributeError(
-        f"composit.torch.utils.data.{name} is not built yet; docs/torch.md lists what is."
-    )
+__getattr__ = parts.getter(__name__, ("distributed",))

@@ -1,0 +1,421 @@
+"""ZIP archives as torch.save of PyTorch writes them: a pickle of the structure, and the bytes of
+each storage beside it. They are read without trust; objects that safetensors cannot say are written
+so."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+import sys
+import zipfile
+from collections import Counter, OrderedDict, defaultdict
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from composit._core import with_location
+from composit.torch import dtypes
+from composit.torch.calling import TensorBase
+from composit.torch.tape import no_grad
+from composit.torch.unpickling import Broken, Machine
+
+_storages = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
+    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
+    "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
+}  # fmt: skip
+_safe: list[Any] = []  # classes and functions that users said may be loaded
+_damage = (Broken, zipfile.BadZipFile, struct.error, EOFError, LookupError, ValueError, TypeError,
+           OverflowError, RuntimeError, MemoryError, OSError)  # fmt: skip
+_most_expanded = 1 << 24  # elements that a tensor may have beyond those of its storage
+
+
+class _Elsewhere(Exception):
+    """A storage was saved on a device that is not built."""
+
+
+class _Kind:
+    """A class of storages, by its dtype; of bytes where there is none."""
+
+    def __init__(self, dtype: str | None) -> None:
+        self.dtype = dtype
+
+
+class _Storage:
+    """The memory of tensors: where its bytes are, and the tensor that has it first."""
+
+    def __init__(self, archive: Archive, dtype: str | None, key: str, count: int) -> None:
+        self.dtype, self.count = dtype, count
+        self._archive, self._key = archive, key
+        self._owner: Any = None
+        self._layout: Any = None
+
+    def tensor(self, dtype: str, offset: int, size: Any, stride: Any) -> Any:
+        """A tensor of this memory. The first one that has all of it owns it, else a tensor that
+        nobody sees; all others are views of the owner."""
+        size, stride = tuple(size), tuple(stride)
+        layout = _checked_layout(offset, size, stride)
+        if self._owner is None:
+            values = self._values(dtype)
+            is_whole = layout == (0, size, _in_order(size)) and _count(size) == len(values)
+            self._layout = layout if is_whole else None
+            self._owner = _tensor_of(values.reshape(size) if is_whole else values)
+            self._length = len(values)
+            if is_whole:
+                return self._owner
+        if self._owner.dtype.name != dtype:
+            raise Broken(f"a storage is read as {self._owner.dtype.name} and as {dtype}")
+        if _count(size) > max(self._length, _most_expanded):
+            raise Broken("a tensor is expanded to more elements than are read; its clone() is not")
+        last = offset + sum((n - 1) * step for n, step in zip(size, stride))
+        if _count(size) and last >= self._length:
+            raise Broken("a tensor reaches beyond its storage")
+        with no_grad():
+            if layout == self._layout:
+                return self._owner.detach()
+            flat = self._owner if self._owner.ndim == 1 else self._owner.view(-1)
+            return flat.as_strided(size, stride, offset)
+
+    def _values(self, dtype: str) -> Any:
+        content = self._archive.record(f"data/{self._key}")
+        kind = dtypes.by_name[dtype].numpy
+        needed = self.count if self.dtype is None else self.count * kind.itemsize
+        if len(content) != needed or len(content) % kind.itemsize:
+            raise Broken(f"the storage {self._key!r} has {len(content)} bytes, not {needed}")
+        values = np.frombuffer(content, kind)
+        if dtype == "bool":
+            return np.frombuffer(content, np.uint8) != 0
+        return values.byteswap() if self._archive.is_swapped else values
+
+
+def _tensor_of(values: Any) -> Any:
+    from composit.torch.tensor import tensor
+
+    return tensor(values)
+
+
+def _count(size: Any) -> int:
+    count = 1
+    for length in size:
+        count *= length
+    return count
+
+
+def _in_order(size: Any) -> tuple[int, ...]:
+    """The strides of a tensor whose elements follow each other."""
+    strides = []
+    step = 1
+    for length in reversed(size):
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides))
+
+
+def _checked_layout(offset: Any, size: Any, stride: Any) -> Any:
+    numbers = [offset, *size, *stride]
+    if len(size) != len(stride) or len(size) > 64:
+        raise Broken("a tensor has other strides than lengths")
+    if not all(type(n) is int and 0 <= n < 2**48 for n in numbers) or _count(size) >= 2**48:
+        raise Broken("a tensor's lengths and strides are no sizes")
+    return offset, size, stride
+
+
+# ----- what pickles of tensors call
+
+
+def _rebuild_tensor(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any = False,
+    hooks: Any = None, metadata: Any = None,
+) -> Any:  # fmt: skip
+    if not isinstance(storage, _Storage) or storage.dtype is None:
+        raise Broken("a tensor has no storage")
+    made = storage.tensor(storage.dtype, offset, size, stride)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _rebuild_tensor_of_bytes(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, dtype: Any,
+    metadata: Any = None,
+) -> Any:  # fmt: skip
+    if not isinstance(storage, _Storage) or not isinstance(dtype, dtypes.dtype):
+        raise Broken("a tensor has no storage")
+    made = storage.tensor(dtype.name, offset, size, stride)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = None) -> Any:
+    from composit.torch.nn.parameter import Parameter
+
+    if not isinstance(data, TensorBase):
+        raise Broken("a parameter has no tensor")
+    return Parameter(data, bool(requires_grad))
+
+
+def _rebuild_from_type(function: Any, kind: Any, arguments: Any, state: Any) -> Any:
+    from composit.torch.nn.parameter import Buffer, Parameter
+
+    if function not in (_rebuild_tensor, _rebuild_tensor_of_bytes, _rebuild_parameter):
+        raise Broken("a tensor is made by what makes none")
+    made = function(*arguments)
+    if kind is Parameter and not isinstance(made, Parameter):
+        return Parameter(made, made.requires_grad)
+    if kind is Buffer:
+        return Buffer(made, persistent=bool(dict(state or {}).get("persistent", True)))
+    return made
+
+
+def _size(lengths: Any = ()) -> Any:
+    return dtypes.Size(lengths)
+
+
+def _device(kind: Any, index: Any = None) -> Any:
+    return dtypes.device(str(kind))
+
+
+def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
+        raise Broken("it encodes what is no text")
+    return text.encode("latin1")
+
+
+def _byte_array(content: Any = b"", encoding: Any = None) -> bytearray:
+    if isinstance(content, str) and encoding in ("latin1", "latin-1"):
+        return bytearray(content, "latin1")
+    if not isinstance(content, bytes):
+        raise Broken("a bytearray is made of what is no bytes")
+    return bytearray(content)
+
+
+def _default_dict(factory: Any = None) -> Any:
+    if factory not in (None, dict, list, set, int, float):
+        raise Broken("a defaultdict has a factory that is none of Python's containers")
+    return defaultdict(factory)
+
+
+def _dtype(name: Any) -> Any:
+    if name not in dtypes.by_name:
+        raise Broken(f"it has the dtype {name!r}, which is none")
+    return dtypes.by_name[name]
+
+
+# What a pickle may call, beside the classes that users named.
+_functions: list[Any] = [
+    OrderedDict, Counter, set, frozenset, complex, _rebuild_tensor, _rebuild_tensor_of_bytes,
+    _rebuild_parameter, _rebuild_from_type, _size, _device, _encoded, _byte_array, _default_dict,
+    _dtype,
+]  # fmt: skip
+
+
+def _table() -> dict[tuple[str, str], Any]:
+    """What a pickle may name."""
+    from composit.torch.nn.parameter import Buffer, Parameter
+    from composit.torch.tensor import Tensor
+
+    found: dict[tuple[str, str], Any] = {
+        ("collections", "OrderedDict"): OrderedDict, ("collections", "Counter"): Counter,
+        ("collections", "defaultdict"): _default_dict, ("torch", "Size"): _size,
+        ("torch", "device"): _device, ("_codecs", "encode"): _encoded,
+        ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
+        ("torch._utils", "_rebuild_tensor_v3"): _rebuild_tensor_of_bytes,
+        ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+        ("torch._utils", "_rebuild_parameter_with_state"): _rebuild_parameter,
+        ("torch._tensor", "_rebuild_from_type_v2"): _rebuild_from_type,
+        ("torch", "Tensor"): Tensor, ("torch.nn.parameter", "Parameter"): Parameter,
+        ("torch.nn.parameter", "Buffer"): Buffer,
+        ("torch.storage", "UntypedStorage"): _Kind(None), ("torch", "UntypedStorage"): _Kind(None),
+        (_rebuild_tensor.__module__, "_rebuild_tensor"): _rebuild_tensor,
+        (_rebuild_parameter.__module__, "_rebuild_parameter"): _rebuild_parameter,
+        ("composit.torch.dtypes", "Size"): _size, ("composit.torch.dtypes", "_named"): _dtype,
+    }  # fmt: skip
+    for module in ("builtins", "__builtin__"):
+        for kind in (set, frozenset, complex, dict, list, int, float, bool, str):
+            found[module, kind.__name__] = kind
+        found[module, "bytearray"] = _byte_array
+    for name, dtype in dtypes.by_name.items():
+        found["torch", name] = dtype
+    for name, dtype in _storages.items():
+        found["torch", f"{name}Storage"] = _Kind(dtype)
+    for value in _safe:
+        value, name = value if isinstance(value, tuple) else (value, None)
+        name = name or f"{value.__module__}.{value.__qualname__}"
+        found[tuple(name.rsplit(".", 1))] = value  # type: ignore[index]
+    return found
+
+
+class Archive:
+    """One archive that is read."""
+
+    def __init__(self, file: BinaryIO, map_location: Any) -> None:
+        self._map_location = map_location
+        self._zip = zipfile.ZipFile(file)
+        self._length = file.seek(0, io.SEEK_END)
+        names = set(self._zip.namelist())
+        roots = [name[: -len("data.pkl")] for name in names if name.endswith("/data.pkl")]
+        if len(roots) != 1:
+            raise Broken("it has no data.pkl")
+        self._root = roots[0]
+        if self._root + "constants.pkl" in names:
+            raise Broken("it is a program of TorchScript, which is not built")
+        order = b"little"
+        if self._root + "byteorder" in names:
+            order = self.record("byteorder")
+        if order not in (b"little", b"big"):
+            raise Broken(f"its order of bytes is {order!r}")
+        self.is_swapped = order.decode() != sys.byteorder
+        self._storages: dict[str, _Storage] = {}
+
+    def record(self, name: str) -> bytes:
+        """The bytes of one entry, which is stored as it is."""
+        found = self._zip.getinfo(self._root + name)
+        if found.compress_type != zipfile.ZIP_STORED or found.file_size != found.compress_size:
+            raise Broken(f"the entry {name!r} is compressed")
+        if found.header_offset + found.file_size > self._length:
+            raise Broken(f"the entry {name!r} is cut off")
+        return self._zip.read(found)
+
+    def persistent(self, described: Any) -> Any:
+        """The storage that a pickle names."""
+        if not isinstance(described, tuple) or len(described) != 5 or described[0] != "storage":
+            raise Broken("it names something outside that is no storage")
+        _, kind, key, place, count = described
+        if isinstance(kind, str) and kind in dtypes.by_name:
+            kind = _Kind(kind)
+        if not isinstance(kind, _Kind) or not isinstance(key, str) or type(count) is not int:
+            raise Broken("it describes a storage by other values")
+        self._check_place(place)
+        if key not in self._storages:
+            self._storages[key] = _Storage(self, kind.dtype, key, count)
+        held = self._storages[key]
+        if (held.dtype, held.count) != (kind.dtype, count):
+            raise Broken(f"it describes the storage {key!r} in two ways")
+        return held
+
+    def _check_place(self, place: Any) -> None:
+        wanted = self._map_location
+        if wanted is None and not str(place).startswith(("cpu", "meta")):
+            raise _Elsewhere(
+                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
+                "is False. If you are running on a CPU-only machine, please use torch.load with "
+                "map_location=torch.device('cpu') to map your storages to the CPU."
+            )
+        if isinstance(wanted, dict):
+            dtypes.check_device(wanted.get(place, place))
+
+    def value_of_stranger(self) -> Any:
+        """What the archive holds, if that is data."""
+        classes = tuple(x for x in _safe if isinstance(x, type))
+        named = _table()
+        functions = [value for value in named.values() if value in _functions or value in classes]
+        machine = Machine(named, functions, self.persistent, classes)
+        return machine.run(self.record("data.pkl"))
+
+
+def _trusting(archive: Archive, content: bytes, pickle_module: Any) -> Any:
+    """A reader of pickles that are trusted."""
+    known = _table()
+
+    class Unpickler(pickle_module.Unpickler):  # type: ignore[name-defined]
+        def find_class(self, module: str, name: str) -> Any:
+            if (module, name) in known:
+                return known[module, name]
+            if module.split(".")[0] == "torch":
+                raise pickle.UnpicklingError(
+                    f"it names PyTorch's {module}.{name}. An object that composit.torch.save "
+                    "wrote is required; of PyTorch's modules their state_dict() is loaded."
+                )
+            return super().find_class(module, name)
+
+        def persistent_load(self, described: Any) -> Any:
+            return archive.persistent(described)
+
+    return Unpickler(io.BytesIO(content))
+
+
+def load(
+    where: str, file: BinaryIO, map_location: Any, weights_only: bool, pickle_module: Any
+) -> Any:
+    """What an archive holds. ValueError for a damaged one, pickle.UnpicklingError for one that
+    names what is not loaded; both begin with `where`."""
+    archive = None
+    try:
+        archive = Archive(file, map_location)
+        if weights_only:
+            return archive.value_of_stranger()
+        content = archive.record("data.pkl")
+    except _Elsewhere as error:
+        raise RuntimeError(with_location(str(error))) from None
+    except pickle.UnpicklingError as error:
+        raise pickle.UnpicklingError(with_location(f"{where}: {error}")) from None
+    except _damage as error:
+        why = str(error).splitlines()[0] if str(error) else "it is cut off"
+        raise ValueError(
+            with_location(f"{where}: its archive is damaged: {why}. A file that torch.save wrote "
+                          "is required.")
+        ) from None  # fmt: skip
+    try:
+        return _trusting(archive, content, pickle_module or pickle).load()
+    except (Broken, pickle.UnpicklingError) as error:
+        raise pickle.UnpicklingError(with_location(f"{where}: {error}")) from None
+    except _Elsewhere as error:
+        raise RuntimeError(with_location(str(error))) from None
+
+
+# ----- writing
+
+
+class _Saved:
+    """A storage to be written."""
+
+    def __init__(self, key: str, values: Any) -> None:
+        self.key, self.values = key, values
+
+
+def content(value: Any, pickle_module: Any, protocol: int) -> bytes:
+    """An archive of any object that can be pickled."""
+    stored: list[_Saved] = []
+    dtype_names = {}
+
+    class Pickler((pickle_module or pickle).Pickler):  # type: ignore[misc]
+        def persistent_id(self, value: Any) -> Any:
+            if not isinstance(value, _Saved):
+                return None
+            return ("storage", dtype_names[value.key], value.key, "cpu", value.values.size)
+
+        def reducer_override(self, value: Any) -> Any:
+            if not isinstance(value, TensorBase):
+                return NotImplemented
+            from composit.torch.nn.parameter import Parameter
+
+            tensor: Any = value
+            saved = _Saved(str(len(stored)), tensor.detach().numpy())
+            dtype_names[saved.key] = tensor.dtype.name
+            stored.append(saved)
+            is_leaf = tensor.requires_grad
+            is_parameter = isinstance(value, Parameter)
+            size = tuple(tensor.shape)
+            plain = (saved, 0, size, _in_order(size), is_leaf and not is_parameter)
+            if not is_parameter:
+                return _rebuild_tensor, plain
+            return _rebuild_parameter, (_Data(plain), is_leaf)
+
+    class _Data:
+        """The tensor of a parameter."""
+
+        def __init__(self, plain: Any) -> None:
+            self.plain = plain
+
+        def __reduce__(self) -> Any:
+            return _rebuild_tensor, self.plain
+
+    structure = io.BytesIO()
+    Pickler(structure, max(protocol, 2)).dump(value)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("archive/data.pkl", structure.getvalue())
+        archive.writestr("archive/byteorder", sys.byteorder)
+        for saved in stored:
+            archive.writestr(f"archive/data/{saved.key}", np.ascontiguousarray(saved.values).data
+                             if saved.values.size else b"")  # fmt: skip
+        archive.writestr("archive/version", "3\n")
+    return made.getvalue()

@@ -1,0 +1,68 @@
+"""Typed constructors: torch.LongTensor, torch.FloatTensor and others, which are also asked about with
+isinstance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from composit._core import with_location
+from composit.torch import dtypes
+from composit.torch.calling import TensorBase
+from composit.torch.given import array_of, constant
+from composit.torch.tensor import Tensor
+
+_names = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
+    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
+    "Bool": "bool",
+}  # fmt: skip
+
+
+class _Typed(type):
+    """The class of typed constructors."""
+
+    dtype: dtypes.dtype
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, TensorBase) and value.dtype is cls.dtype  # type: ignore[attr-defined]
+
+    def __call__(cls, *args: Any, device: Any = None) -> Any:
+        """A tensor of zeros of these lengths, or of the numbers of a sequence or an array."""
+        dtypes.check_device(device)
+        made = object.__new__(Tensor)
+        first = args[0] if args else []
+        if isinstance(first, dtypes.Size) or (args and all(type(n) is int for n in args)):
+            from composit import numpy as cnp
+
+            shape = tuple(first) if isinstance(first, dtypes.Size) else args
+            made._lazy = cnp.zeros(shape, cls.dtype.numpy)
+            return made
+        if len(args) > 1:
+            raise TypeError(
+                with_location(f"{cls.__name__}: lengths, or one sequence of numbers, are required.")
+            )
+        if isinstance(first, TensorBase):
+            tensor: Any = first
+            if tensor.dtype is not cls.dtype:
+                raise TypeError(
+                    with_location(
+                        f"expected {cls.__name__[:-6]} (got {tensor.dtype}). "
+                        f".to({cls.dtype!r}) converts a tensor."
+                    )
+                )
+            return tensor.detach()
+        made._lazy = constant(array_of(first, cls.dtype))
+        return made
+
+
+_made: dict[str, Any] = {}
+
+
+def of(name: str) -> Any:
+    """The constructor of a name, as "LongTensor"."""
+    if name not in _made:
+        _made[name] = _Typed(name, (), {
+            "dtype": dtypes.by_name[_names[name.removesuffix("Tensor")]],
+            "__module__": "composit.torch", "__doc__": f"Makes tensors of {_names[name[:-6]]}.",
+        })  # fmt: skip
+    return _made[name]
